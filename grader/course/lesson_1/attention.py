@@ -31,13 +31,13 @@ ATTENTION_MISTAKES = edits(written_out, """
         scaled_scores(query, key)  →  attention_scores(query, key) / key.shape[-2] ** 0.5
     scores_for_weights: What comes back as weights are the scores. Return them after the softmax.
         value, weights  →  value, scores
-    no_softmax: There is no softmax: the scores themselves weight the values.
+    no_softmax: The scores themselves weight the values here. Take the softmax of them first.
         torch.softmax(scores, -1)  →  scores
     weights_first: The pair is turned around: return the output first, then the weights.
         = result[1], result[0]
     averages_the_keys: The weights average the keys. Keys are for comparing; the output is the average of the values.
         weights @ value  →  weights @ key
-    output_alone: The output alone came back. Return two things: the output and the weights.
+    output_alone: One tensor alone came back. Return two things: the output and the weights.
         = result[0]
 """, defines="attention", attention_scores=attention_scores)  # fmt: skip
 

@@ -26,27 +26,32 @@ draw_cross_attention = mask_first(
 
 
 CROSS_MISTAKES = edits(CrossAttention, """
-    keys_from_text: The keys come from the text, so the image is never compared with. W_K reads image_tokens.
+    keys_from_text: The keys come from the text, so no word is compared with the image. W_K should read
+        image_tokens.
         self.W_K(image_tokens)  →  self.W_K(text_tokens)
-    values_from_text: The values come from the text: the answer holds nothing of the image. W_V reads image_tokens.
+    values_from_text: The values come from the text: the answer holds nothing of the image. W_V should read
+        image_tokens.
         self.W_V(image_tokens)  →  self.W_V(text_tokens)
-    image_asks: The image asks and the text answers. Turn it around: queries from the text, the rest from the image.
+    image_asks: The image asks and the text answers. Turn it around: queries from text_tokens, which come first, the
+        rest from image_tokens.
         + text_tokens, image_tokens = image_tokens, text_tokens
     text_looks_at_itself: The text looks at itself: the image is not used. Keys and values come from image_tokens.
         + image_tokens = text_tokens
-    widths_swapped: The widths are the wrong way round: W_Q reads d_text numbers, W_K and W_V read d_image.
+    widths_swapped: The widths are wrong: W_Q should read d_text numbers, W_K and W_V should read d_image. The
+        arguments come in the order d_text, d_image, d_k.
         + __init__: d_text, d_image = d_image, d_text
     cross_values_from_w_k: The values come from W_K. They have a projection of their own: W_V.
         self.W_V(image_tokens)  →  self.W_K(image_tokens)
     cross_unscaled: The scores are not divided by √d_k. Your masked_attention of 1.6 does it for you.
         self.W_Q(text_tokens)  →  self.W_Q(text_tokens) * self.W_Q.out_features ** 0.5
-    cross_mask_dropped: The mask never arrives: hand it on to masked_attention.
+    cross_mask_dropped: The mask changes nothing here: hand it on to masked_attention.
         self.W_V(image_tokens), mask  →  self.W_V(image_tokens)
     cross_with_bias: The projections have a bias. They are asked for without: nn.Linear(…, bias=False).
         nn.Linear(d_text, d_k, bias=False)  →  nn.Linear(d_text, d_k)
         self.W_K = nn.Linear(d_image, d_k, bias=False)  →  self.W_K = nn.Linear(d_image, d_k)
         self.W_V = nn.Linear(d_image, d_k, bias=False)  →  self.W_V = nn.Linear(d_image, d_k)
-    cross_weights_detached: The weights come back cut off by .detach(). Without it, training can learn from them.
+    cross_weights_detached: The weights come back cut off, as by .detach(). Without it, training can learn from
+        them.
         = result[0], result[1].detach()
     cross_nan_rows: A token that may look nowhere gets NaN: 0 divided by 0, or the softmax of a row of −inf.
         Your masked_attention of 1.6 gives zeros there.

@@ -81,7 +81,7 @@ PADDING_MISTAKES = edits(padding_mask, """
         = result.squeeze(-2)
     hides_queries: The mask hides queries, not keys: n belongs to the last axis, (B, 1, n).
         = result.transpose(-1, -2)
-    padding_written_out: One axis too many is written out. (B, 1, n) is enough: it broadcasts over the queries.
+    padding_written_out: The middle axis is written out. (B, 1, n) is enough: it broadcasts over the queries.
         = result.expand(-1, n, -1).contiguous()
     padding_at_the_front: Padding is masked at the front. Real tokens come first: positions 0…length − 1.
         = result.flip(-1)

@@ -79,9 +79,11 @@ POINTER_MISTAKES = edits(pointer_loss, """
         .log().mean()  →  .mean().log()
     sum_for_mean: The losses are added up. Take their mean, so that the loss does not grow with the batch.
         .mean()  →  .sum()
-    softmax_twice: cross_entropy makes a softmax of its own; the weights have been through one. Use their log.
+    softmax_twice: The weights go through a second softmax here: F.cross_entropy makes one, too. Take the log of the
+        weights as they are.
         + return F.cross_entropy(weights.reshape(-1, weights.shape[-1]), target.reshape(-1))
-    columns_of_all_targets: weights[..., target] picks the columns of all targets in every map. Each map has a target of its own: gather.
+    columns_of_all_targets: In every map the weights of all targets count here, as with weights[..., target]. Each
+        map has a target of its own: gather.
         weights.gather(-1, target.unsqueeze(-1))  →  weights[..., target]
     largest_weight: The largest weight of each map counts here. Pick the one at the target.
         weights.gather(-1, target.unsqueeze(-1))  →  weights.amax(-1)

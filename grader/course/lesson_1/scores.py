@@ -11,15 +11,17 @@ from grader.declare.authoring import StandardChecks, edits
 
 
 SCORES_MISTAKES = edits(attention_scores, """
-    queries_in_columns: The query and key axes are swapped: each row belongs to one query.
+    queries_in_columns: The query and key axes are swapped: each row must belong to one query.
         query @ key.transpose(-2, -1)  →  key @ query.transpose(-2, -1)
     scaled_too_early: These scores are divided already; 1.1 asks for the plain dot products. Scaling is 1.2.
         = result / query.shape[-1] ** 0.5
-    transposes_the_batch: .T turns all axes around. With a batch in front, swap only the last two: .transpose(-2, -1).
+    transposes_the_batch: With a batch in front the wrong axes change places, as with .T. Swap only the last two:
+        .transpose(-2, -1).
         key.transpose(-2, -1)  →  key.permute(*reversed(range(key.ndim)))
-    mean_for_sum: A dot product multiplies and then sums over d_k. Here they are averaged, which divides by d_k.
+    mean_for_sum: These are the dot products divided by d_k, as a mean is. A dot product is a sum: divide by nothing
+        here.
         = result / query.shape[-1]
-    cosine: These are cosine similarities: the vectors were normalised. Use the plain dot products.
+    cosine: These are cosine similarities, without the lengths of the vectors. Use the plain dot products.
         + query, key = F.normalize(query, dim=-1), F.normalize(key, dim=-1)
     softmax_too_early: These are weights already: 1.1 asks for the scores before any softmax.
         = result.softmax(-1)
@@ -72,16 +74,17 @@ SCALED_MISTAKES = edits(scaled_scores, """
         sqrt(query.shape[-1])  →  query.shape[-1]
     multiplied: The scores are multiplied by √d_k, which makes them larger still. Divide.
         / sqrt  →  * sqrt
-    root_of_the_number_of_keys: √d_k is the root of the width of one key.
-        Here it is the number of keys: the wrong axis.
+    root_of_the_number_of_keys: √d_k is the root of the width of one key. Here the scores are divided by the root of
+        the number of keys.
         query.shape[-1]  →  key.shape[-2]
-    root_of_the_number_of_queries: √d_k is the root of the width of one query.
-        Here it is their number: the wrong axis.
+    root_of_the_number_of_queries: √d_k is the root of the width of one query. Here the scores are divided by the
+        root of the number of queries.
         query.shape[-1]  →  query.shape[-2]
-    normalised_vectors: The vectors are scaled to length 1. Divide the scores by √d_k; leave the vectors as they are.
+    normalised_vectors: These are cosine similarities, without the lengths of the vectors. Divide the plain dot
+        products by √d_k.
         + query, key = F.normalize(query, dim=-1), F.normalize(key, dim=-1)
         / sqrt(query.shape[-1])  →
-    scaled_queries_in_columns: The query and key axes are swapped: each row belongs to one query.
+    scaled_queries_in_columns: The query and key axes are swapped: each row must belong to one query.
         attention_scores(query, key)  →  attention_scores(key, query)
     scaled_softmax_too_early: These are weights already: 1.2 asks for the scores before any softmax.
         = result.softmax(-1)

@@ -27,7 +27,7 @@ SELF_MISTAKES = edits(SelfAttention, """
         self.W_K(tokens)  →  self.W_Q(tokens)
     values_from_w_k: The values come from W_K. They have a projection of their own: W_V.
         self.W_V(tokens)  →  self.W_K(tokens)
-    roles_swapped: Queries and keys have changed places: W_Q makes what asks, W_K what is compared with.
+    roles_swapped: Queries and keys have changed places. Make the queries with W_Q, and the keys with W_K.
         self.W_Q(tokens), self.W_K(tokens)  →  self.W_K(tokens), self.W_Q(tokens)
     values_not_projected: The output averages the tokens as they came in. The values are W_V(tokens).
         self.W_V(tokens)  →  tokens
@@ -37,13 +37,13 @@ SELF_MISTAKES = edits(SelfAttention, """
         self.W_Q(tokens)  →  self.W_Q(tokens) * self.W_Q.out_features ** 0.5
     scaled_by_d_model: The scores are divided by √d_model. d_k is the width after the projection.
         self.W_Q(tokens)  →  self.W_Q(tokens) * (self.W_Q.out_features / self.W_Q.in_features) ** 0.5
-    self_mask_dropped: The mask never arrives: hand it on to masked_attention.
+    self_mask_dropped: The mask changes nothing here: hand it on to masked_attention.
         self.W_V(tokens), mask  →  self.W_V(tokens)
     self_with_bias: The projections have a bias. They are asked for without: nn.Linear(…, bias=False).
         self.W_Q = nn.Linear(d_model, d_k, bias=False)  →  self.W_Q = nn.Linear(d_model, d_k)
         self.W_K = nn.Linear(d_model, d_k, bias=False)  →  self.W_K = nn.Linear(d_model, d_k)
         self.W_V = nn.Linear(d_model, d_k, bias=False)  →  self.W_V = nn.Linear(d_model, d_k)
-    self_weights_detached: The weights come back cut off by .detach(). Without it, training can learn from them.
+    self_weights_detached: The weights come back cut off, as by .detach(). Without it, training can learn from them.
         = result[0], result[1].detach()
     self_nan_rows: A token that may look nowhere gets NaN: 0 divided by 0, or the softmax of a row of −inf.
         Your masked_attention of 1.6 gives zeros there.

@@ -54,25 +54,26 @@ SOFTMAX_MISTAKES = edits(stable_softmax, """
     overflows: exp of a large score is infinite, and ∞/∞ is NaN. Subtract the row's largest score first.
         - largest.masked_fill(largest == -torch.inf, 0.0)  →
         total.masked_fill(total == 0, 1.0)  →  total
-    overflow_hidden: exp of a large score is infinite, and the NaN that comes of it is made 0 here. Subtract the row's
-        largest score first.
+    overflow_hidden: exp of a large score is infinite, and a row with one comes out as zeros here. Subtract the
+        row's largest score first.
         - largest.masked_fill(largest == -torch.inf, 0.0)  →
         = result.nan_to_num(0.0)
     uniform_in_empty_rows: A row of −inf came out uniform. There is nothing to look at there: zeros, not 1/n.
         + scores = scores.clamp_min(-1e9)
-    one_maximum_for_all: The largest score of all rows is subtracted.
-        A row far below it becomes all zeros: take each row's own.
+    one_maximum_for_all: The largest score of all rows is subtracted. In a row far below it every exp is 0: take
+        each row's own.
         scores.amax(dim, keepdim=True)  →  scores.max()
         total.masked_fill(total == 0, 1.0)  →  total
     ignores_dim: `dim` is not used: the sum always runs over the last axis.
         + dim = -1
-    sums_over_the_other_axis: The sum runs over the wrong axis: with dim=-1 each row sums to 1, not each column.
+    sums_over_the_other_axis: The sum runs over the wrong axis: with dim=-1 each row must sum to 1, not each column.
         + dim = -2 if dim in (-1, scores.ndim - 1) else -1
     one_sum_for_all: The whole tensor sums to 1. Each row sums to 1 by itself: sum along `dim` only.
         scores.amax(dim, keepdim=True)  →  scores.max()
         exps.sum(dim, keepdim=True)  →  exps.sum()
         total.masked_fill(total == 0, 1.0)  →  total
-    forgets_keepdim: The sum has lost its axis and lines up with the wrong one. Keep it: keepdim=True.
+    forgets_keepdim: A sum or a largest score has lost its axis and lines up with the wrong one. Keep it:
+        keepdim=True.
         - largest.masked_fill(largest == -torch.inf, 0.0)  →  - largest
         total.masked_fill(total == 0, 1.0)  →  exps.sum(dim)
     no_exponential: The exponential is missing: the scores are divided by their sum.

@@ -81,11 +81,12 @@ ABLATION_MISTAKES = edits(ablate_head, """
     rows_for_columns: Rows of W_O.weight were taken. nn.Linear keeps its weight as (outputs, inputs), so a head owns
         columns: W_O.weight[:, …].
         = attention_layer(tokens, context, mask)[0] - heads[..., head, :, :] @ attention_layer.W_O.weight[head * heads.shape[-1] : (head + 1) * heads.shape[-1]]
-    context_forgotten: The context is not handed on to the layer.
+    context_forgotten: The context changes nothing here. Hand it on to the layer: keys and values come from it.
         + context = None
-    mask_forgotten: The mask is not handed on to the layer.
+    mask_forgotten: The mask changes nothing here: hand it on to the layer.
         + mask = None
-    layer_left_changed: The layer has lost the head for good. Work on a copy, or put the weights back afterwards.
+    layer_left_changed: The layer has lost the head for good. Work on a copy, or put the weights back from a
+        .clone() afterwards.
         = (result, attention_layer.W_O.weight.data[:, head * heads.shape[-1] : (head + 1) * heads.shape[-1]].zero_())[0]
     mode_left_changed: The layer is in training mode afterwards. Leave its mode as it was.
         = (result, attention_layer.train())[0]

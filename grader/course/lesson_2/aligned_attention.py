@@ -82,8 +82,8 @@ def look(
 ALIGNED_MISTAKES = edits(AlignedCrossAttention, """
     cuts_the_image: The image tokens are cut to the width of the text. Put them through the aligner.
         self.aligner(image_tokens)  →  image_tokens[..., : text_tokens.shape[-1]]
-    aligner_never_used: The aligner is made and never called: the attention reads the image tokens as they come. Hand it
-        the aligned ones.
+    aligner_never_used: cross_attn is made for image tokens that are d_vision wide. Make it as
+        MultiHeadAttention(d_text, num_heads), and hand it the aligned ones.
         (d_text, num_heads)  →  (d_text, num_heads, d_context=d_vision)
         self.aligner(image_tokens)  →  image_tokens
     image_asks: Here the image asks and the text answers. The text tokens come first, the image is the context.
@@ -91,7 +91,7 @@ ALIGNED_MISTAKES = edits(AlignedCrossAttention, """
         text_tokens, self.aligner(image_tokens), mask  →  self.aligner(image_tokens), text_tokens, mask
     image_ignored: The text looks only at itself. Hand the aligned image tokens on as the context.
         text_tokens, self.aligner(image_tokens), mask  →  text_tokens, None, None
-    mask_forgotten: The mask is not handed on to the attention.
+    mask_forgotten: The mask changes nothing here: hand it on to the attention.
         self.aligner(image_tokens), mask  →  self.aligner(image_tokens)
     align_method_forgotten: align_method is not handed on to the aligner.
         d_text, align_method)  →  d_text)

@@ -71,19 +71,22 @@ ALIGNER_MISTAKES = edits(TokenAligner, """
     truncates: The first numbers of a patch are pixels, not words. Put the tokens through self.proj.
         + parts = [part for part in self.modules() if isinstance(part, nn.Linear)]
         self.proj(tokens)  →  tokens[..., : parts[-1].out_features] if parts else tokens
-    no_bias (slip): The linear layers have a bias here. nn.Linear has one unless you switch it off.
+    no_bias (slip): A bias is missing: every linear layer here should have one. nn.Linear makes it unless you switch
+        it off.
         self.proj = nn.Linear(d_vision, d_text)  →  self.proj = nn.Linear(d_vision, d_text, bias=False)
         (nn.Linear(d_vision, d_text), nn.GELU(), nn.Linear(d_text, d_text))  →  (nn.Linear(d_vision, d_text, bias=False), nn.GELU(), nn.Linear(d_text, d_text, bias=False))
-    method_ignored: The method is not used: "mlp" must give a different self.proj than "linear".
+    method_ignored: "mlp" gives a single linear layer here. It should give an nn.Sequential of two, with a GELU
+        between them.
         elif method == "mlp"  →  elif method == ""
         self.proj = nn.Identity()  →  self.proj = nn.Identity() if method == "identity" else nn.Linear(d_vision, d_text)
-    relu_for_gelu: Between the two linear layers stands a GELU, not a ReLU.
+    relu_for_gelu: This is a ReLU between the two linear layers. Put nn.GELU() there.
         nn.GELU()  →  nn.ReLU()
     approximate_gelu: This is the approximate GELU. Take nn.GELU() as it is, without approximate='tanh'.
         nn.GELU()  →  nn.GELU(approximate="tanh")
     no_gelu: Two linear layers in a row are one linear layer. Put nn.GELU() between them.
         nn.GELU()  →  nn.Identity()
-    hidden_at_vision_width: The hidden layer is as wide as the text: d_vision → d_text, GELU, d_text → d_text.
+    hidden_at_vision_width: The hidden layer is as wide as the image tokens. Make it as wide as the text: two
+        layers, d_vision to d_text, then d_text to d_text.
         nn.Linear(d_vision, d_text), nn.GELU(), nn.Linear(d_text, d_text)  →  nn.Linear(d_vision, d_vision), nn.GELU(), nn.Linear(d_vision, d_text)
     normalised: The output is normalised to length 1. The aligner only projects; the loss normalises.
         = F.normalize(result, dim=-1)

@@ -75,10 +75,10 @@ LOSS_MISTAKES = edits(alignment_loss, """
         / temperature  →
     softmax_twice: F.cross_entropy takes the scores and does the softmax itself. Here it is done twice.
         similarity.reshape(-1, len(words)) / temperature  →  (similarity.reshape(-1, len(words)) / temperature).softmax(-1)
-    clip_in_both_directions: This is CLIP's loss in both directions, each token against the words of the others. Here each
-        token picks its word among all words, and that is all.
+    clip_in_both_directions: This is CLIP's loss in both directions, each token against the words of the others. Let
+        each token pick its word among all words, and no more.
         = clip_loss(aligned, words, labels, temperature)
-    summed: The loss is the mean over the tokens, not their sum.
+    summed: The losses of the tokens are added up here. Take their mean.
         = result * labels.numel()
     only_pulls: This only pulls each token to its word. Cross-entropy also pushes it away from the other words.
         return F.cross_entropy(similarity.reshape(-1, len(words)) / temperature, labels.reshape(-1))  →  return (1 - similarity.gather(-1, labels.unsqueeze(-1))).mean() / temperature
@@ -87,8 +87,8 @@ LOSS_MISTAKES = edits(alignment_loss, """
         return F.cross_entropy(similarity.reshape(-1, len(words)) / temperature, labels.reshape(-1))  →  return -(similarity.gather(-1, labels.unsqueeze(-1)) / temperature).mean()
     chooses_among_tokens: The choice is among the words, for each token. Here it is among the tokens, for each word.
         return F.cross_entropy(similarity.reshape(-1, len(words)) / temperature, labels.reshape(-1))  →  return F.nll_loss((similarity.reshape(-1, len(words)) / temperature).log_softmax(0), labels.reshape(-1))
-    normalised_along_dim_1: F.normalize works along dim=1 unless you say otherwise. With a batch in front, say
-        dim=-1.
+    normalised_along_dim_1: The vectors are divided by their lengths along dim=1, as F.normalize does unless you say
+        otherwise. With a batch in front, say dim=-1.
         F.normalize(aligned, dim=-1)  →  F.normalize(aligned)
         F.normalize(words, dim=-1)  →  F.normalize(words)
     exp_overflows: exp of a large score is infinite, and a small temperature makes scores large. F.cross_entropy and

@@ -100,7 +100,8 @@ VARIANCE_MISTAKES = edits(variance_by_ones, """
     wrong_direction: This predicts the aligned tokens from the image tokens. Turn it around: read the image tokens
         back.
         + tokens, aligned = aligned, tokens
-    total_around_zero: The total sum of squares is taken around the mean. Subtract the mean of each dimension.
+    total_around_zero: The total sum of squares is taken around zero here. Take it around the mean: subtract the
+        mean of each dimension of the tokens.
         tokens - tokens.mean(0)  →  tokens
     share_that_is_lost: That is the share that is lost. The explained share is 1 minus it.
         = 1 - result

@@ -26,7 +26,7 @@ SPLIT_MISTAKES = edits(split_heads, """
         (num_heads, -1)).transpose(-3, -2)  →  (-1, num_heads)).movedim(-1, -3)
     heads_for_width: num_heads says how many heads there are, not how wide one is.
         (num_heads, -1)  →  (-1, num_heads)
-    features_before_tokens: The last two axes are swapped: each head holds tokens × d_head.
+    features_before_tokens: The last two axes are swapped: each head should hold tokens × d_head.
         .transpose(-3, -2)  →  .movedim(-3, -1)
     tokens_shared_out: This splits the tokens among the heads. Every head sees every token; split the features.
         + return torch.stack(tokens.tensor_split(num_heads, dim=-2)[:1] * num_heads, dim=-3)
@@ -83,11 +83,11 @@ MERGE_MISTAKES = edits(merge_heads, """
     flatten_without_transpose: The shape is right, but the numbers of different tokens are mixed. First swap heads
         and tokens, then flatten.
         heads.transpose(-3, -2).flatten(-2)  →  heads.reshape(*heads.shape[:-3], heads.shape[-2], -1)
-    interleaved: The heads are joined in the wrong order: first all numbers of head 0, then all of head 1.
+    interleaved: The numbers of the heads are mixed here. Put all numbers of head 0 first, then all of head 1.
         .transpose(-3, -2)  →  .movedim(-3, -1)
-    averaged: The heads stand side by side in the result; they are not averaged.
+    averaged: The heads are averaged here. Put them side by side.
         + return heads.mean(-3)
-    added_up: The heads stand side by side in the result; they are not added up.
+    added_up: The heads are added up here. Put them side by side.
         + return heads.sum(-3)
     heads_as_tokens: The heads are stacked below one another. They belong side by side, in the features of each
         token.

@@ -97,17 +97,16 @@ MULTI_HEAD_MISTAKES = edits(MultiHeadByHand, """
         / math.sqrt(query.shape[-1])  →
     no_output_projection: The heads' answers are joined but not mixed. W_O comes last.
         self.W_O(merge_heads(self.drop(weights) @ value))  →  merge_heads(self.drop(weights) @ value)
-    keys_and_values_swapped: Keys and values have changed places: weights come from W_K, what is brought back from
-        W_V.
+    keys_and_values_swapped: Keys and values have changed places. Make the keys with W_K, and the values with W_V.
         key = split_heads(self.W_K  →  key = split_heads(self.W_V
         value = split_heads(self.W_V  →  value = split_heads(self.W_K
-    queries_and_keys_swapped: Queries and keys have changed places: the tokens ask with W_Q, the context answers
-        with W_K.
+    queries_and_keys_swapped: Queries and keys have changed places. Make the queries with W_Q from the tokens, and
+        the keys with W_K from the context.
         self.W_Q(tokens)  →  self.W_K(tokens)
         self.W_K(context)  →  self.W_Q(context)
     context_ignored: The context is not looked at. With a context, keys and values come from it.
         + context = None
-    values_from_tokens: The values come from the tokens that ask. They describe the context, as the keys do.
+    values_from_tokens: The values come from the tokens that ask. Make them from the context, as the keys are.
         self.W_V(context)  →  self.W_V(tokens)
     reshaped_into_heads: The heads mix the numbers of different tokens: a reshape alone is not a split. Use your
         split_heads.
@@ -117,7 +116,8 @@ MULTI_HEAD_MISTAKES = edits(MultiHeadByHand, """
         split_heads(self.W_Q(tokens), self.num_heads)  →  self.W_Q(tokens).reshape(*tokens.shape[:-2], self.num_heads, tokens.shape[-2], -1)
     merged_without_transpose: The heads' answers are joined in the wrong order. Use your merge_heads.
         + merge_heads = lambda heads: heads.reshape(*heads.shape[:-3], heads.shape[-2], -1)
-    interleaved_heads: Each head takes d_head numbers that stand side by side. Use your split_heads.
+    interleaved_heads: Each head gets every num_heads-th number here. Give it d_head numbers that stand side by
+        side: use your split_heads.
         + split_heads = lambda tokens, heads: tokens.unflatten(-1, (-1, heads)).movedim(-1, -3)
         + merge_heads = lambda heads: heads.movedim(-3, -1).flatten(-2)
     one_big_head: There is one big head here: split queries, keys and values before you compare them.
@@ -130,7 +130,8 @@ MULTI_HEAD_MISTAKES = edits(MultiHeadByHand, """
         = result[0], result[1].mean(-3)
     mask_inverted: The mask is inverted: True means may attend.
         ~mask  →  mask
-    mask_ignored: The mask is not used.
+    mask_ignored: The mask changes nothing here. Where it is False, no weight may go: hand it on to
+        masked_attention, or set the scores there to −∞.
         + mask = None
     mask_after_softmax: The mask is applied after the softmax, so the weights no longer sum to 1. Set the scores to
         −∞ before it.
@@ -139,17 +140,18 @@ MULTI_HEAD_MISTAKES = edits(MultiHeadByHand, """
     mask_axis_from_the_front: The head axis was put into the mask counted from the front. Count from the end:
         mask.unsqueeze(-3).
         mask.unsqueeze(-3)  →  mask.unsqueeze(1)
-    mask_without_head_axis: A mask of each batch meets the axis of the heads. Give it a head axis:
+    mask_without_head_axis: The batch axis of the mask meets the axis of the heads. Give the mask a head axis:
         mask.unsqueeze(-3).
         mask.unsqueeze(-3)  →  mask
-    nan_rows: A query that may attend nowhere gets NaN: 0 divided by 0. Set its weights to 0.
+    nan_rows: A query that may attend nowhere gets NaN: 0 divided by 0, or the softmax of a row of −∞. Set its
+        weights to 0.
         .nan_to_num()  →
     large_negative_scores: A query that may attend nowhere still attends, to all keys alike. Set its weights to 0.
         -torch.inf  →  -1e9
     dropped_weights_returned: Dropout acts on the weights on their way to the values; return those from before it.
         torch.softmax(scores, dim=-1).nan_to_num()  →  self.drop(torch.softmax(scores, dim=-1).nan_to_num())
         self.drop(weights) @  →  weights @
-    no_dropout: Dropout is never applied. In training mode some weights are dropped.
+    no_dropout: Nothing is dropped here. In training mode some of the weights should be.
         self.drop(weights)  →  weights
     dropout_always: Dropout goes on in evaluation mode. Let nn.Dropout do it, or hand self.training to F.dropout.
         self.drop(weights)  →  F.dropout(weights, self.drop.p)

@@ -105,10 +105,11 @@ def pattern_values(function, arguments: Mapping[str, Tensor]) -> dict[str, Any]:
 
 
 PATTERN_MISTAKES = edits(classify_pattern, """
-    hub_in_rows: A hub is a key that all queries look at: a column of the map. Rows always sum to 1.
+    hub_in_rows: No hub is found here. What a key gets from all queries is the sum of a column of the map; rows
+        always sum to 1.
         = first_word(weights.T) if result == "hub" else result
-    band_before_diagonal: Ask for the diagonal before the band: a diagonal lies inside every band. Of two words that
-        fit, the first counts, and nothing after it.
+    band_before_diagonal: A diagonal counts as "local" here, for it lies inside the band. Half of all weight on the
+        diagonal is enough for "diagonal", and the first word that fits counts.
         = "local" if result == "diagonal" else result
     never_uniform: A map that spreads evenly is "uniform", whatever else it may look like: ask for it first.
         = "other" if result == "uniform" else result

@@ -145,7 +145,8 @@ def fusion_values(
 
 
 FUSION_MISTAKES = edits(ImageTextFusion, """
-    image_sees_the_changed_text: The text is overwritten before the image looks at it. Both look at what came in.
+    image_sees_the_changed_text: The image looks at the update of the text here. Let both sides look at what came
+        in.
         self.text_out(self.text_from_image(text, image)[0])  →  self.text_out(text := self.text_from_image(text, image)[0])
     no_context: Neither side is handed the other as its context, so each looks at itself.
         self.text_from_image(text, image)  →  self.text_from_image(text)
@@ -162,18 +163,20 @@ FUSION_MISTAKES = edits(ImageTextFusion, """
         = text_tokens + result[0], image_tokens + result[1]
     one_after_the_other: The image looks at a text that has just been changed. Both sides look at what came in.
         (image, text)[0]  →  (image, text + self.text_from_image(text, image)[0])[0]
-    directions_swapped: The two directions have changed places: the text asks in text_from_image.
+    directions_swapped: The two layers have changed places. The text should ask in text_from_image, and the image in
+        image_from_text.
         self.text_from_image(text, image)  →  self.image_from_text(text, image)
         self.image_from_text(image, text)  →  self.text_from_image(image, text)
     no_norm: The tokens are not normalised. Put them through text_norm and image_norm first.
         self.text_norm(text_tokens)  →  text_tokens
         self.image_norm(image_tokens)  →  image_tokens
-    norms_behind_the_layers: The norms stand behind text_in and image_in. They come first, so they are as wide as the tokens.
+    norms_behind_the_layers: The norms are d_model wide here. They come before text_in and image_in, so each should
+        be as wide as its tokens.
         nn.LayerNorm(d_text), nn.LayerNorm(d_image)  →  nn.LayerNorm(d_model), nn.LayerNorm(d_model)
         self.text_in(self.text_norm(text_tokens))  →  self.text_norm(self.text_in(text_tokens))
         self.image_in(self.image_norm(image_tokens))  →  self.image_norm(self.image_in(image_tokens))
-    each_side_detached: No gradient flows from one side to the other: .detach() cuts it off. Both sides learn from
-        each other.
+    each_side_detached: No gradient flows from one side to the other, as after .detach(). Both sides should learn
+        from each other.
         (text, image)[0]  →  (text, image.detach())[0]
         (image, text)[0]  →  (image, text.detach())[0]
 """)  # fmt: skip

@@ -140,13 +140,13 @@ BLOCK_BATCH = STANDARD_BLOCK.batch(
 )
 BLOCK_GRADIENT_SIZES = dict(batch_shape=(2,), tokens=3, patches=5, d_model=6, heads=2, d_ff=7)
 BLOCK_MISTAKES = edits(VisionLanguageBlock, """
-    always_cross: With cross=False there is nothing to look with: cross_attn and norm2 are None then.
+    always_cross: With cross=False there should be nothing to look with: set cross_attn and norm2 to None.
         + __init__: cross = True
         self.cross_attn is not None  →  image_tokens is not None
     looks_if_there_is_an_image: A block with cross=False may be handed an image, too: ask whether self.cross_attn is
         None, not whether there is an image.
         self.cross_attn is not None  →  image_tokens is not None
-    mask_forgotten: The mask is not used: the self-attention needs it.
+    mask_forgotten: The mask changes nothing here: hand it on to the self-attention.
         , mask=mask  →
     mask_as_context: The mask is handed over as the context: the layer's second argument. Name it: mask=mask.
         , mask=mask  →  , mask
@@ -202,7 +202,8 @@ BLOCK_MISTAKES = edits(VisionLanguageBlock, """
         tokens + self.ffn(self.norm3(tokens))  →  tokens
     heads_averaged: The weights that come back are averaged over the heads. Return all of them.
         = result[0], None if result[1] is None else result[1].mean(-3)
-    text_only_by_default: A block looks at the image unless it is told otherwise: cross=True is the default.
+    text_only_by_default: A block that is made without a word about cross should look at the image: cross=True is
+        the default.
         cross: bool = True  →  cross: bool = False
 """)  # fmt: skip
 

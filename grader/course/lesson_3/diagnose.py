@@ -247,16 +247,18 @@ DIAGNOSE_CONDUCT = further_check(
 DIAGNOSE_MISTAKES = edits(diagnose_in_one, """
     never_ill: Nothing is ever found.
         = []
-    always_ill: A healthy model is called ill: the list is empty where nothing is found.
+    always_ill: A healthy model is called ill here. Return an empty list where nothing is found.
         = result or ["misaligned"]
     collapses_confused: Uniform attention and attention on one patch are opposites; here they are told as one
         another.
         = [{"uniform": "one patch", "one patch": "uniform"}.get(name, name) for name in result]
-    frozen_confused: A frozen parameter and one that no gradient reaches are two findings.
+    frozen_confused: A frozen parameter is called "no gradient" here. That and a parameter that no gradient reaches
+        are two findings.
         = ["no gradient" if name == "frozen" else name for name in result]
-    frozen_if_all_are: A model counts as frozen only if all of its parameters are. One is enough.
+    frozen_if_all_are: Here a model with one frozen parameter does not count as frozen. One is enough.
         if any(not parameter  →  if all(not parameter
-    no_gradient_if_none_has: "no gradient" is found only if no parameter gets one. One without is enough.
+    no_gradient_if_none_has: Here a model with one parameter without gradient does not count as "no gradient". One
+        is enough.
         if any(gradient is None  →  if all(gradient is None
     first_finding_only: Only the first finding is returned. A model may have more than one: list all of them.
         = result[:1]
@@ -264,7 +266,8 @@ DIAGNOSE_MISTAKES = edits(diagnose_in_one, """
         = result[::-1]
     log_s_forgotten: The entropy is compared with 0.99 alone. Its largest value is log S: compare with 0.99 · log S.
         0.99 * math.log(rows.shape[-1])  →  0.99
-    entropy_in_bits: The entropy is made with log2, and log S is not. Use the same log for both.
+    entropy_in_bits: A map that is nearly uniform counts as uniform here. The entropy should be above 0.99 · log S,
+        both with the same log.
         .sum(-1).mean()  →  .sum(-1).mean() / math.log(2)
     entropy_of_the_mean: This is the entropy of the mean row. Take each row's entropy first, then the mean of them.
         entr(rows)  →  entr(rows.mean((0, 1)))
@@ -277,16 +280,18 @@ DIAGNOSE_MISTAKES = edits(diagnose_in_one, """
         rows.mean((0, 1))  →  rows.mean(1)
     last_column: The rows are of the last column of the text. Each prompt has an end of its own: prompt_lengths − 1.
         maps[-1][torch.arange(len(token_ids)), :, prompt_lengths - 1]  →  maps[-1][:, :, -1]
-    one_place_too_far: The rows are one place too far. The last position of a prompt is prompt_lengths − 1.
+    one_place_too_far: The rows are from another place in the text. The last position of a prompt is prompt_lengths
+        − 1.
         prompt_lengths - 1  →  prompt_lengths
     every_position: Rows of other positions are measured, too. Take from each scene the row at the last position of
         its own prompt.
         maps[-1][torch.arange(len(token_ids)), :, prompt_lengths - 1]  →  maps[-1].flatten(1, 2)
     first_map: The first map is measured. Take the last one: maps[-1].
         maps[-1][  →  maps[0][
-    zeros_overlooked: A gradient of zeros counts as one. A parameter that gets only zeros learns nothing, either.
+    zeros_overlooked: A parameter whose gradient is all zeros is not found here. It learns nothing: that is "no
+        gradient", too.
         gradient is None or not gradient.any()  →  gradient is None
-    any_zero: A single zero in a gradient counts as none. Only a gradient that is all zeros is none.
+    any_zero: A gradient that holds more than zeros counts as none here. Only a gradient that is all zeros is none.
         not gradient.any()  →  not gradient.all()
     stale_gradients: Gradients left from training hide a part that gets none now: torch.autograd.grad does not look
         at them.
@@ -294,11 +299,12 @@ DIAGNOSE_MISTAKES = edits(diagnose_in_one, """
     whole_text: The loss is over the whole text, the question included. Take the targets from shift_targets.
         loss = F.cross_entropy(logits.flatten(0, -2), targets)  →  loss = F.cross_entropy(logits[:, :-1].flatten(0, 1), token_ids[:, 1:].flatten())
         if F.cross_entropy(logits.flatten(0, -2), targets)  →  if F.cross_entropy(logits[:, :-1].flatten(0, 1), token_ids[:, 1:].flatten())
-    any_rise: Any rise of the loss counts as aligned. It has to rise by 1 % or more.
+    any_rise: A rise of less than 1 % counts as aligned here. The loss has to rise by 1 % or more.
         < 1.01 * loss  →  <= loss
-    absolute_rise: 0.01 is added to the loss. 1 % of the loss is 0.01 times the loss: compare with 1.01 · loss.
+    absolute_rise: 1 % of the loss is 0.01 times the loss, and not 0.01: compare with 1.01 · loss.
         1.01 * loss  →  loss + 0.01
-    rolls_patches: The patches within a scene are moved, not the scenes: roll along the first axis.
+    rolls_patches: The second loss is not made with the images of other scenes. Roll the scenes, along the first
+        axis.
         roll(1, 0)  →  roll(1, 1)
     unfreezes: What was frozen learns now: requires_grad is left changed. Leave the model as it was.
         = (result, model.requires_grad_(True))[0]

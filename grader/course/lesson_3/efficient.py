@@ -75,7 +75,7 @@ WINDOW_MISTAKES = edits(window_by_index, """
         + return F.scaled_dot_product_attention(query, key, value, attn_mask=block.unsqueeze(1) == block)
     padding_guessed: Keys that are all zero are taken for padding. Mask by position: what lies outside 0 … n − 1.
         masked_fill(beyond,  →  masked_fill(beyond | (near_keys == 0).all(-1),
-    query_scaled_in_place: The query that was handed in is changed. Scale a new tensor, not in place.
+    query_scaled_in_place: A tensor that was handed in is changed. Make a new one, and do not work in place.
         (query.unsqueeze(-2) * near_keys).sum(-1) / math.sqrt(query.shape[-1])  →  (query.div_(query.shape[-1] ** 0.5).unsqueeze(-2) * near_keys).sum(-1)
 """, defines="sliding_window_attention")  # fmt: skip
 
@@ -130,7 +130,7 @@ WINDOW = AttentionExercise(
 
 
 LINEAR_MISTAKES = edits(linear_attention, """
-    mixes_nothing: The sums run over each position's own key, so no tokens are mixed. Sum over all keys first.
+    mixes_nothing: The values come back as they were: no tokens are mixed. Sum over all keys first, above and below.
         return query @ summary / total  →  alike = (query * key).sum(-1, keepdim=True); return alike * value / alike
     not_normalised: The output is not normalised: divide by φ(q) · Σ φ(k).
         / total  →
@@ -149,7 +149,7 @@ LINEAR_MISTAKES = edits(linear_attention, """
         + return F.scaled_dot_product_attention(query, key, value)
     quadratic_order: The answer is right, but φ(Q)φ(K)ᵀ is n × n. Multiply φ(K)ᵀ with V first.
         return query @ summary / total  →  weights = query @ key.transpose(-2, -1); return weights / weights.sum(-1, keepdim=True) @ value
-    features_in_place: φ is written over the query and key that were handed in. Work on new tensors, not in place.
+    features_in_place: A tensor that was handed in is changed. Make a new one, and do not work in place.
         + given = query, key
         = (result, [one.data.copy_(F.elu(one.data)) for one in given])[0]
 """)  # fmt: skip

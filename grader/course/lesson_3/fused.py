@@ -72,7 +72,7 @@ def fused_conduct(
 FUSED_MISTAKES = edits(fused_in_steps, """
     one_wide_head: The heads are not split: one head of width d_model is another function.
         heads = layer.num_heads  →  heads = 1
-    fused_without_mask: The mask is not handed on: attn_mask=mask.
+    fused_without_mask: The mask changes nothing here: hand it on, attn_mask=mask.
         + mask = None
     fused_mask_inverted: The mask is turned around. Here too True = may attend; only nn.MultiheadAttention means the
         opposite.
@@ -84,7 +84,7 @@ FUSED_MISTAKES = edits(fused_in_steps, """
         output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)  →  scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5; hidden = torch.zeros_like(scores).bool() if mask is None else ~mask; output = scores.masked_fill(hidden, -1e30).softmax(-1).masked_fill(hidden, 0.0) @ value
     fused_detached: No gradient reaches the layer: leave out detach() and no_grad().
         = result.detach()
-    fused_uniform_rows: A token that may attend nowhere gets the mean of all values; it should get zeros.
+    fused_uniform_rows: A token that may attend nowhere attends everywhere here; it should get zeros.
         + mask = None if mask is None else mask | ~mask.any(-1, keepdim=True)
 """, defines="fused_forward")  # fmt: skip
 

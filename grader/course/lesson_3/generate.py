@@ -149,7 +149,7 @@ GENERATE_MISTAKES = edits(generate, """
         .masked_fill(ended, eos_id)  →
     stops_at_the_first_end: It stops as soon as one row has ended. Go on until all of them have.
         ended.all()  →  ended.any()
-    never_stops_early: It goes on after every row has ended. Stop there.
+    never_stops_early: The result goes on after every row has ended. Stop there.
         ended.all()  →  False
     forgets_the_prompt: The model sees the last word alone. Hand it everything so far, prompt and answer.
         model(token_ids,  →  model(token_ids[:, -1:],

@@ -154,7 +154,8 @@ MODEL_MISTAKES = edits(MiniVLM, """
         self.image_positions(self.aligner(image_patches))  →  self.aligner(image_patches)
     image_without_norm: The image tokens are not normalised: image_norm comes last, after the positions.
         self.image_norm(self.image_positions(self.aligner(image_patches)))  →  self.image_positions(self.aligner(image_patches))
-    image_norm_too_early: Norm and positions are in the wrong order: image_norm(image_positions(aligner(patches))).
+    image_norm_too_early: Norm and positions are in the wrong order. Take
+        image_norm(image_positions(aligner(patches))).
         self.image_norm(self.image_positions(self.aligner(image_patches)))  →  self.image_positions(self.image_norm(self.aligner(image_patches)))
     image_not_aligned: The patches go in unaligned, at the image's own width. The aligner comes first.
         self.aligner(image_patches)  →  image_patches

@@ -30,7 +30,7 @@ def patchify_refuses(patchify, images: Tensor, patch_size: int) -> Mapping[str, 
 
 
 PATCHIFY_MISTAKES = edits(patchify, """
-    cuts_off: What does not divide is cut off in silence. Raise a ValueError instead.
+    cuts_off: An image that patch_size does not divide passes in silence. Raise a ValueError instead.
         + images = images[..., : images.shape[-2] // patch_size * patch_size, : images.shape[-1] // patch_size * patch_size]
     checks_height_only: One side is checked, the other is not: height and width must both divide.
         + images = images[..., : images.shape[-1] // patch_size * patch_size]
@@ -43,7 +43,8 @@ PATCHIFY_MISTAKES = edits(patchify, """
         grid.transpose(-3, -2)  →  grid.transpose(-3, -2).transpose(-2, -1)
     reshape_alone: A reshape alone cuts strips, not squares: give rows and columns an axis each, then swap two axes.
         grid.transpose(-3, -2)  →  images
-    wrong_axes: The two axes that change places are the wrong ones: a patch mixes pixels from the whole image.
+    wrong_axes: A patch holds pixels from the whole image here. Cut the height into (rows, patch_size) and the width
+        into (columns, patch_size), then swap the two axes in the middle.
         (*lead, rows, patch_size, columns, patch_size)  →  (*lead, patch_size, rows, patch_size, columns)
         grid.transpose(-3, -2)  →  grid.permute(0, 2, 4, 1, 3)
     height_and_width_exchanged: Height and width are taken for each other: the shape is (B, H, W), the height first.
@@ -163,7 +164,7 @@ SWAP_MISTAKES = edits(swap_by_index, """
     swaps_pixels: Pixels change places here. The patches are the second axis: image_patches[:, first].
         + image_patches = image_patches.transpose(1, 2)
         = result.transpose(1, 2)
-    nothing_moves: Nothing has moved.
+    nothing_moves: Nothing has moved: put each of the two patches in the place of the other.
         = image_patches.clone()
 """, defines="swap_patches")  # fmt: skip
 

@@ -70,15 +70,16 @@ def thawed(start_stage_two, numbers: Mapping) -> Mapping[str, Value]:
 
 
 THAW_MISTAKES = edits(start_stage_two, """
-    sets_an_attribute: model.requires_grad = True only sets a new attribute: no parameter changes. The function that
-        does it ends in an underscore.
+    sets_an_attribute: What was frozen is frozen still: a new attribute of a module changes no parameter. Call the
+        function that does it: its name ends in an underscore.
         model.requires_grad_(True)  →  model.requires_grad = True
         list(model.parameters())  →  [one for one in model.parameters() if one.requires_grad]
-    lists_before_the_thaw: The list is made too early, so it holds what learned before: the aligner. Let all learn
-        first.
+    lists_before_the_thaw: The list holds only what learned before: the aligner. Let all learn first, and then make
+        the list.
         model.requires_grad_(True)  →  learning = [one for one in model.parameters() if one.requires_grad]; model.requires_grad_(True)
         list(model.parameters())  →  learning
-    lists_without_a_thaw: The list holds every parameter, and most are frozen still: they get no gradient.
+    lists_without_a_thaw: The list holds every parameter, and most are frozen still. Call the function that lets all
+        of them learn: its name ends in an underscore.
         model.requires_grad_(True)  →  pass
     only_what_was_frozen: The list holds what was frozen alone. The aligner learns on: list all parameters.
         model.requires_grad_(True)  →  thawed = [one for one in model.parameters() if not one.requires_grad]; model.requires_grad_(True)
@@ -86,7 +87,7 @@ THAW_MISTAKES = edits(start_stage_two, """
     aligner_is_left_out: The aligner learned in stage 1, and it has to learn on in stage 2 with all the others.
         model.requires_grad_(True)  →  model.requires_grad_(True); model.aligner.requires_grad_(False)
         list(model.parameters())  →  [one for one in model.parameters() if one.requires_grad]
-    only_matrices: Only matrices learn here. Norms and positions have to learn as well.
+    only_matrices: Only matrices are in the list. Norms, positions and every bias have to learn as well.
         list(model.parameters())  →  [one for one in model.parameters() if one.ndim > 1]
     only_the_outermost: Parts within parts stay frozen. model.parameters() finds the parameters of all of them.
         model.requires_grad_(True)  →  [one.requires_grad_(True) for part in (model, *model.children()) for one in part.parameters(recurse=False)]

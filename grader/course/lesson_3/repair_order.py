@@ -64,12 +64,13 @@ def shuffled(shuffle_questions, token_ids: Tensor, image_patches: Tensor, seed: 
 
 
 ORDER_MISTAKES = edits(shuffle_questions, """
-    two_orders: Questions and images get an order each, so a question comes with the image of another. One order
-        must do for both.
+    two_orders: The images are in another order than the questions, so a question comes with the image of another.
+        One order must do for both.
         image_patches[order]  →  image_patches[torch.randperm(len(order), generator=generator)]
     images_stay: The questions are shuffled, and the images stay: they have to go along.
         image_patches[order]  →  image_patches
-    images_go_back: The images move the other way: argsort gives the way back. Use the same order for both.
+    images_go_back: The images move the other way, back to where the order came from. Index both with the same
+        order.
         image_patches[order]  →  image_patches[order.argsort()]
     not_shuffled: The pairs are right now, and nothing is shuffled any more.
         = token_ids, image_patches
@@ -79,8 +80,8 @@ ORDER_MISTAKES = edits(shuffle_questions, """
         order = torch.randperm(len(token_ids), generator=generator)  →  order = torch.arange(len(token_ids)).roll(int(torch.randint(1, len(token_ids), (1,), generator=generator)))
     with_repeats: Some questions are drawn twice and others never. An order has each of them once.
         torch.randperm(len(token_ids),  →  torch.randint(len(token_ids), (len(token_ids),),
-    same_order_each_time: Every call gives the same order: a generator is made or set anew. Use the one that is handed
-        in, as it is.
+    same_order_each_time: Every call gives the same order. Draw it from the generator that is handed in, and do not
+        set that anew.
         + generator = torch.Generator().manual_seed(0)
     generator_is_ignored: The order is not drawn from the generator, so the same seed gives another training each
         time.

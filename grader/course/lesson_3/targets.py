@@ -58,11 +58,12 @@ TARGET_MISTAKES = edits(shift_targets, """
         F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids.roll(1, -1)
     shifted_twice: The target is two places on. Position t predicts token t + 1.
         token_ids[..., 1:], (0, 1)  →  token_ids[..., 2:], (0, 2)
-    prompt_not_ignored: The prompt counts too. Only the answer is to be learned: ignore targets within the prompt.
+    prompt_not_ignored: The prompt counts here, too. Only the answer is to be learned: ignore targets within the
+        prompt.
         prompt_lengths.unsqueeze(-1) - 1  →  0
     first_word_missed: The first word of the answer is never asked for: the last position of the prompt predicts it.
         prompt_lengths.unsqueeze(-1) - 1  →  prompt_lengths.unsqueeze(-1)
-    one_too_early: The last word of the prompt is asked for as well. Targets begin at position prompt_length − 1.
+    one_too_early: The last word of the prompt is asked for here, too. Targets begin at position prompt_length − 1.
         prompt_lengths.unsqueeze(-1) - 1  →  prompt_lengths.unsqueeze(-1) - 2
     padding_not_ignored: Padding is a target here: ignore positions whose next token is padding.
         & (following != pad_id)  →
@@ -72,9 +73,11 @@ TARGET_MISTAKES = edits(shift_targets, """
     padding_after_the_end: After the end of sequence a padding is asked for: look at the next token, not at this one.
         following != pad_id  →  token_ids != pad_id
         & (position < token_ids.shape[-1] - 1)  →
-    end_ignored: The end of sequence is a target too: the model has to learn when to stop.
+    end_ignored: The end of sequence is never asked for here. It should be a target too: the model has to learn when
+        to stop.
         answers & (position < token_ids.shape[-1] - 1)  →  answers & (position < (token_ids != pad_id).sum(1, keepdim=True) - 2)
-    wraps_around: torch.roll brings the first token to the end. The last column has no next token: ignore it.
+    wraps_around: The first token comes round to the end, as with torch.roll. The last column has no next token:
+        ignore it.
         F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids.roll(-1, -1)
         answers & (position < token_ids.shape[-1] - 1)  →  answers
     one_length_for_all: One prompt length is used for the whole batch; each row has its own.

@@ -86,8 +86,7 @@ def training_purity(train_step, weights: Mapping, batch: Mapping, targets: Tenso
 STEP_MISTAKES = edits(train_step, """
     stays_in_evaluation: The model is not put into training mode: call model.train() first.
         model.train()  →  pass
-    returns_a_tensor: The loss that comes back is a tensor, and all that it was computed from stays in memory:
-        return loss.item().
+    returns_a_tensor: The loss that comes back is not a float. Return loss.item().
         loss.item()  →  loss
     no_update: The weights never change: loss.backward(), then optimizer.step(), and no zero_grad() between the two.
         loss.backward()  →  pass
@@ -96,7 +95,8 @@ STEP_MISTAKES = edits(train_step, """
         optimizer.zero_grad()  →  pass
     summed_loss: The loss is a sum over the targets. Take their mean, so that long answers do not weigh more.
         ignore_index=-100  →  reduction="sum"
-    learns_the_prompt: The prompt is learned as well: take the targets from shift_targets.
+    learns_the_prompt: The prompt is learned here, too: take the targets from shift_targets(token_ids,
+        prompt_lengths).
         shift_targets(token_ids, prompt_lengths)  →  shift_targets(token_ids, torch.ones_like(prompt_lengths))
     learns_to_copy: The logits are compared with the tokens at the same place. shift_targets gives the next ones.
         shift_targets(token_ids, prompt_lengths)  →  shift_targets(token_ids, prompt_lengths).roll(1, -1)

@@ -73,10 +73,12 @@ MAP_MISTAKES = edits(map_in_loop, """
         total.norm(dim=-1)  →  total.square().sum(-1)
     normalised_rows: The rows are normalised to sum to 1. Return the lengths as they are.
         = result / result.sum(-1, keepdim=True)
-    mean_of_heads_first: The heads' weights are averaged before they meet the values, so nobody knows which head brings what.
+    mean_of_heads_first: The heads' weights are averaged before they meet the values. Multiply the values of each
+        head with its own weights.
         + lengths = cross_attn.W_O(cross_attn.W_V(image_tokens)).norm(dim=-1)
         + return cross_attn(tokens, image_tokens)[1].mean(-3) * lengths.unsqueeze(-2)
-    norm_of_the_output: The patches are summed up before the norm, so nothing tells them apart.
+    norm_of_the_output: The patches are summed up before the norm, so all share one length. Take the length of what
+        each patch adds.
         + output, weights = cross_attn(tokens, image_tokens)
         + return output.norm(dim=-1, keepdim=True) * weights.mean(-3)
     without_weights: The values are used without the weights: a patch that nobody looks at brings nothing.
