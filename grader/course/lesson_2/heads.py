@@ -85,6 +85,8 @@ MERGE_MISTAKES = edits(merge_heads, """
         heads.transpose(-3, -2).flatten(-2)  →  heads.reshape(*heads.shape[:-3], heads.shape[-2], -1)
     interleaved: The numbers of the heads are mixed here. Put all numbers of head 0 first, then all of head 1.
         .transpose(-3, -2)  →  .movedim(-3, -1)
+    last_head_first: The heads stand in the opposite order, the last one first. Put head 0 first.
+        heads.transpose(-3, -2)  →  heads.flip(-3).transpose(-3, -2)
     averaged: The heads are averaged here. Put them side by side.
         + return heads.mean(-3)
     added_up: The heads are added up here. Put them side by side.

@@ -138,6 +138,8 @@ PATTERN_MISTAKES = edits(classify_pattern, """
         weights.sum(0).max() >= total / 2  →  weights.max() >= 0.5
     largest_entropy: A single row that spreads evenly is not enough: the mean entropy of the rows must be above 0.95.
         attention_entropy(weights).mean()  →  attention_entropy(weights).max()
+    band_without_diagonal: The diagonal itself does not count here. "local" asks for 3/4 of all weight on it and beside it.
+        (position[:, None] - position).abs() <= 1  →  (position[:, None] - position).abs() == 1
     band_goes_around: The first and the last token count as neighbours here: a roll brings back in front what falls
         out behind.
         weights[near].sum()  →  sum(weights.roll(-step, dims=1).diagonal().sum() for step in (-1, 0, 1))

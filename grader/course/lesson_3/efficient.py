@@ -134,6 +134,8 @@ LINEAR_MISTAKES = edits(linear_attention, """
         return query @ summary / total  →  alike = (query * key).sum(-1, keepdim=True); return alike * value / alike
     not_normalised: The output is not normalised: divide by φ(q) · Σ φ(k).
         / total  →
+    keys_normalised: Each φ(k) is divided by the sum of its own numbers here. Divide what a query brings back by φ(q) · Σ φ(k).
+        return query @ summary / total  →  return query @ ((key / key.sum(-1, keepdim=True)).transpose(-2, -1) @ value)
     without_the_one: The feature map is elu(x) + 1; without the 1 the similarities may be negative.
         F.elu(query) + 1, F.elu(key) + 1  →  F.elu(query), F.elu(key)
     raw_query: The queries go in as they are. The feature map elu(x) + 1 belongs to queries and keys.

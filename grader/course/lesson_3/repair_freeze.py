@@ -92,6 +92,11 @@ THAW_MISTAKES = edits(start_stage_two, """
     only_the_outermost: Parts within parts stay frozen. model.parameters() finds the parameters of all of them.
         model.requires_grad_(True)  →  [one.requires_grad_(True) for part in (model, *model.children()) for one in part.parameters(recurse=False)]
         list(model.parameters())  →  [one for one in model.parameters() if one.requires_grad]
+    only_the_parts: What belongs to the model itself, and to none of its parts, is left out. model.parameters() has all.
+        model.requires_grad_(True)  →  [part.requires_grad_(True) for part in model.children()]
+        list(model.parameters())  →  [one for part in model.children() for one in part.parameters()]
+    turned_round: What learned before is frozen now: all were turned round. Let every parameter learn.
+        model.requires_grad_(True)  →  [one.requires_grad_(not one.requires_grad) for one in model.parameters()]
     copies: These are copies: the optimizer would change them, and the model would stay as it is. Return the model's
         own.
         list(model.parameters())  →  list(deepcopy(model).parameters())

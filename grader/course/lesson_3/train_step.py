@@ -95,6 +95,9 @@ STEP_MISTAKES = edits(train_step, """
         optimizer.zero_grad()  →  pass
     summed_loss: The loss is a sum over the targets. Take their mean, so that long answers do not weigh more.
         ignore_index=-100  →  reduction="sum"
+    mean_over_questions: The losses of all targets are divided by the number of questions here. Divide by the number of
+        targets: cross_entropy does that by itself.
+        ignore_index=-100)  →  ignore_index=-100, reduction="sum") / len(token_ids)
     learns_the_prompt: The prompt is learned here, too: take the targets from shift_targets(token_ids,
         prompt_lengths).
         shift_targets(token_ids, prompt_lengths)  →  shift_targets(token_ids, torch.ones_like(prompt_lengths))

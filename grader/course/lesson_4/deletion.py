@@ -93,6 +93,8 @@ DELETION_MISTAKES = edits(deletion_curve, """
         = result[:, :-1]
     steps_in_rows: The curve has a row for each step. A row for each scene is asked for: (B, n + 1).
         = result.T
+    blanked_in_every_scene: The patches that go in one scene go in all scenes here. Scene b loses those of order[b] alone.
+        order.argsort(1)  →  order.argsort(1).amin(0).expand_as(order)
     order_as_turns: `order` is read as the turn of each patch. It lists the patches: order[b, 0] is the patch that
         goes first.
         order.argsort(1)  →  order

@@ -189,6 +189,13 @@ VIT_ATTENTION_MISTAKES = edits(attention_by_hand, """
         layer.W_K(tokens)  →  tokens @ layer.W_K.weight.T
         layer.W_V(tokens)  →  tokens @ layer.W_V.weight.T
         layer.W_O(joined)  →  joined @ layer.W_O.weight.T
+    three_without_biases: Queries, keys and values come without their biases here. Call W_Q, W_K and W_V as they are.
+        layer.W_Q(tokens)  →  tokens @ layer.W_Q.weight.T
+        layer.W_K(tokens)  →  tokens @ layer.W_K.weight.T
+        layer.W_V(tokens)  →  tokens @ layer.W_V.weight.T
+    vit_projects_values: W_O is used on the values, before the heads look. Use it once, on what the joined heads bring.
+        layer.W_V(tokens)  →  layer.W_O(layer.W_V(tokens))
+        layer.W_O(joined)  →  joined
     vit_without_root: The scores are not divided by √d_head.
         / width**0.5  →
     vit_scaled_by_d_model: The scores are divided by √d_model. Divide by √d_head, the width of one head.

@@ -79,6 +79,10 @@ TILED_MISTAKES = edits(tiled_attention, """
         tiles share one sum.
         + parts = [query @ part.transpose(-2, -1) / sqrt(query.shape[-1]) for part in key.split(tile, dim=-2)]
         + return torch.stack([one.softmax(-1) @ part for one, part in zip(parts, value.split(tile, dim=-2))]).mean(0)
+    tiles_by_their_sizes: Each tile gets a softmax of its own, and counts as much as it has keys. The exponentials of all tiles
+        share one sum.
+        + parts = [query @ part.transpose(-2, -1) / sqrt(query.shape[-1]) for part in key.split(tile, dim=-2)]
+        + return torch.stack([one.softmax(-1) @ part * part.shape[-2] / key.shape[-2] for one, part in zip(parts, value.split(tile, dim=-2))]).sum(0)
     nothing_scaled_down: Neither sum is scaled down when a larger score comes: multiply both by exp(old largest −
         new largest), before the old one is overwritten.
         total * shrink  →  total

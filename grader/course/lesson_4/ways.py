@@ -138,6 +138,9 @@ JOINED_MISTAKES = edits(ConcatenatedAttention, """
     patches_blind: The image's rows are False from end to end, so no patch sees another. Let all patches see all
         patches.
         allowed[:S, S:] = False  →  allowed[:S] = False
+    causal_without_a_mask: Where no mask is handed in, the words see only those before them here. Without one, each word must see
+        all words.
+        + mask = torch.ones(2 * text_tokens.shape[-2:-1], dtype=torch.bool).tril() if mask is None else mask
     only_words_ask: Only the words' tokens come back, with their rows of the weights. The image's tokens take part,
         too: return those of both.
         = result[0][..., S:, :], result[1][..., S:, :]
