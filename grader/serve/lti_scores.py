@@ -6,7 +6,6 @@ its time; killed before the answer comes, the same score goes out with the same 
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import secrets
@@ -16,12 +15,12 @@ from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from urllib.parse import urlencode, urljoin, urlsplit, urlunsplit
 
-from grader.classes.gradebook.errors import RecordError
 from grader.classes.gradebook.writer import add_students
 from grader.records import GradebookEntry, Student
 from grader.report.text import number
+from grader.serve import web
 from grader.serve.lti_calls import Answer, LtiError, fetch, signed
-from grader.serve.settings import Platform, SettingsError
+from grader.serve.settings import Platform
 from grader.serve.sign_in import can_sign_in
 from grader.serve.site import Site
 from grader.serve.store import now, text_of
@@ -62,11 +61,11 @@ class Sender:
     def run(self) -> None:
         """Send for ever."""
         while True:
-            try:
-                self.take_rosters()
-                self.send_all()
-            except (OSError, sqlite3.Error, RecordError, SettingsError) as error:
-                log.warning("scores were not sent: %s", error)
+            for step in (self.take_rosters, self.send_all):
+                try:
+                    step()
+                except Exception as error:  # whatever a platform answers: this thread must not end
+                    log.warning("%s: %s: %s", step.__name__, type(error).__name__, error)
             time.sleep(ROUND_SECONDS)
 
     def send_all(self) -> int:
@@ -103,19 +102,12 @@ class Sender:
     def _post(self, row: sqlite3.Row, platform: Platform, wanted: str, stamp: str) -> None:
         """Send a score to its place at the platform."""
         points, most = map(float, wanted.split("/"))
-        score = {
-            "userId": row["subject"],
-            "scoreGiven": points,
-            "scoreMaximum": most,
-            "timestamp": stamp,
-            "activityProgress": "Completed",
-            "gradingProgress": "FullyGraded",
-            "comment": f"Feedback: {self._site.settings.url}/a/{row['assignment']}",
-        }
+        place = {"subject": row["subject"], "url": f"{self._site.settings.url}/a/{row['assignment']}"}
+        score = web.render("lti_score.json.j2", points=points, most=most, stamp=stamp, **place)
         parts = urlsplit(row["lineitem"])
         address = urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/scores"))
         kind = "application/vnd.ims.lis.v1.score+json"
-        self._ask(platform, SCORE, address, kind, json.dumps(score).encode())
+        self._ask(platform, SCORE, address, kind, score.encode())
 
     def take_rosters(self) -> None:
         """Add those to the gradebook who take the course at a platform, so that the class page lists them before they come."""
