@@ -159,8 +159,7 @@ def _check_course(site: Site, launch: Launch) -> None:
     if not known:
         if launch.roles & INSTRUCTORS:
             site.store.change("INSERT OR IGNORE INTO lti_course VALUES (?, ?)", launch.name, came)
-        ours = "SELECT course FROM lti_course WHERE platform = ?"
-        known = [row["course"] for row in site.store.rows(ours, launch.name)]
+        known = [row["course"] for row in site.store.rows("SELECT * FROM lti_course WHERE platform = ?", launch.name)]
     if known and came not in known:
         told = f"courses = {json.dumps([*known, came])} under [lti.{launch.name}] in serve.toml"
         raise LtiError(f"This is the place of another course. To let this one in, its operator writes {told}.")
@@ -245,15 +244,10 @@ def choices(site: Site, launch: Launch) -> tuple[str, list[tuple[str, str, str]]
     back = launch.address(f"{DEEP_LINK}deep_linking_settings", "deep_link_return_url")
     if back is None or not INSTRUCTORS & launch.roles:
         raise LtiError("Only an instructor of the course can choose its tasks.")
-    about = {
-        "deployment": launch.claims[f"{CLAIM}deployment_id"],
-        "data": launch.of(f"{DEEP_LINK}deep_linking_settings", "data"),
-        "url": site.settings.url,
-    }
 
     def chosen(name: str, title: str) -> str:
-        own = {"name": name, "title": title, "most": max_score(name), "nonce": secrets.token_urlsafe(16)}
-        claims = json.loads(web.render("lti_choice.json.j2", **about, **own))
+        about = {"claims": launch.claims, "url": site.settings.url, "nonce": secrets.token_urlsafe(16)}
+        claims = json.loads(web.render("lti_choice.json.j2", name=name, title=title, most=max_score(name), **about))
         return signed(site.folder, launch.platform, launch.platform.issuer, CHOICE_SECONDS, **claims)
 
     return back, [(name, title, chosen(name, title)) for name, title in site.open_assignments().items()]
@@ -268,12 +262,12 @@ def receive(visit: Visit) -> Response:
     received = launch(site, visit.text("id_token", 1 << 16), visit.text("state"))
     if received.claims[f"{CLAIM}message_type"] == CHOICE:
         back, offered = choices(site, received)
-        return visit.html("choose.html.j2", back=back, offered=offered, visitor=None)
+        return visit.html("choose.html.j2", back=back, offered=offered)
     ticket = ticket_of(site, received)
     if not can_sign_in(ticket.person):
         raise HTTPException(403, "Your platform's name for you cannot be used here. Tell your instructor.")
     _name(site, ticket)
-    return visit.html("lti.html.j2", token=sign_in.make_ticket(site.store, ticket), visitor=None)
+    return visit.html("lti.html.j2", token=sign_in.make_ticket(site.store, ticket))
 
 
 def _name(site: Site, ticket: Ticket) -> None:
@@ -324,7 +318,7 @@ def register(visit: Visit) -> Response:
     except SettingsError as error:
         raise LtiError(str(error)) from error
     sign_in.revoke(site.store, address, PLATFORM_ROLE)
-    return visit.html("registered.html.j2", name=name, visitor=None)
+    return visit.html("registered.html.j2", name=name)
 
 
 ROUTES = [

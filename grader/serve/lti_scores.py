@@ -6,6 +6,7 @@ its time; killed before the answer comes, the same score goes out with the same 
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import secrets
@@ -18,7 +19,6 @@ from urllib.parse import urlencode, urljoin, urlsplit, urlunsplit
 from grader.classes.gradebook.writer import add_students
 from grader.records import GradebookEntry, Student
 from grader.report.text import number
-from grader.serve import web
 from grader.serve.lti_calls import Answer, LtiError, fetch, signed
 from grader.serve.settings import Platform
 from grader.serve.sign_in import can_sign_in
@@ -102,12 +102,13 @@ class Sender:
     def _post(self, row: sqlite3.Row, platform: Platform, wanted: str, stamp: str) -> None:
         """Send a score to its place at the platform."""
         points, most = map(float, wanted.split("/"))
-        place = {"subject": row["subject"], "url": f"{self._site.settings.url}/a/{row['assignment']}"}
-        score = web.render("lti_score.json.j2", points=points, most=most, stamp=stamp, **place)
+        score = {"userId": row["subject"], "scoreGiven": points, "scoreMaximum": most, "timestamp": stamp}
+        score |= {"activityProgress": "Completed", "gradingProgress": "FullyGraded"}
+        score["comment"] = f"Feedback: {self._site.settings.url}/a/{row['assignment']}"
         parts = urlsplit(row["lineitem"])
         address = urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/scores"))
         kind = "application/vnd.ims.lis.v1.score+json"
-        self._ask(platform, SCORE, address, kind, score.encode())
+        self._ask(platform, SCORE, address, kind, json.dumps(score).encode())
 
     def take_rosters(self) -> None:
         """Add those to the gradebook who take the course at a platform, so that the class page lists them before they come."""

@@ -93,8 +93,9 @@ class Visit:
 
     def html(self, template: str, status: int = 200, **values: Any) -> Response:
         """Make a page of a template."""
-        token = form_token(self.site.key, self.visitor.session) if self.visitor else ""
-        shared = {"visitor": self.visitor, "settings": self.site.settings, "form_token": token}
+        visitor = None if self.request.url.path.startswith("/lti/") else self.visitor  # those pages may be in a frame
+        token = form_token(self.site.key, visitor.session) if visitor else ""
+        shared = {"visitor": visitor, "settings": self.site.settings, "form_token": token}
         return HTMLResponse(render(template, **{**shared, **values}), status)
 
 

@@ -25,7 +25,7 @@ from grader.serve.lti_scores import Sender
 from grader.serve.settings import SettingsError, read_settings
 from grader.serve.site import Site
 from tests.classes.gradebook.small_course import NAME
-from tests.serve.people import URL, Person, grade, instructor, open_course, solved
+from tests.serve.people import URL, Person, grade, instructor, open_course, solved, student
 from tests.serve.school import CLAIM, CLIENT, MEMBERSHIP, School, asked, sent, signed_in
 
 Claims = dict[str, Any]
@@ -61,6 +61,9 @@ def test_who_is_refused_reads_why_in_any_frame(site: Site, school: School) -> No
     """A platform that is not registered here shows our refusal in its frame, too."""
     answers = [
         Person.of(site).get("/lti/login?iss=https://unknown.example"),
+        student(site).get(
+            "/lti/login?iss=https://unknown.example"
+        ),  # signed in: a frame of the same site has the cookie
         Person.of(site).get("/lti/register/an-old-link?openid_configuration=https://unknown.example/x"),
         sent(Person.of(site), {"id_token": "", "state": ""}),
     ]
