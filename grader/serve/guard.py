@@ -6,7 +6,8 @@ import math
 import re
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -23,7 +24,7 @@ LARGEST_BODY = MAX_BYTES + SMALL_BODY  # of an upload
 QUIET_SECONDS, WHOLE_SECONDS = 20.0, 300.0  # for the next part of a body, and for all of it
 REQUESTS_A_MINUTE = 300  # of one address with one session
 ADDRESS_REQUESTS_A_MINUTE = 6000  # of one address: a whole class may share it
-UPLOADS_AT_ONCE = 16
+UPLOADS_AT_ONCE = 16  # that are still coming
 MINUTE = 60.0
 # Of our own pages: nothing from elsewhere, no inline script or style, no frame around them but a platform's.
 CSP = (
@@ -41,6 +42,8 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 CLOSE = {"Connection": "close"}
+# Addresses that are secrets: no log has them, and no next request names them.
+SECRET = re.compile(r"^(/in/|/lti/register/).+")
 
 
 class RateLimit:
@@ -57,6 +60,23 @@ class RateLimit:
         return self._counts[client] <= self._most
 
 
+@contextmanager
+def at_once(counts: Counter[str], key: str, most: int, told: str) -> Iterator[None]:
+    """Count one more of what goes on at the same time, until the context ends. Call it where no other thread does.
+
+    Raises:
+        HTTPException: as many as may be go on already; it tells so.
+    """
+    if counts[key] >= most:
+        raise HTTPException(429, told)
+    counts[key] += 1
+    try:
+        yield
+    finally:
+        counts[key] -= 1
+        counts += Counter()  # leaves out what is 0
+
+
 class Guard:
     """ASGI middleware around the pages.
 
@@ -68,7 +88,7 @@ class Guard:
     def __init__(self, app: ASGIApp, settings: Callable[[], Settings], foreign: frozenset[str]) -> None:
         self._app, self._settings, self._foreign = app, settings, foreign
         self._rate, self._address_rate = RateLimit(REQUESTS_A_MINUTE), RateLimit(ADDRESS_REQUESTS_A_MINUTE)
-        self._uploads = 0
+        self._coming = Counter[str]()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or pass it on with a guarded body."""
@@ -76,45 +96,56 @@ class Guard:
             await self._app(scope, receive, send)
             return
         answer = _with_headers(scope, send, self._settings)
-        refusal = self._refusal(scope)
-        if refusal is not None:
-            await PlainTextResponse(refusal.detail + "\n", refusal.status_code)(scope, receive, answer)
-            return
-        is_upload = scope["method"] == "POST" and int(Headers(scope=scope)["content-length"]) > SMALL_BODY
-        self._uploads += is_upload
-        try:
-            await self._app(scope, _bounded(receive), answer)  # what `_bounded` raises is answered there
-        finally:
-            self._uploads -= is_upload
+        with ExitStack() as coming:
+            try:
+                self._admit(scope, coming)
+            except HTTPException as refusal:
+                await PlainTextResponse(refusal.detail + "\n", refusal.status_code)(scope, receive, answer)
+                return
+            # what `_bounded` raises is answered there
+            await self._app(scope, _bounded(receive, coming.close), answer)
 
-    def _refusal(self, scope: Scope) -> HTTPException | None:
-        """Return why a request is refused before anything of its body is read; None if it is not."""
+    def _admit(self, scope: Scope, coming: ExitStack) -> None:
+        """Count a request.
+
+        Args:
+            coming: closes when the body has come.
+
+        Raises:
+            HTTPException: it is refused before anything of its body is read.
+        """
         headers, settings = Headers(scope=scope), self._settings()
         if not _is_ours(headers.get("host", ""), settings):
-            return HTTPException(421, "This server has another name.")
+            raise HTTPException(421, "This server has another name.")
         client, session = client_of(scope), headers.get("cookie", "")[-80:]
         if not (self._address_rate.allows(client) and self._rate.allows(f"{client} {session}")):
-            return HTTPException(429, "Too many requests. Wait a minute.")
+            raise HTTPException(429, "Too many requests. Wait a minute.")
         if scope["method"] in ("GET", "HEAD"):
-            return None
+            return
         if scope["method"] != "POST":
-            return HTTPException(405, "Only GET and POST are known here.")
+            raise HTTPException(405, "Only GET and POST are known here.")
         if scope["path"] not in self._foreign and not _from_here(headers, settings):
-            log.warning("refused a form from elsewhere: %s from %s", scope["path"], client_of(scope))
-            return HTTPException(403, "This form came from another site.")
-        return self._length_refusal(headers.get("content-length"), scope["path"])
+            log.warning("refused a form from elsewhere: %s from %s", scope["path"], client)
+            raise HTTPException(403, "This form came from another site.")
+        if _length(headers, scope["path"]) > SMALL_BODY:
+            told = "Many are handing in at this moment. Try again in a few seconds."
+            coming.enter_context(at_once(self._coming, "uploads", UPLOADS_AT_ONCE, told))
 
-    def _length_refusal(self, length: str | None, path: str) -> HTTPException | None:
-        """Return why a body of this length is refused; a body without a length is counted while it comes."""
-        if length is None or not length.isascii() or not length.isdigit():
-            return HTTPException(411, "Say how long the form is (Content-Length).")
-        largest = LARGEST_BODY if path.startswith("/a/") and path.count("/") == 2 else SMALL_BODY
-        if int(length) > largest:
-            told = f"This is larger than {largest >> 20 or 1} MiB. Clear the notebook's outputs, and save it."
-            return HTTPException(413, told)
-        if int(length) > SMALL_BODY and self._uploads >= UPLOADS_AT_ONCE:
-            return HTTPException(503, "Many are handing in at this moment. Try again in a few seconds.")
-        return None
+
+def _length(headers: Headers, path: str) -> int:
+    """Return the length of a body.
+
+    Raises:
+        HTTPException: none is said, or that is too long for this path.
+    """
+    length = headers.get("content-length", "")
+    if not re.fullmatch(r"[0-9]{1,99}", length):
+        raise HTTPException(411, "Say how long the form is (Content-Length).")
+    largest = LARGEST_BODY if path.startswith("/a/") and path.count("/") == 2 else SMALL_BODY
+    if int(length) > largest:
+        told = f"This is larger than {largest >> 20 or 1} MiB. Clear the notebook's outputs, and save it."
+        raise HTTPException(413, told)
+    return int(length)
 
 
 def client_of(scope: Scope) -> str:
@@ -140,8 +171,12 @@ def _from_here(headers: Headers, settings: Settings) -> bool:
     return origin is None or origin.lower() == settings.origin or (origin == "null" and site == "same-origin")
 
 
-def _bounded(receive: Receive) -> Receive:
-    """Return a `receive` that raises HTTPException where a body comes too slowly, or is longer than any may be."""
+def _bounded(receive: Receive, came: Callable[[], None]) -> Receive:
+    """Return a `receive` that raises HTTPException where a body comes too slowly, or is longer than any may be.
+
+    Args:
+        came: is called when the whole body has come.
+    """
     began, total, ended = time.monotonic(), 0, False
 
     async def bounded() -> Message:
@@ -157,18 +192,27 @@ def _bounded(receive: Receive) -> Receive:
         ended = not message.get("more_body", False)
         if total > LARGEST_BODY:
             raise HTTPException(413, "The upload is larger than it said.", CLOSE)
+        if ended:
+            came()
         return message
 
     return bounded
 
 
-def _headers(path: str, settings: Settings) -> dict[str, str]:
-    """Return the headers of a page. What a platform opens may be in its frame, refusals too, and answer it by a form."""
-    own = {each for one in settings.lti.values() for each in one.origins} if path.startswith("/lti/") else set()
-    forms, frames = " ".join(sorted({"'self'", *own})), " ".join(sorted(own or {"'none'"}))
+def _headers(path: str, status: int, settings: Settings) -> dict[str, str]:
+    """Return the headers of a page. What a platform opens may be in its frame, and answer it by a form.
+
+    A refusal may be in any frame: it has nothing to press, and a platform that is not registered should show why.
+    """
+    lti = path.startswith("/lti/")
+    own = {each for one in settings.lti.values() for each in one.origins} if lti else set()
+    framing = {"*"} if lti and status >= 400 else own
+    forms, frames = " ".join(sorted({"'self'", *own})), " ".join(sorted(framing or {"'none'"}))
     told = {**HEADERS, "Content-Security-Policy": CSP.format(forms=forms, frames=frames)}
-    if not own:
+    if not framing:
         told["X-Frame-Options"] = "DENY"
+    if SECRET.match(path):
+        told["Referrer-Policy"] = "no-referrer"
     if settings.secure:
         told["Strict-Transport-Security"] = "max-age=31536000"
     return told
@@ -180,9 +224,9 @@ def _with_headers(scope: Scope, send: Send, settings: Callable[[], Settings]) ->
     async def answer(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            for name, value in _headers(scope["path"], settings()).items():
+            for name, value in _headers(scope["path"], message["status"], settings()).items():
                 headers.setdefault(name, value)
-            shown = re.sub(r"^(/in/|/lti/register/).+", r"\1…", scope["path"])  # the link is a secret
+            shown = SECRET.sub(r"\1…", scope["path"])
             log.info("%s %s %r %s", client_of(scope), scope["method"], shown, message["status"])
         await send(message)
 

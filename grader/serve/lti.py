@@ -10,6 +10,7 @@ and message. The state is not tied to a cookie: a launch that somebody else bega
 """
 
 import hmac
+import json
 import re
 import secrets
 import time
@@ -17,10 +18,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from joserfc import jwt
 from joserfc.errors import JoseError
+from starlette.datastructures import URL
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
@@ -47,12 +49,7 @@ STATE_SECONDS, LEEWAY_SECONDS, OLDEST_SECONDS = 600, 60, 600
 CHOICE_SECONDS = 3600  # for the instructor to choose
 TOOL = "https://purl.imsglobal.org/spec/lti-tool-configuration"
 # What serve.toml says of a platform, and what a platform calls that.
-NAMES = {
-    "issuer": "issuer",
-    "login_url": "authorization_endpoint",
-    "token_url": "token_endpoint",
-    "keys_url": "jwks_uri",
-}
+NAMES = dict(issuer="issuer", login_url="authorization_endpoint", token_url="token_endpoint", keys_url="jwks_uri")
 ALGORITHMS = ["RS256"]  # no other: neither "none", nor one that takes a public key for a shared secret
 
 
@@ -68,6 +65,11 @@ class Launch:
         """Return a value of a nested claim; None without one."""
         group = self.claims.get(claim)
         return group.get(key) if isinstance(group, dict) else None
+
+    @property
+    def roles(self) -> set[str]:
+        """Who somebody is in the course."""
+        return set(map(str, self.claims.get(f"{CLAIM}roles") or ()))
 
     def address(self, claim: str, key: str) -> str | None:
         """Return an address of a nested claim, if it is one of the platform's."""
@@ -104,8 +106,7 @@ def login(visit: Visit) -> Response:
         "state": sign_in.issue(site.store, STATE, {"nonce": nonce, "platform": name}, STATE_SECONDS),
         "nonce": nonce,
     }
-    joined = "&" if urlsplit(platform.login_url).query else "?"
-    return RedirectResponse(f"{platform.login_url}{joined}{urlencode(query)}", 302)
+    return RedirectResponse(URL(platform.login_url).include_query_params(**query), 302)
 
 
 def launch(site: Site, token: str, state: str) -> Launch:
@@ -120,7 +121,9 @@ def launch(site: Site, token: str, state: str) -> Launch:
         raise LtiError("This launch is too old, or was used already. Open the task in your course once more.")
     claims = _claims(platform, token)
     _check(site, platform, claims, began["nonce"])
-    return Launch(name=began["platform"], platform=platform, claims=claims)
+    checked = Launch(name=began["platform"], platform=platform, claims=claims)
+    _check_course(site, checked)
+    return checked
 
 
 def ticket_of(site: Site, launch: Launch) -> Ticket:
@@ -129,8 +132,7 @@ def ticket_of(site: Site, launch: Launch) -> Ticket:
     Raises:
         LtiError: it is nobody of the course.
     """
-    claims = launch.claims
-    roles = set(claims.get(f"{CLAIM}roles") or ())
+    claims, roles = launch.claims, launch.roles
     if not roles & (INSTRUCTORS | {LEARNER}):
         raise LtiError("You are neither a student nor an instructor of this course.")
     person = f"{launch.platform.prefix}{_claim_text(launch)}"
@@ -143,6 +145,22 @@ def ticket_of(site: Site, launch: Launch) -> Ticket:
     if role == INSTRUCTOR and roster:  # an instructor who comes gets the newest
         site.store.change("INSERT OR REPLACE INTO lti_roster VALUES (?, ?, '')", launch.name, roster)
     return Ticket(person=person, role=role, name=str(claims.get("name") or ""), via="lti", leads_to=leads_to)
+
+
+def _check_course(site: Site, launch: Launch) -> None:
+    """Refuse another course of the platform: its instructors are none here. The first course whose instructor comes is ours.
+
+    Raises:
+        LtiError: it is another course.
+    """
+    came, known = str(launch.of(f"{CLAIM}context", "id")), launch.platform.courses
+    if not known:
+        if launch.roles & INSTRUCTORS:
+            site.store.change("INSERT OR IGNORE INTO lti_course VALUES (?, ?)", launch.name, came)
+        known = [row["course"] for row in site.store.rows("SELECT * FROM lti_course WHERE platform = ?", launch.name)]
+    if known and came not in known:
+        told = f"courses = {json.dumps([*known, came])} under [lti.{launch.name}] in serve.toml"
+        raise LtiError(f"This is the place of another course. To let this one in, its operator writes {told}.")
 
 
 def _claims(platform: Platform, token: str) -> dict[str, Any]:
@@ -196,7 +214,7 @@ def _assignment(site: Site, launch: Launch) -> str | None:
     """Return the assignment that a launch is for: of the custom parameter, or of the link's address."""
     target = urlsplit(str(launch.claims.get(f"{CLAIM}target_link_uri") or "")).path
     wanted = launch.of(f"{CLAIM}custom", "assignment") or target.removeprefix("/a/")
-    return wanted if wanted in site.open_assignments() else None
+    return wanted if wanted in list(site.open_assignments()) else None
 
 
 def _remember(site: Site, launch: Launch, person: str, assignment: str) -> None:
@@ -222,27 +240,13 @@ def choices(site: Site, launch: Launch) -> tuple[str, list[tuple[str, str, str]]
         LtiError: this is no instructor, or the address is not the platform's.
     """
     back = launch.address(f"{DEEP_LINK}deep_linking_settings", "deep_link_return_url")
-    if back is None or not INSTRUCTORS & set(launch.claims.get(f"{CLAIM}roles") or ()):
+    if back is None or not INSTRUCTORS & launch.roles:
         raise LtiError("Only an instructor of the course can choose its tasks.")
-    answer = {
-        "nonce": secrets.token_urlsafe(16),
-        f"{CLAIM}deployment_id": launch.claims[f"{CLAIM}deployment_id"],
-        f"{CLAIM}message_type": "LtiDeepLinkingResponse",
-        f"{CLAIM}version": "1.3.0",
-    }
-    if data := launch.of(f"{DEEP_LINK}deep_linking_settings", "data"):
-        answer[f"{DEEP_LINK}data"] = data
 
     def chosen(name: str, title: str) -> str:
-        item = {
-            "type": "ltiResourceLink",
-            "title": f"{name}: {title}",
-            "url": f"{site.settings.url}/a/{name}",
-            "custom": {"assignment": name},
-            "lineItem": {"scoreMaximum": max_score(name), "label": name, "resourceId": name},
-        }
-        items = {f"{DEEP_LINK}content_items": [item]}
-        return signed(site.folder, launch.platform, launch.platform.issuer, CHOICE_SECONDS, **answer, **items)
+        about = {"claims": launch.claims, "url": site.settings.url, "nonce": secrets.token_urlsafe(16)}
+        claims = json.loads(web.render("lti_choice.json.j2", name=name, title=title, most=max_score(name), **about))
+        return signed(site.folder, launch.platform, launch.platform.issuer, CHOICE_SECONDS, **claims)
 
     return back, [(name, title, chosen(name, title)) for name, title in site.open_assignments().items()]
 
@@ -256,12 +260,12 @@ def receive(visit: Visit) -> Response:
     received = launch(site, visit.text("id_token", 1 << 16), visit.text("state"))
     if received.claims[f"{CLAIM}message_type"] == CHOICE:
         back, offered = choices(site, received)
-        return visit.html("choose.html.j2", back=back, offered=offered, visitor=None)
+        return visit.html("choose.html.j2", back=back, offered=offered)
     ticket = ticket_of(site, received)
     if not can_sign_in(ticket.person):
         raise HTTPException(403, "Your platform's name for you cannot be used here. Tell your instructor.")
     _name(site, ticket)
-    return visit.html("lti.html.j2", token=sign_in.make_ticket(site.store, ticket), visitor=None)
+    return visit.html("lti.html.j2", token=sign_in.make_ticket(site.store, ticket))
 
 
 def _name(site: Site, ticket: Ticket) -> None:
@@ -312,7 +316,7 @@ def register(visit: Visit) -> Response:
     except SettingsError as error:
         raise LtiError(str(error)) from error
     sign_in.revoke(site.store, address, PLATFORM_ROLE)
-    return visit.html("registered.html.j2", name=name, visitor=None)
+    return visit.html("registered.html.j2", name=name)
 
 
 ROUTES = [

@@ -3,9 +3,9 @@
 import json
 import time
 from collections.abc import Callable, Mapping
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
-from urllib.error import URLError
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
 from joserfc import jwt
@@ -45,7 +45,7 @@ def fetch(may_fetch: Callable[[str], bool], url: str, data: bytes = b"", headers
         with _opener.open(Request(url, data or None, dict(headers or {})), timeout=FETCH_SECONDS) as answer:
             content, received = answer.read(MOST_BYTES), answer.headers
         told = json.loads(content) if content.strip() else {}
-    except (URLError, OSError, ValueError) as error:
+    except (OSError, HTTPException, ValueError) as error:
         raise LtiError(f"{url.partition('?')[0]} does not answer as it should ({error})") from error
     return (told if isinstance(told, dict) else {}), received
 

@@ -14,12 +14,11 @@ from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from urllib.parse import urlencode, urljoin, urlsplit, urlunsplit
 
-from grader.classes.gradebook.errors import RecordError
 from grader.classes.gradebook.writer import add_students
 from grader.records import GradebookEntry, Student
 from grader.report.text import number
 from grader.serve.lti_calls import Answer, LtiError, fetch, signed
-from grader.serve.settings import Platform, SettingsError
+from grader.serve.settings import Platform
 from grader.serve.sign_in import can_sign_in
 from grader.serve.site import Site
 from grader.serve.store import now, text_of
@@ -60,11 +59,11 @@ class Sender:
     def run(self) -> None:
         """Send for ever."""
         while True:
-            try:
-                self.take_rosters()
-                self.send_all()
-            except (OSError, sqlite3.Error, RecordError, SettingsError) as error:
-                log.warning("scores were not sent: %s", error)
+            for step in (self.take_rosters, self.send_all):
+                try:
+                    step()
+                except Exception as error:  # whatever a platform answers: this thread must not end
+                    log.warning("%s: %s: %s", step.__name__, type(error).__name__, error)
             time.sleep(ROUND_SECONDS)
 
     def send_all(self) -> int:
@@ -101,15 +100,9 @@ class Sender:
     def _post(self, row: sqlite3.Row, platform: Platform, wanted: str, stamp: str) -> None:
         """Send a score to its place at the platform."""
         points, most = map(float, wanted.split("/"))
-        score = {
-            "userId": row["subject"],
-            "scoreGiven": points,
-            "scoreMaximum": most,
-            "timestamp": stamp,
-            "activityProgress": "Completed",
-            "gradingProgress": "FullyGraded",
-            "comment": f"Feedback: {self._site.settings.url}/a/{row['assignment']}",
-        }
+        score = {"userId": row["subject"], "scoreGiven": points, "scoreMaximum": most, "timestamp": stamp}
+        score |= {"activityProgress": "Completed", "gradingProgress": "FullyGraded"}
+        score["comment"] = f"Feedback: {self._site.settings.url}/a/{row['assignment']}"
         parts = urlsplit(row["lineitem"])
         address = urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/scores"))
         kind = "application/vnd.ims.lis.v1.score+json"

@@ -15,3 +15,4 @@ CREATE TABLE IF NOT EXISTS lti_place (
     person TEXT NOT NULL, assignment TEXT NOT NULL, platform TEXT NOT NULL, subject TEXT NOT NULL, lineitem TEXT NOT NULL,
     sending TEXT NOT NULL DEFAULT '', sent TEXT NOT NULL DEFAULT '', PRIMARY KEY (person, assignment));
 CREATE TABLE IF NOT EXISTS lti_roster (platform TEXT NOT NULL, url TEXT PRIMARY KEY, fetched TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS lti_course (platform TEXT PRIMARY KEY, course TEXT NOT NULL);

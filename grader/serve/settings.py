@@ -1,8 +1,10 @@
 """Reads serve.toml: the server's address, who signs people in, and for each assignment which attempt counts and when feedback is shown."""
 
 import json
+import logging
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -23,9 +25,11 @@ class SettingsError(Complaint):
 
 
 def origin(url: str) -> str:
-    """Return the origin of an address, as browsers name it."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}".lower()
+    """Return the origin of an address, as browsers name it; "" of what is no address."""
+    with suppress(ValueError):  # a bracket that is not closed
+        parts = urlsplit(url)
+        return f"{parts.scheme}://{parts.netloc}".lower()
+    return ""
 
 
 def is_loopback(host: str) -> bool:
@@ -38,7 +42,7 @@ def is_loopback(host: str) -> bool:
 
 def is_protected(url: str) -> bool:
     """Tell whether an address is reached over TLS, or on this machine."""
-    parts = urlsplit(url)
+    parts = urlsplit(origin(url))
     host = parts.hostname or ""
     return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and is_loopback(host)))
 
@@ -79,6 +83,7 @@ class Platform(_Table):
     issuer: str
     client_id: str
     deployments: list[str]
+    courses: list[str] = []  # the platform's ids; without one, that of the first instructor who comes
     login_url: Address
     token_url: Address
     keys_url: Address
@@ -182,9 +187,20 @@ _read: dict[Path, tuple[float, Settings]] = {}
 
 
 def current_settings(root: Path) -> Settings:
-    """Read serve.toml anew if it has changed; the rules of an assignment may change while the server runs."""
+    """Read serve.toml anew if it has changed: the rules may change while the server runs. With a mistake in it, those from before hold.
+
+    Raises:
+        SettingsError: there are none from before.
+    """
     path = root / FILE
     changed = path.stat().st_mtime if path.exists() else 0.0
-    if root not in _read or _read[root][0] != changed:
+    if root not in _read:
         _read[root] = changed, read_settings(root)
+    elif _read[root][0] != changed:
+        try:
+            rules = read_settings(root)
+        except SettingsError as error:
+            rules = _read[root][1]
+            logging.getLogger("grader.serve").warning("%s The rules from before hold.", error)
+        _read[root] = changed, rules
     return _read[root][1]

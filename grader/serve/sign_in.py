@@ -25,7 +25,7 @@ LINK_PATH = "/in/"
 TICKET, SESSION, STATE = "ticket", "session", "state"  # the kinds of tokens
 TICKET_SECONDS, SESSION_SECONDS = 600, 7 * 24 * 3600
 LONGEST_TOKEN = 200  # characters of a link's
-LONGEST_ID = 120  # characters of a student's id
+LONGEST_ID = 120  # bytes of a student's id: a folder's name has at most 255
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,8 @@ class Ticket:
 
 def can_sign_in(person: str) -> bool:
     """Tell whether an id can be a folder in submitted/ that grading finds."""
-    return bool(person) and len(person) <= LONGEST_ID and not person.startswith(".") and name_problem(person) is None
+    fits = 0 < len(person.encode("utf-8", "replace")) <= LONGEST_ID
+    return fits and not person.startswith(".") and name_problem(person) is None
 
 
 def digest_of(token: str) -> str:

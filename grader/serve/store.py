@@ -27,12 +27,6 @@ class Store:
             db.executescript(SCHEMA.read_text("utf-8"))
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
-        """Open the file for queries."""
-        with closing(self._open()) as db:
-            yield db
-
-    @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Open a transaction that nobody else writes in; it ends on the disk, or leaves no trace."""
         with closing(self._open()) as db, db:  # commits, or rolls back
@@ -41,7 +35,7 @@ class Store:
 
     def rows(self, query: str, *values: object) -> list[sqlite3.Row]:
         """Return the rows of one query."""
-        with self.reading() as db:
+        with closing(self._open()) as db:
             return db.execute(query, values).fetchall()
 
     def change(self, statement: str, *values: object) -> int:

@@ -13,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from grader.classes.gradebook.hear_appeals import add_appeal
 from grader.paths import notebook_path
@@ -20,6 +21,7 @@ from grader.records import GradebookEntry
 from grader.report.text import by_number, number
 from grader.serve import attempts
 from grader.serve.attempts import Attempt
+from grader.serve.guard import at_once
 from grader.serve.settings import Policy
 from grader.serve.sign_in import STUDENT
 from grader.serve.site import Site
@@ -187,7 +189,7 @@ def attempt_feedback(visit: Visit) -> Response:
     """Show the feedback on one attempt, as it was graded."""
     site, student, name = _asked(visit)
     own = attempts.attempts_of(site.store, student, name)
-    one = next((each for each in own if each.nth == visit["nth"]), None)
+    one = next((each for each in own if str(each.nth) == visit["nth"]), None)
     path = one and attempts.folder_of(site.folder, student, name, one.place) / attempts.PAGE
     if not path or not path.is_file() or not site.shows_feedback(name, student):
         raise HTTPException(404)
@@ -207,11 +209,22 @@ def appeal(visit: Visit) -> Response:
 # ---------------------------------------------------------------- what happens in the queue, as it happens
 
 
+class Stream(EventSourceResponse):
+    """The states of a student's newest attempt, as they change."""
+
+    def __init__(self, site: Site, student: str, name: str) -> None:
+        super().__init__(_changes(site, student, name))
+        self._student = student
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the states, unless many pages of this student are open."""
+        with at_once(_streams, self._student, STREAMS_EACH, "This page is open many times. Close some of them."):
+            await super().__call__(scope, receive, send)
+
+
 def events(visit: Visit) -> Response:
     """Send the state of the newest attempt each time that it changes, until it is graded."""
-    if _streams[visit.person] >= STREAMS_EACH:
-        raise HTTPException(429, "This page is open many times already. Close some of them.")
-    return EventSourceResponse(_changes(*_asked(visit)))
+    return Stream(*_asked(visit))
 
 
 async def _changes(site: Site, student: str, name: str) -> AsyncIterator[dict[str, str]]:
@@ -221,19 +234,15 @@ async def _changes(site: Site, student: str, name: str) -> AsyncIterator[dict[st
         own = attempts.attempts_of(site.store, student, name)
         return (state_of(site, own[0]), own[0].is_open) if own else ("", False)
 
-    _streams[student] += 1
-    try:
-        said, deadline = "", time.monotonic() + LONGEST_STREAM
-        while time.monotonic() < deadline:
-            state, waits = await run_in_threadpool(look)
-            if state != said or not waits:
-                said = state
-                yield {"event": "state" if waits else "graded", "data": state}
-            if not waits:
-                return
-            await asyncio.sleep(LOOK_SECONDS)
-    finally:
-        _streams.subtract([student])
+    said, deadline = "", time.monotonic() + LONGEST_STREAM
+    while time.monotonic() < deadline:
+        state, waits = await run_in_threadpool(look)
+        if state != said or not waits:
+            said = state
+            yield {"event": "state" if waits else "graded", "data": state}
+        if not waits:
+            return
+        await asyncio.sleep(LOOK_SECONDS)
 
 
 ROUTES = [
@@ -241,7 +250,7 @@ ROUTES = [
     post("/a/{assignment}", hand_in, STUDENT, before=refuse_early),
     get("/a/{assignment}/notebook", notebook, STUDENT),
     get("/a/{assignment}/feedback", feedback, STUDENT),
-    get("/a/{assignment}/attempts/{nth:int}", attempt_feedback, STUDENT),
+    get("/a/{assignment}/attempts/{nth}", attempt_feedback, STUDENT),
     post("/a/{assignment}/appeals", appeal, STUDENT),
     get("/a/{assignment}/events", events, STUDENT),
 ]

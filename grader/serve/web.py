@@ -4,6 +4,7 @@ A page is a plain function of a `Visit`. It runs in a thread, where it may wait 
 """
 
 import hmac
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -22,12 +23,14 @@ from starlette.routing import Route
 
 from grader.report.page import templates
 from grader.serve import hub
-from grader.serve.guard import SANDBOXED, SMALL_BODY
+from grader.serve.guard import SANDBOXED, SMALL_BODY, at_once, client_of
 from grader.serve.sign_in import INSTRUCTOR, SESSION_SECONDS, STUDENT, Ticket, digest_of, form_token, visitor_of
 from grader.serve.site import Site
 
 HERE = Path(__file__).parent / "templates"
 LONGEST_APPEAL = 2000  # characters
+# Forms at a time of one person, and of those whom nobody knows from one address: who sends many slowly takes no place of others.
+FORMS_EACH, FORMS_OF_STRANGERS = 3, 100
 ANYBODY, NEWCOMER, PLATFORM = "anybody", "newcomer", "platform"  # who may come in, besides students and instructors
 
 
@@ -68,7 +71,8 @@ class Visit:
     def text(self, name: str, most: int = 4000) -> str:
         """Return a text of the form; "" where it is missing, or is a file."""
         value = self.form.get(name)
-        return value.strip()[:most] if isinstance(value, str) else ""
+        text = value.strip()[:most] if isinstance(value, str) else ""
+        return text.encode("utf-8", "replace").decode()  # a form may name an encoding that makes half characters
 
     def cookie(self, name: str) -> str:
         """Return a cookie of ours; "" without one."""
@@ -87,13 +91,15 @@ class Visit:
 
     def html(self, template: str, status: int = 200, **values: Any) -> Response:
         """Make a page of a template."""
-        token = form_token(self.site.key, self.visitor.session) if self.visitor else ""
-        shared = {"visitor": self.visitor, "settings": self.site.settings, "form_token": token}
+        visitor = None if self.request.url.path.startswith("/lti/") else self.visitor  # those pages may be in a frame
+        token = form_token(self.site.key, visitor.session) if visitor else ""
+        shared = {"visitor": visitor, "settings": self.site.settings, "form_token": token}
         return HTMLResponse(render(template, **{**shared, **values}), status)
 
 
 # ---------------------------------------------------------------- routes
 
+_forms = Counter[str]()
 Page = Callable[[Visit], Response]
 
 
@@ -116,7 +122,7 @@ def post(path: str, page: Page, who: str, before: Callable[[Visit], None] = lamb
     async def answer(request: Request) -> Response:
         visit = await run_in_threadpool(_admit, request, who)
         await run_in_threadpool(before, visit)
-        async with _form(visit, who) as visit.form:
+        async with _form(visit, who):
             return await run_in_threadpool(page, visit)
 
     return Route(path, answer, methods=["POST"])
@@ -142,20 +148,23 @@ def _admit(request: Request, who: str) -> Visit:
 
 
 @asynccontextmanager
-async def _form(visit: Visit, who: str) -> AsyncIterator[FormData]:
+async def _form(visit: Visit, who: str) -> AsyncIterator[None]:
     """Read a form, and refuse one without this browser's token. Leaving the context closes its files.
 
     Raises:
-        HTTPException: the form has another token, or cannot be read.
+        HTTPException: the form has another token, or cannot be read, or many others are coming.
     """
+    known = who in (STUDENT, INSTRUCTOR)
+    sender, most = (visit.person, FORMS_EACH) if known else (client_of(visit.request.scope), FORMS_OF_STRANGERS)
     files, fields, size = (0, 20, 1 << 16) if who == PLATFORM else (1, 8, SMALL_BODY)
-    async with visit.request.form(max_files=files, max_fields=fields, max_part_size=size) as form:
-        if who != PLATFORM and not visit.hub_token:
-            bound = visit.cookie("visit") if who == NEWCOMER else digest_of(visit.cookie("session"))
-            given, wanted = form.get("form_token"), form_token(visit.site.key, bound)
-            if not bound or not isinstance(given, str) or not hmac.compare_digest(given.encode(), wanted.encode()):
-                raise HTTPException(403, "This form is too old. Go back, load the page again, and send it once more.")
-        yield form
+    with at_once(_forms, f"{known} {sender}", most, "You are sending others at this moment. Wait for them."):
+        async with visit.request.form(max_files=files, max_fields=fields, max_part_size=size) as visit.form:
+            if who != PLATFORM and not visit.hub_token:
+                bound = visit.cookie("visit") if who == NEWCOMER else digest_of(visit.cookie("session"))
+                given, wanted = visit.text("form_token"), form_token(visit.site.key, bound)
+                if not bound or not hmac.compare_digest(given.encode(), wanted.encode()):
+                    raise HTTPException(403, "This form is too old. Load its page again, and send it once more.")
+            yield
 
 
 # ---------------------------------------------------------------- answers

@@ -503,7 +503,7 @@ def test_uploads_that_would_fill_the_disk(site: Site, monkeypatch: pytest.Monkey
 
 def test_too_many_uploads_at_once(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "UPLOADS_AT_ONCE", 0)
-    assert talk(site, upload_of(site, str(1 << 20)), [])[0] == 503
+    assert talk(site, upload_of(site, str(1 << 20)), [])[0] == 429
 
 
 def test_many_open_streams_of_one_student(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

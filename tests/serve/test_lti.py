@@ -6,8 +6,12 @@ import base64
 import hmac
 import json
 import re
+import socket
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -15,13 +19,13 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 
-from grader.serve import attempts, lti_calls
+from grader.serve import attempts, lti_calls, lti_scores
 from grader.serve.lti_calls import LtiError
 from grader.serve.lti_scores import Sender
 from grader.serve.settings import SettingsError, read_settings
 from grader.serve.site import Site
 from tests.classes.gradebook.small_course import NAME
-from tests.serve.people import URL, Person, grade, instructor, solved
+from tests.serve.people import URL, Person, grade, instructor, open_course, solved, student
 from tests.serve.school import CLAIM, CLIENT, MEMBERSHIP, School, asked, sent, signed_in
 
 Claims = dict[str, Any]
@@ -53,9 +57,93 @@ def test_the_page_in_the_platforms_frame_may_be_there_and_no_other(site: Site, s
     assert "session" not in page.headers.get("set-cookie", "")
 
 
+def test_who_is_refused_reads_why_in_any_frame(site: Site, school: School) -> None:
+    """A platform that is not registered here shows our refusal in its frame, too."""
+    answers = [
+        Person.of(site).get("/lti/login?iss=https://unknown.example"),
+        student(site).get(
+            "/lti/login?iss=https://unknown.example"
+        ),  # signed in: a frame of the same site has the cookie
+        Person.of(site).get("/lti/register/an-old-link?openid_configuration=https://unknown.example/x"),
+        sent(Person.of(site), {"id_token": "", "state": ""}),
+    ]
+    for answer in answers:
+        assert answer.status_code == 403
+        assert "frame-ancestors *" in answer.headers["content-security-policy"]
+        assert "x-frame-options" not in answer.headers
+        assert "<form" not in answer.text
+
+
 def test_the_key_that_is_published_is_the_public_one(site: Site, school: School) -> None:
     (key,) = Person.of(site).get("/lti/keys").json()["keys"]
     assert (key["kty"], key["alg"], "d" in key, "p" in key) == ("RSA", "RS256", False, False)
+
+
+# ---------------------------------------------------------------- another course of the same platform
+
+CONTEXT = f"{CLAIM}context"
+
+
+def refused(site: Site, school: School, course: str, **told: Any) -> str:
+    """Come from another course; return what the page says."""
+    person = Person.of(site)
+    answer = sent(person, school.launch(asked(person, school, "eve"), "eve", **{CONTEXT: {"id": course}}, **told))
+    assert answer.status_code == 403
+    return answer.text
+
+
+@pytest.mark.parametrize("role", ["Instructor", "Learner"])
+def test_an_instructor_of_another_course_is_none_here(tmp_path: Path, school: School, role: str) -> None:
+    with course_with(tmp_path, school.toml) as own:
+        signed_in(own, school, "before", **{CONTEXT: {"id": "9"}})  # nobody has said yet which course it is
+        signed_in(own, school, "eva", role="Instructor", **{CONTEXT: {"id": "7"}})
+        assert "courses = [&#34;7&#34;, &#34;8&#34;]" in refused(own, school, "8", role=role)
+        signed_in(own, school, "ada", **{CONTEXT: {"id": "7"}})
+
+
+def test_the_operator_names_the_courses(tmp_path: Path, school: School) -> None:
+    with course_with(tmp_path, school.toml + 'courses = ["7", "8"]\n') as own:
+        for course in ("8", "7"):
+            signed_in(own, school, "eva", role="Instructor", **{CONTEXT: {"id": course}})
+        assert "another course" in refused(own, school, "9", role="Instructor")
+
+
+@contextmanager
+def course_with(folder: Path, rules: str) -> Iterator[Site]:
+    """Open a course of its own with a serve.toml."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("GRADER_SECRET", "test")
+        site = open_course(folder / "course")
+        (site.root / "serve.toml").write_text(rules)
+        yield site
+
+
+# ---------------------------------------------------------------- keys and clocks
+
+
+def test_a_platform_that_changes_its_key(site: Site, school: School, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The new key is fetched for the first launch that it has signed; the old one is worth nothing then."""
+    signed_in(site, school, "lti-ada")
+    before, after = school.key, RSAKey.generate_key(2048, {"use": "sig", "alg": "RS256"}, auto_kid=True)
+    monkeypatch.setattr(lti_calls, "KEYS_SECONDS", 0.0)
+    monkeypatch.setattr(lti_calls, "fetch", lambda *told: ({"keys": [after.as_dict(private=False)]}, {}))
+    answers = []
+    for key in (after, before):
+        ada = Person.of(site)
+        told = asked(ada, school)
+        token = jwt.encode({"alg": "RS256", "kid": key.kid or kid(school)}, good(school, told), key)
+        answers.append(sent(ada, {"id_token": token, "state": told["state"]}).status_code)
+    lti_calls._keys.clear()
+    assert answers == [200, 403]
+
+
+@pytest.mark.parametrize(("seconds", "status"), [(30, 200), (-30, 200), (120, 403)])
+def test_clocks_may_differ_a_little(site: Site, school: School, seconds: int, status: int) -> None:
+    ada = Person.of(site)
+    told, moment = asked(ada, school), int(time.time()) + seconds
+    claims = {**good(school, told), "iat": moment, "exp": moment + 10}
+    token = jwt.encode({"alg": "RS256", "kid": kid(school)}, claims, school.key)
+    assert sent(ada, {"id_token": token, "state": told["state"]}).status_code == status
 
 
 def test_another_claim_can_be_the_students_id(site: Site, school: School) -> None:
@@ -109,6 +197,9 @@ def test_without_a_platform_nobody_comes_from_one(site: Site, school: School) ->
         ({"sub": None}, "does not say who you are"),
         ({"sub": "../../root"}, "cannot be used here"),
         ({"sub": ".attempts"}, "cannot be used here"),
+        ({"sub": "漢" * 100}, "cannot be used here"),
+        ({f"{CLAIM}target_link_uri": "http://["}, "target"),
+        ({f"{CLAIM}roles": [{}, 7]}, "neither a student nor an instructor"),
     ],
     ids=str,
 )
@@ -257,8 +348,7 @@ def test_a_login_leads_to_the_registered_address_whatever_it_asks_for(site: Site
 def test_an_address_for_scores_that_is_not_the_platforms(site: Site, school: School, lineitem: object) -> None:
     claims = {"https://purl.imsglobal.org/spec/lti-ags/claim/endpoint": {"lineitem": lineitem}}
     signed_in(site, school, "lti-elsewhere", assignment=NAME, **claims)
-    with site.store.reading() as db:
-        assert db.execute("SELECT * FROM lti_place WHERE person = 'lti-elsewhere'").fetchone() is None
+    assert site.store.rows("SELECT * FROM lti_place WHERE person = 'lti-elsewhere'") == []
 
 
 @pytest.mark.parametrize(
@@ -319,6 +409,47 @@ def test_a_score_whose_answer_was_lost_goes_out_with_the_same_time(site: Site, s
 
 
 @pytest.mark.slow(held_by="tests/serve/test_lti.py::test_a_score_arrives_once_and_again_until_the_platform_has_it")
+def test_a_sender_goes_on_whatever_a_platform_answers(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever one step meets, the other one is made, and so is the next round."""
+    sender, made = Sender(site), []
+
+    def fails() -> None:
+        made.append("rosters")
+        raise TypeError("not what a platform should answer")
+
+    def ends(seconds: float) -> None:
+        if len(made) >= 4:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(sender, "take_rosters", fails)
+    monkeypatch.setattr(sender, "send_all", lambda: made.append("scores"))
+    fails.__name__ = "take_rosters"
+    monkeypatch.setattr(lti_scores.time, "sleep", ends)
+    with pytest.raises(KeyboardInterrupt):
+        sender.run()
+    assert made == ["rosters", "scores"] * 2
+
+
+@pytest.mark.parametrize(
+    "answer", [b"nonsense\r\n\r\n", b"HTTP/1.1 200 OK\r\nX: " + b"x" * 70_000], ids=["no HTTP", "a long line"]
+)
+def test_an_answer_that_is_none_is_told(answer: bytes) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        platform = threading.Thread(target=lambda: answers_once(server, answer), daemon=True)
+        platform.start()
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/token"
+        with pytest.raises(LtiError, match="does not answer as it should"):
+            lti_calls.fetch(lambda asked: True, url)
+        platform.join(10)
+
+
+def answers_once(server: socket.socket, answer: bytes) -> None:
+    connection, _ = server.accept()
+    with connection:
+        connection.recv(65536)
+        connection.sendall(answer)
+
+
 def test_a_score_that_the_student_must_not_see_is_not_sent(site: Site, school: School) -> None:
     school.scores.clear()
     erik, _ = signed_in(site, school, "lti-erik", assignment=NAME)

@@ -292,8 +292,7 @@ def test_a_roster_that_fails_stops_nothing(site: Site, school: School, monkeypat
 def test_an_address_of_a_roster_that_is_not_the_platforms(site: Site, school: School, url: object) -> None:
     claims = {"https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleservice": {"context_memberships_url": url}}
     signed_in(site, school, "lti-eva", role="Instructor", **claims)
-    with site.store.reading() as db:
-        assert {row["url"] for row in db.execute("SELECT url FROM lti_roster")} <= {f"{school.url}/members"}
+    assert {row["url"] for row in site.store.rows("SELECT url FROM lti_roster")} <= {f"{school.url}/members"}
 
 
 def test_the_next_page_of_a_roster_is_the_platforms_or_none(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -216,6 +217,20 @@ def test_a_change_of_the_file_holds_at_once(tmp_path: Path) -> None:
     assert current_settings(tmp_path).policy(NAME).open
     (tmp_path / "serve.toml").write_text("[every]\nopen = false\n")
     assert not current_settings(tmp_path).policy(NAME).open
+
+
+def test_a_mistake_in_the_file_stops_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    file = tmp_path / "serve.toml"
+    file.write_text("[every]\nattempts_an_hour = 7\n")
+    assert current_settings(tmp_path).policy(NAME).attempts_an_hour == 7
+    file.write_text("[every]\nattempts_an_hour = 0\n")
+    os.utime(file, (1, 1))
+    for _ in range(2):
+        assert current_settings(tmp_path).policy(NAME).attempts_an_hour == 7
+    assert caplog.text.count("The rules from before hold.") == 1
+    assert "attempts_an_hour" in caplog.text
+    file.write_text("[every]\nattempts_an_hour = 8\n")
+    assert current_settings(tmp_path).policy(NAME).attempts_an_hour == 8
 
 
 def test_the_class_page_leads_to_formgrader(graded: Site) -> None:

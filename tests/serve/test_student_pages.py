@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -53,6 +55,19 @@ def test_an_upload_is_on_the_disk_and_in_the_queue_when_it_is_acknowledged(site:
     page = bob.get(f"/a/{NAME}").text
     assert "In the queue" in page
     assert '<noscript><meta http-equiv="refresh" content="3"></noscript>' in page  # without JavaScript
+
+
+def test_an_upload_waits_for_no_other_writer_of_the_gradebook(site: Site) -> None:
+    """Formgrader or `grader grade` may hold it for seconds: nothing of it is read or written until an upload is acknowledged."""
+    patient = student(site, "patient")
+    token = patient.token()
+    with closing(sqlite3.connect(site.gradebook.removeprefix("sqlite:///"), isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        upload = {"notebook": ("mine.ipynb", solved(site, remark="while another one writes"))}
+        answer = patient.browser.post(f"/a/{NAME}", data={"form_token": token}, files=upload)
+        other.execute("ROLLBACK")
+    assert answer.status_code == 303
+    assert [one.state for one in attempts.attempts_of(site.store, "patient")] == [attempts.WAITING]
 
 
 def test_the_same_file_again_is_no_new_attempt(site: Site) -> None:
