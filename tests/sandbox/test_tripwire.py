@@ -370,13 +370,13 @@ def request(exercise: Exercise, source: str, inputs: dict) -> Request:
     )  # fmt: skip
 
 
-def answer(python, cell: str) -> Evidence:
+def answer(python, cell: str, exercise: Exercise = SOFTMAX) -> Evidence:
     python.run_cell(
         "import torch\nfrom torch import nn\nfrom torch.nn import functional as F", seconds=20, origin=GIVEN
     )
-    python.run_cell(cell, seconds=20, origin=of(SOFTMAX))
+    python.run_cell(cell, seconds=20, origin=of(exercise))
     probe = "def probe(stable_softmax, s): return {'weights': stable_softmax(s)}"
-    return python.call(request(SOFTMAX, probe, {"s": torch.randn(3, 5)}))
+    return python.call(request(exercise, probe, {"s": torch.randn(3, 5)}))
 
 
 HIDING = {
@@ -400,7 +400,6 @@ HIDING = {
 # Softmax where the tripwire did not look: its own work is interrupted, or no function of Python tells of a call.
 BORROW = """import gc, numpy, scipy.special, sys, torch
 softmax = getattr(torch, 'xamtfos'[::-1])
-def of_arrays(s): return torch.tensor(vars(scipy.special)['xamtfos'[::-1]](s.numpy(), -1))
 """
 LATE = """
 jobs = []
@@ -416,6 +415,7 @@ def stable_softmax(s, dim=-1):
 """
 COLLECTED = LATE.replace("# WAIT", "for _ in range(9): s + 1") + "gc.callbacks.append(finish)\ngc.set_threshold(1)"
 HOOK = """
+def of_arrays(s): return torch.tensor(vars(scipy.special)['xamtfos'[::-1]](s.numpy(), -1))
 def hook(event, found):
     if event == 'mine': found[0].append(of_arrays(found[0][0]))
 sys.addaudithook(hook)
@@ -460,11 +460,14 @@ UNSEEN = {
 
 
 @pytest.mark.parametrize("name", UNSEEN)
-def test_nothing_runs_where_the_tripwire_does_not_look(name: str, python) -> None:
-    evidence = answer(python, BORROW + UNSEEN[name])
+@pytest.mark.parametrize("exercise", [SOFTMAX, ATTENTION], ids=["softmax", "attention"])
+def test_nothing_runs_where_the_tripwire_does_not_look(name: str, exercise: Exercise, python) -> None:
+    """Attention has no function in Python that is watched; what is borrowed for it gives the weights of a softmax, too."""
+    fused = "softmax = lambda s, dim: getattr(torch.nn.functional, 'scaled_dot_product' + '_attention')(s, *[torch.eye(5)] * 2)"
+    evidence = answer(python, BORROW + (fused if exercise is ATTENTION else "") + UNSEEN[name], exercise)
     done = evidence.values.get("weights")
     is_softmax = done is not None and done.shape == (3, 5) and bool(torch.allclose(done.sum(-1), torch.ones(3)))
-    assert ran_builtins(SOFTMAX, evidence.trips, {}) or not is_softmax, evidence
+    assert ran_builtins(exercise, evidence.trips, {}) or not is_softmax, evidence
 
 
 @pytest.mark.parametrize(("depth", "trips"), [(3, ()), (50, ((tripwire.SWITCHED_OFF, ""),))])

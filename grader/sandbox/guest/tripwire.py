@@ -48,8 +48,7 @@ else:
 GIVEN = "given"
 SWITCHED_OFF = "switched off"
 MAX_TRIPS = 16  # recorded for one probe
-# Built-ins that torch writes in Python, whose operators alone do not identify them: id of the code object →
-# name.
+# Built-ins that torch writes in Python, whose operators alone do not identify them: id of the code object → name.
 IN_PYTHON: dict[int, str] = {
     id(function.__code__): function.__qualname__
     for function in (
@@ -82,10 +81,8 @@ THREAD_STARTS = tuple(
 )
 # How the names of the audit events begin that tell of a look into the interpreter, and the attributes that are one.
 LOOKS = ("sys._getframe", "sys._current_frames", "gc.get_")
-# Those by which a function of Python's own would set or take away what watches calls, for whoever asks it.
+# By these a function of Python's own would set or take away what watches calls, for whoever asks it.
 TRACES = ("sys.setprofile", "sys.settrace")
-# Nothing is traced in an audit hook, and nobody can take one away: only the tripwire has one.
-AUDIT_HOOK = "sys.addaudithook"
 # Modules of Python that hand frames to whoever calls them.
 PASS_ON = (inspect.__file__, traceback.__file__)
 FRAMES = ("tb_frame", "gi_frame", "cr_frame", "ag_frame")
@@ -198,7 +195,12 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         ):
             # The code of such an operator, or of such a class of tensors, runs where no mode watches.
             self.record(SWITCHED_OFF, "")
-        return func(*args, **(kwargs or {}))
+        before = _getprofile()
+        _profile(self._trace_function)  # a student's function may run in there, where no mode is on
+        try:
+            return func(*args, **(kwargs or {}))
+        finally:
+            _profile(before)
 
     def _trace(self, operator: str) -> None:
         """Read the stack from the operator outwards, and record the built-in with what called it.
@@ -254,14 +256,13 @@ class Tripwire(NotCompiled, TorchDispatchMode):
                 self.trips.append((SWITCHED_OFF, ""))
 
     def watch_functions(self) -> None:
-        """Watch this thread's calls of functions: no operator of torch tells of some of them."""
-        _profile(self._trace_function)
+        """Watch this thread's calls of functions, if some are watched that no operator of torch tells of."""
+        _profile(self._trace_function if self._functions else None)
 
     def _trace_function(self, frame: FrameType, event: str, argument: Any) -> None:
         """Trace a function of a library that has a watched name, as scipy's softmax; Python calls this for every call.
 
-        While `__torch_dispatch__` works, no mode is on. A student's function that Python calls just then, as memory is given
-        back, gets the mode back until it returns.
+        A student's function that Python calls while `__torch_dispatch__` works, as memory is given back, gets the mode back.
         """
         name = ""
         if _collects():
@@ -290,7 +291,7 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         self._self_test, self._was_tested = True, False
         _softmax(torch.zeros(1), 0)
         self._self_test = False
-        if not self._was_tested or _getprofile() != self._trace_function:
+        if not self._was_tested or (self._functions and _getprofile() != self._trace_function):
             self.trips.append((SWITCHED_OFF, ""))
 
 
@@ -326,7 +327,7 @@ def _audit(event: str, arguments: tuple) -> None:
         return
     if event in ("compile", "code.__new__") and is_disguised(event, *arguments[:2]):
         raise RuntimeError("code that you make has a file name of its own, and not a library's")
-    if event == AUDIT_HOOK:
+    if event == "sys.addaudithook":  # nothing is traced in there
         raise RuntimeError("audit hooks of your own are not possible here")  # Python then adds none, without a word
     if _active is None:
         return
