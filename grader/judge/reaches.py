@@ -12,8 +12,9 @@ from itertools import islice
 
 from grader.submission.code.source_names import cached_by_source, parse_statements, without_magics
 
-MODULES = frozenset("marshal ctypes _ctypes cffi _thread _testcapi _posixsubprocess guest signal unittest".split())
-PARTS_OF_TORCH = frozenset({"library", "_python_dispatch", "_ops", "_dispatch", "_decomp", "fx"})
+# The last two compute what a model says that is put together by name.
+MODULES = frozenset("marshal ctypes cffi guest signal unittest onnx onnxruntime".split())
+PARTS_OF_TORCH = frozenset({"library", "fx", "cpp_extension"})
 # Names of functions, classes and attributes, whatever they are taken from.
 NAMES = frozenset(
     """
@@ -42,6 +43,9 @@ OF_MODULES = frozenset(
         ("mp", "Pool"),
         ("mp", "get_context"),
         ("torch", "library"),
+        ("cv2", "dnn"),
+        ("gc", "callbacks"),
+        ("gc", "enable"),
         *(("os", f"{name}{how}") for name in ("spawnv", "spawnl") for how in ("", "e", "p", "pe")),
         ("os", "system"),
     }
@@ -72,9 +76,12 @@ def reaches(source: str) -> tuple[str, ...]:
     nodes = [node for statement in parse_statements(without_magics(source)) or () for node in ast.walk(statement)]
     libraries = LIBRARIES | {name for node in nodes for name in _imported(node)}
     odd = any(map(_is_odd_text, nodes)) or any(map(_lists_names, nodes))
+    asked = {id(part) for node in nodes for part in _asked_for_a_name(node)}
     for node in nodes:
         found.update(dict.fromkeys(_names(node)))
-        if _looks_up(node, libraries, odd=odd):
+        if isinstance(node, ast.Attribute) and _is_private(node.attr) and _root(node) in libraries:
+            found[node.attr] = None
+        if _looks_up(node, libraries, odd=odd) or (_is_all_names(node) and id(node) not in asked):
             found[PUT_TOGETHER] = None
         if _replaces(node, libraries):
             found[REPLACED] = None
@@ -90,7 +97,7 @@ def _names(node: ast.AST) -> Iterator[str]:
         case ast.ImportFrom(module=module, names=aliases):
             yield from _of_module(module or "")
             for alias in aliases:
-                if alias.name in NAMES or (module, alias.name) in OF_MODULES:
+                if alias.name in NAMES or (module, alias.name) in OF_MODULES or _is_private(alias.name):
                     yield alias.name
         case ast.Attribute(attr=name, ctx=ast.Store()) if name.startswith("__") and name not in HARMLESS:
             yield f"{name} = …"
@@ -111,8 +118,33 @@ def _names(node: ast.AST) -> Iterator[str]:
 def _of_module(path: str) -> Iterator[str]:
     """Yield a module's path if it is one of the lists above."""
     parts = path.split(".")
-    if parts[0] in MODULES or (parts[0] == "torch" and PARTS_OF_TORCH & {*parts}):
+    if parts[0] in MODULES or (parts[0] == "torch" and PARTS_OF_TORCH & {*parts}) or any(map(_is_private, parts)):
         yield path
+
+
+def _is_private(name: str) -> bool:
+    """Tell whether a library keeps what has this name to itself."""
+    return name.startswith("_") and not name.startswith("__")
+
+
+def _is_all_names(node: ast.AST) -> bool:
+    """Tell whether a node is a call for all names of the notebook, from which one can be picked by what it does."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("globals", "locals", "vars")
+        and not node.args
+    )
+
+
+def _asked_for_a_name(node: ast.AST) -> list[ast.expr]:
+    """List what a node asks for one name, as in `"x" in names`, `names["x"]` and `names.get("x")`."""
+    match node:
+        case ast.Compare(comparators=asked):
+            return asked
+        case ast.Subscript(value=asked) | ast.Attribute(value=asked, attr="get" | "pop" | "setdefault" | "update"):
+            return [asked]
+    return []
 
 
 def _imported(node: ast.AST) -> list[str]:

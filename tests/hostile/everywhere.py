@@ -51,7 +51,8 @@ def _run(python: Path, course: Path, folder: Path, tier: str, user: int, argumen
     command = command_as(user, folder, python, "-B", "-m", "pytest", "tests/hostile", *options)
     path = f"{course}:{course / 'source'}"  # of the wheel's copy neither has the grader or the solutions
     environment = {"PATH": os.environ["PATH"], "HOME": str(temporary), "TMPDIR": str(temporary), "OMP_NUM_THREADS": "1",
-                   "PYTHONPATH": path, "HOSTILE_TIER": tier}  # fmt: skip
+                   "PYTHONPATH": path, "HOSTILE_TIER": tier,
+                   "HYPOTHESIS_STORAGE_DIRECTORY": str(temporary)}  # fmt: skip
     done = subprocess.run(command, cwd=course, env=environment, capture_output=True, text=True, check=False)
     lines = (done.stdout or done.stderr).strip().splitlines()
     failed = [line for line in lines if line.startswith(("FAILED", "ERROR"))]

@@ -56,6 +56,18 @@ ROOT = Path(__file__).parents[2]
         ("n = 'xamtfos'[::-1]\ngetattr(torch, n)", PUT_TOGETHER),
         ("globals()['XAM'.lower()[::-1] + rest]", PUT_TOGETHER),
         ("eval(text)", PUT_TOGETHER),
+        ("from numpy import *\nfound = [each for each in globals().values() if acts(each)]", PUT_TOGETHER),
+        ("for name in sorted(vars()): print(name)", PUT_TOGETHER),
+        ("mine = {**locals()}", PUT_TOGETHER),
+        ("import sklearn._loss._loss as losses", "sklearn._loss._loss"),
+        ("from torch._inductor import aoti_load_package", "torch._inductor"),
+        ("torch._inductor.aoti_load_package('x.pt2')", "_inductor"),
+        ("import onnxruntime as engine", "onnxruntime"),
+        ("from cv2 import dnn", "dnn"),
+        ("import cv2\ncv2.dnn.readNetFromONNX(model)", "dnn"),
+        ("from torch.utils.cpp_extension import load_inline", "torch.utils.cpp_extension"),
+        ("import gc\ngc.callbacks.append(late)", "callbacks"),
+        ("from torch import _C", "_C"),
     ],
 )
 def test_what_reaches_inside_is_named(source: str, found: str) -> None:
@@ -79,6 +91,8 @@ def test_what_reaches_inside_is_named(source: str, found: str) -> None:
         "# the process of attention\nprint('in process')",
         "def f(x",
         "x = eval('2 + 3')",
+        "if 'weights' in globals() and globals().get('mask') is None: print(vars()['weights'])",
+        "_hidden = self._weights\nfrom __future__ import annotations",
     ],
 )
 def test_what_students_write_is_no_reach(source: str) -> None:

@@ -370,13 +370,13 @@ def request(exercise: Exercise, source: str, inputs: dict) -> Request:
     )  # fmt: skip
 
 
-def answer(python, cell: str) -> Evidence:
+def answer(python, cell: str, exercise: Exercise = SOFTMAX) -> Evidence:
     python.run_cell(
         "import torch\nfrom torch import nn\nfrom torch.nn import functional as F", seconds=20, origin=GIVEN
     )
-    python.run_cell(cell, seconds=20, origin=of(SOFTMAX))
+    python.run_cell(cell, seconds=20, origin=of(exercise))
     probe = "def probe(stable_softmax, s): return {'weights': stable_softmax(s)}"
-    return python.call(request(SOFTMAX, probe, {"s": torch.randn(3, 5)}))
+    return python.call(request(exercise, probe, {"s": torch.randn(3, 5)}))
 
 
 HIDING = {
@@ -395,6 +395,86 @@ HIDING = {
         "    return cond(torch.tensor(True), lambda x: torch.softmax(x, -1), lambda x: x + 1, (s,))"
     ),
 }
+
+
+# Softmax where the tripwire did not look: its own work is interrupted, or no function of Python tells of a call.
+BORROW = """import gc, numpy, scipy.special, sys, torch
+softmax = getattr(torch, 'xamtfos'[::-1])
+"""
+LATE = """
+jobs = []
+def finish(*_):
+    if jobs and not torch._C._len_torch_dispatch_stack():
+        weights, scores = jobs.pop()
+        weights.copy_(softmax(scores, -1))
+def stable_softmax(s, dim=-1):
+    weights = s + 0
+    jobs.append((weights, s.clone()))
+    # WAIT
+    return weights
+"""
+COLLECTED = LATE.replace("# WAIT", "for _ in range(9): s + 1") + "gc.callbacks.append(finish)\ngc.set_threshold(1)"
+HOOK = """
+def of_arrays(s): return torch.tensor(vars(scipy.special)['xamtfos'[::-1]](s.numpy(), -1))
+def hook(event, found):
+    if event == 'mine': found[0].append(of_arrays(found[0][0]))
+sys.addaudithook(hook)
+def stable_softmax(s, dim=-1):
+    found = [s]
+    sys.audit('mine', found)
+    return found[-1]
+"""
+NESTED = """
+import torch
+class Deeper(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, s, left, found):
+        ctx.rest = s, left, found
+        return x.clone()
+    @staticmethod
+    def backward(ctx, g):
+        s, left, found = ctx.rest
+        if left: begin(s, left - 1, found)
+        else: found.append(s.exp() / s.exp().sum(-1, keepdim=True))
+        return g, None, None, None
+def begin(s, left, found):
+    with torch.enable_grad():
+        x = torch.ones(1, requires_grad=True)
+        torch.autograd.grad(Deeper.apply(x, s, left, found), x)
+def stable_softmax(s, dim=-1):
+    found = []
+    begin(s, DEPTH, found)
+    return found[0]
+"""
+UNSEEN = {
+    "by the garbage collector, while the tripwire works": COLLECTED,
+    "by the garbage collector, which was stopped": COLLECTED.replace(
+        "    jobs", "    [*map(lambda f: f(), [gc.enable])]\n    jobs"
+    ),
+    "as memory is given back, while the tripwire works": LATE.replace(
+        "# WAIT", "lent = torch.frombuffer(Lent(16), dtype=torch.float32)\n    lent.set_(torch.ones(4))"
+    )
+    + "class Lent(bytearray):\n    __del__ = finish",
+    "in an audit hook, where nothing is traced": HOOK,
+}
+
+
+@pytest.mark.parametrize("name", UNSEEN)
+@pytest.mark.parametrize("exercise", [SOFTMAX, ATTENTION], ids=["softmax", "attention"])
+def test_nothing_runs_where_the_tripwire_does_not_look(name: str, exercise: Exercise, python) -> None:
+    """Attention has no function in Python that is watched; what is borrowed for it gives the weights of a softmax, too."""
+    fused = "softmax = lambda s, dim: getattr(torch.nn.functional, 'scaled_dot_product' + '_attention')(s, *[torch.eye(5)] * 2)"
+    evidence = answer(python, BORROW + (fused if exercise is ATTENTION else "") + UNSEEN[name], exercise)
+    done = evidence.values.get("weights")
+    is_softmax = done is not None and done.shape == (3, 5) and bool(torch.allclose(done.sum(-1), torch.ones(3)))
+    assert ran_builtins(exercise, evidence.trips, {}) or not is_softmax, evidence
+
+
+@pytest.mark.parametrize(("depth", "trips"), [(3, ()), (50, ((tripwire.SWITCHED_OFF, ""),))])
+def test_few_backward_passes_may_be_in_each_other(depth: int, trips: tuple, python) -> None:
+    """From the 61st on, torch computes them in threads that nobody watches."""
+    evidence = answer(python, NESTED.replace("DEPTH", str(depth)))
+    assert (evidence.status, evidence.trips) == (Status.OK, trips), evidence
 
 
 # No operator tells of scipy's softmax, but the function does that sees each call.

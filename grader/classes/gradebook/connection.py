@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from nbgrader import api
 from nbgrader.dbutil import _temp_alembic_ini
+from sqlalchemy import create_engine, inspect
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.orm import Session
@@ -89,12 +90,34 @@ def _parse(url: str) -> URL:
 
 
 def _open(url: URL, course: str) -> api.Gradebook:
-    """Open the gradebook, with `newest_revision` in the place of nbgrader's own function."""
+    """Open the gradebook, with `newest_revision` in the place of nbgrader's own function.
+
+    Raises:
+        RecordError: an older nbgrader made it.
+    """
+    _refuse_older(url)
     original, api.get_alembic_version = api.get_alembic_version, newest_revision
     try:
         return api.Gradebook(url.render_as_string(hide_password=False), course_id=course)
     finally:
         api.get_alembic_version = original
+
+
+def _refuse_older(url: URL) -> None:
+    """Raise RecordError if a table lacks a column; nbgrader would add its new tables beside the old ones, and fail later."""
+    engine = create_engine(url)
+    try:
+        found = inspect(engine)
+        there = {name: {column["name"] for column in found.get_columns(name)} for name in found.get_table_names()}
+    finally:
+        engine.dispose()
+    for table in api.Base.metadata.sorted_tables:
+        for column in table.columns:
+            if table.name in there and column.name not in there[table.name]:
+                raise RecordError(
+                    f"{shown(str(url))}: an older nbgrader made this gradebook: its table {table.name} has no column "
+                    f"{column.name}. Nothing in it was changed. Run `nbgrader db upgrade`, which keeps a copy, then try again."
+                )
 
 
 @cache
@@ -159,8 +182,6 @@ def _explain(reason: str, error: Exception) -> str:
         "unable to open": "Make the folder that it lies in, or give --gradebook another path.",
         "is full": "Make room on its disk, then grade again: what was graded is kept.",
         "not a database": "It is another kind of file. Give --gradebook another path.",
-        "no column named": "It was made by an older nbgrader. Run `nbgrader db upgrade` on a copy of it.",
-        "no such column": "It was made by an older nbgrader. Run `nbgrader db upgrade` on a copy of it.",
     }
     otherwise = "Give --gradebook another path to go on."
     hint = next((text for word, text in advice.items() if word in reason), otherwise)

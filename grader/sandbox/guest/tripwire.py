@@ -16,6 +16,7 @@ around it (grader/judge/reaches.py).
 from __future__ import annotations
 
 import _thread
+import gc
 import inspect
 import sys
 import threading
@@ -47,8 +48,7 @@ else:
 GIVEN = "given"
 SWITCHED_OFF = "switched off"
 MAX_TRIPS = 16  # recorded for one probe
-# Built-ins that torch writes in Python, whose operators alone do not identify them: id of the code object →
-# name.
+# Built-ins that torch writes in Python, whose operators alone do not identify them: id of the code object → name.
 IN_PYTHON: dict[int, str] = {
     id(function.__code__): function.__qualname__
     for function in (
@@ -60,25 +60,13 @@ IN_PYTHON: dict[int, str] = {
     )
 }
 # Functions that switch the dispatch of operators off; a student needs them only to hide built-ins.
-SWITCHES = (
-    (torch._C, "_DisableTorchDispatch"),
-    (torch._C, "_ExcludeDispatchKeyGuard"),
-    (torch._C, "_SetExcludeDispatchKeyGuard"),
-    (torch._C, "_ForceDispatchKeyGuard"),
-    (torch._C, "_dispatch_tls_set_dispatch_key_excluded"),
-    (torch._C, "_dispatch_tls_set_dispatch_key_included"),
-    (torch._C, "_AutoDispatchBelowAutograd"),
-    (torch._C, "_pop_torch_dispatch_stack"),
-    (torch._C, "_unset_dispatch_mode"),
-    (torch._C, "_get_dispatch_mode"),
-    (torch._C, "_get_dispatch_stack_at"),
-    (dispatching, "_pop_mode"),
-    (dispatching, "_pop_mode_temporarily"),
-    (dispatching, "_disable_current_modes"),
-    (dispatching, "_disable_infra_mode"),
-    (dispatching, "_get_current_dispatch_mode"),
-    (dispatching, "_get_current_dispatch_mode_stack"),
-)
+SWITCHES_OF_TORCH = """_DisableTorchDispatch _ExcludeDispatchKeyGuard _SetExcludeDispatchKeyGuard _ForceDispatchKeyGuard
+    _dispatch_tls_set_dispatch_key_excluded _dispatch_tls_set_dispatch_key_included _AutoDispatchBelowAutograd
+    _pop_torch_dispatch_stack _unset_dispatch_mode _get_dispatch_mode _get_dispatch_stack_at"""
+SWITCHES_OF_MODES = """_pop_mode _pop_mode_temporarily _disable_current_modes _disable_infra_mode _get_current_dispatch_mode
+    _get_current_dispatch_mode_stack"""
+SWITCHES = [(torch._C, name) for name in SWITCHES_OF_TORCH.split()]
+SWITCHES += [(dispatching, name) for name in SWITCHES_OF_MODES.split()]
 # Audit events of Python that a new process causes.
 PROCESSES = ("os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "os.system", "subprocess.Popen")
 # Functions that start threads, in the module _thread; which of them exist depends on the version of Python, and so
@@ -93,7 +81,7 @@ THREAD_STARTS = tuple(
 )
 # How the names of the audit events begin that tell of a look into the interpreter, and the attributes that are one.
 LOOKS = ("sys._getframe", "sys._current_frames", "gc.get_")
-# Those by which a function of Python's own would set or take away what watches calls, for whoever asks it.
+# By these a function of Python's own would set or take away what watches calls, for whoever asks it.
 TRACES = ("sys.setprofile", "sys.settrace")
 # Modules of Python that hand frames to whoever calls them.
 PASS_ON = (inspect.__file__, traceback.__file__)
@@ -104,12 +92,17 @@ NAMESPACES = ("aten", "prim", "prims", "profiler", "")
 # Before the name of a function that is watched wherever it is installed.
 CALL = "call "
 UNCOUNTED = 1 << 40  # what the count of records begins with
+# Backward passes in each other; from the 61st on torch computes them in threads of its own, which nobody watches.
+MAX_NESTED = 40
 # The operator that every attention written in Python by torch calls.
 SOFTMAX = "aten::_softmax"
 
 # Taken before student code can replace them.
 _getframe, _softmax, _setprofile, _getprofile = sys._getframe, torch.softmax, sys.setprofile, sys.getprofile
 _get_ident = _thread.get_ident
+_count_modes = torch._C._len_torch_dispatch_stack
+_collects, _collect_no_more, _collect_again = gc.isenabled, gc.disable, gc.enable
+_engine = type(torch.autograd.Variable._execution_engine)
 _no_dispatch = torch.Tensor.__torch_dispatch__
 # Id of a code object → the given cell or the exercise whose answer it is from, or "" for the student's own code.
 _origins: dict[int, str] = {}
@@ -182,6 +175,9 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         # Functions in Python, of any library: listed as "call softmax".
         self._functions = frozenset(name.removeprefix(CALL) for name in watched if name.startswith(CALL))
         self._self_test = self._was_tested = False
+        # Calls of the student's own code that Python made while the tripwire itself was at work.
+        self._interrupting: set[FrameType] = set()
+        self._nested = 0  # backward passes that run now
         # Each built-in with the id of the other exercise whose answer called it, or "" if the exercise's own
         # code did.
         self.trips: list[tuple[str, str]] = []
@@ -199,7 +195,12 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         ):
             # The code of such an operator, or of such a class of tensors, runs where no mode watches.
             self.record(SWITCHED_OFF, "")
-        return func(*args, **(kwargs or {}))
+        before = _getprofile()
+        _profile(self._trace_function)  # a student's function may run in there, where no mode is on
+        try:
+            return func(*args, **(kwargs or {}))
+        finally:
+            _profile(before)
 
     def _trace(self, operator: str) -> None:
         """Read the stack from the operator outwards, and record the built-in with what called it.
@@ -239,7 +240,8 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         """Watch this thread, and threads that start meanwhile, as long as this context is open."""
         global _active
         self._top: FrameType | None = _getframe(2)
-        before, _active, count = _active, self, _count()
+        before, _active, count, collected = _active, self, _count(), _collects()
+        _collect_no_more()  # it calls a student's functions at any moment, while the tripwire works as well
         self.watch_functions()
         try:
             with self:
@@ -248,6 +250,8 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         finally:
             _profile(None)
             _active = before
+            if collected:
+                _collect_again()
             if _count() != count and not self.trips:  # somebody erased them
                 self.trips.append((SWITCHED_OFF, ""))
 
@@ -256,12 +260,29 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         _profile(self._trace_function if self._functions else None)
 
     def _trace_function(self, frame: FrameType, event: str, argument: Any) -> None:
-        """Trace a function of a library that has a watched name, as scipy's softmax; Python calls this for every call."""
+        """Trace a function of a library that has a watched name, as scipy's softmax; Python calls this for every call.
+
+        A student's function that Python calls while `__torch_dispatch__` works, as memory is given back, gets the mode back.
+        """
         name = ""
-        if event == "call" and frame.f_code.co_filename.startswith(INSTALLED):
-            name = frame.f_code.co_name
-        elif event == "c_call" and type(argument.__self__) is numpy.ufunc:  # numpy.logaddexp.reduce
-            name = argument.__self__.__name__
+        if _collects():
+            self.record(SWITCHED_OFF, "")
+        if event == "call":
+            if frame.f_code.co_filename.startswith(INSTALLED):
+                name = frame.f_code.co_name
+            elif not _count_modes():
+                self._interrupting.add(frame)
+                self.__enter__()
+        elif event == "return":
+            if frame in self._interrupting:
+                self._interrupting.remove(frame)
+                self.__exit__(None, None, None)
+        elif type(argument.__self__) is numpy.ufunc:  # numpy.logaddexp.reduce
+            name = argument.__self__.__name__ if event == "c_call" else ""
+        elif type(argument.__self__) is _engine:
+            self._nested += 1 if event == "c_call" else -1
+            if self._nested > MAX_NESTED:
+                self.record(SWITCHED_OFF, "")
         if name in self._functions:
             self._trace(CALL + name)
 
@@ -298,7 +319,7 @@ def _audit(event: str, arguments: tuple) -> None:
     """Refuse what could evade the tripwire, most of it during a watched probe alone; Python calls this for every audit event.
 
     Raises:
-        RuntimeError: code takes a library's file name, or, during a watched probe, starts a process, starts a thread that is not watched, profiles or traces, or looks into the
+        RuntimeError: code takes a library's file name, or adds a hook like this one, or, during a watched probe, starts a process, starts a thread that is not watched, profiles or traces, or looks into the
             interpreter and is not of a library.
     """
     global _auditing
@@ -306,6 +327,8 @@ def _audit(event: str, arguments: tuple) -> None:
         return
     if event in ("compile", "code.__new__") and is_disguised(event, *arguments[:2]):
         raise RuntimeError("code that you make has a file name of its own, and not a library's")
+    if event == "sys.addaudithook":  # nothing is traced in there
+        raise RuntimeError("audit hooks of your own are not possible here")  # Python then adds none, without a word
     if _active is None:
         return
     if event in PROCESSES:

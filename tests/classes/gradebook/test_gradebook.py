@@ -5,16 +5,20 @@ from __future__ import annotations
 import csv
 import os
 import sqlite3
+import subprocess
+import sys
 import sysconfig
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import nbformat
+import nbgrader
 import pytest
 from nbgrader.api import Gradebook, get_alembic_version
 from nbgrader.apps import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.dbutil import _temp_alembic_ini
 from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
 from traitlets.config import Config
@@ -374,6 +378,21 @@ def test_a_locked_gradebook_is_tried_again_and_then_named(url: str, monkeypatch:
     assert row(url, "s1")[0] == 15.0
 
 
+def test_a_gradebook_of_an_older_nbgrader_is_left_as_it_is_until_it_is_upgraded(tmp_path: Path):
+    """One of the first nbgrader's, which nbgrader keeps for its own tests."""
+    file, url = tmp_path / "gradebook.db", f"sqlite:///{tmp_path}/gradebook.db"
+    file.write_bytes((Path(nbgrader.__file__).parent / "tests" / "apps" / "files" / "gradebook.db").read_bytes())
+    before = file.read_bytes()
+    with pytest.raises(RecordError, match=r"older nbgrader .* has no column .* Nothing .* Run `nbgrader db upgrade`"):
+        record(url, graded("s1", 5.0, 7.5))
+    assert file.read_bytes() == before
+    with _temp_alembic_ini(url) as settings:  # as `nbgrader db upgrade` does it
+        command = [sys.executable, "-m", "alembic", "-c", settings, "upgrade", "head"]
+        subprocess.run(command, check=True, capture_output=True)
+    record(url, graded("s1", 5.0, 7.5), masters={ASSIGNMENT: master()})
+    assert row(url, "s1")[0] == 7.5
+
+
 def test_nobody_writes_between_reading_and_writing(url: str, monkeypatch: pytest.MonkeyPatch):
     """Else a score that is saved in formgrader meanwhile would be that of the new version, and need no second look."""
     record(url, graded("s1", 5.0, 7.5))
@@ -449,13 +468,6 @@ def test_a_file_that_is_no_database(tmp_path: Path):
     (tmp_path / "notes.txt").write_text("dear diary, " * 100)
     with pytest.raises(RecordError, match=r"not a database.*another kind of file"):
         record(f"sqlite:///{tmp_path}/notes.txt", graded("s1", 5.0, 7.5))
-
-
-def test_a_gradebook_of_an_older_nbgrader(url: str):
-    with sqlite3.connect(url.removeprefix("sqlite:///")) as database:
-        database.execute("ALTER TABLE grade RENAME COLUMN auto_score TO score")
-    with pytest.raises(RecordError, match=r"no (such column|column named).*nbgrader db upgrade"):
-        record(url, graded("s1", 5.0, 7.5))
 
 
 @pytest.mark.parametrize("url", ["gradebook.db", "", "oracle-of-delphi:///x"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -177,15 +178,28 @@ def test_a_worker_with_another_grader_grades_nothing(cluster: Cluster, monkeypat
     assert "another grader" in graded.grade.message
 
 
-def test_a_worker_that_cannot_grade_leaves_its_jobs_to_the_others(
-    cluster: Cluster, expected: dict[str, dict], tmp_path: Path
-) -> None:
+# What makes a worker unfit: a file in its folder, which is also its course and where its Python looks first, and what is said.
+OTHER = {
+    "a course that is none": ("notebooks/none", "", "DeclarationError"),
+    "another Python": (
+        "sitecustomize.py",
+        "import platform\nplatform.python_version = lambda: '3.99.0'",
+        "OtherVersion: .* has another grader, other lessons or other Python packages",
+    ),
+}
+
+
+@pytest.mark.parametrize("other", OTHER)
+def test_a_worker_that_cannot_grade_leaves_its_jobs_to_the_others(other: str, cluster: Cluster, tmp_path: Path) -> None:
+    name, text, why = OTHER[other]
     (tmp_path / "lessons").mkdir()  # a course without the file that makes it one
     (tmp_path / "notebooks").mkdir()
-    other = subprocess.Popen(
+    (tmp_path / name).write_text(text)
+    course = {"GRADER_COURSE": str(tmp_path)} if other == "a course that is none" else {}
+    process = subprocess.Popen(
         [sys.executable, "-m", "dask", "worker", cluster.address, "--nworkers", "1", "--no-dashboard"],
         cwd=tmp_path,
-        env={**os.environ, "GRADER_COURSE": str(tmp_path)},
+        env={**os.environ, **course, "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
@@ -199,13 +213,13 @@ def test_a_worker_that_cannot_grade_leaves_its_jobs_to_the_others(
         with cluster_workers(cluster.address, "cpu", worker.run, read_kept(), said.append) as workers:
             got = dict(comparable(done) for done in grade_class(twins, COURSE, workers, nothing))
     finally:
-        os.killpg(other.pid, signal.SIGKILL)
-        other.wait()
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
         with Client(cluster.address, timeout=30, set_as_default=False) as client:
             _wait_for(lambda: len(client.scheduler_info()["workers"]) == 2)
-    assert {record["status"] for record in got.values()} == {"graded"}
+    assert {record["status"] for record in got.values()} == {"graded"}, got
     assert len(said) == 1
-    assert "grades nothing here. DeclarationError" in said[0]
+    assert re.search(f"grades nothing here. {why}", said[0]), said
 
 
 @pytest.mark.parametrize(
