@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from grader.build.bundle import Part, bundle
+from grader.build.bundle import Part, bundle, slim
 from grader.build.self_check_pack import PackedExercise
 from grader.declare.exercise import Check
 from grader.declare.lesson import Lesson
@@ -136,17 +136,17 @@ def read_self_checks(source: str) -> SelfChecks | None:
 
 
 def probes_part(checks: Sequence[Check]) -> Part:
-    """Return the probes and judges as one part."""
+    """Return what probes and judges run as one part."""
     functions: dict[str, str] = {}
     for check in checks:
         for function in filter(None, (check.probe, check.judge)):
             functions.setdefault(function.__name__, source_of(function))
     imports = {"Finding": ("grader.build.self_check", "Finding"), "difference": ("grader.judge.compare", "difference")}
     head = (
-        "from __future__ import annotations\nimport math\nfrom collections.abc import *\nfrom typing import Any\n"
-        "import torch\nfrom torch import Tensor, nn\nfrom torch.nn import functional as F"
+        "import math\nfrom collections.abc import *\nimport torch\nfrom torch import Tensor, nn\n"
+        "from torch.nn import functional as F"
     )
-    return Part(PROBES, f"{head}\n\n\n{_definitions(*functions.values())}", imports)
+    return Part(PROBES, slim(f"{head}\n\n\n{_definitions(*functions.values())}"), imports)
 
 
 def _definitions(*sources: str) -> str:

@@ -71,9 +71,8 @@ def edits(right: Any, text: str, *, defines: str = "", **names: Any) -> tuple[Mi
     for written in _written(right.__name__, text):
         wrong, code = _wrong(right.__name__, source, written, dict(space))
         hint = " ".join(written.hint)
-        shown = (
-            (source, code) if isinstance(code, str) else ("", "")
-        )  # `+` and `=` say what comes out, not what stands there
+        # `+` and `=` say what comes out, not what stands there.
+        shown = (source, code) if isinstance(code, str) else ("", "")
         made.append(Mistake(written.name, {defines or right.__name__: wrong}, hint, written.slip, shown))
     return tuple(made)
 

@@ -31,9 +31,8 @@ class Lesson:
     optional: bool = False
     limits: Limits = Limits()
     cell_seconds: Mapping[str, float] = field(default_factory=dict)  # cells that may run longer, by id
-    parameters: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # variables that the grader sets in the notebook, beside device and seed
+    # Variables that the grader sets in the notebook, beside device and seed.
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     # Points of the questions that people grade, by id; a question of the script that is not named has 0.
     questions: Mapping[str, float] = field(default_factory=dict)
     # Grading runs an exercise again with stand-ins for earlier exercises that failed. True: the better

@@ -11,9 +11,8 @@ from grader.report.text import number
 
 MOST_ANSWERS, MOST_LETTERS = 3, 60
 
-Said = Mapping[
-    str, Mapping[str, object]
-]  # by the prediction's name what stands in its lines, by their names; None: nothing
+# By the prediction's name what stands in its lines, by their names; None: nothing.
+Said = Mapping[str, Mapping[str, object]]
 
 
 @dataclass(frozen=True, kw_only=True)

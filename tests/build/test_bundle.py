@@ -1,6 +1,8 @@
 import pytest
 
 from grader.build.bundle import bundle, slim
+from grader.build.self_check_cell import probes_part
+from grader.course import lessons
 
 
 def run(parts) -> dict[str, dict]:
@@ -46,3 +48,13 @@ def test_docstrings_comments_and_annotations_are_left_out() -> None:
     assert slim(function) == "def double(x):\n    return 2 * x"
     assert slim('class A:\n    """Empty."""\n') == "class A:\n    pass"
     assert slim('class A:\n    """One."""\n    size: int = 3\n') == "class A:\n    size: None = 3"
+
+
+@pytest.mark.parametrize("lesson", lessons().values(), ids=lambda lesson: lesson.assignment)
+def test_probes_are_packed_without_what_nothing_reads(lesson) -> None:
+    checks = [check for exercise in lesson.exercises for check in exercise.checks if check.examples]
+    packed = probes_part(checks)
+    assert packed.source == slim(packed.source)
+    scope = dict.fromkeys(packed.imports)
+    exec(packed.source, scope)
+    assert all(check.probe.__name__ in scope for check in checks)

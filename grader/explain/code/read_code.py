@@ -2,9 +2,7 @@
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
-
-from grader.explain.code.effects import Effect
+from typing import Any, NamedTuple
 
 Shape = tuple[int, ...]
 
@@ -30,7 +28,7 @@ class Raising(NamedTuple):
     tree: ast.Module  # of the answer
     node: ast.AST | None  # the line's statement, or the head of it
     foreign: bool  # whether the line stands in another exercise
-    clue: Callable[[Effect], str]  # names the line of the answer that has an effect
+    clue: Callable[[Any], str]  # names the line of the answer that has an Effect
 
 
 def tree_of(source: str) -> ast.Module:

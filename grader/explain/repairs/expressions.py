@@ -29,14 +29,8 @@ METHODS = {
 }  # fmt: skip
 FUNCTIONS = {"all": "any", "any": "all", "min": "max", "max": "min"}
 MASKING = ("masked_fill", "masked_fill_", "where")
-OWNERS = (
-    "torch",
-    "F",
-    "nn",
-    "math",
-    "np",
-    "self",
-)  # of functions and layers: what stands before the point is no tensor
+# Of functions and layers: what stands before the point is no tensor.
+OWNERS = ("torch", "F", "nn", "math", "np", "self")
 ANOTHER = "look at {}; with another one it comes out right."
 FILLED = "look at what is filled in: what is hidden needs the score −∞."
 OPPOSITE = "look at `{}`: the opposite is meant here."

@@ -13,9 +13,8 @@ class Attempt(NamedTuple):
     trials: list[int]  # by index
 
 
-Passed = Sequence[
-    Sequence[bool | None]
-]  # for each source, whether it passes each trial; None: not known, for lack of time
+# For each source, whether it passes each trial; None: not known, for lack of time.
+Passed = Sequence[Sequence[bool | None]]
 Search = Generator[Attempt, Passed, "Repair | None"]
 
 

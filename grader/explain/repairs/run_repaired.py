@@ -3,6 +3,8 @@
 The sandbox gets this module as source text, with the probe below it.
 """
 
+from __future__ import annotations  # the probe below names types that the sandbox does not have
+
 import contextlib
 import copy
 import ctypes
