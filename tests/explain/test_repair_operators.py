@@ -11,6 +11,9 @@ SCORES = torch.tensor([[0.5, -1.0, 2.0]])
 SEEN = torch.tensor([True, False, True])
 HIDDEN = SCORES.masked_fill(~SEEN, -math.inf).softmax(-1)
 
+WIDE = torch.nn.Module()
+WIDE.W = torch.nn.Linear(3, 4, bias=False).requires_grad_(False)
+
 WRONG_AND_RIGHT = [
     # wrong, words of the place, arguments, right value
     ("def f(n):\n    t = 0\n    for i in range(n):\n        t = i\n    return t", "overwrites `t`", (4,), 6),
@@ -53,12 +56,16 @@ WRONG_AND_RIGHT = [
     ("def f(a):\n    return 1.1 * a", "look at the `1.1`", (100,), 101.0),
     ("def f(step, a, b):\n    for _ in range(2):\n        a, b = step(a, b)\n    return a",
      "`b` is overwritten here", (lambda a, b: (a + b, 0), 1, 2), 5),
+    ("def f(x, y):\n    return x[0] / y.shape[-1] ** 0.5", "the root of another size", (torch.full((2, 4), 6.0), torch.ones(9)),
+     torch.full((4,), 3.0)),
+    ("def f(layer, x):\n    return layer.W(x) / math.sqrt(x.shape[-1])", "the root of another size", (WIDE, torch.ones(3)),
+     WIDE.W(torch.ones(3)) / 2),
     ("def f(x):\n    return x.sum(-2)", "look at the `-2`", (torch.ones(2, 3),), torch.tensor([3.0, 3.0])),
 ]  # fmt: skip
 
 
 def value(source, arguments):
-    scope: dict = {"torch": torch}
+    scope: dict = {"torch": torch, "math": math}
     exec(source, scope)
     return scope["f"](*arguments)
 

@@ -77,7 +77,7 @@ def _with_size(function: ast.FunctionDef, number: int, size: str) -> ast.AST:
 
 def _roots(function: ast.FunctionDef, piece: Piece) -> Changes:
     """Take a root of another size: of the width of an argument, or of what a layer makes, whole or for one head."""
-    inner = [part for statement in function.body for part in ast.walk(statement)]
+    inner: list[Any] = [part for statement in function.body for part in ast.walk(statement)]
     widths = [f"{argument.arg}.shape[-1]" for argument in function.args.args if argument.arg not in ("self", "mask")]
     for made in {ast.unparse(node.func): None for node in inner if _calls_layer(node)}:
         widths += [f"{made}.out_features", f"{made}.out_features // {made.partition('.')[0]}.num_heads"]
@@ -93,7 +93,7 @@ def _roots(function: ast.FunctionDef, piece: Piece) -> Changes:
 
 
 def _calls_layer(node: ast.AST) -> bool:
-    """Tell whether a node calls a layer of `self` or of an argument: self.W_Q(x)."""
+    """Tell whether a node calls a layer of `self` or of an argument: self.layer(x)."""
     func = node.func if isinstance(node, ast.Call) else None
     return isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id not in LIBRARIES
 
