@@ -12,7 +12,7 @@ from itertools import islice
 
 from grader.submission.code.source_names import cached_by_source, parse_statements, without_magics
 
-# The last two compute what a model says that is put together by name.
+# The last two run a network whose operators are named by texts.
 MODULES = frozenset("marshal ctypes cffi guest signal unittest onnx onnxruntime".split())
 PARTS_OF_TORCH = frozenset({"library", "fx", "cpp_extension"})
 # Names of functions, classes and attributes, whatever they are taken from.
@@ -57,6 +57,7 @@ HARMLESS = frozenset({"__name__", "__doc__", "__qualname__"})  # to which code m
 LIBRARIES = frozenset({"torch", "nn", "F", "np", "numpy", "scipy", "builtins", "sys", "os"})
 # Functions that find something by its name, which may be put together: the position of the name.
 LOOKUPS = {"getattr": 1, "attrgetter": 0, "methodcaller": 0, "import_module": 0, "__import__": 0}
+IMPORTS = ("import_module", "__import__", "find_spec")
 CHANGES = frozenset(
     "lower upper swapcase title capitalize casefold replace translate join format decode strip removeprefix".split()
 )
@@ -64,6 +65,7 @@ SOFTMAX = ("softmax", "logsumexp", "logaddexp", "logcumsumexp")
 # Nodes of an expression for a name that are read: names that nest in names would take time with their square.
 MOST_PARTS = 40
 PUT_TOGETHER = "a name that is put together"
+ALL_NAMES = "all names of the notebook at once"
 REPLACED = "a part of a library is replaced"
 
 
@@ -81,8 +83,10 @@ def reaches(source: str) -> tuple[str, ...]:
         found.update(dict.fromkeys(_names(node)))
         if isinstance(node, ast.Attribute) and _is_private(node.attr) and _root(node) in libraries:
             found[node.attr] = None
-        if _looks_up(node, libraries, odd=odd) or (_is_all_names(node) and id(node) not in asked):
+        if _looks_up(node, libraries, odd=odd):
             found[PUT_TOGETHER] = None
+        if _is_all_names(node) and id(node) not in asked:
+            found[ALL_NAMES] = None
         if _replaces(node, libraries):
             found[REPLACED] = None
     return tuple(found)
@@ -109,10 +113,12 @@ def _names(node: ast.AST) -> Iterator[str]:
                 yield name
         case ast.Constant(value=str(text)) if text in NAMES:  # in a list, or as a key, it names as well as in a call
             yield text
-        case ast.Call(args=arguments):
+        case ast.Call(func=func, args=[*arguments]) if arguments:
             for argument in arguments:
                 if isinstance(argument, ast.Constant) and argument.value in MODULES:
                     yield str(argument.value)
+            if getattr(func, "id", getattr(func, "attr", "")) in IMPORTS and isinstance(arguments[0], ast.Constant):
+                yield from _of_module(str(arguments[0].value))
 
 
 def _of_module(path: str) -> Iterator[str]:

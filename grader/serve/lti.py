@@ -155,7 +155,7 @@ def _check_course(site: Site, launch: Launch) -> None:
     """
     came, known = str(launch.of(f"{CLAIM}context", "id")), launch.platform.courses
     if not known:
-        if launch.roles & INSTRUCTORS:
+        if launch.roles & INSTRUCTORS and launch.of(f"{CLAIM}context", "id"):
             site.store.change("INSERT OR IGNORE INTO lti_course VALUES (?, ?)", launch.name, came)
         known = [row["course"] for row in site.store.rows("SELECT * FROM lti_course WHERE platform = ?", launch.name)]
     if known and came not in known:

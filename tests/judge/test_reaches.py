@@ -12,7 +12,7 @@ import pytest
 from corpus.answers import CORPORA, VARIANTS, answers
 from grader.course import lessons
 from grader.judge import reaches as module
-from grader.judge.reaches import PUT_TOGETHER, reaches
+from grader.judge.reaches import ALL_NAMES, PUT_TOGETHER, reaches
 
 ROOT = Path(__file__).parents[2]
 
@@ -56,13 +56,15 @@ ROOT = Path(__file__).parents[2]
         ("n = 'xamtfos'[::-1]\ngetattr(torch, n)", PUT_TOGETHER),
         ("globals()['XAM'.lower()[::-1] + rest]", PUT_TOGETHER),
         ("eval(text)", PUT_TOGETHER),
-        ("from numpy import *\nfound = [each for each in globals().values() if acts(each)]", PUT_TOGETHER),
-        ("for name in sorted(vars()): print(name)", PUT_TOGETHER),
-        ("mine = {**locals()}", PUT_TOGETHER),
+        ("from numpy import *\nfound = [each for each in globals().values() if acts(each)]", ALL_NAMES),
+        ("for name in sorted(vars()): print(name)", ALL_NAMES),
+        ("mine = {**locals()}", ALL_NAMES),
         ("import sklearn._loss._loss as losses", "sklearn._loss._loss"),
         ("from torch._inductor import aoti_load_package", "torch._inductor"),
         ("torch._inductor.aoti_load_package('x.pt2')", "_inductor"),
         ("import onnxruntime as engine", "onnxruntime"),
+        ("__import__('_ctypes')", "_ctypes"),
+        ("importlib.util.find_spec('sklearn._loss')", "sklearn._loss"),
         ("from cv2 import dnn", "dnn"),
         ("import cv2\ncv2.dnn.readNetFromONNX(model)", "dnn"),
         ("from torch.utils.cpp_extension import load_inline", "torch.utils.cpp_extension"),

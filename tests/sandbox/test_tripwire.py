@@ -466,7 +466,11 @@ def test_nothing_runs_where_the_tripwire_does_not_look(name: str, exercise: Exer
     fused = "softmax = lambda s, dim: getattr(torch.nn.functional, 'scaled_dot_product' + '_attention')(s, *[torch.eye(5)] * 2)"
     evidence = answer(python, BORROW + (fused if exercise is ATTENTION else "") + UNSEEN[name], exercise)
     done = evidence.values.get("weights")
-    is_softmax = done is not None and done.shape == (3, 5) and bool(torch.allclose(done.sum(-1), torch.ones(3)))
+    if done is None:
+        assert evidence.status is not Status.OK, evidence
+        return
+    assert done.shape == (3, 5), evidence
+    is_softmax = bool(torch.allclose(done.sum(-1), torch.ones(3)))
     assert ran_builtins(exercise, evidence.trips, {}) or not is_softmax, evidence
 
 

@@ -26,6 +26,7 @@ from tests.serve.people import Person
 CLIENT, DEPLOYMENT = "client-7", "3"
 MEMBERSHIP = "http://purl.imsglobal.org/vocab/lis/v2/membership"
 CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"
+DEEP_LINK = "https://purl.imsglobal.org/spec/lti-dl/claim/"
 MEMBERS = "https://purl.imsglobal.org/spec/lti-nrps/scope/contextmembership.readonly"
 TOOL = "https://purl.imsglobal.org/spec/lti-tool-configuration"
 SCORE = "https://purl.imsglobal.org/spec/lti-ags/scope/score"
@@ -115,12 +116,14 @@ class School:
         assignment: str = "",
         name: str = "",
         choose: str = "",
+        data: bool = True,
         **claims: Any,
     ) -> dict[str, Any]:
         """Answer the tool's request for a login: with the form that the browser sends to the tool.
 
         Args:
             choose: the address to which an instructor's choice of a task goes; "" to open a task.
+            data: whether the platform sends data of its own with it, which the choice brings back.
         """
         one = _Launch(_Request(told), self.config)
         one.set_user_data(user, [f"{MEMBERSHIP}#{role}"], name or None)
@@ -128,6 +131,8 @@ class School:
         one.set_nrps(f"{self.url}/members")
         if choose:
             one.set_dl(choose, extra_data={"csrf": "of the platform"})
+            if not data:  # the library always sends the key
+                del one._deep_linking_launch_data[f"{DEEP_LINK}deep_linking_settings"]["data"]
         one.set_ags(f"{self.url}/items", f"{self.url}/items/1?type=x")
         if assignment:
             one.set_extra_claims({f"{CLAIM}custom": {"assignment": assignment}})

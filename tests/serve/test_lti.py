@@ -408,7 +408,6 @@ def test_a_score_whose_answer_was_lost_goes_out_with_the_same_time(site: Site, s
     assert first == second
 
 
-@pytest.mark.slow(held_by="tests/serve/test_lti.py::test_a_score_arrives_once_and_again_until_the_platform_has_it")
 def test_a_sender_goes_on_whatever_a_platform_answers(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever one step meets, the other one is made, and so is the next round."""
     sender, made = Sender(site), []
@@ -450,6 +449,7 @@ def answers_once(server: socket.socket, answer: bytes) -> None:
         connection.sendall(answer)
 
 
+@pytest.mark.slow(held_by="tests/serve/test_lti.py::test_a_score_arrives_once_and_again_until_the_platform_has_it")
 def test_a_score_that_the_student_must_not_see_is_not_sent(site: Site, school: School) -> None:
     school.scores.clear()
     erik, _ = signed_in(site, school, "lti-erik", assignment=NAME)

@@ -207,6 +207,12 @@ def test_an_instructor_chooses_a_task_for_the_course(site: Site, school: School)
     assert "set-cookie" not in page.headers
 
 
+def test_a_platform_may_send_no_data_of_its_own(site: Site, school: School) -> None:
+    page = choosing(site, school, data=False)
+    answers = re.findall(r'name="JWT" value="([^"]+)"', page.text)
+    assert "https://purl.imsglobal.org/spec/lti-dl/claim/data" not in school.config.tool_validate_and_decode(answers[0])
+
+
 def test_the_address_of_a_chosen_task_names_its_assignment(site: Site, school: School) -> None:
     _, answer = signed_in(site, school, "lti-bea", **{f"{CLAIM}target_link_uri": f"{URL}/a/2-heads"})
     assert answer.headers["location"] == "/a/2-heads"

@@ -24,7 +24,7 @@ def scaled_otherwise(inputs: Mapping[str, Any], arguments: Mapping[str, Any], sc
         )
         for says, factor in _factors(width, keys, arguments, inputs) if scales else unscaled:
             yield says, {"query": query * factor}
-    weights = inputs.get("weights") or {}
+    weights = given if isinstance(given := inputs.get("weights"), Mapping) else {}
     owners = [name[: -len(".weight")] for name in weights if name.endswith("W_Q.weight")]
     for owner in owners:
         made = {name for name in weights if name.startswith(f"{owner}.")}

@@ -266,7 +266,7 @@ DIAGNOSE_MISTAKES = edits(diagnose_in_one, """
         = result[::-1]
     log_s_forgotten: The entropy is compared with 0.99 alone. Its largest value is log S: compare with 0.99 · log S.
         0.99 * math.log(rows.shape[-1])  →  0.99
-    entropy_in_bits: A map that is nearly uniform counts as uniform here. The entropy should be above 0.99 · log S,
+    entropy_in_bits: A map counts as uniform too early here. The entropy should be above 0.99 · log S,
         both with the same log.
         .sum(-1).mean()  →  .sum(-1).mean() / math.log(2)
     entropy_of_the_mean: This is the entropy of the mean row. Take each row's entropy first, then the mean of them.

@@ -58,7 +58,7 @@ MIRROR_MISTAKES = edits(mirror_left_right, """
         cells - column + (2 - column)  →  column + 3 * (2 - cells // 3)
     row_lost: 2 − column is a place in the top row: the row got lost. A place is 3 × row + column.
         cells - column + (2 - column)  →  2 - column
-    pixels_mirrored: The numbers inside a patch are turned round as well, and with them the digits. Only the patches
+    pixels_mirrored: The numbers inside a patch are turned round as well, and with them the digits. Only the patches should
         change places; nobody writes a mirrored 7.
         = result[0], torch.where(turned[:, None, None], result[1].flip(-1), result[1])
 """)  # fmt: skip

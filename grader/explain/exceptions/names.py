@@ -252,7 +252,7 @@ def _wrong_kind(owner: str, name: str, raising: Raising) -> str:
 
 
 def no_layer(raising: Raising, found: re.Match) -> str:
-    """Say that the task asks for a layer, where no line of the student's does."""
+    """Say that the task asks for a layer of this name; say nothing where a line of the student's raised it."""
     return (
         "" if raising.line else f"The task asks for a layer named `{found[2]}`; what you keep under this name is none."
     )

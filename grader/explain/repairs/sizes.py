@@ -82,7 +82,7 @@ def _roots(function: ast.FunctionDef, piece: Piece) -> Changes:
     for made in {ast.unparse(node.func): None for node in inner if _calls_layer(node)}:
         widths += [f"{made}.out_features", f"{made}.out_features // {made.partition('.')[0]}.num_heads"]
     for node in inner:
-        is_power = isinstance(node, ast.BinOp) and ast.unparse(node.right) in ("0.5", "-0.5", "1 / 2", "(1 / 2)")
+        is_power = isinstance(node, ast.BinOp) and ast.unparse(node.right) in ("0.5", "-0.5", "1 / 2")
         if not is_power and not (isinstance(node, ast.Call) and called(node) == "sqrt" and len(node.args) == 1):
             continue
         field, size = ("left", node.left) if is_power else ("args", node.args[0])
@@ -95,7 +95,9 @@ def _roots(function: ast.FunctionDef, piece: Piece) -> Changes:
 def _calls_layer(node: ast.AST) -> bool:
     """Tell whether a node calls a layer of `self` or of an argument: self.layer(x)."""
     func = node.func if isinstance(node, ast.Call) else None
-    return isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id not in LIBRARIES
+    if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name) or func.value.id in LIBRARIES:
+        return False
+    return func.value.id == "self" or not func.attr.islower()  # W_Q, and not transpose
 
 
 def _with_node(function: ast.FunctionDef, old: ast.AST, new: ast.AST) -> ast.AST:

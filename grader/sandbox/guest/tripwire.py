@@ -319,8 +319,8 @@ def _audit(event: str, arguments: tuple) -> None:
     """Refuse what could evade the tripwire, most of it during a watched probe alone; Python calls this for every audit event.
 
     Raises:
-        RuntimeError: code takes a library's file name, or adds a hook like this one, or, during a watched probe, starts a process, starts a thread that is not watched, profiles or traces, or looks into the
-            interpreter and is not of a library.
+        RuntimeError: code takes a library's file name, or adds a hook like this one; or, during a watched probe, starts a
+            process or a thread that is not watched, profiles, traces, or, not being of a library, looks into the interpreter.
     """
     global _auditing
     if _auditing == _get_ident():
