@@ -15,7 +15,8 @@ import jupytext
 from grader.records import Verdict
 
 HERE = Path(__file__).parent
-CORPORA = ("first", "second", "third", "fourth", "fifth", "sixth")  # in the order in which they were written, each by somebody else
+# In the order in which they were written, each by somebody else.
+CORPORA = ("first", "second", "third", "fourth", "fifth", "sixth")
 VARIANTS, ONCE_ACCEPTED = HERE / "variants", HERE / "once_accepted"
 TITLE = re.compile(r"^# %% \[(wrong|right)\] (\w+) \| (.+)$", re.M)
 
