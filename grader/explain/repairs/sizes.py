@@ -97,7 +97,7 @@ def _calls_layer(node: ast.AST) -> bool:
     func = node.func if isinstance(node, ast.Call) else None
     if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name) or func.value.id in LIBRARIES:
         return False
-    return func.value.id == "self" or not func.attr.islower()  # W_Q, and not transpose
+    return func.value.id == "self" or not func.attr.islower()  # a method of a tensor has no capitals
 
 
 def _with_node(function: ast.FunctionDef, old: ast.AST, new: ast.AST) -> ast.AST:
