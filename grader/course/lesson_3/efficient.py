@@ -130,8 +130,7 @@ WINDOW = AttentionExercise(
 
 
 LINEAR_MISTAKES = edits(linear_attention, """
-    mixes_nothing: The values come back as they were: no tokens are mixed. Sum over all keys first, in the numerator and in
-        the denominator.
+    mixes_nothing: The values come back as they were: no tokens are mixed. Sum over all keys first.
         return query @ summary / total  →  alike = (query * key).sum(-1, keepdim=True); return alike * value / alike
     not_normalised: The output is not normalised: divide by φ(q) · Σ φ(k).
         / total  →
