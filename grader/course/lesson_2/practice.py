@@ -187,7 +187,7 @@ FUSION_CONDUCT = FUSION_CHECKS.conduct(
     0,
     title=EVERYTHING_LEARNS,
     probe=gradients_and_size,
-    examples=[dict(text=3, image=2, d_text=3, d_image=5, heads=2, d_head=2)],
+    examples=[dict(text=3, image=2, d_text=3, d_image=5, heads=2, d_head=2, dtype=torch.float64)],
     trials=[dict(batch_shape=(2,), text=5, image=7, d_text=11, d_image=13, heads=3, d_head=2, dtype=torch.float64)],
 )
 

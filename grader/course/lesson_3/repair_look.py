@@ -64,7 +64,7 @@ LOOK_CONDUCT = further_check(
     title=CONDUCT,
     points=0,
     probe=look_conduct,
-    examples=trials(draw_look_and_direction, SMALL),
+    examples=trials(draw_look_and_direction, dict(SMALL, dtype=torch.float64)),
     trials=trials(
         draw_look_and_direction, dict(batch_shape=(2,), words=3, patches=5, d_model=6, heads=3, dtype=torch.float64)
     ),
