@@ -95,7 +95,8 @@ def answers(lesson: Lesson, exercise: Exercise, most_of_corpus: int, mutants_of_
 
 def judge_all(lesson: Lesson, *counts: int) -> Iterator[dict[str, Any]]:
     """Judge all answers of a lesson, and yield what each gets, in its own exercise and in the trainings that run it."""
-    trained = [exercise for exercise in lesson.verified.exercises if lesson.training_checks(exercise.id)]
+    # An exercise without points whose training is judged whole alone has no such check.
+    trained = [exercise for exercise in lesson.verified.exercises if _planned(lesson.assignment, exercise.id)[0]]
     for exercise in lesson.exercises:
         for answer in answers(lesson, exercise, *counts):
             found = {f"{exercise.id} {name}": marks for name, marks in _alone(lesson, exercise, answer).items()}

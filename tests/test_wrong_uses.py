@@ -225,6 +225,7 @@ def test_an_odd_place_to_print_to(
     assert out in ran.stdout
 
 
+@pytest.mark.slow(held_by="tests/test_secret.py::test_a_folder_that_cannot_be_made_is_named")
 def test_a_course_that_may_not_be_written_and_a_secret_that_may_not_be_read(
     places: dict[str, Path], tmp_path: Path
 ) -> None:

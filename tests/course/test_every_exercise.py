@@ -67,6 +67,7 @@ def test_the_solution_passes_and_a_mistake_is_refused(lesson: Lesson, exercise: 
     assert wrong.outcome is Outcome.FAILED, exercise.mistakes[0].name
 
 
+@pytest.mark.fast_cases("1.1", "2.P3", "3.P5", "4.8")
 @pytest.mark.parametrize(("lesson", "exercise"), EVERY)
 def test_the_solution_stays_far_below_the_tolerance(lesson: Lesson, exercise: Exercise) -> None:
     """Else another processor, which rounds otherwise, may refuse it: with kernels of three kinds a tenth is enough."""

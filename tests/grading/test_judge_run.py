@@ -92,6 +92,7 @@ def test_a_verdict_that_a_later_cell_mends_is_told_again(server: Server, tmp_pat
     assert [verdict.outcome for verdict in told if verdict.id == "1.4"][-1] is Outcome.PASSED
 
 
+@pytest.mark.slow(held_by="tests/grading/test_judge_run.py::test_a_verdict_that_a_later_cell_mends_is_told_again")
 def test_a_run_that_is_repeated_is_judged_by_its_own_evidence(server: Server, tmp_path: Path, monkeypatch) -> None:
     judges: list[RunJudge] = []
     runs: list[Execution] = []

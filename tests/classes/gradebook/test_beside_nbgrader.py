@@ -83,6 +83,9 @@ def test_a_database_upgrade(course: SmallCourse, tmp_path: Path) -> None:
     assert (tmp_path / "csv.out").read_bytes() == whole  # the seconds, too: nothing ran again
 
 
+@pytest.mark.slow(
+    held_by="tests/classes/gradebook/test_beside_nbgrader.py::test_a_gradebook_restored_with_the_submissions"
+)
 def test_a_gradebook_restored_from_before_the_last_run(course: SmallCourse, tmp_path: Path) -> None:
     backup = course.file.read_bytes()
     course.submit("s2", "1.1", remark="less")

@@ -40,6 +40,9 @@ def holds(course: SmallCourse, folder: Path, scores: Mapping[str, float], url: s
     assert {student: float(row["score"]) for student, row in theirs.items()} == scores
 
 
+@pytest.mark.slow(
+    held_by="tests/classes/gradebook/test_two_courses.py::test_another_gradebook_of_the_course_has_its_results_beside_it"
+)
 def test_two_courses_with_the_same_students(tmp_path: Path) -> None:
     first, second = (SmallCourse.make(tmp_path / name) for name in ("first", "second"))
     first.submit("4711", "1.1", "1.2")

@@ -189,6 +189,7 @@ OTHER = {
 }
 
 
+@pytest.mark.slow(held_by="tests/classes/workers/test_cluster.py::test_a_worker_with_another_grader_grades_nothing")
 @pytest.mark.parametrize("other", OTHER)
 def test_a_worker_that_cannot_grade_leaves_its_jobs_to_the_others(other: str, cluster: Cluster, tmp_path: Path) -> None:
     name, text, why = OTHER[other]
