@@ -32,8 +32,8 @@ CROSS_MISTAKES = edits(CrossAttention, """
     values_from_text: The values come from the text: the answer holds nothing of the image. W_V should read
         image_tokens.
         self.W_V(image_tokens)  →  self.W_V(text_tokens)
-    image_asks: The image asks and the text answers. Turn it around: queries from text_tokens, which come first, the
-        rest from image_tokens.
+    image_asks: The image asks and the text answers. Turn it around: text_tokens come first, and queries are made of
+        them; the rest comes from image_tokens.
         + text_tokens, image_tokens = image_tokens, text_tokens
     text_looks_at_itself: The text looks at itself: the image is not used. Keys and values come from image_tokens.
         + image_tokens = text_tokens

@@ -170,8 +170,8 @@ FUSION_MISTAKES = edits(ImageTextFusion, """
     no_norm: The tokens are not normalised. Put them through text_norm and image_norm first.
         self.text_norm(text_tokens)  →  text_tokens
         self.image_norm(image_tokens)  →  image_tokens
-    norms_behind_the_layers: The norms are d_model wide here. They come before text_in and image_in, so each should
-        be as wide as its tokens.
+    norms_behind_the_layers: The norms are d_model wide here. They should come before text_in and image_in, each
+        as wide as its tokens.
         nn.LayerNorm(d_text), nn.LayerNorm(d_image)  →  nn.LayerNorm(d_model), nn.LayerNorm(d_model)
         self.text_in(self.text_norm(text_tokens))  →  self.text_norm(self.text_in(text_tokens))
         self.image_in(self.image_norm(image_tokens))  →  self.image_norm(self.image_in(image_tokens))

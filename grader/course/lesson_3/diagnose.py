@@ -291,6 +291,9 @@ DIAGNOSE_MISTAKES = edits(diagnose_in_one, """
     zeros_overlooked: A parameter whose gradient is all zeros is not found here. It learns nothing: that is "no
         gradient", too.
         gradient is None or not gradient.any()  →  gradient is None
+    none_skipped: A parameter whose gradient is None is not found here: the loss does not reach it. That is "no gradient",
+        too.
+        gradient is None or not gradient.any()  →  gradient is not None and not gradient.any()
     any_zero: A gradient that holds more than zeros counts as none here. Only a gradient that is all zeros is none.
         not gradient.any()  →  not gradient.all()
     stale_gradients: Gradients left from training hide a part that gets none now: torch.autograd.grad does not look

@@ -80,6 +80,10 @@ ORDER_MISTAKES = edits(shuffle_questions, """
         order = torch.randperm(len(token_ids), generator=generator)  →  order = torch.arange(len(token_ids)).roll(int(torch.randint(1, len(token_ids), (1,), generator=generator)))
     with_repeats: Some questions are drawn twice and others never. An order has each of them once.
         torch.randperm(len(token_ids),  →  torch.randint(len(token_ids), (len(token_ids),),
+    patches_shuffled: The patches inside an image change places, and no question does. Draw an order of the rows: of
+        len(token_ids).
+        torch.randperm(len(token_ids)  →  torch.randperm(image_patches.shape[1]
+        token_ids[order], image_patches[order]  →  token_ids, image_patches[:, order]
     same_order_each_time: Every call gives the same order. Draw it from the generator that is handed in, and do not
         set that anew.
         + generator = torch.Generator().manual_seed(0)

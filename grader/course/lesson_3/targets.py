@@ -63,7 +63,8 @@ TARGET_MISTAKES = edits(shift_targets, """
         prompt_lengths.unsqueeze(-1) - 1  →  0
     first_word_missed: The first word of the answer is never asked for: the last position of the prompt predicts it.
         prompt_lengths.unsqueeze(-1) - 1  →  prompt_lengths.unsqueeze(-1)
-    one_too_early: The last word of the prompt is asked for here, too. Targets begin at position prompt_length − 1.
+    one_too_early: The last word of the prompt is asked for here, too. Counted from 0, targets begin
+        at position prompt_length − 1.
         prompt_lengths.unsqueeze(-1) - 1  →  prompt_lengths.unsqueeze(-1) - 2
     padding_not_ignored: Padding is a target here: ignore positions whose next token is padding.
         & (following != pad_id)  →
@@ -80,6 +81,10 @@ TARGET_MISTAKES = edits(shift_targets, """
         ignore it.
         F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids.roll(-1, -1)
         answers & (position < token_ids.shape[-1] - 1)  →  answers
+    full_rows_wrap_around: In a row that is full, the last column is asked for the first token of the row. It has no next
+        token: ignore it.
+        F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids.roll(-1, -1)
+        answers & (position < token_ids.shape[-1] - 1)  →  answers & (token_ids != pad_id)
     one_length_for_all: One prompt length is used for the whole batch; each row has its own.
         prompt_lengths.unsqueeze(-1)  →  prompt_lengths[:1].unsqueeze(-1)
 """)  # fmt: skip

@@ -96,8 +96,8 @@ PATCH_MISTAKES = edits(patch_head, """
     twin_into_clean: One head comes from the twin, and all others from the clean scene. It has to be the other way
         round: run the twin, and put in this head's output for the clean scene.
         + clean, twin = twin, clean
-    nothing_put_in: These are the logits of the twin as it is. Put in what one head hands on for the clean scene,
-        and let `edit` return the changed heads.
+    nothing_put_in: These are the logits of the twin as it is. Put in what one head hands on for the clean scene:
+        let `edit` return the changed heads, and hand `edit` to the run.
         + return model(token_ids, twin)[0]
     all_heads: These are the logits of the clean scene as it is: nothing of the twin is left. Run the twin, and put
         in one head alone.

@@ -70,6 +70,9 @@ BONUS_MISTAKES = edits(looking_loss, """
         return F.cross  →  return -F.cross
     entropies_summed: The entropies of a batch are added up. Take their mean, or the bonus grows with the batch.
         .sum(-1).mean()  →  .sum()
+    entropy_as_a_share: The entropy is divided by log S, as in lesson 2. The gate is passed, and the bonus is smaller than
+        was asked for: take the entropy itself.
+        .sum(-1).mean()  →  .sum(-1).mean() / torch.tensor(float(weights.shape[-1])).log()
     mean_over_the_patches: The mean runs over the patches, too: an entropy is a sum over them, and the mean is over
         the maps. The gate is passed, and the bonus is smaller than was asked for.
         + strength = strength / weights.shape[-1]

@@ -56,6 +56,10 @@ MIRROR_MISTAKES = edits(mirror_left_right, """
         cells - column + (2 - column)  →  8 - cells
     rows_for_columns: The places change rows, and the scenes change columns. cell % 3 is the column.
         cells - column + (2 - column)  →  column + 3 * (2 - cells // 3)
+    upside_down: Scenes and questions are turned upside down here. The gate is passed, and the task is another one: left
+        and right should change places.
+        .flip(2)  →  .flip(1)
+        cells - column + (2 - column)  →  column + 3 * (2 - cells // 3)
     row_lost: 2 − column is a place in the top row: the row got lost. A place is 3 × row + column.
         cells - column + (2 - column)  →  2 - column
     pixels_mirrored: The numbers inside a patch are turned round as well, and with them the digits. Only the patches should

@@ -35,7 +35,7 @@ PADDING_REPAIR_MISTAKES = edits(look_past_padding, """
         may look; `padding` is True where one may not.
         ~padding  →  padding
     mask_without_words: In the mask, the scenes of the batch stand where the words belong. Give it an axis for the
-        words: padding.unsqueeze(-2).
+        words: ~padding.unsqueeze(-2).
         ~padding.unsqueeze(-2)  →  ~padding
     mask_removed: The words look at all cells, the padding too: no cell is hidden. Hand on a mask that is True where
         a cell is no padding.
@@ -47,6 +47,13 @@ PADDING_REPAIR_MISTAKES = edits(look_past_padding, """
         weights no longer sum to 1. Hide it before the softmax.
         , ~padding.unsqueeze(-2)  →
         = result[0], result[1].masked_fill(padding[:, None, None, :], 0.0)
+    map_cleaned_afterwards: The padding is taken out of the map after the look, and the rows are made to sum to 1 again. What
+        was seen holds it still: hide it before the softmax.
+        , ~padding.unsqueeze(-2)  →
+        = result[0], (shown := result[1].masked_fill(padding[:, None, None, :], 0.0)) / shown.sum(-1, keepdim=True)
+    cut_to_the_first_scene: Every scene is cut to as many cells as the first one has. Each scene has padding of its own: hand
+        on a mask.
+        patches, ~padding.unsqueeze(-2)  →  patches[:, : int((~padding[0]).sum())]
     mask_of_the_first_scene: Every scene gets the mask of the first. Each scene has padding of its own: keep the
         batch axis.
         padding.unsqueeze  →  padding[:1].unsqueeze

@@ -56,6 +56,9 @@ SCALE_MISTAKES = edits(look_once, """
     root_of_the_patches: The scores are divided by the root of the number of patches. What makes them large is the
         number of products in each: d_k.
         query.shape[-1]  →  key.shape[-2]
+    divided_by_the_spread: The scores of each query are divided by their own standard deviation, so how large they are no
+        longer counts. The gate is passed, and it is another attention: divide by √d_k.
+        query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5  →  (scores := query @ key.transpose(-2, -1)) / scores.std(-1, keepdim=True)
     weights_divided: The weights are divided after the softmax: they no longer sum to 1, and are as sharp as before.
         Divide the scores.
         / query.shape[-1] ** 0.5, dim=-1)  →  , dim=-1) / query.shape[-1] ** 0.5

@@ -68,8 +68,8 @@ TILED_MISTAKES = edits(tiled_attention, """
         row of scores is never whole.
         + parts = [part @ key.transpose(-2, -1) / sqrt(part.shape[-1]) for part in query.split(tile, dim=-2)]
         + return torch.cat([part.softmax(-1) @ value for part in parts], dim=-2)
-    tiles_kept_in_a_list: The tiles are all kept, so that T × S numbers stand in memory at once. Add each tile up
-        before the next.
+    tiles_kept_in_a_list: The tiles are all kept, so that T × S numbers stand in memory at once. Make the scores of
+        one tile, add it up, then take the next.
         + parts = [query @ part.transpose(-2, -1) / sqrt(query.shape[-1]) for part in key.split(tile, dim=-2)]
         + largest = torch.stack([part.amax(-1, keepdim=True) for part in parts]).amax(0)
         + weights = [torch.exp(part - largest) for part in parts]

@@ -122,9 +122,9 @@ JOINED_MISTAKES = edits(ConcatenatedAttention, """
         [image_tokens, text_tokens], -2  →  [text_tokens, image_tokens], -2
     mask_over_the_image: The mask of the words lies at the front, where the image is. The words come last: allowed[S:, S:].
         allowed[S:, S:] = mask  →  allowed[:T, :T] = mask
-    closed_only_with_a_mask: The image sees the words where no mask is given. Close their columns to it in any case.
+    closed_only_with_a_mask: The image sees the words where no mask is given. Close the words' columns to it in any case.
         allowed[:S, S:] = False  →  allowed[:S, S:] = mask is None
-    image_sees_words: The image sees the words here. Close their columns to the image's rows.
+    image_sees_words: The image sees the words here. Close the words' columns to the image's rows.
         allowed[:S, S:] = False  →  pass
     causal_over_everything: One causal mask lies over everything, so a patch sees only the patches before it. Let
         all patches see all patches.
