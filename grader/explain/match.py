@@ -95,9 +95,10 @@ def likely(candidates: Iterable[Candidate], seen: Sequence[Seen], prints: Sequen
     wrong = [index for index, trial in enumerate(seen) if not trial.passed]
     telling = [index for index in wrong if len(_telling(seen[index])) >= ENOUGH]
     found: dict[str, Candidate] = {}
-    for candidate in candidates if 2 * len(telling) > len(wrong) else ():
+    declared = (one for one in candidates if one.kind == "mistake")
+    for candidate in declared if 2 * len(telling) > len(wrong) else ():
         agreeing = sum(_gives(candidate, index, prints[index]) for index in telling)
-        if candidate.kind == "mistake" and agreeing > 1 and 2 * agreeing > len(wrong):
+        if agreeing > 1 and 2 * agreeing > len(wrong):
             found[candidate.says] = candidate
     if len(found) != 1:
         return None
