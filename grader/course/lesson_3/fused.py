@@ -15,14 +15,19 @@ from grader.declare.probes import load, purity_and_gradients
 from grader.records import Inputs, Value
 
 
-def draw_fused(sampler: InputSampler, *, cross: bool = True, mask: str = "none", **sizes) -> Inputs:
+def draw_fused(
+    sampler: InputSampler, *, cross: bool = True, mask: str = "none", dropout: float | None = None, **sizes
+) -> Inputs:
     """Draw a layer's weights and tokens, image tokens if `cross`, and a mask.
 
     Args:
         mask: "none"; "random", a row for each token of the batch; "one for all", without batch dimensions; "padding",
             with an axis of length 1 in the place of the tokens; "nowhere", random, and one token may attend nowhere.
+        dropout: of the layer, if it is given one.
     """
     inputs = draw_multi_head(sampler, **sizes)
+    if dropout is not None:
+        inputs["sizes"] |= {"d_context": None, "dropout": dropout}
     tokens, image_tokens = inputs["arguments"].values()
     columns = sizes["patches" if cross else "tokens"]
     *batch_shape, count = tokens.shape[:-1]
@@ -42,7 +47,7 @@ def draw_fused_with_gradient(sampler: InputSampler, **sizes) -> Inputs:
 
 
 def fused_values(fused_forward, MultiHeadAttention, sizes: Mapping, weights: Mapping, arguments: Mapping):
-    layer = load(MultiHeadAttention(*sizes.values()), weights)
+    layer = load(MultiHeadAttention(*sizes.values()), weights).eval()
     return {"output": fused_forward(layer, *arguments.values())}
 
 
@@ -84,6 +89,9 @@ FUSED_MISTAKES = edits(fused_in_steps, """
         output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)  →  scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5; hidden = torch.zeros_like(scores).bool() if mask is None else ~mask; output = scores.masked_fill(hidden, -1e30).softmax(-1).masked_fill(hidden, 0.0) @ value
     fused_detached: No gradient reaches the layer: leave out detach() and no_grad().
         = result.detach()
+    dropout_in_evaluation: Numbers are dropped in evaluation mode, too: F.scaled_dot_product_attention does not know the
+        mode. Hand on layer.dropout only while layer.training.
+        attn_mask=mask  →  attn_mask=mask, dropout_p=layer.dropout
     fused_uniform_rows: A token that may attend nowhere attends everywhere here; it should get zeros.
         + mask = None if mask is None else mask | ~mask.any(-1, keepdim=True)
 """, defines="fused_forward")  # fmt: skip
@@ -94,10 +102,15 @@ FUSED_VALUES = Check(
     title="the same output as MultiHeadAttention",
     points=0,
     probe=fused_values,
-    examples=trials(draw_fused, dict(tokens=2, patches=3, d_model=4, heads=2)),
+    examples=trials(
+        draw_fused,
+        dict(tokens=2, patches=3, d_model=4, heads=2),
+        dict(tokens=2, patches=3, d_model=4, heads=2, dropout=0.5),
+    ),
     trials=trials(
         draw_fused,
         dict(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2),
+        dict(tokens=5, patches=7, d_model=6, heads=2, dropout=0.5),
         dict(batch_shape=(2,), tokens=5, patches=7, d_model=6, heads=3, cross=False),
     ),
 )

@@ -51,12 +51,17 @@ def rollout_values(attention_rollout, self_maps: Tensor, cross_map: Tensor) -> M
 def rollout_gradients(
     attention_rollout, self_maps: Tensor, cross_map: Tensor, grad_output: Tensor
 ) -> Mapping[str, Value]:
-    """Report side effects of `attention_rollout`, and gradients."""
+    """Report side effects of `attention_rollout`, on its list, too, and gradients."""
+    kept = []
 
     def call(self_maps: Tensor, cross_map: Tensor) -> dict[str, Any]:
-        return {"map": attention_rollout(self_maps=list(self_maps), cross_map=cross_map)}
+        layers = list(self_maps)
+        seen = {"map": attention_rollout(self_maps=layers, cross_map=cross_map)}
+        kept.append(len(layers) == len(self_maps))
+        return seen
 
-    return purity_and_gradients(call, {"self_maps": self_maps, "cross_map": cross_map}, {"map": grad_output})
+    report = purity_and_gradients(call, {"self_maps": self_maps, "cross_map": cross_map}, {"map": grad_output})
+    return {"the list of maps stays as it is": all(kept), **report}
 
 
 # ---------------------------------------------------------------- mistakes
@@ -89,6 +94,8 @@ ROLLOUT_MISTAKES = edits(attention_rollout, """
     layers_averaged: The layers are averaged. Multiply their maps: what one hands on, the next one mixes.
         + mixed = [(one.mean(-3) + torch.eye(one.shape[-1], dtype=one.dtype)) / 2 for one in self_maps]
         + return torch.stack(mixed).mean(0) @ cross_map.mean(-3)
+    list_emptied: The caller's list is empty afterwards, as after pop. Go through it, and leave it as it is.
+        + self_maps = [self_maps.pop(0) for _ in range(len(self_maps))]
     transposed_maps: The layers' maps are multiplied transposed. Leave them as they are: rows are the tokens that
         ask, columns the tokens that answer.
         weights.mean(-3)  →  weights.transpose(-2, -1).mean(-3)
@@ -130,6 +137,7 @@ CONDUCT_CHECK = further_check(
     title=CONDUCT,
     points=1,
     probe=rollout_gradients,
+    examples=trials(draw_maps_and_direction, dict(layers=1, heads=2, tokens=3, patches=2, dtype=torch.float64)),
     trials=trials(draw_maps_and_direction, dict(ROLLOUT_SIZES, dtype=torch.float64)),
 )
 ROLLOUT = AttentionExercise(

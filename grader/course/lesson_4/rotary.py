@@ -28,16 +28,21 @@ def draw_rotation(
     each: bool = False,
     fractions: bool = False,
     dtype: torch.dtype = torch.float32,
+    dtype_of_places: torch.dtype | None = None,
 ) -> Inputs:
     """Draw vectors and places; a base if one is given.
 
     Args:
         each: whether every vector of the batch has a place of its own.
         fractions: whether places may lie between the integers.
+        dtype_of_places: of another precision than the vectors, if one is given.
     """
     shape = (*batch_shape, n) if each else (n,)
     places = sampler.uniform(*shape) * FARTHEST if fractions else sampler.integers(0, FARTHEST, *shape)
-    inputs = {"vectors": sampler.normal(*batch_shape, n, d, dtype=dtype), "positions": places}
+    inputs = {
+        "vectors": sampler.normal(*batch_shape, n, d, dtype=dtype),
+        "positions": places if dtype_of_places is None else places.to(dtype_of_places),
+    }
     return inputs if base is None else {**inputs, "base": base}
 
 
@@ -86,8 +91,14 @@ ROTATE_CHECKS = StandardChecks(reference=rotate, returns=("rotated",), draw=draw
 ROTATE_VALUES = ROTATE_CHECKS.values(
     "each pair of neighbours is turned by its own angle",
     2,
-    examples=[dict(n=2, d=4), dict(n=3, d=6, base=100.0)],
-    trials=[dict(n=7, d=6), dict(n=5, d=2), dict(n=3, d=10, base=50.0), dict(n=5, d=8, fractions=True)],
+    examples=[dict(n=2, d=4), dict(n=3, d=6, base=100.0), dict(n=2, d=4, dtype_of_places=torch.float64)],
+    trials=[
+        dict(n=7, d=6),
+        dict(n=5, d=2),
+        dict(n=3, d=10, base=50.0),
+        dict(n=5, d=8, fractions=True),
+        dict(n=5, d=4, dtype_of_places=torch.float64),
+    ],
 )
 RELATION = Check(
     name="relation",
@@ -146,6 +157,8 @@ ROTATE_MISTAKES = edits(rotate, """
         first * cos - second  →  first * cos + second
     sines_added: Sine and cosine are added to the vectors, as the first transformer did. Turn each pair by them.
         torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)  →  vectors + torch.stack([sin, cos], dim=-1).flatten(-2)
+    dtype_of_the_places: The result has the dtype of the places. Give it that of the vectors: .to(vectors.dtype).
+        angle.cos().to(vectors.dtype), angle.sin().to(vectors.dtype)  →  (angle.to(positions.dtype) if positions.is_floating_point() else angle.float()).cos(), (angle.to(positions.dtype) if positions.is_floating_point() else angle.float()).sin()
     places_counted: The places are counted 0, 1, 2 … here. Use the argument positions.
         + positions = torch.arange(vectors.shape[-2])
     places_without_an_axis: The positions meet the speeds one by one. Each position turns every pair: give the positions
