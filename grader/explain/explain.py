@@ -5,7 +5,7 @@ effects; the reference on other arguments; a relation between the values and the
 none of them names the line, a small change that makes the answer right does.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from torch import Tensor
 
@@ -73,9 +73,23 @@ def add_repair(
         failed = _first_failed(seen)
         wrong = [trial for trial in seen if trial.check == failed and not trial.passed]
         return found or of_draws(wrong, source)
+    if not _axes_vary(seen):
+        repair = repair.of_axes()
     if found is None or found.kind == "likely":
         return Explanation("repair", repair.what, repair.says, repair.line)
     return Explanation(found.kind, found.name, f"{found.says} {repair.says}", repair.line)
+
+
+def _axes_vary(seen: Sequence[Seen]) -> bool:
+    """Tell whether an input of the trials that fail has another number of axes in one that passes."""
+
+    def axes(passed: bool) -> Iterator[tuple[str, int]]:
+        for trial in seen:
+            if trial.passed == passed:
+                yield from ((name, value.ndim) for name, value in trial.inputs.items() if isinstance(value, Tensor))
+
+    right = set(axes(True))
+    return any(name == other and count != ndim for name, count in set(axes(False)) for other, ndim in right)
 
 
 def _first_failed(seen: Sequence[Seen]) -> str:

@@ -138,7 +138,8 @@ PATTERN_MISTAKES = edits(classify_pattern, """
         weights.sum(0).max() >= total / 2  →  weights.max() >= 0.5
     largest_entropy: A single row that spreads evenly is not enough: the mean entropy of the rows must be above 0.95.
         attention_entropy(weights).mean()  →  attention_entropy(weights).max()
-    band_without_diagonal: The diagonal itself does not count here. "local" asks for 3/4 of all weight on it and beside it.
+    band_without_diagonal: Only a part of the band counts here. "local" asks for 3/4 of all weight on the diagonal and
+        beside it, on both sides.
         (position[:, None] - position).abs() <= 1  →  (position[:, None] - position).abs() == 1
     band_goes_around: The first and the last token count as neighbours here: a roll brings back in front what falls
         out behind.

@@ -55,6 +55,8 @@ def part_is_missing(raising: Raising, found: re.Match) -> str:
         return f"`{where}` is a single layer, and several layers in a row are due."
     if name.isdigit():
         return f"`{where}` keeps its layers as {there}. Several layers in a row are due: nn.Sequential counts them 0, 1, 2."
+    if there == "0":
+        return f"`{where}` wraps its layer in an nn.Sequential, and the layer itself is due."
     if there.startswith("0"):
         return f"`{where}` is several layers in a row, and a single one is due."
     return f"`{where}` is another kind of layer than the task asks for: it has no `{name}`."

@@ -62,6 +62,15 @@ ROWS = """
 4 -OTHER(A) → A  # look at the sign of `{it}`.
 4 not A → A  # look at `{it}`: the opposite is right.
 4 ~A → A  # look at `{it}`: the opposite is right.
+4 G(A + B) → G(A) + B  # `{G}` takes in too much here: one part of the sum is enough.
+4 G(A + B) → A + G(B)  # `{G}` takes in too much here: one part of the sum is enough.
+4 G(A * B) → G(A) * B  # `{G}` takes in too much here: one factor is enough.
+4 G(A * B) → A * G(B)  # `{G}` takes in too much here: one factor is enough.
+4 G(A) + B → G(A + B)  # `{G}` takes in too little here: look at `{it}`.
+4 A + G(B) → G(A + B)  # `{G}` takes in too little here: look at `{it}`.
+4 G(A) * B → G(A * B)  # `{G}` takes in too little here: look at `{it}`.
+4 A * G(B) → G(A * B)  # `{G}` takes in too little here: look at `{it}`.
+4 G(H(A)) → H(G(A))  # look at the order of `{G}` and `{H}`.
 2 METHOD(X) → X  # without `.{it:name}(…)` it comes out right.
 2 FUNCTION(X) → X  # without `{it:name}` around `{X:30}` it comes out right.
 """

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from grader.explain.nodes import Path, changed, is_text, put, replaced, walk
 from grader.explain.repairs.change import Changes, New, cut
 from grader.explain.repairs.expressions import is_negative, of_expressions, of_places
-from grader.explain.repairs.sizes import of_sizes
+from grader.explain.repairs.sizes import COUNTED, of_sizes
 from grader.explain.repairs.statements import of_statements
 
 MOST = 160  # changes of one answer
@@ -38,6 +38,11 @@ class Repair(NamedTuple):
         """Claim less, where the answer has another mistake elsewhere."""
         what = self.what.replace("; with another one it comes out right", "").replace("it comes out right", RIGHT_HERE)
         return self._replace(what=f"{what} Another check fails all the same.")
+
+    def of_axes(self) -> Repair:
+        """Say nothing of other numbers of axes, where the inputs have none."""
+        piece, counted, rest = self.what.partition(COUNTED)
+        return self._replace(what=f"look at the axes in {piece.strip()}.{rest}") if counted else self
 
     @property
     def says(self) -> str:

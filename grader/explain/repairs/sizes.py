@@ -9,7 +9,8 @@ from grader.explain.nodes import LIBRARIES, called, changed, literal, method, pu
 from grader.explain.repairs.change import Changes, Piece
 
 FIXED = "the {} is a fixed number. Take it from what is handed in: another input has another."
-FROM_FRONT = "`{}` counts its axes from the front, and not every input has the same number of axes."
+COUNTED = "counts its axes from the front, and not every input has the same number of axes."
+FROM_FRONT = f"`{{}}` {COUNTED}"
 RECUT = "a reshape stands where axes have to be swapped: the shape is right, but the numbers go elsewhere."
 ROOT_OF = "the root of another size belongs where `{}` stands."
 LOST = "`{}` is overwritten here, and is needed again."

@@ -151,7 +151,7 @@ def _ones(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mapping[
             yield says, got.unsqueeze(axis)
     missing = want.ndim - got.ndim
     if missing > 0 and got.shape == want.squeeze().shape:
-        yield f"Axes of length 1 are gone from {the}: `squeeze()` without a number removes all of them.", None
+        yield f"Axes of length 1 are gone from {the}, as after `squeeze()`: keep them.", got.reshape(want.shape)
     elif got.ndim > want.ndim and got.squeeze().shape == want.shape and got.ndim - want.ndim > 1:
         yield f"{sentence(the)} came with several axes of length 1 too many.", got.squeeze()
     if got.ndim == want.ndim and got.shape != want.shape:
@@ -193,7 +193,7 @@ def _reduced(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mappi
                 break
         else:
             yield f"{sentence(the)} came without {word}: was something summed or picked along it?", None
-    if got.ndim == 0:
+    if got.ndim == 0 and want.numel() > 1:
         for way, one in (("the mean", want.mean()), ("the sum", want.sum())):
             if agree(got, one, 1e-4):
                 yield f"{sentence(the)} came as one number, {way} of all that are due.", want
