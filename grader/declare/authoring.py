@@ -6,8 +6,9 @@ How inputs are drawn from shapes is in `drawn`, what probes share in `probes`, a
 # ruff: noqa: F401  (the files of exercises import them from here)
 from grader.declare.builtin_names import BuiltIn
 from grader.declare.edits import edits, in_both
-from grader.declare.exercise import Check, Exercise, Mistake, mistake, mistakes_in
+from grader.declare.exercise import Check, Exercise, mistake, mistakes_in
 from grader.declare.lesson import SHORT, Lesson
 from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import BATCH, CONDUCT, StandardChecks, draw_directions, further_check
+from grader.declare.standard_checks import draw_directions, further_check
 from grader.declare.trial import Trial, trials
+from grader.declare.written_exercise import written_exercise

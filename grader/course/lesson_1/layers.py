@@ -14,7 +14,6 @@ from grader.declare.sampler import InputSampler
 from grader.records import Inputs, Value
 
 NOWHERE = "a token that may look nowhere gets zeros"
-LAYER_CONDUCT = "gradients reach every parameter, float64 stays float64, inputs stay as they are"
 
 
 def projections(**widths: str) -> Draw:

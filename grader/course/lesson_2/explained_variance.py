@@ -11,9 +11,9 @@ import torch
 from attention.alignment import explained_variance
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_2.writings import variance_by_ones, variance_by_pinv
-from grader.declare.authoring import InputSampler, StandardChecks, edits
+from grader.declare.authoring import InputSampler, edits
 from grader.declare.probes import as_number, effects_of, strided
 from grader.records import Case, Finding, Inputs
 
@@ -129,60 +129,25 @@ CENTRING_MISTAKES = edits(variance_by_pinv, """
         (1 - lost / tokens.square().sum()).clamp(0, 1)  →  (1 - lost / tokens.square().sum(0)).mean().clamp(0, 1)
 """, defines="explained_variance")  # fmt: skip
 
-VARIANCE_CHECKS = StandardChecks(reference=explained_variance, returns=("explained variance",), draw=draw_readout)
-
-POOLED_BATCHES = VARIANCE_CHECKS.batch(
-    2,
-    title="all leading dimensions are pooled, and the inputs stay as they are",
-    draw=draw_batches,
-    probe=readout_conduct,
-    judge=close_share,
-    examples=[dict(batch_shape=(2,), tokens=5, d_vision=3, d_text=2)],
-    trials=[
-        dict(batch_shape=(3,), tokens=19, d_vision=7, d_text=2),
-        dict(batch_shape=(2, 3), tokens=11, d_vision=5, d_text=3),
-    ],
-)
-
-REPEATED_COLUMNS = VARIANCE_CHECKS.further_values(
-    "repeated",
-    "aligned tokens whose columns repeat one another, or never change",
-    2,
-    draw=draw_repeated,
+VARIANCE = attention_exercise("2.2 What survives the exchange", explained_variance, """
+    values 6: the share of the sum of squares that a linear readout gets back
+        e.g. 9 tokens, d_vision = 3, d_text = 2
+        53 tokens, d_vision = 7, d_text = 3; 41 tokens, d_vision = 5, d_text = 2; 61 tokens, d_vision = 11, d_text = 5
+    batch 2: all leading dimensions are pooled, and the inputs stay as they are
+        e.g. batch 2, 5 tokens, d_vision = 3, d_text = 2
+        batch 3, 19 tokens, d_vision = 7, d_text = 2; batch 2 × 3, 11 tokens, d_vision = 5, d_text = 3
+    repeated 2: aligned tokens whose columns repeat one another, or never change
+        e.g. 11 tokens, d_vision = 3, d_text = 2
+        53 tokens, d_vision = 7, d_text = 2; 31 tokens, d_vision = 5, d_text = 3; 47 tokens, d_vision = 11, d_text = 5
+""",
+    draw=draw_readout, returns=("explained variance",),
     probe=readout,
-    judge=close_share_of_repeated,
-    examples=[dict(tokens=11, d_vision=3, d_text=2)],
-    trials=[
-        dict(tokens=53, d_vision=7, d_text=2),
-        dict(tokens=31, d_vision=5, d_text=3),
-        dict(tokens=47, d_vision=11, d_text=5),
-    ],
-)
-
-VARIANCE = AttentionExercise(
-    id="2.2",
-    title="What survives the exchange",
-    reference=(explained_variance,),
-    points=10,
-    difficulty=3,
-    minutes=12,
-    checks=(
-        VARIANCE_CHECKS.values(
-            "the share of the sum of squares that a linear readout gets back",
-            6,
-            probe=readout,
-            judge=close_share,
-            examples=[dict(tokens=9, d_vision=3, d_text=2)],
-            trials=[
-                dict(tokens=53, d_vision=7, d_text=3),
-                dict(tokens=41, d_vision=5, d_text=2),
-                dict(tokens=61, d_vision=11, d_text=5),
-            ],
-        ),
-        POOLED_BATCHES,
-        REPEATED_COLUMNS,
+    details=dict(
+        values=dict(judge=close_share),
+        batch=dict(draw=draw_batches, probe=readout_conduct, judge=close_share),
+        repeated=dict(draw=draw_repeated, judge=close_share_of_repeated),
     ),
-    mistakes=VARIANCE_MISTAKES + CENTRING_MISTAKES,
+    difficulty=3, minutes=12, review="What survives the exchange",
     writings=(variance_by_pinv, variance_by_ones),
-    review="What survives the exchange",
-)
+    mistakes=VARIANCE_MISTAKES + CENTRING_MISTAKES,
+)  # fmt: skip

@@ -10,9 +10,6 @@ from torch import Tensor, nn
 from grader.declare.probes import zeroed_layer_gradients
 from grader.declare.sampler import InputSampler
 
-# Title of each check whose probe is `gradients_and_size`.
-EVERYTHING_LEARNS = "everything learns, nothing else is there, float64 stays float64"
-
 
 def draw_projection(
     sampler: InputSampler, name: str, d_in: int, d_out: int, bias: bool = True, dtype: torch.dtype = torch.float32

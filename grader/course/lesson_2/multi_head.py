@@ -6,12 +6,12 @@ from typing import Any
 import torch
 from attention.multi_head import MultiHeadAttention
 
-from grader.course.common.attention_words import AttentionExercise
-from grader.course.lesson_2.dropout import DROPOUT
-from grader.course.lesson_2.layers import EVERYTHING_LEARNS, draw_head_projections, gradients_and_size
+from grader.course.common.attention_words import attention_exercise
+from grader.course.lesson_2.dropout import attend_with_dropout, draw_dropout, drops_weights, expected_moments
+from grader.course.lesson_2.layers import draw_head_projections, gradients_and_size
 from grader.course.lesson_2.verified_trainings import TRAINED_READER
 from grader.course.lesson_2.writings import MultiHeadByHand
-from grader.declare.authoring import InputSampler, StandardChecks, edits
+from grader.declare.authoring import InputSampler, edits
 from grader.declare.probes import load, named, pair, raised, zero_others
 from grader.records import Inputs
 
@@ -169,121 +169,58 @@ MULTI_HEAD_MISTAKES = edits(MultiHeadByHand, """
         + __init__: assert d_model % num_heads == 0
 """, defines="MultiHeadAttention")  # fmt: skip
 
-
-# √d_head, d_head and √d_model are three different numbers, so that a wrong scale can be told from another.
-SMALL_LAYER = dict(batch_shape=(2,), tokens=5, heads=2, d_head=3)
-NARROW_LAYER = dict(batch_shape=(2,), tokens=5, heads=3, d_head=2)
-LARGE_LAYER = dict(batch_shape=(2,), tokens=7, heads=3, d_head=5)
-
-MULTI_HEAD_CHECKS = StandardChecks(
-    reference=MultiHeadAttention, returns=("output", "weights"), draw=draw_multi_head_layer
-)
-
-# Nine checks: most layers need three.
-MULTI_HEAD_REQUIREMENTS = (
-    MULTI_HEAD_CHECKS.values(
-        "the tokens look at themselves",
-        4,
-        name="self",
-        probe=attend_without_options,
-        examples=[SMALL_LAYER],
-        trials=[LARGE_LAYER, dict(batch_shape=(3,), tokens=11, heads=7, d_head=2)],
+MULTI_HEAD = attention_exercise("2.6 Multi-head attention", MultiHeadAttention, """
+    self 4: the tokens look at themselves
+        e.g. batch 2, 5 tokens, 2 heads, d_head = 3
+        batch 2, 7 tokens, 3 heads, d_head = 5; batch 3, 11 tokens, 7 heads, d_head = 2
+    cross 4 after self: the tokens look at a context of another width
+        e.g. batch 2, 5 tokens, 2 heads, d_head = 3, context = 4
+        e.g. batch 2, 5 tokens, 2 heads, d_head = 3, context = 7, d_context = 4
+        batch 2, 5 tokens, 3 heads, d_head = 7, context = 11, d_context = 13
+        batch 3, 7 tokens, 2 heads, d_head = 3, context = 5, d_context = 11
+        batch 2, 5 tokens, 3 heads, d_head = 7, context = 5
+    mask 3 after self: every head looks only where the mask allows
+        e.g. batch 2, 5 tokens, 2 heads, d_head = 3, masked = causal
+        e.g. batch 2, 5 tokens, 2 heads, d_head = 3, masked = padding
+        batch 2, 7 tokens, 3 heads, d_head = 5, masked = causal
+        batch 3, 5 tokens, 3 heads, d_head = 2, context = 7, masked = padding
+        batch 5, 7 tokens, 3 heads, d_head = 2, context = 11, d_context = 13, masked = padding
+        batch 2, 5 tokens, 3 heads, d_head = 7, masked = any
+        batch 2, 5 tokens, 3 heads, d_head = 2, context = 7, masked = keys
+    batch 2 after self, mask: no batch, or several batch dimensions
+        e.g. 3 tokens, 2 heads, d_head = 2
+        7 tokens, 3 heads, d_head = 5, masked = causal
+        5 tokens, 2 heads, d_head = 3, context = 7, d_context = 11
+        batch 2 × 3, 5 tokens, 7 heads, d_head = 2, masked = any
+        batch 2 × 5, 7 tokens, 3 heads, d_head = 2, context = 11, masked = padding
+        batch 1, 1 token, 3 heads, d_head = 5
+    weights 2 after self: one map for each head
+        e.g. batch 2, 5 tokens, 2 heads, d_head = 3; batch 2, 5 tokens, 2 heads, d_head = 3, context = 4, masked = any
+        batch 2, 7 tokens, 3 heads, d_head = 5
+        batch 3, 5 tokens, 2 heads, d_head = 7, context = 11, d_context = 13, masked = any
+        batch 1, 1 token, 1 head, d_head = 5, context = 3
+    nowhere 1 after self, mask: a query that may attend nowhere gets zeros
+        e.g. batch 2, 5 tokens, 2 heads, d_head = 3, masked = nowhere
+        batch 2, 7 tokens, 3 heads, d_head = 5, masked = nowhere
+        batch 2, 5 tokens, 3 heads, d_head = 2, context = 7, masked = none
+    dropout 2 after self: dropout acts on the weights, in training only
+        3 tokens, 2 heads, d_head = 3, dropout = 0.4
+    conduct 2 after self, cross: everything learns, nothing else is there, float64 stays float64
+        batch 2, 5 tokens, 3 heads, d_head = 2, context = 7, d_context = 11, masked = any, float64
+""",
+    draw=draw_multi_head_layer, returns=("output", "weights"),
+    probe=attend_with_options,
+    details=dict(
+        self=dict(probe=attend_without_options),
+        cross=dict(only="output"),
+        mask=dict(only="output"),
+        batch=dict(only="output"),
+        weights=dict(only="weights", map="weights"),
+        dropout=dict(draw=draw_dropout, probe=attend_with_dropout, judge=drops_weights, expects=expected_moments),
+        conduct=dict(probe=multi_head_conduct),
     ),
-    MULTI_HEAD_CHECKS.values(
-        "the tokens look at a context of another width",
-        4,
-        name="cross",
-        needs=("self",),
-        probe=attend_with_options,
-        only="output",
-        examples=[dict(SMALL_LAYER, context=4), dict(SMALL_LAYER, context=7, d_context=4)],
-        trials=[
-            dict(batch_shape=(2,), tokens=5, heads=3, d_head=7, context=11, d_context=13),
-            dict(batch_shape=(3,), tokens=7, heads=2, d_head=3, context=5, d_context=11),
-            dict(batch_shape=(2,), tokens=5, heads=3, d_head=7, context=5),
-        ],
-    ),
-    MULTI_HEAD_CHECKS.values(
-        "every head looks only where the mask allows",
-        3,
-        name="mask",
-        needs=("self",),
-        probe=attend_with_options,
-        only="output",
-        examples=[dict(SMALL_LAYER, masked="causal"), dict(SMALL_LAYER, masked="padding")],
-        trials=[
-            dict(LARGE_LAYER, masked="causal"),
-            dict(batch_shape=(3,), tokens=5, heads=3, d_head=2, context=7, masked="padding"),
-            dict(batch_shape=(5,), tokens=7, heads=3, d_head=2, context=11, d_context=13, masked="padding"),
-            dict(batch_shape=(2,), tokens=5, heads=3, d_head=7, masked="any"),
-            dict(batch_shape=(2,), tokens=5, heads=3, d_head=2, context=7, masked="keys"),
-        ],
-    ),
-    MULTI_HEAD_CHECKS.batch(
-        2,
-        title="no batch, or several batch dimensions",
-        needs=("self", "mask"),
-        probe=attend_with_options,
-        only="output",
-        examples=[dict(tokens=3, heads=2, d_head=2)],
-        trials=[
-            dict(tokens=7, heads=3, d_head=5, masked="causal"),
-            dict(tokens=5, heads=2, d_head=3, context=7, d_context=11),
-            dict(batch_shape=(2, 3), tokens=5, heads=7, d_head=2, masked="any"),
-            dict(batch_shape=(2, 5), tokens=7, heads=3, d_head=2, context=11, masked="padding"),
-            dict(batch_shape=(1,), tokens=1, heads=3, d_head=5),
-        ],
-    ),
-    MULTI_HEAD_CHECKS.values(
-        "one map for each head",
-        2,
-        name="weights",
-        needs=("self",),
-        probe=attend_with_options,
-        only="weights",
-        map="weights",
-        examples=[SMALL_LAYER, dict(SMALL_LAYER, context=4, masked="any")],
-        trials=[
-            LARGE_LAYER,
-            dict(batch_shape=(3,), tokens=5, heads=2, d_head=7, context=11, d_context=13, masked="any"),
-            dict(batch_shape=(1,), tokens=1, heads=1, d_head=5, context=3),
-        ],
-    ),
-    MULTI_HEAD_CHECKS.values(
-        "a query that may attend nowhere gets zeros",
-        1,
-        name="nowhere",
-        needs=("self", "mask"),
-        probe=attend_with_options,
-        examples=[dict(SMALL_LAYER, masked="nowhere")],
-        trials=[
-            dict(LARGE_LAYER, masked="nowhere"),
-            dict(batch_shape=(2,), tokens=5, heads=3, d_head=2, context=7, masked="none"),
-        ],
-    ),
-    DROPOUT,
-    MULTI_HEAD_CHECKS.conduct(
-        2,
-        title=EVERYTHING_LEARNS,
-        needs=("self", "cross"),
-        probe=multi_head_conduct,
-        trials=[dict(NARROW_LAYER, context=7, d_context=11, masked="any", dtype=torch.float64)],
-    ),
-    TRAINED_READER,
-)
-
-MULTI_HEAD = AttentionExercise(
-    id="2.6",
-    title="Multi-head attention",
-    reference=(MultiHeadAttention,),
-    points=25,
-    difficulty=3,
-    minutes=20,
-    bans=frozenset({"fused attention"}),
-    may_call=("attention.builtin",),
-    builds_on=("2.4", "2.5"),
-    checks=MULTI_HEAD_REQUIREMENTS,
-    mistakes=MULTI_HEAD_MISTAKES,
-    writings=(MultiHeadByHand,),
+    builds_on=("2.4", "2.5"), bans={"fused attention"}, may_call=("attention.builtin",), difficulty=3, minutes=20,
     review="Many heads",
-)
+    also=(TRAINED_READER,), writings=(MultiHeadByHand,),
+    mistakes=MULTI_HEAD_MISTAKES,
+)  # fmt: skip

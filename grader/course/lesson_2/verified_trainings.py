@@ -115,7 +115,6 @@ TRAINED_ALIGNER = further_check(
 
 # ---------------------------------------------------------------- the reader
 
-
 READER_TRAINING = Training("2-heads-reader", lambda: train_reader(HEADS, READER_STEPS, 0), evenly(READER_STEPS, 8))
 
 

@@ -7,8 +7,8 @@ from attention.masks import causal_mask
 from attention.vlm import VisionLanguageBlock
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
-from grader.declare.authoring import InputSampler, StandardChecks, edits, further_check, trials
+from grader.course.common.attention_words import attention_exercise
+from grader.declare.authoring import InputSampler
 from grader.declare.drawn import Sizes, drawn, drawn_layer, drawn_part, given, shape_of, where_given
 from grader.declare.probes import load, named
 from grader.records import Value
@@ -84,62 +84,39 @@ def block_parts(VisionLanguageBlock, sizes: Mapping) -> Mapping[str, Value]:
     }
 
 
-STANDARD_BLOCK = StandardChecks(reference=VisionLanguageBlock, returns=("tokens", "cross weights"), draw=draw_block)
-BLOCK_MASK = STANDARD_BLOCK.values(
-    "the mask holds for the self-attention",
-    3,
-    name="mask",
-    needs=("values",),
+BLOCK = attention_exercise("3.3 A block that reads and looks", VisionLanguageBlock, """
+    values 12: self-attention, cross-attention, feed-forward, each with its norm and its residual
+        e.g. 2 tokens, 3 patches, d_model = 4, 2 heads, d_ff = 3
+        batch 3, 5 tokens, 7 patches, d_model = 6, 2 heads, d_ff = 11
+        batch 2, 5 tokens, 5 patches, d_model = 9, 3 heads, d_ff = 7
+    mask 3: the mask holds for the self-attention
+        e.g. 3 tokens, 2 patches, d_model = 4, 2 heads, d_ff = 3, mask = causal
+        batch 2, 5 tokens, 7 patches, d_model = 6, 3 heads, d_ff = 4, mask = causal
+        batch 2, 7 tokens, 5 patches, d_model = 6, 2 heads, d_ff = 4, mask = random
+        batch 2, 5 tokens, 3 patches, d_model = 6, 2 heads, d_ff = 7, mask = nowhere
+        batch 3, 5 tokens, 7 patches, d_model = 6, 2 heads, d_ff = 4, mask = padding
+    text only 2: with cross=False it is a text block: no cross_attn, no norm2, no look at the image
+        e.g. 2 tokens, 3 patches, d_model = 4, 2 heads, d_ff = 3, cross = False
+        e.g. 2 tokens, 3 patches, d_model = 4, 2 heads, d_ff = 3, cross = False, image = True
+        batch 3, 5 tokens, 7 patches, d_model = 6, 2 heads, d_ff = 5, cross = False, mask = causal
+        batch 3, 5 tokens, 7 patches, d_model = 6, 2 heads, d_ff = 5, cross = False, image = True, mask = causal
+    parts 1: the parts have their names and shapes
+        e.g. d_model = 4, 2 heads, d_ff = 3, cross = False; d_model = 4, 2 heads, d_ff = 3
+        d_model = 6, 2 heads, d_ff = 11, cross = True
+        d_model = 6, 3 heads, d_ff = 5, cross = False
+        d_model = 4, 2 heads, d_ff = 7
+    batch 1: with and without batch dimensions
+        5 tokens, 7 patches, d_model = 6, 2 heads, d_ff = 3
+        batch 2 × 3, 5 tokens, 4 patches, d_model = 6, 3 heads, d_ff = 7, mask = causal
+        batch 1, 1 token, 1 patch, d_model = 6, 3 heads, d_ff = 7
+    conduct 1
+        batch 2, 3 tokens, 5 patches, d_model = 6, 2 heads, d_ff = 7, mask = causal, float64
+""",
+    draw=draw_block, returns=("tokens", "cross weights"),
     probe=call_block,
-    examples=[dict(tokens=3, patches=2, d_model=4, heads=2, d_ff=3, mask="causal")],
-    trials=[
-        dict(batch_shape=(2,), tokens=5, patches=7, d_model=6, heads=3, d_ff=4, mask="causal"),
-        dict(batch_shape=(2,), tokens=7, patches=5, d_model=6, heads=2, d_ff=4, mask="random"),
-        dict(batch_shape=(2,), tokens=5, patches=3, d_model=6, heads=2, d_ff=7, mask="nowhere"),
-        dict(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2, d_ff=4, mask="padding"),
-    ],
-)
-TEXT_BLOCK_SIZES = dict(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2, d_ff=5)
-TEXT_BLOCK = STANDARD_BLOCK.values(
-    "with cross=False it is a text block: no cross_attn, no norm2, no look at the image",
-    2,
-    name="text only",
-    needs=("values",),
-    probe=call_block,
-    examples=[
-        dict(tokens=2, patches=3, d_model=4, heads=2, d_ff=3, cross=False),
-        dict(tokens=2, patches=3, d_model=4, heads=2, d_ff=3, cross=False, image=True),
-    ],
-    trials=[
-        dict(TEXT_BLOCK_SIZES, cross=False, mask="causal"),
-        dict(TEXT_BLOCK_SIZES, cross=False, image=True, mask="causal"),
-    ],
-)
-BLOCK_PARTS = further_check(
-    name="parts",
-    title="the parts have their names and shapes",
-    points=1,
-    probe=block_parts,
-    examples=trials(draw_block_sizes, dict(d_model=4, heads=2, d_ff=3, cross=False), dict(d_model=4, heads=2, d_ff=3)),
-    trials=trials(
-        draw_block_sizes,
-        dict(d_model=6, heads=2, d_ff=11, cross=True),
-        dict(d_model=6, heads=3, d_ff=5, cross=False),
-        dict(d_model=4, heads=2, d_ff=7),
-    ),
-)
-BLOCK_BATCH = STANDARD_BLOCK.batch(
-    1,
-    title="with and without batch dimensions",
-    probe=call_block,
-    trials=[
-        dict(tokens=5, patches=7, d_model=6, heads=2, d_ff=3),
-        dict(batch_shape=(2, 3), tokens=5, patches=4, d_model=6, heads=3, d_ff=7, mask="causal"),
-        dict(batch_shape=(1,), tokens=1, patches=1, d_model=6, heads=3, d_ff=7),
-    ],
-)
-BLOCK_GRADIENT_SIZES = dict(batch_shape=(2,), tokens=3, patches=5, d_model=6, heads=2, d_ff=7)
-BLOCK_MISTAKES = edits(VisionLanguageBlock, """
+    details=dict(values=dict(map="cross weights"), parts=dict(draw=draw_block_sizes, probe=block_parts)),
+    difficulty=3, minutes=15, review="One block",
+    mistakes="""
     always_cross: With cross=False there should be nothing to look with: set cross_attn and norm2 to None.
         + __init__: cross = True
         self.cross_attn is not None  →  image_tokens is not None
@@ -206,32 +183,3 @@ BLOCK_MISTAKES = edits(VisionLanguageBlock, """
         the default.
         cross: bool = True  →  cross: bool = False
 """)  # fmt: skip
-
-BLOCK = AttentionExercise(
-    id="3.3",
-    title="A block that reads and looks",
-    reference=(VisionLanguageBlock,),
-    points=20,
-    difficulty=3,
-    minutes=15,
-    checks=(
-        STANDARD_BLOCK.values(
-            "self-attention, cross-attention, feed-forward, each with its norm and its residual",
-            12,
-            probe=call_block,
-            map="cross weights",
-            examples=[dict(tokens=2, patches=3, d_model=4, heads=2, d_ff=3)],
-            trials=[
-                dict(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2, d_ff=11),
-                dict(batch_shape=(2,), tokens=5, patches=5, d_model=9, heads=3, d_ff=7),
-            ],
-        ),
-        BLOCK_MASK,
-        TEXT_BLOCK,
-        BLOCK_PARTS,
-        BLOCK_BATCH,
-        STANDARD_BLOCK.conduct(1, trials=[dict(BLOCK_GRADIENT_SIZES, mask="causal", dtype=torch.float64)]),
-    ),
-    mistakes=BLOCK_MISTAKES,
-    review="One block",
-)

@@ -14,10 +14,10 @@ from attention.training import shift_targets
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.common.model_state import modes, what_learns
 from grader.course.lesson_3.writings import diagnose_in_one
-from grader.declare.authoring import Check, InputSampler, edits, further_check, trials
+from grader.declare.authoring import InputSampler, edits
 from grader.declare.probes import side_effects
 from grader.records import Inputs, Value
 
@@ -209,41 +209,32 @@ def diagnose_purity(
     }
 
 
-PATIENTS = (
-    dict(illness="none"),
-    dict(illness="frozen"),
-    dict(illness="no gradient"),
-    dict(illness="no gradient", gradient="zeros"),
-    dict(illness="uniform"),
-    dict(illness="one patch"),
-    dict(illness="misaligned"),
-    dict(illness="none", maps="one patch for each head"),
-    dict(illness="none", maps="one patch for each scene"),
-    dict(illness="none", maps="uniform in one head"),
-    dict(illness="none", maps="nearly uniform"),
-    dict(illness="none", maps="mostly one patch"),
-    dict(illness="none", rise=0.03),
-    dict(illness="misaligned", rise=0.006),
-    dict(illness="misaligned", rise=0.002),
-    dict(illness="frozen and uniform"),
-    dict(illness="no gradient and one patch and misaligned"),
-)
-DIAGNOSE_VALUES = Check(
-    name="values",
-    title="five illnesses and a healthy model are told apart",
-    points=0,
-    probe=diagnose_values,
-    examples=trials(draw_patient, *(dict(scenes=5, **ill) for ill in PATIENTS)),
-    trials=trials(draw_patient, *(dict(scenes=10, **ill) for ill in PATIENTS)),
-)
-DIAGNOSE_CONDUCT = further_check(
-    name="conduct",
-    title="the model and the batch stay as they are",
-    points=0,
-    probe=diagnose_purity,
-    examples=trials(draw_patient, dict(scenes=5, illness="frozen")),
-    trials=trials(draw_patient, dict(scenes=10, illness="frozen"), dict(scenes=10, illness="none")),
-)
+PATIENTS = """
+    illness = none
+    illness = frozen
+    illness = no gradient
+    illness = no gradient, gradient = zeros
+    illness = uniform
+    illness = one patch
+    illness = misaligned
+    illness = none, maps = one patch for each head
+    illness = none, maps = one patch for each scene
+    illness = none, maps = uniform in one head
+    illness = none, maps = nearly uniform
+    illness = none, maps = mostly one patch
+    illness = none, rise = 0.03
+    illness = misaligned, rise = 0.006
+    illness = misaligned, rise = 0.002
+    illness = frozen and uniform
+    illness = no gradient and one patch and misaligned
+"""
+
+
+def patients(scenes: str) -> str:
+    """Write a trial for each patient."""
+    return "".join(f"        {scenes}, {ill.strip()}\n" for ill in PATIENTS.strip().splitlines())
+
+
 DIAGNOSE_MISTAKES = edits(diagnose_in_one, """
     never_ill: Nothing is ever found.
         = []
@@ -312,16 +303,15 @@ DIAGNOSE_MISTAKES = edits(diagnose_in_one, """
         = (result, model.eval())[0]
 """, defines="diagnose")  # fmt: skip
 
-DIAGNOSE = AttentionExercise(
-    id="3.P4",
-    title="What is wrong with this model?",
-    reference=(diagnose,),
-    points=0,
-    difficulty=3,
-    minutes=25,
-    builds_on=("3.5",),
-    checks=(DIAGNOSE_VALUES, DIAGNOSE_CONDUCT),
-    mistakes=DIAGNOSE_MISTAKES,
+DIAGNOSE = attention_exercise("3.P4 What is wrong with this model?", diagnose, f"""
+    values 0: five illnesses and a healthy model are told apart
+{patients("e.g. 5 scenes")}{patients("10 scenes")}    conduct 0: the model and the batch stay as they are
+        e.g. 5 scenes, illness = frozen
+        10 scenes, illness = frozen; 10 scenes, illness = none
+""",
+    draw=draw_patient,
+    details=dict(values=dict(probe=diagnose_values), conduct=dict(probe=diagnose_purity)),
+    builds_on=("3.5",), difficulty=3, minutes=25, review="What goes wrong",
     writings=(diagnose_in_one,),
-    review="What goes wrong",
-)
+    mistakes=DIAGNOSE_MISTAKES,
+)  # fmt: skip

@@ -6,11 +6,11 @@ from typing import Any
 import torch
 from attention.efficient import fused_forward
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.common.tensor_sizes import watch_sizes
 from grader.course.lesson_3.value_weighted import draw_multi_head
 from grader.course.lesson_3.writings import fused_in_steps
-from grader.declare.authoring import CONDUCT, Check, InputSampler, edits, further_check, trials
+from grader.declare.authoring import InputSampler, edits
 from grader.declare.probes import load, purity_and_gradients
 from grader.records import Inputs, Value
 
@@ -88,73 +88,32 @@ FUSED_MISTAKES = edits(fused_in_steps, """
         + mask = None if mask is None else mask | ~mask.any(-1, keepdim=True)
 """, defines="fused_forward")  # fmt: skip
 
-
-FUSED_VALUES = Check(
-    name="values",
-    title="the same output as MultiHeadAttention",
-    points=0,
+FUSED = attention_exercise("3.P3 The fused kernel", fused_forward, """
+    values 0: the same output as MultiHeadAttention
+        e.g. 2 tokens, 3 patches, d_model = 4, 2 heads
+        batch 3, 5 tokens, 7 patches, d_model = 6, 2 heads
+        batch 2, 5 tokens, 7 patches, d_model = 6, 3 heads, cross = False
+    mask 0: and the same mask
+        e.g. 2 tokens, 3 patches, d_model = 4, 2 heads, mask = random
+        5 tokens, 7 patches, d_model = 6, 2 heads, mask = random
+        batch 2, 5 tokens, 7 patches, d_model = 6, 3 heads, cross = False, mask = random
+        batch 3, 5 tokens, 7 patches, d_model = 6, 2 heads, mask = one for all
+        batch 3, 5 tokens, 7 patches, d_model = 6, 2 heads, mask = padding
+    nowhere 0: a token that may attend nowhere gets zeros
+        e.g. 2 tokens, 3 patches, d_model = 4, 2 heads, mask = nowhere
+        5 tokens, 7 patches, d_model = 6, 2 heads, mask = nowhere
+        batch 2, 5 tokens, 7 patches, d_model = 6, 3 heads, cross = False, mask = nowhere
+    memory 0: without any weights: no T × S numbers
+        e.g. 11 tokens, 13 patches, d_model = 4, 2 heads
+        batch 2, 89 tokens, 97 patches, d_model = 6, 3 heads
+    conduct 0
+        e.g. 2 tokens, 3 patches, d_model = 4, 2 heads
+        batch 2, 5 tokens, 7 patches, d_model = 6, 2 heads, mask = random, float64
+""",
+    draw=draw_fused,
     probe=fused_values,
-    examples=trials(draw_fused, dict(tokens=2, patches=3, d_model=4, heads=2)),
-    trials=trials(
-        draw_fused,
-        dict(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2),
-        dict(batch_shape=(2,), tokens=5, patches=7, d_model=6, heads=3, cross=False),
-    ),
-)
-FUSED_MASK = further_check(
-    name="mask",
-    title="and the same mask",
-    points=0,
-    probe=fused_values,
-    examples=trials(draw_fused, dict(tokens=2, patches=3, d_model=4, heads=2, mask="random")),
-    trials=trials(
-        draw_fused,
-        dict(tokens=5, patches=7, d_model=6, heads=2, mask="random"),
-        dict(batch_shape=(2,), tokens=5, patches=7, d_model=6, heads=3, cross=False, mask="random"),
-        dict(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2, mask="one for all"),
-        dict(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2, mask="padding"),
-    ),
-)
-FUSED_NOWHERE = further_check(
-    name="nowhere",
-    title="a token that may attend nowhere gets zeros",
-    points=0,
-    probe=fused_values,
-    examples=trials(draw_fused, dict(tokens=2, patches=3, d_model=4, heads=2, mask="nowhere")),
-    trials=trials(
-        draw_fused,
-        dict(tokens=5, patches=7, d_model=6, heads=2, mask="nowhere"),
-        dict(batch_shape=(2,), tokens=5, patches=7, d_model=6, heads=3, cross=False, mask="nowhere"),
-    ),
-)
-FUSED_WEIGHTS = further_check(
-    name="memory",
-    title="without any weights: no T × S numbers",
-    points=0,
-    probe=fused_weights,
-    examples=trials(draw_fused, dict(tokens=11, patches=13, d_model=4, heads=2)),
-    trials=trials(draw_fused, dict(batch_shape=(2,), tokens=89, patches=97, d_model=6, heads=3)),
-)
-FUSED_CONDUCT = further_check(
-    name="conduct",
-    title=CONDUCT,
-    points=0,
-    probe=fused_conduct,
-    examples=trials(draw_fused_with_gradient, dict(tokens=2, patches=3, d_model=4, heads=2)),
-    trials=trials(
-        draw_fused_with_gradient,
-        dict(batch_shape=(2,), tokens=5, patches=7, d_model=6, heads=2, mask="random", dtype=torch.float64),
-    ),
-)
-FUSED = AttentionExercise(
-    id="3.P3",
-    title="The fused kernel",
-    reference=(fused_forward,),
-    points=0,
-    difficulty=2,
-    minutes=8,
-    checks=(FUSED_VALUES, FUSED_MASK, FUSED_NOWHERE, FUSED_WEIGHTS, FUSED_CONDUCT),
-    mistakes=FUSED_MISTAKES,
+    details=dict(memory=dict(probe=fused_weights), conduct=dict(draw=draw_fused_with_gradient, probe=fused_conduct)),
+    difficulty=2, minutes=8, review="What attention costs",
     writings=(fused_in_steps,),
-    review="What attention costs",
-)
+    mistakes=FUSED_MISTAKES,
+)  # fmt: skip

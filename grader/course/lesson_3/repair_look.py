@@ -4,10 +4,10 @@ import torch
 from attention.repairs import look_at_image
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.common.look import draw_look, draw_look_and_direction, look_conduct, look_values
 from grader.course.lesson_3.repaired_model import gate
-from grader.declare.authoring import CONDUCT, Check, edits, further_check, trials
+from grader.declare.authoring import edits
 
 
 def _everywhere(words: Tensor, patches: Tensor) -> Tensor:
@@ -43,40 +43,23 @@ LOOK_MISTAKES = edits(look_at_image, """
         + patches = patches.detach()
 """, everywhere=_everywhere)  # fmt: skip
 
-
 SMALL = dict(batch_shape=(2,), words=2, patches=3, d_model=2, heads=1)
-LOOK_VALUES = Check(
-    name="values",
-    title="every word may look at every patch",
-    points=0,
-    probe=look_values,
-    map="weights",
-    examples=trials(draw_look, SMALL, dict(SMALL, words=1, patches=4)),
-    trials=trials(
-        draw_look,
-        dict(batch_shape=(3,), words=5, patches=7, d_model=6, heads=2),
-        dict(batch_shape=(2,), words=7, patches=3, d_model=9, heads=3),
-        dict(batch_shape=(5,), words=1, patches=9, d_model=4, heads=1),
+LOOK = attention_exercise("3.P5 Repair a collapse", look_at_image, """
+    values 0: every word may look at every patch
+        e.g. batch 2, 2 words, 3 patches, d_model = 2, 1 head; batch 2, 1 word, 4 patches, d_model = 2, 1 head
+        batch 3, 5 words, 7 patches, d_model = 6, 2 heads
+        batch 2, 7 words, 3 patches, d_model = 9, 3 heads
+        batch 5, 1 word, 9 patches, d_model = 4, 1 head
+    conduct 0
+        e.g. batch 2, 2 words, 3 patches, d_model = 2, 1 head
+        batch 2, 3 words, 5 patches, d_model = 6, 3 heads, float64
+""",
+    draw=draw_look,
+    details=dict(
+        values=dict(probe=look_values, map="weights"),
+        conduct=dict(draw=draw_look_and_direction, probe=look_conduct),
     ),
-)
-LOOK_CONDUCT = further_check(
-    name="conduct",
-    title=CONDUCT,
-    points=0,
-    probe=look_conduct,
-    examples=trials(draw_look_and_direction, SMALL),
-    trials=trials(
-        draw_look_and_direction, dict(batch_shape=(2,), words=3, patches=5, d_model=6, heads=3, dtype=torch.float64)
-    ),
-)
-LOOK = AttentionExercise(
-    id="3.P5",
-    title="Repair a collapse",
-    reference=(look_at_image,),
-    points=0,
-    difficulty=2,
-    minutes=8,
-    checks=(LOOK_VALUES, LOOK_CONDUCT, gate("mended_look", at="train-look")),
+    difficulty=2, minutes=8, review="Repair three trainings",
+    also=(gate("mended_look", at="train-look"),),
     mistakes=LOOK_MISTAKES,
-    review="Repair three trainings",
-)
+)  # fmt: skip

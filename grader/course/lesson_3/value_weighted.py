@@ -6,12 +6,12 @@ import torch
 from attention.grounding import value_weighted_map
 from attention.multi_head import MultiHeadAttention
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.common.model_state import what_learns
 from grader.course.lesson_3.trained_model import draw_held_out, judge_answers, judge_maps, trained_answers, trained_maps
 from grader.course.lesson_3.verified_model import MODEL_CELL, VERIFIED_ANSWERS, VERIFIED_MAPS
 from grader.course.lesson_3.writings import map_in_loop
-from grader.declare.authoring import Check, edits, further_check, trials
+from grader.declare.authoring import edits, further_check, trials
 from grader.declare.drawn import drawn_layer, normal
 from grader.declare.probes import load, side_effects, strided
 
@@ -86,29 +86,6 @@ MAP_MISTAKES = edits(map_in_loop, """
         + return lengths.unsqueeze(-2).expand(*tokens.shape[:-1], image_tokens.shape[-2])
 """, defines="value_weighted_map")  # fmt: skip
 
-
-MAP_VALUES = Check(
-    name="values",
-    title="how much each patch adds",
-    points=3,
-    probe=map_values,
-    map="map",
-    examples=trials(draw_multi_head, dict(tokens=2, patches=3, d_model=4, heads=2)),
-    trials=trials(
-        draw_multi_head,
-        dict(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2),
-        dict(tokens=5, patches=11, d_model=9, heads=3),
-        dict(batch_shape=(2, 3), tokens=5, patches=7, d_model=6, heads=3),
-    ),
-)
-MAP_SIZES = dict(batch_shape=(2,), tokens=3, patches=5, d_model=6, heads=2)
-MAP_CONDUCT = further_check(
-    name="conduct",
-    title="float64 stays float64; inputs, layer and mode stay as they are",
-    points=1,
-    probe=map_purity,
-    trials=trials(draw_multi_head, dict(MAP_SIZES, dtype=torch.float64)),
-)
 TRAINED_MODEL_ANSWERS = further_check(
     name="trained answers",
     title="the model that you trained answers questions about scenes it has never seen",
@@ -130,16 +107,18 @@ TRAINED_MODEL_MAPS = further_check(
     seconds=60,
     verified=VERIFIED_MAPS,
 )
-GROUNDING = AttentionExercise(
-    id="3.8",
-    title="Where it really looks",
-    reference=(value_weighted_map,),
-    points=10,
-    difficulty=3,
-    minutes=12,
-    builds_on=("3.3", "3.4", "3.5", "3.6"),
-    checks=(MAP_VALUES, MAP_CONDUCT, TRAINED_MODEL_ANSWERS, TRAINED_MODEL_MAPS),
+GROUNDING = attention_exercise("3.8 Where it really looks", value_weighted_map, """
+    values 3: how much each patch adds
+        e.g. 2 tokens, 3 patches, d_model = 4, 2 heads
+        batch 3, 5 tokens, 7 patches, d_model = 6, 2 heads
+        5 tokens, 11 patches, d_model = 9, 3 heads
+        batch 2 × 3, 5 tokens, 7 patches, d_model = 6, 3 heads
+    conduct 1: float64 stays float64; inputs, layer and mode stay as they are
+        batch 2, 3 tokens, 5 patches, d_model = 6, 2 heads, float64
+""",
+    draw=draw_multi_head,
+    details=dict(values=dict(probe=map_values, map="map"), conduct=dict(probe=map_purity)),
+    builds_on=("3.3", "3.4", "3.5", "3.6"), difficulty=3, minutes=12, review="Where it really looks",
+    also=(TRAINED_MODEL_ANSWERS, TRAINED_MODEL_MAPS,), writings=(map_in_loop,),
     mistakes=MAP_MISTAKES,
-    writings=(map_in_loop,),
-    review="Where it really looks",
-)
+)  # fmt: skip

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 
-import torch
 from attention.grouped import grouped_attention
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_4.modern_writings import grouped_by_repeating, grouped_in_loop
-from grader.declare.authoring import InputSampler, StandardChecks, edits, further_check, trials
+from grader.declare.authoring import InputSampler, edits
 from grader.declare.drawn import Sizes, drawn, mask, normal, where_given
 from grader.declare.probes import raised
 from grader.records import Value
@@ -27,7 +26,6 @@ draw_grouped = drawn(
     value="* groups keys d_v",
     mask=where_given("mask", draw_group_mask),
 )
-
 
 # Heads that can be shared out to two groups, and not to `groups`.
 draw_unequal = drawn(query="heads 3 2", unequal="groups 5 2", equal="2 5 2")
@@ -87,59 +85,30 @@ GROUPED_MISTAKES = edits(grouped_by_repeating, """
         = (result, query.data.div_(query.shape[-1] ** 0.5))[0]
 """, defines="grouped_attention")  # fmt: skip
 
-
-GROUPED_CHECKS = StandardChecks(reference=grouped_attention, returns=("output",), draw=draw_grouped)
-GROUPED_VALUES = GROUPED_CHECKS.values(
-    "each head looks at the keys and values of its group",
-    3,
-    examples=[
-        dict(heads=4, groups=2, queries=2, keys=3, d=2, d_v=3),
-        dict(batch_shape=(2,), heads=3, groups=1, queries=2, keys=3, d=2, d_v=3),
-    ],
-    trials=[
-        dict(heads=6, groups=2, queries=5, keys=7, d=3, d_v=4),
-        dict(heads=6, groups=3, queries=3, keys=5, d=2, d_v=7),
-        dict(batch_shape=(2,), heads=5, groups=1, queries=3, keys=7, d=3, d_v=2),
-        dict(batch_shape=(2, 3), heads=4, groups=4, queries=5, keys=3, d=2, d_v=7),
-    ],
-)
-GROUPED_MASKED = GROUPED_CHECKS.further_values(
-    "mask",
-    "the mask holds for every head, with and without a batch",
-    1,
-    examples=[
-        dict(heads=4, groups=2, queries=2, keys=3, d=2, d_v=3, mask="one for all"),
-        dict(batch_shape=(2,), heads=2, groups=1, queries=2, keys=3, d=2, d_v=3, mask="each"),
-    ],
-    trials=[
-        dict(heads=6, groups=3, queries=5, keys=7, d=2, d_v=3, mask="one for all"),
-        dict(batch_shape=(3,), heads=4, groups=2, queries=5, keys=7, d=2, d_v=3, mask="each"),
-        dict(batch_shape=(5, 2), heads=6, groups=2, queries=3, keys=7, d=2, d_v=5, mask="padding"),
-    ],
-)
-UNEQUAL = further_check(
-    name="unequal",
-    title="heads that cannot be shared out raise a ValueError",
-    points=1,
-    probe=grouped_unequal,
-    examples=trials(draw_unequal, dict(heads=4, groups=3)),
-    trials=trials(draw_unequal, dict(heads=6, groups=5), dict(heads=2, groups=3)),
-)
-GROUPED_CONDUCT = GROUPED_CHECKS.conduct(
-    1,
-    examples=[dict(heads=4, groups=2, queries=2, keys=3, d=2, d_v=3)],
-    trials=[dict(batch_shape=(2,), heads=6, groups=3, queries=5, keys=7, d=2, d_v=3, mask="each", dtype=torch.float64)],
-)
-GROUPED = AttentionExercise(
-    id="4.12",
-    title="Grouped queries",
-    reference=(grouped_attention,),
-    points=6,
-    difficulty=2,
-    minutes=10,
-    checks=(GROUPED_VALUES, GROUPED_MASKED, UNEQUAL, GROUPED_CONDUCT),
-    mistakes=GROUPED_MISTAKES,
+GROUPED = attention_exercise("4.12 Grouped queries", grouped_attention, """
+    values 3: each head looks at the keys and values of its group
+        e.g. 4 heads, 2 groups, 2 queries, 3 keys, d = 2, d_v = 3
+        e.g. batch 2, 3 heads, 1 group, 2 queries, 3 keys, d = 2, d_v = 3
+        6 heads, 2 groups, 5 queries, 7 keys, d = 3, d_v = 4
+        6 heads, 3 groups, 3 queries, 5 keys, d = 2, d_v = 7
+        batch 2, 5 heads, 1 group, 3 queries, 7 keys, d = 3, d_v = 2
+        batch 2 × 3, 4 heads, 4 groups, 5 queries, 3 keys, d = 2, d_v = 7
+    mask 1: the mask holds for every head, with and without a batch
+        e.g. 4 heads, 2 groups, 2 queries, 3 keys, d = 2, d_v = 3, mask = one for all
+        e.g. batch 2, 2 heads, 1 group, 2 queries, 3 keys, d = 2, d_v = 3, mask = each
+        6 heads, 3 groups, 5 queries, 7 keys, d = 2, d_v = 3, mask = one for all
+        batch 3, 4 heads, 2 groups, 5 queries, 7 keys, d = 2, d_v = 3, mask = each
+        batch 5 × 2, 6 heads, 2 groups, 3 queries, 7 keys, d = 2, d_v = 5, mask = padding
+    unequal 1: heads that cannot be shared out raise a ValueError
+        e.g. 4 heads, 3 groups
+        6 heads, 5 groups; 2 heads, 3 groups
+    conduct 1
+        e.g. 4 heads, 2 groups, 2 queries, 3 keys, d = 2, d_v = 3
+        batch 2, 6 heads, 3 groups, 5 queries, 7 keys, d = 2, d_v = 3, mask = each, float64
+""",
+    draw=draw_grouped, returns=("output",),
+    details=dict(unequal=dict(draw=draw_unequal, probe=grouped_unequal)),
+    bans={"fused attention"}, difficulty=2, minutes=10, review="Fewer keys than queries",
     writings=(grouped_by_repeating, grouped_in_loop),
-    bans=frozenset({"fused attention"}),
-    review="Fewer keys than queries",
-)
+    mistakes=GROUPED_MISTAKES,
+)  # fmt: skip

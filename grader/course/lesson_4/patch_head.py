@@ -7,11 +7,11 @@ from attention.activation_patching import patch_head
 from attention.open_vlm import OpenVLM
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.common.model_state import modes, what_learns
 from grader.course.lesson_4.explain_writings import patch_with_stack
 from grader.course.lesson_4.own_model import OWN_PATCHING
-from grader.declare.authoring import Check, InputSampler, edits, further_check, trials
+from grader.declare.authoring import InputSampler, edits
 from grader.declare.layer_weights import build_quietly, draw_layer_weights
 from grader.declare.probes import load, side_effects
 from grader.records import Inputs, Value
@@ -132,37 +132,19 @@ PATCH_MISTAKES = edits(patch_head, """
         = (result, layer.W_O.weight.data.unflatten(1, (layer.num_heads, -1))[:, head].zero_())[0]
 """, values_of=_values)  # fmt: skip
 
-
-PATCHED_VALUES = Check(
-    name="values",
-    title="one head answers for the clean scene, all others for the twin",
-    points=4,
-    probe=patched_values,
-    examples=trials(draw_twins, dict(scenes=2, tokens=3, patches=3, heads=3, head=1)),
-    trials=trials(
-        draw_twins,
-        dict(scenes=3, tokens=5, patches=7, heads=3, head=1),
-        dict(scenes=2, tokens=3, patches=5, heads=3, head=2, d_head=3),
-        dict(scenes=1, tokens=4, patches=3, heads=2, head=0, d_head=3),
-    ),
-)
-PATCHED_CONDUCT = further_check(
-    name="conduct",
-    title="afterwards the model answers as before; inputs, weights and modes stay as they are",
-    points=1,
-    probe=patched_purity,
-    examples=trials(draw_twins, dict(scenes=2, tokens=2, patches=3, heads=2, head=0)),
-    trials=trials(draw_twins, dict(scenes=3, tokens=5, patches=7, heads=2, head=1, d_head=3, dtype=torch.float64)),
-)
-PATCH_HEAD = AttentionExercise(
-    id="4.4",
-    title="Which head carries the answer?",
-    reference=(patch_head,),
-    points=6,
-    difficulty=2,
-    minutes=12,
-    checks=(PATCHED_VALUES, PATCHED_CONDUCT, OWN_PATCHING),
+PATCH_HEAD = attention_exercise("4.4 Which head carries the answer?", patch_head, """
+    values 4: one head answers for the clean scene, all others for the twin
+        e.g. 2 scenes, 3 tokens, 3 patches, 3 heads, head = 1
+        3 scenes, 5 tokens, 7 patches, 3 heads, head = 1
+        2 scenes, 3 tokens, 5 patches, 3 heads, head = 2, d_head = 3
+        1 scene, 4 tokens, 3 patches, 2 heads, head = 0, d_head = 3
+    conduct 1: afterwards the model answers as before; inputs, weights and modes stay as they are
+        e.g. 2 scenes, 2 tokens, 3 patches, 2 heads, head = 0
+        3 scenes, 5 tokens, 7 patches, 2 heads, head = 1, d_head = 3, float64
+""",
+    draw=draw_twins,
+    details=dict(values=dict(probe=patched_values), conduct=dict(probe=patched_purity)),
+    difficulty=2, minutes=12, review="Which head carries the answer?",
+    also=(OWN_PATCHING,), writings=(patch_with_stack,),
     mistakes=PATCH_MISTAKES,
-    writings=(patch_with_stack,),
-    review="Which head carries the answer?",
-)
+)  # fmt: skip

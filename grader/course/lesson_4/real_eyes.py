@@ -8,9 +8,9 @@ from attention.vit import cls_map, patch_embedding, vit_attention, vit_block
 from attention.vit_layer import ViTLayer
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_4.real_writings import attention_by_hand, block_in_steps, embedding_by_hand
-from grader.declare.authoring import CONDUCT, Check, Exercise, InputSampler, StandardChecks, edits, trials
+from grader.declare.authoring import Exercise, InputSampler, edits
 from grader.declare.drawn import chosen, drawn, weights_of
 from grader.declare.probes import learned, load, named, purity_and_gradients
 from grader.records import Inputs, Value
@@ -70,50 +70,25 @@ EMBEDDING_MISTAKES = edits(embedding_by_hand, """
         = (result, images.data.mul_(0.5))[0]
 """, defines="patch_embedding")  # fmt: skip
 
-EMBEDDING = StandardChecks(reference=patch_embedding, returns=("tokens",), draw=draw_photos)
-EMBEDDING_VALUES = EMBEDDING.values(
-    "[CLS] first, then a token for each patch, all with their positions",
-    2,
-    examples=[
-        dict(rows=2, columns=2, side=2, patch=2, d=3),
-        dict(batch_shape=(2,), rows=2, columns=2, side=2, patch=3, d=2),
-    ],
-    trials=[
-        dict(rows=3, columns=3, side=3, patch=2, d=5),
-        dict(batch_shape=(2,), rows=2, columns=2, side=2, patch=3, d=7),
-    ],
-)
-EMBEDDING_GRID = EMBEDDING.further_values(
-    "grid",
-    "positions of another grid are interpolated",
-    1,
-    examples=[dict(rows=2, columns=3, side=4, patch=2, d=3)],
-    trials=[
-        dict(rows=2, columns=5, side=3, patch=2, d=5),
-        dict(batch_shape=(2,), rows=5, columns=3, side=7, patch=3, d=2),
-    ],
-)
-EMBEDDING_CONDUCT = EMBEDDING.conduct(
-    1,
-    examples=[dict(rows=2, columns=2, side=2, patch=2, d=3)],
-    trials=[dict(batch_shape=(2,), rows=3, columns=2, side=3, patch=2, d=5, dtype=torch.float64)],
-    rtol=10.0,
-)
-PATCH_EMBEDDING = AttentionExercise(
-    id="4.18",
-    title="Patches become tokens",
-    reference=(patch_embedding,),
-    points=4,
-    difficulty=2,
-    minutes=15,
-    checks=(EMBEDDING_VALUES, EMBEDDING_GRID, EMBEDDING_CONDUCT),
-    mistakes=EMBEDDING_MISTAKES,
+PATCH_EMBEDDING = attention_exercise("4.18 Patches become tokens", patch_embedding, """
+    values 2: [CLS] first, then a token for each patch, all with their positions
+        e.g. 2 rows, 2 columns, side = 2, patch = 2, d = 3; batch 2, 2 rows, 2 columns, side = 2, patch = 3, d = 2
+        3 rows, 3 columns, side = 3, patch = 2, d = 5; batch 2, 2 rows, 2 columns, side = 2, patch = 3, d = 7
+    grid 1: positions of another grid are interpolated
+        e.g. 2 rows, 3 columns, side = 4, patch = 2, d = 3
+        2 rows, 5 columns, side = 3, patch = 2, d = 5; batch 2, 5 rows, 3 columns, side = 7, patch = 3, d = 2
+    conduct 1
+        e.g. 2 rows, 2 columns, side = 2, patch = 2, d = 3
+        batch 2, 3 rows, 2 columns, side = 3, patch = 2, d = 5, float64
+""",
+    draw=draw_photos, returns=("tokens",),
+    details=dict(conduct=dict(rtol=10.0)),
+    difficulty=2, minutes=15, review="Patches become tokens",
     writings=(embedding_by_hand,),
-    review="Patches become tokens",
-)
+    mistakes=EMBEDDING_MISTAKES,
+)  # fmt: skip
 
 # ---------------------------------------------------------------- 4.19 and 4.20: functions of a layer and of tokens
-
 
 VIT_SIZES = dict(d_model="d_model", num_heads="heads")
 draw_layer = drawn(sizes=chosen(VIT_SIZES), weights=weights_of(ViTLayer, VIT_SIZES), tokens="* tokens d_model")
@@ -148,39 +123,23 @@ def with_layer_gradients(
     return {**report, "the layer stays as it is": kept}
 
 
-def layer_checks(name: str, title: str) -> tuple[Check, Check]:
-    """Make the checks of a function of a layer and of tokens."""
-    values = Check(
-        name="values",
-        title=title,
-        points=2,
-        probe=with_layer,
-        names={"function": name},
-        map="weights",
-        examples=trials(
-            draw_layer, dict(tokens=3, d_model=4, heads=2), dict(batch_shape=(2,), tokens=3, d_model=6, heads=2)
-        ),
-        trials=trials(
-            draw_layer,
-            dict(tokens=5, d_model=6, heads=3),
-            dict(batch_shape=(3,), tokens=7, d_model=6, heads=2),
-            dict(batch_shape=(2, 3), tokens=2, d_model=15, heads=5),
-        ),
+LAYER_TRIALS = """\
+        e.g. 3 tokens, d_model = 4, 2 heads; batch 2, 3 tokens, d_model = 6, 2 heads
+        5 tokens, d_model = 6, 3 heads; batch 3, 7 tokens, d_model = 6, 2 heads
+        batch 2 × 3, 2 tokens, d_model = 15, 5 heads
+    conduct 1
+        e.g. 3 tokens, d_model = 4, 2 heads
+        batch 2, 5 tokens, d_model = 6, 3 heads, float64
+"""
+
+
+def layer_details(name: str) -> dict[str, Any]:
+    """Say what checks of a function of a layer and of tokens are made of."""
+    names = {"function": name}
+    return dict(
+        values=dict(probe=with_layer, names=names, map="weights"),
+        conduct=dict(probe=with_layer_gradients, names=names, draw=draw_layer_and_directions, rtol=10.0),
     )
-    conduct = Check(
-        name="conduct",
-        title=CONDUCT,
-        points=1,
-        needs=("values",),
-        probe=with_layer_gradients,
-        names={"function": name},
-        examples=trials(draw_layer_and_directions, dict(tokens=3, d_model=4, heads=2)),
-        trials=trials(
-            draw_layer_and_directions, dict(batch_shape=(2,), tokens=5, d_model=6, heads=3, dtype=torch.float64)
-        ),
-        rtol=10.0,
-    )
-    return values, conduct
 
 
 VIT_ATTENTION_MISTAKES = edits(attention_by_hand, """
@@ -227,18 +186,14 @@ VIT_ATTENTION_MISTAKES = edits(attention_by_hand, """
         = result[0].detach(), result[1].detach()
 """, defines="vit_attention")  # fmt: skip
 
-VIT_ATTENTION = AttentionExercise(
-    id="4.19",
-    title="Attention with a real layer",
-    reference=(vit_attention,),
-    points=3,
-    difficulty=2,
-    minutes=10,
-    checks=layer_checks("vit_attention", "every head attends, with weights and biases"),
-    mistakes=VIT_ATTENTION_MISTAKES,
+VIT_ATTENTION = attention_exercise("4.19 Attention with a real layer", vit_attention, """
+    values 2: every head attends, with weights and biases
+""" + LAYER_TRIALS,
+    draw=draw_layer, details=layer_details("vit_attention"),
+    difficulty=2, minutes=10, review="One layer",
     writings=(attention_by_hand,),
-    review="One layer",
-)
+    mistakes=VIT_ATTENTION_MISTAKES,
+)  # fmt: skip
 
 VIT_BLOCK_MISTAKES = edits(vit_block, """
     vit_norm_last: The norms come after the additions. Let each come first, before attention and before expand, and let the residual go past it.
@@ -286,19 +241,14 @@ VIT_BLOCK_MISTAKES = edits(vit_block, """
         F.gelu(layer.expand(layer.norm_2(tokens)))  →  layer.expand(layer.norm_2(tokens))
 """)  # fmt: skip
 
-VIT_BLOCK = AttentionExercise(
-    id="4.20",
-    title="A block with layer scale",
-    reference=(vit_block,),
-    points=3,
-    difficulty=2,
-    minutes=10,
-    checks=layer_checks("vit_block", "norm, attention, scale, add; norm, feed-forward, scale, add"),
-    mistakes=VIT_BLOCK_MISTAKES,
+VIT_BLOCK = attention_exercise("4.20 A block with layer scale", vit_block, """
+    values 2: norm, attention, scale, add; norm, feed-forward, scale, add
+""" + LAYER_TRIALS,
+    draw=draw_layer, details=layer_details("vit_block"),
+    builds_on=("4.19",), difficulty=2, minutes=10, review="One layer",
     writings=(block_in_steps,),
-    builds_on=("4.19",),
-    review="One layer",
-)
+    mistakes=VIT_BLOCK_MISTAKES,
+)  # fmt: skip
 
 # ---------------------------------------------------------------- 4.21
 
@@ -318,7 +268,21 @@ def draw_weights(
     return {"weights": weights, "rows": rows, "columns": columns}
 
 
-CLS_MISTAKES = edits(cls_map, """
+CLS_MAP = attention_exercise("4.21 What [CLS] looks at", cls_map, """
+    values 1: the row of [CLS], its patches, on their grid
+        e.g. 2 heads, 3 rows, 4 columns
+        2 heads, 3 rows, 5 columns; 3 heads, 7 rows, 2 columns
+    batch 0.5
+        e.g. batch 2, 3 heads, 2 rows, 4 columns
+        batch 5, 3 heads, 2 rows, 7 columns; batch 2 × 3, 2 heads, 5 rows, 3 columns
+    conduct 0.5
+        e.g. 2 heads, 3 rows, 4 columns
+        batch 2, 3 heads, 5 rows, 2 columns, float64
+""",
+    draw=draw_weights, returns=("map",),
+    details=dict(values=dict(map="map")),
+    difficulty=1, minutes=5, review="What [CLS] looks at",
+    mistakes="""
     looked_at_cls: This is the column of [CLS]: who looks at it. Take its row: what it looks at.
         weights[..., 0, 1:]  →  weights[..., 1:, 0]
     last_patch_asks: This is the row of the last token. [CLS] is the first.
@@ -345,40 +309,5 @@ CLS_MISTAKES = edits(cls_map, """
     map_without_gradients: Nothing learns from this map: no gradient gets through it. Leave out what stops gradients, such as torch.no_grad or detach.
         = result.detach()
 """)  # fmt: skip
-
-CLS_MAPS = StandardChecks(reference=cls_map, returns=("map",), draw=draw_weights)
-CLS_CONDUCT = CLS_MAPS.conduct(
-    0.5,
-    examples=[dict(heads=2, rows=3, columns=4)],
-    trials=[dict(batch_shape=(2,), heads=3, rows=5, columns=2, dtype=torch.float64)],
-)
-CLS_MAP = AttentionExercise(
-    id="4.21",
-    title="What [CLS] looks at",
-    reference=(cls_map,),
-    points=2,
-    difficulty=1,
-    minutes=5,
-    checks=(
-        CLS_MAPS.values(
-            "the row of [CLS], its patches, on their grid",
-            1,
-            map="map",
-            examples=[dict(heads=2, rows=3, columns=4)],
-            trials=[dict(heads=2, rows=3, columns=5), dict(heads=3, rows=7, columns=2)],
-        ),
-        CLS_MAPS.batch(
-            0.5,
-            examples=[dict(batch_shape=(2,), heads=3, rows=2, columns=4)],
-            trials=[
-                dict(batch_shape=(5,), heads=3, rows=2, columns=7),
-                dict(batch_shape=(2, 3), heads=2, rows=5, columns=3),
-            ],
-        ),
-        CLS_CONDUCT,
-    ),
-    mistakes=CLS_MISTAKES,
-    review="What [CLS] looks at",
-)
 
 REAL_EYES: tuple[Exercise, ...] = (PATCH_EMBEDDING, VIT_ATTENTION, VIT_BLOCK, CLS_MAP)

@@ -8,9 +8,9 @@ from attention.mended import looking_loss
 from attention.short_trainings import BONUS
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_4.short_training import training_gate
-from grader.declare.authoring import CONDUCT, InputSampler, StandardChecks, edits, further_check, trials
+from grader.declare.authoring import InputSampler
 from grader.declare.drawn import drawn, given, integers, normal
 from grader.declare.probes import effects_of, purity_and_gradients
 from grader.records import Inputs, Value
@@ -56,7 +56,24 @@ def loss_gradients(
     return purity_and_gradients(call, inputs, {"loss": torch.ones((), dtype=logits.dtype)})
 
 
-BONUS_MISTAKES = edits(looking_loss, """
+BONUS_REPAIR = attention_exercise("4.9 Repair: it stares at one patch", looking_loss, """
+    values 1.5: the cross-entropy of the answers, less a bonus for looking around
+        e.g. 2 questions, 3 words, 4 patches
+        e.g. 2 questions, 3 words, 4 patches, zeros = True
+        e.g. 2 questions, 3 words, 4 patches, strength = 9.0
+        7 questions, 5 words, 9 patches, strength = 0.3
+        3 questions, 11 words, 2 patches, strength = 0.0
+        5 questions, 3 words, 7 patches, strength = 0.9, zeros = True
+        4 questions, 3 words, 7 patches, strength = 9.0  # below 0
+    conduct 0.5
+        e.g. 2 questions, 3 words, 4 patches
+        5 questions, 7 words, 3 patches, strength = 0.7, float64
+""",
+    draw=draw_answers_and_maps, returns=("loss",),
+    details=dict(conduct=dict(draw=draw_answers_and_scores, probe=loss_gradients)),
+    difficulty=2, minutes=8, review="Fifth training: it stares at one patch",
+    also=(training_gate(BONUS, looking_loss, "mended_bonus", "train-bonus", 1),),
+    mistakes="""
     entropy_still_added: Training makes a loss smaller. The entropy is still added to it, so a map that looks around
         costs something, and one that stays on a patch does not.
         - strength  →  + strength
@@ -89,40 +106,3 @@ BONUS_MISTAKES = edits(looking_loss, """
         what stops gradients, such as torch.no_grad, detach or .data.
         + weights = weights.detach()
 """)  # fmt: skip
-
-
-LOSSES = StandardChecks(reference=looking_loss, returns=("loss",), draw=draw_answers_and_maps)
-BONUS_SMALL = dict(questions=2, words=3, patches=4)
-BONUS_CONDUCT = further_check(
-    name="conduct",
-    title=CONDUCT,
-    points=0.5,
-    probe=loss_gradients,
-    examples=trials(draw_answers_and_scores, BONUS_SMALL),
-    trials=trials(draw_answers_and_scores, dict(questions=5, words=7, patches=3, strength=0.7, dtype=torch.float64)),
-)
-BONUS_REPAIR = AttentionExercise(
-    id="4.9",
-    title="Repair: it stares at one patch",
-    reference=(looking_loss,),
-    points=3,
-    difficulty=2,
-    minutes=8,
-    checks=(
-        LOSSES.values(
-            "the cross-entropy of the answers, less a bonus for looking around",
-            1.5,
-            examples=[BONUS_SMALL, dict(BONUS_SMALL, zeros=True), dict(BONUS_SMALL, strength=9.0)],
-            trials=[
-                dict(questions=7, words=5, patches=9, strength=0.3),
-                dict(questions=3, words=11, patches=2, strength=0.0),
-                dict(questions=5, words=3, patches=7, strength=0.9, zeros=True),
-                dict(questions=4, words=3, patches=7, strength=9.0),  # below 0
-            ],
-        ),
-        BONUS_CONDUCT,
-        training_gate(BONUS, looking_loss, "mended_bonus", "train-bonus", 1),
-    ),
-    mistakes=BONUS_MISTAKES,
-    review="Fifth training: it stares at one patch",
-)

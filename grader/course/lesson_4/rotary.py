@@ -6,9 +6,9 @@ import torch
 from attention.rotary import rotate, rotate_2d
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_4.modern_writings import rotate_2d_in_one, rotate_as_complex, rotate_in_loop
-from grader.declare.authoring import Check, InputSampler, StandardChecks, edits, further_check, trials
+from grader.declare.authoring import InputSampler
 from grader.declare.drawn import drawn, given, integers, normal, where_given
 from grader.declare.probes import raised
 from grader.records import Inputs, Value
@@ -82,43 +82,32 @@ def rotate_odd(rotate, odd: Tensor, even: Tensor, positions: Tensor) -> Mapping[
     }
 
 
-ROTATE_CHECKS = StandardChecks(reference=rotate, returns=("rotated",), draw=draw_rotation)
-ROTATE_VALUES = ROTATE_CHECKS.values(
-    "each pair of neighbours is turned by its own angle",
-    2,
-    examples=[dict(n=2, d=4), dict(n=3, d=6, base=100.0)],
-    trials=[dict(n=7, d=6), dict(n=5, d=2), dict(n=3, d=10, base=50.0), dict(n=5, d=8, fractions=True)],
-)
-RELATION = Check(
-    name="relation",
-    title="a score depends on the distance of query and key alone, and lengths stay",
-    points=1,
-    probe=rotary_relation,
-    examples=trials(draw_relation, dict(n=3, d=4, shift=5)),
-    trials=trials(draw_relation, dict(n=7, d=6, shift=3), dict(n=5, d=2, shift=1)),
-)
-ROTATE_BATCH = ROTATE_CHECKS.batch(
-    1,
-    title="with a batch, and with places of each vector's own",
-    examples=[dict(batch_shape=(2,), n=3, d=4, each=True)],
-    trials=[
-        dict(batch_shape=(2, 3), n=7, d=4),
-        dict(batch_shape=(2, 3), n=5, d=6, each=True),
-        dict(batch_shape=(3,), n=3, d=6, each=True),
-    ],
-)
-ODD = further_check(
-    name="odd",
-    title="an odd width raises a ValueError",
-    points=1,
-    probe=rotate_odd,
-    examples=trials(draw_odd, dict(n=2, d=3)),
-    trials=trials(draw_odd, dict(n=3, d=7), dict(n=2, d=1)),
-)
-ROTATE_CONDUCT = ROTATE_CHECKS.conduct(
-    1, examples=[dict(n=2, d=4)], trials=[dict(batch_shape=(2,), n=5, d=6, dtype=torch.float64)], rtol=ANGLES_IN_FLOAT32
-)
-ROTATE_MISTAKES = edits(rotate, """
+ROTATE = attention_exercise("4.10 Rotary positions", rotate, """
+    values 2: each pair of neighbours is turned by its own angle
+        e.g. n = 2, d = 4; n = 3, d = 6, base = 100.0
+        n = 7, d = 6; n = 5, d = 2; n = 3, d = 10, base = 50.0; n = 5, d = 8, fractions = True
+    relation 1 after nothing: a score depends on the distance of query and key alone, and lengths stay
+        e.g. n = 3, d = 4, shift = 5
+        n = 7, d = 6, shift = 3; n = 5, d = 2, shift = 1
+    batch 1: with a batch, and with places of each vector's own
+        e.g. batch 2, n = 3, d = 4, each = True
+        batch 2 × 3, n = 7, d = 4; batch 2 × 3, n = 5, d = 6, each = True; batch 3, n = 3, d = 6, each = True
+    odd 1: an odd width raises a ValueError
+        e.g. n = 2, d = 3
+        n = 3, d = 7; n = 2, d = 1
+    conduct 1
+        e.g. n = 2, d = 4
+        batch 2, n = 5, d = 6, float64
+""",
+    draw=draw_rotation, returns=("rotated",),
+    details=dict(
+        relation=dict(draw=draw_relation, probe=rotary_relation),
+        odd=dict(draw=draw_odd, probe=rotate_odd),
+        conduct=dict(rtol=ANGLES_IN_FLOAT32),
+    ),
+    difficulty=2, minutes=12, review="Positions that turn",
+    writings=(rotate_as_complex, rotate_in_loop),
+    mistakes="""
     pairs_of_halves: Dimension i is paired with i + d/2, as some programs do. Pair neighbours: 2i and 2i + 1.
         vectors[..., 0::2], vectors[..., 1::2]  →  vectors.chunk(2, dim=-1)
         torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)  →  torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
@@ -158,23 +147,7 @@ ROTATE_MISTAKES = edits(rotate, """
         = (vectors.data.copy_(result.data), result)[1]
 """)  # fmt: skip
 
-
-ROTATE = AttentionExercise(
-    id="4.10",
-    title="Rotary positions",
-    reference=(rotate,),
-    points=6,
-    difficulty=2,
-    minutes=12,
-    checks=(ROTATE_VALUES, RELATION, ROTATE_BATCH, ODD, ROTATE_CONDUCT),
-    mistakes=ROTATE_MISTAKES,
-    writings=(rotate_as_complex, rotate_in_loop),
-    review="Positions that turn",
-)
-
-
 # ---------------------------------------------------------------- 4.11
-
 
 # Vectors, and the row and the column of each; a base if the trial gives one.
 draw_grid = drawn(
@@ -184,9 +157,22 @@ draw_grid = drawn(
     base=where_given("base", given("base")),
 )
 
-
-ROTATE_2D_CHECKS = StandardChecks(reference=rotate_2d, returns=("rotated",), draw=draw_grid)
-ROTATE_2D_MISTAKES = edits(rotate_2d, """
+ROTATE_2D = attention_exercise("4.11 Rotary positions on a grid", rotate_2d, """
+    values 2: the first half is turned by the row, the last half by the column
+        e.g. n = 3, d = 8; n = 2, d = 12, base = 100.0
+        n = 7, d = 12; n = 5, d = 4; n = 3, d = 8, base = 50.0
+    batch 1
+        e.g. batch 2, n = 3, d = 8
+        batch 2 × 3, n = 5, d = 8; batch 3, n = 7, d = 12
+    conduct 1
+        e.g. n = 2, d = 8
+        batch 2, n = 5, d = 12, float64
+""",
+    draw=draw_grid, returns=("rotated",),
+    details=dict(conduct=dict(rtol=ANGLES_IN_FLOAT32)),
+    builds_on=("4.10",), difficulty=1, minutes=6, review="Positions that turn",
+    writings=(rotate_2d_in_one,),
+    mistakes="""
     rows_alone: The row turns the whole vector, and the column nothing. Each of them gets one half.
         + return rotate(vectors, rows, base)
     rows_twice: Both halves are turned by the row. The last half belongs to the column.
@@ -226,36 +212,3 @@ ROTATE_2D_MISTAKES = edits(rotate_2d, """
     halves_exchanged: The halves come back in the other order. Put the row's half first.
         = result.roll(vectors.shape[-1] // 2, dims=-1)
 """)  # fmt: skip
-
-
-ROTATE_2D = AttentionExercise(
-    id="4.11",
-    title="Rotary positions on a grid",
-    reference=(rotate_2d,),
-    points=4,
-    difficulty=1,
-    minutes=6,
-    checks=(
-        ROTATE_2D_CHECKS.values(
-            "the first half is turned by the row, the last half by the column",
-            2,
-            examples=[dict(n=3, d=8), dict(n=2, d=12, base=100.0)],
-            trials=[dict(n=7, d=12), dict(n=5, d=4), dict(n=3, d=8, base=50.0)],
-        ),
-        ROTATE_2D_CHECKS.batch(
-            1,
-            examples=[dict(batch_shape=(2,), n=3, d=8)],
-            trials=[dict(batch_shape=(2, 3), n=5, d=8), dict(batch_shape=(3,), n=7, d=12)],
-        ),
-        ROTATE_2D_CHECKS.conduct(
-            1,
-            examples=[dict(n=2, d=8)],
-            trials=[dict(batch_shape=(2,), n=5, d=12, dtype=torch.float64)],
-            rtol=ANGLES_IN_FLOAT32,
-        ),
-    ),
-    mistakes=ROTATE_2D_MISTAKES,
-    writings=(rotate_2d_in_one,),
-    builds_on=("4.10",),
-    review="Positions that turn",
-)
