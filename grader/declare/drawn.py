@@ -42,6 +42,12 @@ def drawn_layer(
     return drawn(sizes=chosen(sizes), weights=made, arguments=drawn_part(**arguments))
 
 
+def and_more(draw: Callable[..., Inputs], **values: str | Draw) -> Callable[..., Inputs]:
+    """Return a function that draws what another one does, and then more values."""
+    further = drawn_part(**values)
+    return lambda sampler, **sizes: {**draw(sampler, **sizes), **further(sampler, sizes)}
+
+
 def _all_used(draw: Draw) -> Callable[..., Inputs]:
     """Return a function that refuses a size that no value uses: it may be another's, with a slip in its name."""
 

@@ -11,6 +11,7 @@ from grader.course.common.tensor_sizes import watch_sizes
 from grader.course.lesson_3.value_weighted import draw_multi_head
 from grader.course.lesson_3.writings import fused_in_steps
 from grader.declare.authoring import InputSampler, edits
+from grader.declare.drawn import and_more, drawn_part
 from grader.declare.probes import load, purity_and_gradients
 from grader.records import Inputs, Value
 
@@ -34,11 +35,7 @@ def draw_fused(sampler: InputSampler, *, cross: bool = True, mask: str = "none",
     return {**inputs, "arguments": arguments}
 
 
-def draw_fused_with_gradient(sampler: InputSampler, **sizes) -> Inputs:
-    """Draw what `draw_fused` does, and a direction for the gradient."""
-    inputs = draw_fused(sampler, **sizes)
-    tokens = inputs["arguments"]["tokens"]
-    return {**inputs, "grad_outputs": {"output": sampler.normal(*tokens.shape, dtype=tokens.dtype)}}
+draw_fused_with_gradient = and_more(draw_fused, grad_outputs=drawn_part(output="* tokens d_model"))
 
 
 def fused_values(fused_forward, MultiHeadAttention, sizes: Mapping, weights: Mapping, arguments: Mapping):

@@ -10,7 +10,7 @@ from torch import Tensor
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_3.writings import patches_in_loops, swap_by_index
 from grader.declare.authoring import InputSampler, edits
-from grader.declare.drawn import drawn, given
+from grader.declare.drawn import and_more, drawn, given
 from grader.declare.probes import purity_and_gradients
 from grader.records import Inputs, Value
 
@@ -98,11 +98,12 @@ def draw_same(sampler: InputSampler, **sizes) -> Inputs:
     return {**inputs, "second": inputs["first"]}
 
 
-def draw_swap_with_gradient(sampler: InputSampler, *, pairs: bool = False, **sizes) -> Inputs:
-    """Draw what `draw_swap` does, or `draw_pairs` with pairs=True, and a direction for the gradient."""
-    inputs = draw_pairs(sampler, **sizes) if pairs else draw_swap(sampler, **sizes)
-    patches = inputs["image_patches"]
-    return {**inputs, "grad_output": sampler.normal(*patches.shape, dtype=patches.dtype)}
+def draw_swap_or_pairs(sampler: InputSampler, *, pairs: bool = False, **sizes) -> Inputs:
+    """Draw what `draw_swap` does, or `draw_pairs` with pairs=True."""
+    return draw_pairs(sampler, **sizes) if pairs else draw_swap(sampler, **sizes)
+
+
+draw_swap_with_gradient = and_more(draw_swap_or_pairs, grad_output="scenes patches d_vision")
 
 
 def swap_values(swap_patches, image_patches: Tensor, first, second) -> Mapping[str, Value]:

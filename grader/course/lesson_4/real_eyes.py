@@ -11,7 +11,7 @@ from torch import Tensor
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_4.real_writings import attention_by_hand, block_in_steps, embedding_by_hand
 from grader.declare.authoring import Exercise, InputSampler, edits
-from grader.declare.drawn import chosen, drawn, weights_of
+from grader.declare.drawn import and_more, chosen, drawn, drawn_part, weights_of
 from grader.declare.probes import learned, load, named, purity_and_gradients
 from grader.records import Inputs, Value
 
@@ -92,16 +92,9 @@ PATCH_EMBEDDING = attention_exercise("4.18 Patches become tokens", patch_embeddi
 
 VIT_SIZES = dict(d_model="d_model", num_heads="heads")
 draw_layer = drawn(sizes=chosen(VIT_SIZES), weights=weights_of(ViTLayer, VIT_SIZES), tokens="* tokens d_model")
-
-
-def draw_layer_and_directions(sampler: InputSampler, **sizes: Any) -> Inputs:
-    """Draw what `draw_layer` does, and directions for the gradients of the output and of the weights."""
-    inputs = draw_layer(sampler, **sizes)
-    tokens, heads = inputs["tokens"], sizes["heads"]
-    weights = (*tokens.shape[:-2], heads, tokens.shape[-2], tokens.shape[-2])
-    shapes = {"output": tokens.shape, "weights": weights}
-    directions = {name: sampler.normal(*shape, dtype=tokens.dtype) for name, shape in shapes.items()}
-    return {**inputs, "grad_outputs": directions}
+draw_layer_and_directions = and_more(
+    draw_layer, grad_outputs=drawn_part(output="* tokens d_model", weights="* heads tokens tokens")
+)
 
 
 def with_layer(function, ViTLayer, sizes: Mapping, weights: Mapping, tokens: Tensor) -> Mapping[str, Value]:

@@ -11,6 +11,7 @@ from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_4.explain_writings import rollout_in_one_product
 from grader.course.lesson_4.own_model import OWN_ROLLOUT
 from grader.declare.authoring import InputSampler
+from grader.declare.drawn import and_more
 from grader.declare.probes import purity_and_gradients
 from grader.records import Inputs, Value
 
@@ -36,12 +37,7 @@ def draw_maps(
     }
 
 
-def draw_maps_and_direction(sampler: InputSampler, **sizes: Any) -> Inputs:
-    """Draw what `draw_maps` does, and a direction for the gradient."""
-    inputs = draw_maps(sampler, **sizes)
-    cross_map = inputs["cross_map"]
-    shape = (*cross_map.shape[:-3], *cross_map.shape[-2:])
-    return {**inputs, "grad_output": sampler.normal(*shape, dtype=cross_map.dtype)}
+draw_maps_and_direction = and_more(draw_maps, grad_output="* tokens patches")
 
 
 def rollout_values(attention_rollout, self_maps: Tensor, cross_map: Tensor) -> Mapping[str, Value]:
