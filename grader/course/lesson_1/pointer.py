@@ -10,7 +10,7 @@ from torch import Tensor
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_1.trained_pointer import draw_unseen_scenes, judge_pointer
 from grader.course.lesson_1.verified_pointer import POINTER_CELL, VERIFIED_POINTER
-from grader.declare.authoring import InputSampler, further_check, trials
+from grader.declare.authoring import InputSampler
 from grader.declare.drawn import drawn, integers
 from grader.declare.probes import effects_of, purity_and_gradients
 from grader.records import Inputs, Value
@@ -67,18 +67,6 @@ def pointer_maps(pointer, words: Tensor, patches: Tensor) -> Mapping[str, Value]
     return {"maps": maps.cpu(), "state": state}
 
 
-TRAINED_MAPS = further_check(
-    name="maps",
-    title="the pointer that you trained looks at the right patch of scenes it has never seen",
-    points=5,
-    probe=pointer_maps,
-    trials=trials(draw_unseen_scenes, dict(scenes=500)),
-    judge=judge_pointer,
-    at=POINTER_CELL,
-    seconds=30,
-    verified=VERIFIED_POINTER,
-)
-
 POINTER = attention_exercise("1.9 A pointer that learns to look", pointer_loss, """
     values 3: the mean negative log weight on the target
         e.g. batch 2, 3 patches
@@ -88,16 +76,21 @@ POINTER = attention_exercise("1.9 A pointer that learns to look", pointer_loss, 
         7 patches; batch 3 × 5, 2 patches; batch 2 × 3 × 5, 7 patches; batch 3, 7 patches, zeros = True
     conduct 1
         batch 5, 7 patches, float64
+    maps 5: the pointer that you trained looks at the right patch of scenes it has never seen
+        500 scenes
 """,
     draw=draw_pointer_maps, returns=("loss",),
     details=dict(
         batch=dict(draw=draw_any_pointer_maps),
         # A wide tolerance, because a right answer may add a tiny number inside the log, to avoid log 0.
         conduct=dict(draw=draw_pointer_scores, probe=pointer_loss_gradients, rtol=30),
+        maps=dict(
+            draw=draw_unseen_scenes, probe=pointer_maps, judge=judge_pointer, at=POINTER_CELL, seconds=30,
+            verified=VERIFIED_POINTER,
+        ),
     ),
     builds_on=("1.1", "1.2", "1.3", "1.4", "1.6", "1.8"), difficulty=2, minutes=10,
     review="A pointer that learns to look",
-    also=(TRAINED_MAPS,),
     mistakes="""
     sign_missing: The sign is missing: log of a weight is negative, and training would push the weight down.
         = -result

@@ -11,7 +11,7 @@ from grader.course.common.model_state import what_learns
 from grader.course.lesson_3.trained_model import draw_held_out, judge_answers, judge_maps, trained_answers, trained_maps
 from grader.course.lesson_3.verified_model import MODEL_CELL, VERIFIED_ANSWERS, VERIFIED_MAPS
 from grader.course.lesson_3.writings import map_in_loop
-from grader.declare.authoring import edits, further_check, trials
+from grader.declare.authoring import edits
 from grader.declare.drawn import drawn_layer, normal
 from grader.declare.probes import load, side_effects, strided
 
@@ -86,27 +86,6 @@ MAP_MISTAKES = edits(map_in_loop, """
         + return lengths.unsqueeze(-2).expand(*tokens.shape[:-1], image_tokens.shape[-2])
 """, defines="value_weighted_map")  # fmt: skip
 
-TRAINED_MODEL_ANSWERS = further_check(
-    name="trained answers",
-    title="the model that you trained answers questions about scenes it has never seen",
-    points=3,
-    probe=trained_answers,
-    trials=trials(draw_held_out, dict(scenes=500)),
-    judge=judge_answers,
-    at=MODEL_CELL,
-    seconds=60,
-    verified=VERIFIED_ANSWERS,
-)
-TRAINED_MODEL_MAPS = further_check(
-    name="trained maps",
-    title="and looks at the patch that it speaks of",
-    points=3,
-    probe=trained_maps,
-    trials=trials(draw_held_out, dict(scenes=200)),
-    judge=judge_maps,
-    seconds=60,
-    verified=VERIFIED_MAPS,
-)
 GROUNDING = attention_exercise("3.8 Where it really looks", value_weighted_map, """
     values 3: how much each patch adds
         e.g. 2 tokens, 3 patches, d_model = 4, 2 heads
@@ -115,10 +94,24 @@ GROUNDING = attention_exercise("3.8 Where it really looks", value_weighted_map, 
         batch 2 × 3, 5 tokens, 7 patches, d_model = 6, 3 heads
     conduct 1: float64 stays float64; inputs, layer and mode stay as they are
         batch 2, 3 tokens, 5 patches, d_model = 6, 2 heads, float64
+    trained answers 3: the model that you trained answers questions about scenes it has never seen
+        500 scenes
+    trained maps 3: and looks at the patch that it speaks of
+        200 scenes
 """,
     draw=draw_multi_head,
-    details=dict(values=dict(probe=map_values, map="map"), conduct=dict(probe=map_purity)),
+    details={
+        "values": dict(probe=map_values, map="map"),
+        "conduct": dict(probe=map_purity),
+        "trained answers": dict(
+            draw=draw_held_out, probe=trained_answers, judge=judge_answers, at=MODEL_CELL, seconds=60,
+            verified=VERIFIED_ANSWERS,
+        ),
+        "trained maps": dict(
+            draw=draw_held_out, probe=trained_maps, judge=judge_maps, seconds=60, verified=VERIFIED_MAPS
+        ),
+    },
     builds_on=("3.3", "3.4", "3.5", "3.6"), difficulty=3, minutes=12, review="Where it really looks",
-    also=(TRAINED_MODEL_ANSWERS, TRAINED_MODEL_MAPS,), writings=(map_in_loop,),
+    writings=(map_in_loop,),
     mistakes=MAP_MISTAKES,
 )  # fmt: skip

@@ -7,7 +7,7 @@ from attention.deletion import area_under, deletion_curve, insertion_curve
 from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
-from grader.course.lesson_4.ranking import RANKING
+from grader.course.lesson_4.ranking import draw_ranked, rank_explanations
 from grader.declare.authoring import InputSampler, edits, in_both
 from grader.declare.drawn import drawn
 from grader.declare.probes import side_effects, strided
@@ -151,14 +151,16 @@ DELETION = attention_exercise("4.3 Deletion and insertion", (deletion_curve, ins
     conduct 1: float64 stays float64; scenes, order and empty patch stay as they are
         e.g. 2 scenes, 3 patches, d_vision = 2
         3 scenes, 7 patches, d_vision = 5, float64
+    ranking 2 after values, area: three explanations of a model, ranked on scenes that you have not seen
+        23 scenes, task = where
 """,
     draw=draw_scenes_and_order,
     details=dict(
         values=dict(probe=curve_values),
         area=dict(draw=draw_curves, probe=area_values),
         conduct=dict(probe=curve_purity),
+        ranking=dict(draw=draw_ranked, probe=rank_explanations),
     ),
     difficulty=2, minutes=15, review="Which one is right? Take away, and see",
-    also=(RANKING,),
     mistakes=DELETION_MISTAKES + INSERTION_MISTAKES + IN_BOTH + AREA_MISTAKES,
 )  # fmt: skip

@@ -54,11 +54,13 @@ GRADIENT = attention_exercise("4.2 Attention times gradient", gradient_attention
     conduct 1: no .grad is filled, and float64 stays float64
         e.g. batch 2, 2 heads, 2 tokens, 3 patches
         batch 3, 2 heads, 5 tokens, 7 patches, float64
+    own model 1: the same for the answers of your trained model, to questions that you have not seen
+        20 scenes, task = where
 """,
-    draw=draw_scored_attention,
-    probe=gradient_values, details=dict(values=dict(map="map"), conduct=dict(probe=gradient_purity)),
+    draw=draw_scored_attention, probe=gradient_values,
+    details={"values": dict(map="map"), "conduct": dict(probe=gradient_purity), "own model": OWN_GRADIENTS},
     difficulty=2, minutes=10, review="Attention times gradient",
-    also=(OWN_GRADIENTS,), writings=(gradient_in_steps,),
+    writings=(gradient_in_steps,),
     mistakes="""
     gradient_alone: This is the gradient alone. Multiply it by the weights.
         (weights.detach() * gradient)  →  gradient

@@ -141,10 +141,12 @@ PATCH_HEAD = attention_exercise("4.4 Which head carries the answer?", patch_head
     conduct 1: afterwards the model answers as before; inputs, weights and modes stay as they are
         e.g. 2 scenes, 2 tokens, 3 patches, 2 heads, head = 0
         3 scenes, 5 tokens, 7 patches, 2 heads, head = 1, d_head = 3, float64
+    own model 1: a head of your trained model, for scenes that you have not seen
+        20 scenes, task = where, head = 1
 """,
-    draw=draw_twins,
-    details=dict(values=dict(probe=patched_values), conduct=dict(probe=patched_purity)),
+    draw=draw_twins, probe=patched_values,
+    details={"conduct": dict(probe=patched_purity), "own model": OWN_PATCHING},
     difficulty=2, minutes=12, review="Which head carries the answer?",
-    also=(OWN_PATCHING,), writings=(patch_with_stack,),
+    writings=(patch_with_stack,),
     mistakes=PATCH_MISTAKES,
 )  # fmt: skip

@@ -67,12 +67,17 @@ ROLLOUT = attention_exercise("4.1 Attention rollout", attention_rollout, """
         1 layer, 3 heads, 5 tokens, 2 patches, batch 2; 4 layers, 2 heads, 3 tokens, 5 patches, batch 3 × 2
     conduct 1
         2 layers, 2 heads, 3 tokens, 5 patches, batch 2, float64
+    own model 1: the rollout of your trained model, for questions that you have not seen
+        20 scenes, task = read
 """,
-    draw=draw_maps,
-    probe=rollout_values,
-    details=dict(values=dict(map="map"), conduct=dict(draw=draw_maps_and_direction, probe=rollout_gradients)),
+    draw=draw_maps, probe=rollout_values,
+    details={
+        "values": dict(map="map"),
+        "conduct": dict(draw=draw_maps_and_direction, probe=rollout_gradients),
+        "own model": OWN_ROLLOUT,
+    },
     difficulty=2, minutes=10, review="Rollout",
-    also=(OWN_ROLLOUT,), writings=(rollout_in_one_product,),
+    writings=(rollout_in_one_product,),
     mistakes="""
     last_layer_first: The layers are multiplied in the wrong order. What the first layer hands on is what the second
         one mixes: the last layer must stand on the left.
