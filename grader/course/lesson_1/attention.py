@@ -16,7 +16,27 @@ def written_out(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tens
     return weights @ value, weights
 
 
-ATTENTION_MISTAKES = edits(written_out, """
+ATTENTION = attention_exercise("1.4 Attention", attention, """
+    output 4: the output is the weighted mean of the values
+        e.g. 3 queries, 4 keys, d_k = 5, d_v = 2
+        5 queries, 7 keys, d_k = 3, d_v = 2; 7 queries, 2 keys, d_k = 5, d_v = 11
+    weights 6: each query shares its weight among the keys
+        e.g. 3 queries, 4 keys, d_k = 5, d_v = 2
+        5 queries, 7 keys, d_k = 3, d_v = 2; 7 queries, 2 keys, d_k = 5, d_v = 11
+    batch 2 after output, weights
+        e.g. batch 2, 3 queries, 4 keys, d_k = 5, d_v = 1
+        batch 3, 5 queries, 7 keys, d_k = 2, d_v = 11
+        batch 2 × 3, 5 queries, 4 keys, d_k = 7, d_v = 1
+        batch 1, 1 query, 4 keys, d_k = 7, d_v = 5
+    extremes 1 after output, weights: large scores give no NaN
+        5 queries, 7 keys, d_k = 3, d_v = 2, scale = 100.0, float64
+    conduct 2 after output, weights
+        5 queries, 7 keys, d_k = 3, d_v = 2, float64; batch 2, 3 queries, 5 keys, d_k = 7, d_v = 11, float64
+""",
+    draw=draw_attention, returns=("output", "weights"),
+    details=dict(output=dict(only="output"), weights=dict(only="weights", map="weights")),
+    builds_on=("1.1", "1.2", "1.3"), bans={"fused attention"}, difficulty=2, minutes=10, review="Attention",
+    mistakes=edits(written_out, """
     unscaled: The scores are not divided by √d_k, so the softmax is too sharp.
         scaled_scores  →  attention_scores
     scaled_twice: The scores are divided by d_k, or by √d_k twice. Divide by √d_k, once.
@@ -39,27 +59,4 @@ ATTENTION_MISTAKES = edits(written_out, """
         weights @ value  →  weights @ key
     output_alone: One tensor alone came back. Return two things: the output and the weights.
         = result[0]
-""", defines="attention", attention_scores=attention_scores)  # fmt: skip
-
-ATTENTION = attention_exercise("1.4 Attention", attention, """
-    output 4: the output is the weighted mean of the values
-        e.g. 3 queries, 4 keys, d_k = 5, d_v = 2
-        5 queries, 7 keys, d_k = 3, d_v = 2; 7 queries, 2 keys, d_k = 5, d_v = 11
-    weights 6: each query shares its weight among the keys
-        e.g. 3 queries, 4 keys, d_k = 5, d_v = 2
-        5 queries, 7 keys, d_k = 3, d_v = 2; 7 queries, 2 keys, d_k = 5, d_v = 11
-    batch 2 after output, weights
-        e.g. batch 2, 3 queries, 4 keys, d_k = 5, d_v = 1
-        batch 3, 5 queries, 7 keys, d_k = 2, d_v = 11
-        batch 2 × 3, 5 queries, 4 keys, d_k = 7, d_v = 1
-        batch 1, 1 query, 4 keys, d_k = 7, d_v = 5
-    extremes 1 after output, weights: large scores give no NaN
-        5 queries, 7 keys, d_k = 3, d_v = 2, scale = 100.0, float64
-    conduct 2 after output, weights
-        5 queries, 7 keys, d_k = 3, d_v = 2, float64; batch 2, 3 queries, 5 keys, d_k = 7, d_v = 11, float64
-""",
-    draw=draw_attention, returns=("output", "weights"),
-    details=dict(output=dict(only="output"), weights=dict(only="weights", map="weights")),
-    builds_on=("1.1", "1.2", "1.3"), bans={"fused attention"}, difficulty=2, minutes=10, review="Attention",
-    mistakes=ATTENTION_MISTAKES,
-)  # fmt: skip
+""", defines="attention", attention_scores=attention_scores))  # fmt: skip

@@ -15,42 +15,6 @@ draw_cross_attention = mask_first(
     "patches",
 )
 
-CROSS_MISTAKES = edits(CrossAttention, """
-    keys_from_text: The keys come from the text, so no word is compared with the image. W_K should read
-        image_tokens.
-        self.W_K(image_tokens)  →  self.W_K(text_tokens)
-    values_from_text: The values come from the text: the answer holds nothing of the image. W_V should read
-        image_tokens.
-        self.W_V(image_tokens)  →  self.W_V(text_tokens)
-    image_asks: The image asks and the text answers. Turn it around: queries from text_tokens, which come first, the
-        rest from image_tokens.
-        + text_tokens, image_tokens = image_tokens, text_tokens
-    text_looks_at_itself: The text looks at itself: the image is not used. Keys and values come from image_tokens.
-        + image_tokens = text_tokens
-    widths_swapped: The widths are wrong: W_Q should read d_text numbers, W_K and W_V should read d_image. The
-        arguments come in the order d_text, d_image, d_k.
-        + __init__: d_text, d_image = d_image, d_text
-    cross_values_from_w_k: The values come from W_K. They have a projection of their own: W_V.
-        self.W_V(image_tokens)  →  self.W_K(image_tokens)
-    cross_unscaled: The scores are not divided by √d_k. Your masked_attention of 1.6 does it for you.
-        self.W_Q(text_tokens)  →  self.W_Q(text_tokens) * self.W_Q.out_features ** 0.5
-    cross_mask_dropped: The mask changes nothing here: hand it on to masked_attention.
-        self.W_V(image_tokens), mask  →  self.W_V(image_tokens)
-    cross_with_bias: The projections have a bias. They are asked for without: nn.Linear(…, bias=False).
-        nn.Linear(d_text, d_k, bias=False)  →  nn.Linear(d_text, d_k)
-        self.W_K = nn.Linear(d_image, d_k, bias=False)  →  self.W_K = nn.Linear(d_image, d_k)
-        self.W_V = nn.Linear(d_image, d_k, bias=False)  →  self.W_V = nn.Linear(d_image, d_k)
-    cross_weights_detached: The weights come back cut off, as by .detach(). Without it, training can learn from
-        them.
-        = result[0], result[1].detach()
-    cross_nan_rows: A token that may look nowhere gets NaN: 0 divided by 0, or the softmax of a row of −inf.
-        Your masked_attention of 1.6 gives zeros there.
-        return masked_attention  →  return hidden_by_minus_infinity
-    cross_even_rows: A token that may look nowhere looks everywhere: hidden scores are a large negative number, all the same.
-        Your masked_attention of 1.6 gives zeros there.
-        return masked_attention  →  return hidden_by_a_large_number
-""", **HIDDEN_OTHERWISE)  # fmt: skip
-
 CROSS_ATTENTION = attention_exercise("1.8 Cross-attention: text asks, the image answers", CrossAttention, """
     values 6: text asks, the image answers
         e.g. 2 words, 3 patches, d_text = 4, d_image = 4, d_k = 5; 2 words, 3 patches, d_text = 4, d_image = 5, d_k = 6
@@ -85,5 +49,38 @@ CROSS_ATTENTION = attention_exercise("1.8 Cross-attention: text asks, the image 
     ),
     builds_on=("1.1", "1.2", "1.3", "1.4", "1.6"), bans={"fused attention"}, difficulty=2, minutes=10,
     review="Cross-attention",
-    mistakes=CROSS_MISTAKES,
-)  # fmt: skip
+    mistakes=edits(CrossAttention, """
+    keys_from_text: The keys come from the text, so no word is compared with the image. W_K should read
+        image_tokens.
+        self.W_K(image_tokens)  →  self.W_K(text_tokens)
+    values_from_text: The values come from the text: the answer holds nothing of the image. W_V should read
+        image_tokens.
+        self.W_V(image_tokens)  →  self.W_V(text_tokens)
+    image_asks: The image asks and the text answers. Turn it around: queries from text_tokens, which come first, the
+        rest from image_tokens.
+        + text_tokens, image_tokens = image_tokens, text_tokens
+    text_looks_at_itself: The text looks at itself: the image is not used. Keys and values come from image_tokens.
+        + image_tokens = text_tokens
+    widths_swapped: The widths are wrong: W_Q should read d_text numbers, W_K and W_V should read d_image. The
+        arguments come in the order d_text, d_image, d_k.
+        + __init__: d_text, d_image = d_image, d_text
+    cross_values_from_w_k: The values come from W_K. They have a projection of their own: W_V.
+        self.W_V(image_tokens)  →  self.W_K(image_tokens)
+    cross_unscaled: The scores are not divided by √d_k. Your masked_attention of 1.6 does it for you.
+        self.W_Q(text_tokens)  →  self.W_Q(text_tokens) * self.W_Q.out_features ** 0.5
+    cross_mask_dropped: The mask changes nothing here: hand it on to masked_attention.
+        self.W_V(image_tokens), mask  →  self.W_V(image_tokens)
+    cross_with_bias: The projections have a bias. They are asked for without: nn.Linear(…, bias=False).
+        nn.Linear(d_text, d_k, bias=False)  →  nn.Linear(d_text, d_k)
+        self.W_K = nn.Linear(d_image, d_k, bias=False)  →  self.W_K = nn.Linear(d_image, d_k)
+        self.W_V = nn.Linear(d_image, d_k, bias=False)  →  self.W_V = nn.Linear(d_image, d_k)
+    cross_weights_detached: The weights come back cut off, as by .detach(). Without it, training can learn from
+        them.
+        = result[0], result[1].detach()
+    cross_nan_rows: A token that may look nowhere gets NaN: 0 divided by 0, or the softmax of a row of −inf.
+        Your masked_attention of 1.6 gives zeros there.
+        return masked_attention  →  return hidden_by_minus_infinity
+    cross_even_rows: A token that may look nowhere looks everywhere: hidden scores are a large negative number, all the same.
+        Your masked_attention of 1.6 gives zeros there.
+        return masked_attention  →  return hidden_by_a_large_number
+""", **HIDDEN_OTHERWISE))  # fmt: skip

@@ -12,37 +12,6 @@ draw_self_attention = mask_first(
     drawn_layer(SELF_WEIGHTS, dict(d_model="d_model", d_k="d_k"), tokens="* tokens d_model"), "tokens", "tokens"
 )
 
-SELF_MISTAKES = edits(SelfAttention, """
-    keys_from_w_q: Keys and queries come from one projection. Each has its own: W_K makes the keys.
-        self.W_K(tokens)  →  self.W_Q(tokens)
-    values_from_w_k: The values come from W_K. They have a projection of their own: W_V.
-        self.W_V(tokens)  →  self.W_K(tokens)
-    roles_swapped: Queries and keys have changed places. Make the queries with W_Q, and the keys with W_K.
-        self.W_Q(tokens), self.W_K(tokens)  →  self.W_K(tokens), self.W_Q(tokens)
-    values_not_projected: The output averages the tokens as they came in. The values are W_V(tokens).
-        self.W_V(tokens)  →  tokens
-    nothing_projected: Tokens are compared as they came in. Project them first: W_Q for queries, W_K for keys.
-        self.W_Q(tokens), self.W_K(tokens)  →  tokens, tokens
-    self_unscaled: The scores are not divided by √d_k. Your masked_attention of 1.6 does it for you.
-        self.W_Q(tokens)  →  self.W_Q(tokens) * self.W_Q.out_features ** 0.5
-    scaled_by_d_model: The scores are divided by √d_model. d_k is the width after the projection.
-        self.W_Q(tokens)  →  self.W_Q(tokens) * (self.W_Q.out_features / self.W_Q.in_features) ** 0.5
-    self_mask_dropped: The mask changes nothing here: hand it on to masked_attention.
-        self.W_V(tokens), mask  →  self.W_V(tokens)
-    self_with_bias: The projections have a bias. They are asked for without: nn.Linear(…, bias=False).
-        self.W_Q = nn.Linear(d_model, d_k, bias=False)  →  self.W_Q = nn.Linear(d_model, d_k)
-        self.W_K = nn.Linear(d_model, d_k, bias=False)  →  self.W_K = nn.Linear(d_model, d_k)
-        self.W_V = nn.Linear(d_model, d_k, bias=False)  →  self.W_V = nn.Linear(d_model, d_k)
-    self_weights_detached: The weights come back cut off, as by .detach(). Without it, training can learn from them.
-        = result[0], result[1].detach()
-    self_nan_rows: A token that may look nowhere gets NaN: 0 divided by 0, or the softmax of a row of −inf.
-        Your masked_attention of 1.6 gives zeros there.
-        return masked_attention  →  return hidden_by_minus_infinity
-    self_even_rows: A token that may look nowhere looks everywhere: hidden scores are a large negative number, all the same.
-        Your masked_attention of 1.6 gives zeros there.
-        return masked_attention  →  return hidden_by_a_large_number
-""", **HIDDEN_OTHERWISE)  # fmt: skip
-
 SELF_ATTENTION = attention_exercise("1.7 Self-attention", SelfAttention, """
     values 6: tokens ask, and the same tokens answer
         e.g. 3 tokens, d_model = 4, d_k = 2
@@ -76,5 +45,33 @@ SELF_ATTENTION = attention_exercise("1.7 Self-attention", SelfAttention, """
     ),
     builds_on=("1.1", "1.2", "1.3", "1.4", "1.6"), bans={"fused attention"}, difficulty=2, minutes=10,
     review="Self-attention",
-    mistakes=SELF_MISTAKES,
-)  # fmt: skip
+    mistakes=edits(SelfAttention, """
+    keys_from_w_q: Keys and queries come from one projection. Each has its own: W_K makes the keys.
+        self.W_K(tokens)  →  self.W_Q(tokens)
+    values_from_w_k: The values come from W_K. They have a projection of their own: W_V.
+        self.W_V(tokens)  →  self.W_K(tokens)
+    roles_swapped: Queries and keys have changed places. Make the queries with W_Q, and the keys with W_K.
+        self.W_Q(tokens), self.W_K(tokens)  →  self.W_K(tokens), self.W_Q(tokens)
+    values_not_projected: The output averages the tokens as they came in. The values are W_V(tokens).
+        self.W_V(tokens)  →  tokens
+    nothing_projected: Tokens are compared as they came in. Project them first: W_Q for queries, W_K for keys.
+        self.W_Q(tokens), self.W_K(tokens)  →  tokens, tokens
+    self_unscaled: The scores are not divided by √d_k. Your masked_attention of 1.6 does it for you.
+        self.W_Q(tokens)  →  self.W_Q(tokens) * self.W_Q.out_features ** 0.5
+    scaled_by_d_model: The scores are divided by √d_model. d_k is the width after the projection.
+        self.W_Q(tokens)  →  self.W_Q(tokens) * (self.W_Q.out_features / self.W_Q.in_features) ** 0.5
+    self_mask_dropped: The mask changes nothing here: hand it on to masked_attention.
+        self.W_V(tokens), mask  →  self.W_V(tokens)
+    self_with_bias: The projections have a bias. They are asked for without: nn.Linear(…, bias=False).
+        self.W_Q = nn.Linear(d_model, d_k, bias=False)  →  self.W_Q = nn.Linear(d_model, d_k)
+        self.W_K = nn.Linear(d_model, d_k, bias=False)  →  self.W_K = nn.Linear(d_model, d_k)
+        self.W_V = nn.Linear(d_model, d_k, bias=False)  →  self.W_V = nn.Linear(d_model, d_k)
+    self_weights_detached: The weights come back cut off, as by .detach(). Without it, training can learn from them.
+        = result[0], result[1].detach()
+    self_nan_rows: A token that may look nowhere gets NaN: 0 divided by 0, or the softmax of a row of −inf.
+        Your masked_attention of 1.6 gives zeros there.
+        return masked_attention  →  return hidden_by_minus_infinity
+    self_even_rows: A token that may look nowhere looks everywhere: hidden scores are a large negative number, all the same.
+        Your masked_attention of 1.6 gives zeros there.
+        return masked_attention  →  return hidden_by_a_large_number
+""", **HIDDEN_OTHERWISE))  # fmt: skip

@@ -58,7 +58,25 @@ def clip_loss(aligned: Tensor, words: Tensor, labels: Tensor, temperature: float
     return (F.cross_entropy(pairs, diagonal) + F.cross_entropy(pairs.T, diagonal)) / 2
 
 
-LOSS_MISTAKES = edits(alignment_loss, """
+LOSS = attention_exercise("2.3 Learning the rate of exchange", alignment_loss, """
+    values 5: cross-entropy over the similarities with all words
+        e.g. batch 3, 4 words, d = 2, temperature = 0.5
+        batch 7, 11 words, d = 5, temperature = 0.3; batch 13, 5 words, d = 3, temperature = 1.7
+    batch 1: any leading dimensions
+        e.g. batch 2 × 3, 4 words, d = 2, temperature = 0.5
+        batch 2 × 7, 11 words, d = 5, temperature = 0.3; batch 3 × 2 × 5, 7 words, d = 11, temperature = 0.7
+    sharp 1: a small temperature gives no NaN
+        e.g. batch 3, 4 words, d = 2, temperature = 0.005
+        batch 7, 11 words, d = 5, temperature = 0.005
+    conduct 1
+        batch 2 × 5, 7 words, d = 3, temperature = 0.2, float64
+""",
+    draw=draw_words, returns=("loss",),
+    probe=alignment_loss_values,
+    details=dict(sharp=dict(draw=draw_near_words), conduct=dict(probe=alignment_loss_conduct)),
+    builds_on=("2.1",), difficulty=2, minutes=10, review="Learning the rate",
+    also=(TRAINED_ALIGNER,), writings=(loss_by_logsumexp,),
+    mistakes=edits(alignment_loss, """
     dot_products: Cosine similarity compares directions: divide both vectors by their length first.
         F.normalize(aligned, dim=-1)  →  aligned
         F.normalize(words, dim=-1)  →  words
@@ -94,25 +112,4 @@ LOSS_MISTAKES = edits(alignment_loss, """
     exp_overflows: exp of a large score is infinite, and a small temperature makes scores large. F.cross_entropy and
         log_softmax stay finite.
         return F.cross_entropy(similarity.reshape(-1, len(words)) / temperature, labels.reshape(-1))  →  exps = (similarity / temperature).exp(); return -(exps.gather(-1, labels.unsqueeze(-1)).squeeze(-1) / exps.sum(-1)).log().mean()
-""", clip_loss=clip_loss)  # fmt: skip
-
-LOSS = attention_exercise("2.3 Learning the rate of exchange", alignment_loss, """
-    values 5: cross-entropy over the similarities with all words
-        e.g. batch 3, 4 words, d = 2, temperature = 0.5
-        batch 7, 11 words, d = 5, temperature = 0.3; batch 13, 5 words, d = 3, temperature = 1.7
-    batch 1: any leading dimensions
-        e.g. batch 2 × 3, 4 words, d = 2, temperature = 0.5
-        batch 2 × 7, 11 words, d = 5, temperature = 0.3; batch 3 × 2 × 5, 7 words, d = 11, temperature = 0.7
-    sharp 1: a small temperature gives no NaN
-        e.g. batch 3, 4 words, d = 2, temperature = 0.005
-        batch 7, 11 words, d = 5, temperature = 0.005
-    conduct 1
-        batch 2 × 5, 7 words, d = 3, temperature = 0.2, float64
-""",
-    draw=draw_words, returns=("loss",),
-    probe=alignment_loss_values,
-    details=dict(sharp=dict(draw=draw_near_words), conduct=dict(probe=alignment_loss_conduct)),
-    builds_on=("2.1",), difficulty=2, minutes=10, review="Learning the rate",
-    also=(TRAINED_ALIGNER,), writings=(loss_by_logsumexp,),
-    mistakes=LOSS_MISTAKES,
-)  # fmt: skip
+""", clip_loss=clip_loss))  # fmt: skip

@@ -89,7 +89,60 @@ def multi_head_conduct(
     }
 
 
-MULTI_HEAD_MISTAKES = edits(MultiHeadByHand, """
+MULTI_HEAD = attention_exercise("2.6 Multi-head attention", MultiHeadAttention, """
+    self 4: the tokens look at themselves
+        e.g. batch 2, 5 tokens, 2 heads, d_head = 3
+        batch 2, 7 tokens, 3 heads, d_head = 5; batch 3, 11 tokens, 7 heads, d_head = 2
+    cross 4 after self: the tokens look at a context of another width
+        e.g. batch 2, 5 tokens, 2 heads, d_head = 3, context = 4
+        e.g. batch 2, 5 tokens, 2 heads, d_head = 3, context = 7, d_context = 4
+        batch 2, 5 tokens, 3 heads, d_head = 7, context = 11, d_context = 13
+        batch 3, 7 tokens, 2 heads, d_head = 3, context = 5, d_context = 11
+        batch 2, 5 tokens, 3 heads, d_head = 7, context = 5
+    mask 3 after self: every head looks only where the mask allows
+        e.g. batch 2, 5 tokens, 2 heads, d_head = 3, masked = causal
+        e.g. batch 2, 5 tokens, 2 heads, d_head = 3, masked = padding
+        batch 2, 7 tokens, 3 heads, d_head = 5, masked = causal
+        batch 3, 5 tokens, 3 heads, d_head = 2, context = 7, masked = padding
+        batch 5, 7 tokens, 3 heads, d_head = 2, context = 11, d_context = 13, masked = padding
+        batch 2, 5 tokens, 3 heads, d_head = 7, masked = any
+        batch 2, 5 tokens, 3 heads, d_head = 2, context = 7, masked = keys
+    batch 2 after self, mask: no batch, or several batch dimensions
+        e.g. 3 tokens, 2 heads, d_head = 2
+        7 tokens, 3 heads, d_head = 5, masked = causal
+        5 tokens, 2 heads, d_head = 3, context = 7, d_context = 11
+        batch 2 × 3, 5 tokens, 7 heads, d_head = 2, masked = any
+        batch 2 × 5, 7 tokens, 3 heads, d_head = 2, context = 11, masked = padding
+        batch 1, 1 token, 3 heads, d_head = 5
+    weights 2 after self: one map for each head
+        e.g. batch 2, 5 tokens, 2 heads, d_head = 3; batch 2, 5 tokens, 2 heads, d_head = 3, context = 4, masked = any
+        batch 2, 7 tokens, 3 heads, d_head = 5
+        batch 3, 5 tokens, 2 heads, d_head = 7, context = 11, d_context = 13, masked = any
+        batch 1, 1 token, 1 head, d_head = 5, context = 3
+    nowhere 1 after self, mask: a query that may attend nowhere gets zeros
+        e.g. batch 2, 5 tokens, 2 heads, d_head = 3, masked = nowhere
+        batch 2, 7 tokens, 3 heads, d_head = 5, masked = nowhere
+        batch 2, 5 tokens, 3 heads, d_head = 2, context = 7, masked = none
+    dropout 2 after self: dropout acts on the weights, in training only
+        3 tokens, 2 heads, d_head = 3, dropout = 0.4
+    conduct 2 after self, cross: everything learns, nothing else is there, float64 stays float64
+        batch 2, 5 tokens, 3 heads, d_head = 2, context = 7, d_context = 11, masked = any, float64
+""",
+    draw=draw_multi_head_layer, returns=("output", "weights"),
+    probe=attend_with_options,
+    details=dict(
+        self=dict(probe=attend_without_options),
+        cross=dict(only="output"),
+        mask=dict(only="output"),
+        batch=dict(only="output"),
+        weights=dict(only="weights", map="weights"),
+        dropout=dict(draw=draw_dropout, probe=attend_with_dropout, judge=drops_weights, expects=expected_moments),
+        conduct=dict(probe=multi_head_conduct),
+    ),
+    builds_on=("2.4", "2.5"), bans={"fused attention"}, may_call=("attention.builtin",), difficulty=3, minutes=20,
+    review="Many heads",
+    also=(TRAINED_READER,), writings=(MultiHeadByHand,),
+    mistakes=edits(MultiHeadByHand, """
     scaled_by_d_model: The scores are divided by the root of d_model. Each head works on d_head numbers: divide by
         √d_head.
         query.shape[-1]  →  self.W_Q.out_features
@@ -167,60 +220,4 @@ MULTI_HEAD_MISTAKES = edits(MultiHeadByHand, """
         + __init__: num_heads = num_heads if d_model % num_heads == 0 else 1
     asserts_the_width: An assert disappears under python -O and says little. Raise a ValueError instead.
         + __init__: assert d_model % num_heads == 0
-""", defines="MultiHeadAttention")  # fmt: skip
-
-MULTI_HEAD = attention_exercise("2.6 Multi-head attention", MultiHeadAttention, """
-    self 4: the tokens look at themselves
-        e.g. batch 2, 5 tokens, 2 heads, d_head = 3
-        batch 2, 7 tokens, 3 heads, d_head = 5; batch 3, 11 tokens, 7 heads, d_head = 2
-    cross 4 after self: the tokens look at a context of another width
-        e.g. batch 2, 5 tokens, 2 heads, d_head = 3, context = 4
-        e.g. batch 2, 5 tokens, 2 heads, d_head = 3, context = 7, d_context = 4
-        batch 2, 5 tokens, 3 heads, d_head = 7, context = 11, d_context = 13
-        batch 3, 7 tokens, 2 heads, d_head = 3, context = 5, d_context = 11
-        batch 2, 5 tokens, 3 heads, d_head = 7, context = 5
-    mask 3 after self: every head looks only where the mask allows
-        e.g. batch 2, 5 tokens, 2 heads, d_head = 3, masked = causal
-        e.g. batch 2, 5 tokens, 2 heads, d_head = 3, masked = padding
-        batch 2, 7 tokens, 3 heads, d_head = 5, masked = causal
-        batch 3, 5 tokens, 3 heads, d_head = 2, context = 7, masked = padding
-        batch 5, 7 tokens, 3 heads, d_head = 2, context = 11, d_context = 13, masked = padding
-        batch 2, 5 tokens, 3 heads, d_head = 7, masked = any
-        batch 2, 5 tokens, 3 heads, d_head = 2, context = 7, masked = keys
-    batch 2 after self, mask: no batch, or several batch dimensions
-        e.g. 3 tokens, 2 heads, d_head = 2
-        7 tokens, 3 heads, d_head = 5, masked = causal
-        5 tokens, 2 heads, d_head = 3, context = 7, d_context = 11
-        batch 2 × 3, 5 tokens, 7 heads, d_head = 2, masked = any
-        batch 2 × 5, 7 tokens, 3 heads, d_head = 2, context = 11, masked = padding
-        batch 1, 1 token, 3 heads, d_head = 5
-    weights 2 after self: one map for each head
-        e.g. batch 2, 5 tokens, 2 heads, d_head = 3; batch 2, 5 tokens, 2 heads, d_head = 3, context = 4, masked = any
-        batch 2, 7 tokens, 3 heads, d_head = 5
-        batch 3, 5 tokens, 2 heads, d_head = 7, context = 11, d_context = 13, masked = any
-        batch 1, 1 token, 1 head, d_head = 5, context = 3
-    nowhere 1 after self, mask: a query that may attend nowhere gets zeros
-        e.g. batch 2, 5 tokens, 2 heads, d_head = 3, masked = nowhere
-        batch 2, 7 tokens, 3 heads, d_head = 5, masked = nowhere
-        batch 2, 5 tokens, 3 heads, d_head = 2, context = 7, masked = none
-    dropout 2 after self: dropout acts on the weights, in training only
-        3 tokens, 2 heads, d_head = 3, dropout = 0.4
-    conduct 2 after self, cross: everything learns, nothing else is there, float64 stays float64
-        batch 2, 5 tokens, 3 heads, d_head = 2, context = 7, d_context = 11, masked = any, float64
-""",
-    draw=draw_multi_head_layer, returns=("output", "weights"),
-    probe=attend_with_options,
-    details=dict(
-        self=dict(probe=attend_without_options),
-        cross=dict(only="output"),
-        mask=dict(only="output"),
-        batch=dict(only="output"),
-        weights=dict(only="weights", map="weights"),
-        dropout=dict(draw=draw_dropout, probe=attend_with_dropout, judge=drops_weights, expects=expected_moments),
-        conduct=dict(probe=multi_head_conduct),
-    ),
-    builds_on=("2.4", "2.5"), bans={"fused attention"}, may_call=("attention.builtin",), difficulty=3, minutes=20,
-    review="Many heads",
-    also=(TRAINED_READER,), writings=(MultiHeadByHand,),
-    mistakes=MULTI_HEAD_MISTAKES,
-)  # fmt: skip
+""", defines="MultiHeadAttention"))  # fmt: skip

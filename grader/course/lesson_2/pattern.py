@@ -104,7 +104,19 @@ def pattern_values(function, arguments: Mapping[str, Tensor]) -> dict[str, Any]:
     return {"patterns": [function(weights) for weights in arguments["maps"]], **side_effects(before, arguments)}
 
 
-PATTERN_MISTAKES = edits(classify_pattern, """
+PATTERN = attention_exercise("2.P2 A word for a map", classify_pattern, """
+    values 0: uniform, hub, diagonal, local or other
+        e.g. n = 7
+        n = 11; n = 13; n = 17
+    borders 0: maps that two words nearly fit
+        e.g. n = 8; n = 4; n = 2
+        n = 8; n = 16; n = 4; n = 2
+""",
+    draw=draw_patterns, returns=("patterns",),
+    probe=pattern_values, details=dict(borders=dict(draw=draw_borders)),
+    builds_on=("2.P1",), difficulty=2, minutes=8, review="Reading a map",
+    writings=(pattern_by_shares,),
+    mistakes=edits(classify_pattern, """
     hub_in_rows: No hub is found here. What a key gets from all queries is the sum of a column of the map; rows
         always sum to 1.
         = first_word(weights.T) if result == "hub" else result
@@ -143,19 +155,4 @@ PATTERN_MISTAKES = edits(classify_pattern, """
     band_goes_around: The first and the last token count as neighbours here: a roll brings back in front what falls
         out behind.
         weights[near].sum()  →  sum(weights.roll(-step, dims=1).diagonal().sum() for step in (-1, 0, 1))
-""", first_word=classify_pattern)  # fmt: skip
-
-PATTERN = attention_exercise("2.P2 A word for a map", classify_pattern, """
-    values 0: uniform, hub, diagonal, local or other
-        e.g. n = 7
-        n = 11; n = 13; n = 17
-    borders 0: maps that two words nearly fit
-        e.g. n = 8; n = 4; n = 2
-        n = 8; n = 16; n = 4; n = 2
-""",
-    draw=draw_patterns, returns=("patterns",),
-    probe=pattern_values, details=dict(borders=dict(draw=draw_borders)),
-    builds_on=("2.P1",), difficulty=2, minutes=8, review="Reading a map",
-    writings=(pattern_by_shares,),
-    mistakes=PATTERN_MISTAKES,
-)  # fmt: skip
+""", first_word=classify_pattern))  # fmt: skip

@@ -235,7 +235,17 @@ def patients(scenes: str) -> str:
     return "".join(f"        {scenes}, {ill.strip()}\n" for ill in PATIENTS.strip().splitlines())
 
 
-DIAGNOSE_MISTAKES = edits(diagnose_in_one, """
+DIAGNOSE = attention_exercise("3.P4 What is wrong with this model?", diagnose, f"""
+    values 0: five illnesses and a healthy model are told apart
+{patients("e.g. 5 scenes")}{patients("10 scenes")}    conduct 0: the model and the batch stay as they are
+        e.g. 5 scenes, illness = frozen
+        10 scenes, illness = frozen; 10 scenes, illness = none
+""",
+    draw=draw_patient,
+    details=dict(values=dict(probe=diagnose_values), conduct=dict(probe=diagnose_purity)),
+    builds_on=("3.5",), difficulty=3, minutes=25, review="What goes wrong",
+    writings=(diagnose_in_one,),
+    mistakes=edits(diagnose_in_one, """
     never_ill: Nothing is ever found.
         = []
     always_ill: A healthy model is called ill here. Return an empty list where nothing is found.
@@ -301,17 +311,4 @@ DIAGNOSE_MISTAKES = edits(diagnose_in_one, """
         = (result, model.requires_grad_(True))[0]
     left_in_evaluation_after: The model is left in another mode. Put every part back into the mode that it was in.
         = (result, model.eval())[0]
-""", defines="diagnose")  # fmt: skip
-
-DIAGNOSE = attention_exercise("3.P4 What is wrong with this model?", diagnose, f"""
-    values 0: five illnesses and a healthy model are told apart
-{patients("e.g. 5 scenes")}{patients("10 scenes")}    conduct 0: the model and the batch stay as they are
-        e.g. 5 scenes, illness = frozen
-        10 scenes, illness = frozen; 10 scenes, illness = none
-""",
-    draw=draw_patient,
-    details=dict(values=dict(probe=diagnose_values), conduct=dict(probe=diagnose_purity)),
-    builds_on=("3.5",), difficulty=3, minutes=25, review="What goes wrong",
-    writings=(diagnose_in_one,),
-    mistakes=DIAGNOSE_MISTAKES,
-)  # fmt: skip
+""", defines="diagnose"))  # fmt: skip

@@ -40,7 +40,28 @@ def linear_memory(linear_attention, query: Tensor, key: Tensor, value: Tensor) -
     return {"makes a tensor of n × n numbers": largest >= query.shape[-2] ** 2, "output": output}
 
 
-WINDOW_MISTAKES = edits(window_by_index, """
+WINDOW = attention_exercise("3.P1 A sliding window", sliding_window_attention, """
+    values 0: equal to dense attention under a band mask
+        e.g. n = 5, d = 2, d_v = 3, window = 1
+        batch 2, n = 11, d = 3, d_v = 5, window = 2
+        batch 2 × 3, n = 7, d = 5, d_v = 2, window = 3
+        n = 5, d = 3, d_v = 2, window = 7
+        n = 5, d = 3, d_v = 2, window = 0
+    zero keys 0: a key of zeros is a key like any other
+        e.g. n = 4, d = 2, d_v = 3, window = 1
+        batch 2, n = 7, d = 3, d_v = 5, window = 2; n = 5, d = 2, d_v = 3, window = 0
+    memory 0: without any n × n matrix
+        e.g. n = 23, d = 2, d_v = 3, window = 1
+        n = 211, d = 3, d_v = 5, window = 2
+    conduct 0
+        e.g. n = 3, d = 2, d_v = 4, window = 1
+        batch 2, n = 7, d = 3, d_v = 5, window = 2, float64
+""",
+    draw=draw_with_window, returns=("output",),
+    details={"zero keys": dict(draw=draw_zero_keys), "memory": dict(probe=window_memory)},
+    difficulty=3, minutes=15, review="What attention costs",
+    writings=(window_by_index, window_in_loop),
+    mistakes=edits(window_by_index, """
     no_window: Nothing is masked: every position sees all others.
         + return F.scaled_dot_product_attention(query, key, value)
     window_too_narrow: The window is one place too narrow: |i − j| ≤ window, the end included.
@@ -75,31 +96,7 @@ WINDOW_MISTAKES = edits(window_by_index, """
         masked_fill(beyond,  →  masked_fill(beyond | (near_keys == 0).all(-1),
     query_scaled_in_place: A tensor that was handed in is changed. Make a new one, and do not work in place.
         (query.unsqueeze(-2) * near_keys).sum(-1) / math.sqrt(query.shape[-1])  →  (query.div_(query.shape[-1] ** 0.5).unsqueeze(-2) * near_keys).sum(-1)
-""", defines="sliding_window_attention")  # fmt: skip
-
-WINDOW = attention_exercise("3.P1 A sliding window", sliding_window_attention, """
-    values 0: equal to dense attention under a band mask
-        e.g. n = 5, d = 2, d_v = 3, window = 1
-        batch 2, n = 11, d = 3, d_v = 5, window = 2
-        batch 2 × 3, n = 7, d = 5, d_v = 2, window = 3
-        n = 5, d = 3, d_v = 2, window = 7
-        n = 5, d = 3, d_v = 2, window = 0
-    zero keys 0: a key of zeros is a key like any other
-        e.g. n = 4, d = 2, d_v = 3, window = 1
-        batch 2, n = 7, d = 3, d_v = 5, window = 2; n = 5, d = 2, d_v = 3, window = 0
-    memory 0: without any n × n matrix
-        e.g. n = 23, d = 2, d_v = 3, window = 1
-        n = 211, d = 3, d_v = 5, window = 2
-    conduct 0
-        e.g. n = 3, d = 2, d_v = 4, window = 1
-        batch 2, n = 7, d = 3, d_v = 5, window = 2, float64
-""",
-    draw=draw_with_window, returns=("output",),
-    details={"zero keys": dict(draw=draw_zero_keys), "memory": dict(probe=window_memory)},
-    difficulty=3, minutes=15, review="What attention costs",
-    writings=(window_by_index, window_in_loop),
-    mistakes=WINDOW_MISTAKES,
-)  # fmt: skip
+""", defines="sliding_window_attention"))  # fmt: skip
 
 LINEAR = attention_exercise("3.P2 Linear attention", linear_attention, """
     values 0: equal to its quadratic form

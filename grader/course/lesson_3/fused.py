@@ -66,25 +66,6 @@ def fused_conduct(
     return {"the layer stays as it is": kept, **report}
 
 
-FUSED_MISTAKES = edits(fused_in_steps, """
-    one_wide_head: The heads are not split: one head of width d_model is another function.
-        heads = layer.num_heads  →  heads = 1
-    fused_without_mask: The mask changes nothing here: hand it on, attn_mask=mask.
-        + mask = None
-    fused_mask_inverted: The mask is turned around. Here too True = may attend; only nn.MultiheadAttention means the
-        opposite.
-        attn_mask=mask  →  attn_mask=None if mask is None else ~mask
-    fused_without_projection: W_O is missing at the end.
-        layer.W_O(output)  →  output
-    weights_by_hand: The weights are made all the same. F.scaled_dot_product_attention gives the output without
-        them.
-        output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)  →  scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5; hidden = torch.zeros_like(scores).bool() if mask is None else ~mask; output = scores.masked_fill(hidden, -1e30).softmax(-1).masked_fill(hidden, 0.0) @ value
-    fused_detached: No gradient reaches the layer: leave out detach() and no_grad().
-        = result.detach()
-    fused_uniform_rows: A token that may attend nowhere attends everywhere here; it should get zeros.
-        + mask = None if mask is None else mask | ~mask.any(-1, keepdim=True)
-""", defines="fused_forward")  # fmt: skip
-
 FUSED = attention_exercise("3.P3 The fused kernel", fused_forward, """
     values 0: the same output as MultiHeadAttention
         e.g. 2 tokens, 3 patches, d_model = 4, 2 heads
@@ -112,5 +93,21 @@ FUSED = attention_exercise("3.P3 The fused kernel", fused_forward, """
     details=dict(memory=dict(probe=fused_weights), conduct=dict(draw=draw_fused_with_gradient, probe=fused_conduct)),
     difficulty=2, minutes=8, review="What attention costs",
     writings=(fused_in_steps,),
-    mistakes=FUSED_MISTAKES,
-)  # fmt: skip
+    mistakes=edits(fused_in_steps, """
+    one_wide_head: The heads are not split: one head of width d_model is another function.
+        heads = layer.num_heads  →  heads = 1
+    fused_without_mask: The mask changes nothing here: hand it on, attn_mask=mask.
+        + mask = None
+    fused_mask_inverted: The mask is turned around. Here too True = may attend; only nn.MultiheadAttention means the
+        opposite.
+        attn_mask=mask  →  attn_mask=None if mask is None else ~mask
+    fused_without_projection: W_O is missing at the end.
+        layer.W_O(output)  →  output
+    weights_by_hand: The weights are made all the same. F.scaled_dot_product_attention gives the output without
+        them.
+        output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)  →  scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5; hidden = torch.zeros_like(scores).bool() if mask is None else ~mask; output = scores.masked_fill(hidden, -1e30).softmax(-1).masked_fill(hidden, 0.0) @ value
+    fused_detached: No gradient reaches the layer: leave out detach() and no_grad().
+        = result.detach()
+    fused_uniform_rows: A token that may attend nowhere attends everywhere here; it should get zeros.
+        + mask = None if mask is None else mask | ~mask.any(-1, keepdim=True)
+""", defines="fused_forward"))  # fmt: skip

@@ -120,27 +120,6 @@ def swap_gradients(swap_patches, image_patches: Tensor, first, second, grad_outp
     return purity_and_gradients(call, inputs, {"patches": grad_output})
 
 
-SWAP_MISTAKES = edits(swap_by_index, """
-    in_place: The scene that was handed in is changed. Work on a copy: .clone().
-        = (image_patches.data.copy_(result.data), image_patches)[1]
-    all_pairs_everywhere: The same pairs are used for all scenes: with tensors, scene b gets first[b] and second[b].
-        swapped[scene, first] = image_patches[scene, second]  →  swapped[:, first] = image_patches[:, second]
-        swapped[scene, second] = image_patches[scene, first]  →  swapped[:, second] = image_patches[:, first]
-    first_pair_everywhere: The first scene's pair is used for all scenes: with tensors, scene b gets first[b] and second[b].
-        + first, second = (one[0] if isinstance(one, Tensor) else one for one in (first, second))
-    copies_one_way: One patch is there twice and the other is lost: both places have to be written, and read from
-        the original.
-        swapped[scene, second] = image_patches[scene, first]  →  pass
-    swaps_scenes: Scenes change places here. The patches are the second axis.
-        swapped[scene, first] = image_patches[scene, second]  →  swapped[first] = image_patches[second]
-        swapped[scene, second] = image_patches[scene, first]  →  swapped[second] = image_patches[first]
-    swaps_pixels: Pixels change places here. The patches are the second axis: image_patches[:, first].
-        + image_patches = image_patches.transpose(1, 2)
-        = result.transpose(1, 2)
-    nothing_moves: Nothing has moved: put each of the two patches in the place of the other.
-        = image_patches.clone()
-""", defines="swap_patches")  # fmt: skip
-
 SWAP = attention_exercise("3.9 Intervene: swap two patches", swap_patches, """
     values 2: two patches change places, the same two in every scene
         e.g. 2 scenes, 4 patches, d_vision = 3
@@ -160,5 +139,23 @@ SWAP = attention_exercise("3.9 Intervene: swap two patches", swap_patches, """
     ),
     difficulty=1, minutes=5, review="Intervene",
     writings=(swap_by_index,),
-    mistakes=SWAP_MISTAKES,
-)  # fmt: skip
+    mistakes=edits(swap_by_index, """
+    in_place: The scene that was handed in is changed. Work on a copy: .clone().
+        = (image_patches.data.copy_(result.data), image_patches)[1]
+    all_pairs_everywhere: The same pairs are used for all scenes: with tensors, scene b gets first[b] and second[b].
+        swapped[scene, first] = image_patches[scene, second]  →  swapped[:, first] = image_patches[:, second]
+        swapped[scene, second] = image_patches[scene, first]  →  swapped[:, second] = image_patches[:, first]
+    first_pair_everywhere: The first scene's pair is used for all scenes: with tensors, scene b gets first[b] and second[b].
+        + first, second = (one[0] if isinstance(one, Tensor) else one for one in (first, second))
+    copies_one_way: One patch is there twice and the other is lost: both places have to be written, and read from
+        the original.
+        swapped[scene, second] = image_patches[scene, first]  →  pass
+    swaps_scenes: Scenes change places here. The patches are the second axis.
+        swapped[scene, first] = image_patches[scene, second]  →  swapped[first] = image_patches[second]
+        swapped[scene, second] = image_patches[scene, first]  →  swapped[second] = image_patches[first]
+    swaps_pixels: Pixels change places here. The patches are the second axis: image_patches[:, first].
+        + image_patches = image_patches.transpose(1, 2)
+        = result.transpose(1, 2)
+    nothing_moves: Nothing has moved: put each of the two patches in the place of the other.
+        = image_patches.clone()
+""", defines="swap_patches"))  # fmt: skip

@@ -69,7 +69,16 @@ def thawed(start_stage_two, numbers: Mapping) -> Mapping[str, Value]:
     }
 
 
-THAW_MISTAKES = edits(start_stage_two, """
+FREEZE = attention_exercise("3.P6 Repair a training that stands still", start_stage_two, """
+    values 0: every parameter learns, and is in the list once
+        e.g. widths = [3, 2], depth = 1
+        widths = [5, 3], depth = 2; widths = [2, 7], depth = 3
+""",
+    draw=draw_frozen,
+    details=dict(values=dict(probe=thawed)),
+    difficulty=2, minutes=8, review="Repair three trainings",
+    also=(gate("mended_stages", at="train-stages"),),
+    mistakes=edits(start_stage_two, """
     sets_an_attribute: What was frozen is frozen still: a new attribute of a module changes no parameter. Call the
         function that does it: its name ends in an underscore.
         model.requires_grad_(True)  →  model.requires_grad = True
@@ -103,16 +112,4 @@ THAW_MISTAKES = edits(start_stage_two, """
     listed_twice: Some parameters are in the list more than once: model.modules() holds parts and the parts of
         parts.
         list(model.parameters())  →  [one for part in model.modules() for one in part.parameters()]
-""", deepcopy=deepcopy)  # fmt: skip
-
-FREEZE = attention_exercise("3.P6 Repair a training that stands still", start_stage_two, """
-    values 0: every parameter learns, and is in the list once
-        e.g. widths = [3, 2], depth = 1
-        widths = [5, 3], depth = 2; widths = [2, 7], depth = 3
-""",
-    draw=draw_frozen,
-    details=dict(values=dict(probe=thawed)),
-    difficulty=2, minutes=8, review="Repair three trainings",
-    also=(gate("mended_stages", at="train-stages"),),
-    mistakes=THAW_MISTAKES,
-)  # fmt: skip
+""", deepcopy=deepcopy))  # fmt: skip

@@ -15,7 +15,25 @@ def _everywhere(words: Tensor, patches: Tensor) -> Tensor:
     return torch.ones(words.shape[-2], patches.shape[-2], dtype=torch.bool, device=words.device)
 
 
-LOOK_MISTAKES = edits(look_at_image, """
+SMALL = dict(batch_shape=(2,), words=2, patches=3, d_model=2, heads=1)
+LOOK = attention_exercise("3.P5 Repair a collapse", look_at_image, """
+    values 0: every word may look at every patch
+        e.g. batch 2, 2 words, 3 patches, d_model = 2, 1 head; batch 2, 1 word, 4 patches, d_model = 2, 1 head
+        batch 3, 5 words, 7 patches, d_model = 6, 2 heads
+        batch 2, 7 words, 3 patches, d_model = 9, 3 heads
+        batch 5, 1 word, 9 patches, d_model = 4, 1 head
+    conduct 0
+        e.g. batch 2, 2 words, 3 patches, d_model = 2, 1 head
+        batch 2, 3 words, 5 patches, d_model = 6, 3 heads, float64
+""",
+    draw=draw_look,
+    details=dict(
+        values=dict(probe=look_values, map="weights"),
+        conduct=dict(draw=draw_look_and_direction, probe=look_conduct),
+    ),
+    difficulty=2, minutes=8, review="Repair three trainings",
+    also=(gate("mended_look", at="train-look"),),
+    mistakes=edits(look_at_image, """
     still_causal: The first word sees the first patch alone: the mask is causal still. It hides words that come
         later, and no patch comes later.
         cross_attn(words, patches)  →  cross_attn(words, patches, everywhere(words, patches).tril())
@@ -41,25 +59,4 @@ LOOK_MISTAKES = edits(look_at_image, """
     patches_detached: No gradient gets back to the image: without it the aligner cannot learn. Leave out no_grad and
         detach.
         + patches = patches.detach()
-""", everywhere=_everywhere)  # fmt: skip
-
-SMALL = dict(batch_shape=(2,), words=2, patches=3, d_model=2, heads=1)
-LOOK = attention_exercise("3.P5 Repair a collapse", look_at_image, """
-    values 0: every word may look at every patch
-        e.g. batch 2, 2 words, 3 patches, d_model = 2, 1 head; batch 2, 1 word, 4 patches, d_model = 2, 1 head
-        batch 3, 5 words, 7 patches, d_model = 6, 2 heads
-        batch 2, 7 words, 3 patches, d_model = 9, 3 heads
-        batch 5, 1 word, 9 patches, d_model = 4, 1 head
-    conduct 0
-        e.g. batch 2, 2 words, 3 patches, d_model = 2, 1 head
-        batch 2, 3 words, 5 patches, d_model = 6, 3 heads, float64
-""",
-    draw=draw_look,
-    details=dict(
-        values=dict(probe=look_values, map="weights"),
-        conduct=dict(draw=draw_look_and_direction, probe=look_conduct),
-    ),
-    difficulty=2, minutes=8, review="Repair three trainings",
-    also=(gate("mended_look", at="train-look"),),
-    mistakes=LOOK_MISTAKES,
-)  # fmt: skip
+""", everywhere=_everywhere))  # fmt: skip

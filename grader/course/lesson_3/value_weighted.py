@@ -46,7 +46,34 @@ def map_purity(value_weighted_map, MultiHeadAttention, sizes: Mapping, weights: 
     }
 
 
-MAP_MISTAKES = edits(map_in_loop, """
+GROUNDING = attention_exercise("3.8 Where it really looks", value_weighted_map, """
+    values 3: how much each patch adds
+        e.g. 2 tokens, 3 patches, d_model = 4, 2 heads
+        batch 3, 5 tokens, 7 patches, d_model = 6, 2 heads
+        5 tokens, 11 patches, d_model = 9, 3 heads
+        batch 2 × 3, 5 tokens, 7 patches, d_model = 6, 3 heads
+    conduct 1: float64 stays float64; inputs, layer and mode stay as they are
+        batch 2, 3 tokens, 5 patches, d_model = 6, 2 heads, float64
+    trained answers 3: the model that you trained answers questions about scenes it has never seen
+        500 scenes
+    trained maps 3: and looks at the patch that it speaks of
+        200 scenes
+""",
+    draw=draw_multi_head,
+    details={
+        "values": dict(probe=map_values, map="map"),
+        "conduct": dict(probe=map_purity),
+        "trained answers": dict(
+            draw=draw_held_out, probe=trained_answers, judge=judge_answers, at=MODEL_CELL, seconds=60,
+            verified=VERIFIED_ANSWERS,
+        ),
+        "trained maps": dict(
+            draw=draw_held_out, probe=trained_maps, judge=judge_maps, seconds=60, verified=VERIFIED_MAPS
+        ),
+    },
+    builds_on=("3.3", "3.4", "3.5", "3.6"), difficulty=3, minutes=12, review="Where it really looks",
+    writings=(map_in_loop,),
+    mistakes=edits(map_in_loop, """
     head_average: This is the average of the heads' weights: it does not know how long the values are.
         + return cross_attn(tokens, image_tokens)[1].mean(-3)
     image_asks: The image asks and the words answer here. The words ask: cross_attn(tokens, image_tokens).
@@ -84,34 +111,4 @@ MAP_MISTAKES = edits(map_in_loop, """
     without_weights: The values are used without the weights: a patch that nobody looks at brings nothing.
         + lengths = cross_attn.W_O(cross_attn.W_V(image_tokens)).norm(dim=-1)
         + return lengths.unsqueeze(-2).expand(*tokens.shape[:-1], image_tokens.shape[-2])
-""", defines="value_weighted_map")  # fmt: skip
-
-GROUNDING = attention_exercise("3.8 Where it really looks", value_weighted_map, """
-    values 3: how much each patch adds
-        e.g. 2 tokens, 3 patches, d_model = 4, 2 heads
-        batch 3, 5 tokens, 7 patches, d_model = 6, 2 heads
-        5 tokens, 11 patches, d_model = 9, 3 heads
-        batch 2 × 3, 5 tokens, 7 patches, d_model = 6, 3 heads
-    conduct 1: float64 stays float64; inputs, layer and mode stay as they are
-        batch 2, 3 tokens, 5 patches, d_model = 6, 2 heads, float64
-    trained answers 3: the model that you trained answers questions about scenes it has never seen
-        500 scenes
-    trained maps 3: and looks at the patch that it speaks of
-        200 scenes
-""",
-    draw=draw_multi_head,
-    details={
-        "values": dict(probe=map_values, map="map"),
-        "conduct": dict(probe=map_purity),
-        "trained answers": dict(
-            draw=draw_held_out, probe=trained_answers, judge=judge_answers, at=MODEL_CELL, seconds=60,
-            verified=VERIFIED_ANSWERS,
-        ),
-        "trained maps": dict(
-            draw=draw_held_out, probe=trained_maps, judge=judge_maps, seconds=60, verified=VERIFIED_MAPS
-        ),
-    },
-    builds_on=("3.3", "3.4", "3.5", "3.6"), difficulty=3, minutes=12, review="Where it really looks",
-    writings=(map_in_loop,),
-    mistakes=MAP_MISTAKES,
-)  # fmt: skip
+""", defines="value_weighted_map"))  # fmt: skip

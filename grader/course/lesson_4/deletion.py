@@ -73,9 +73,6 @@ def curve_purity(
     return {"deletion": deletion, "insertion": insertion, **side_effects(inputs, given)}
 
 
-# ---------------------------------------------------------------- mistakes
-
-
 DELETION_MISTAKES = edits(deletion_curve, """
     least_important_first: The patches are taken in the wrong order: the most important one, which stands first in
         `order`, must come first.

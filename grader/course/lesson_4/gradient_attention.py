@@ -41,9 +41,6 @@ def gradient_purity(gradient_attention, logits: Tensor, value: Tensor, read: Ten
     }
 
 
-# ---------------------------------------------------------------- mistakes
-
-
 GRADIENT = attention_exercise("4.2 Attention times gradient", gradient_attention, """
     values 3: the positive part of weight × gradient, the mean over the heads
         e.g. batch 2, 2 heads, 3 tokens, 4 patches

@@ -38,7 +38,32 @@ def grouped_unequal(grouped_attention, query: Tensor, unequal: Tensor, equal: Te
     }
 
 
-GROUPED_MISTAKES = edits(grouped_by_repeating, """
+GROUPED = attention_exercise("4.12 Grouped queries", grouped_attention, """
+    values 3: each head looks at the keys and values of its group
+        e.g. 4 heads, 2 groups, 2 queries, 3 keys, d = 2, d_v = 3
+        e.g. batch 2, 3 heads, 1 group, 2 queries, 3 keys, d = 2, d_v = 3
+        6 heads, 2 groups, 5 queries, 7 keys, d = 3, d_v = 4
+        6 heads, 3 groups, 3 queries, 5 keys, d = 2, d_v = 7
+        batch 2, 5 heads, 1 group, 3 queries, 7 keys, d = 3, d_v = 2
+        batch 2 × 3, 4 heads, 4 groups, 5 queries, 3 keys, d = 2, d_v = 7
+    mask 1: the mask holds for every head, with and without a batch
+        e.g. 4 heads, 2 groups, 2 queries, 3 keys, d = 2, d_v = 3, mask = one for all
+        e.g. batch 2, 2 heads, 1 group, 2 queries, 3 keys, d = 2, d_v = 3, mask = each
+        6 heads, 3 groups, 5 queries, 7 keys, d = 2, d_v = 3, mask = one for all
+        batch 3, 4 heads, 2 groups, 5 queries, 7 keys, d = 2, d_v = 3, mask = each
+        batch 5 × 2, 6 heads, 2 groups, 3 queries, 7 keys, d = 2, d_v = 5, mask = padding
+    unequal 1: heads that cannot be shared out raise a ValueError
+        e.g. 4 heads, 3 groups
+        6 heads, 5 groups; 2 heads, 3 groups
+    conduct 1
+        e.g. 4 heads, 2 groups, 2 queries, 3 keys, d = 2, d_v = 3
+        batch 2, 6 heads, 3 groups, 5 queries, 7 keys, d = 2, d_v = 3, mask = each, float64
+""",
+    draw=draw_grouped, returns=("output",),
+    details=dict(unequal=dict(draw=draw_unequal, probe=grouped_unequal)),
+    bans={"fused attention"}, difficulty=2, minutes=10, review="Fewer keys than queries",
+    writings=(grouped_by_repeating, grouped_in_loop),
+    mistakes=edits(grouped_by_repeating, """
     groups_in_turns: Head h looks at group h % G here. Neighbouring heads share a group: h // (H/G).
         key.repeat_interleave(heads // groups, dim=-3)  →  torch.cat([key] * (heads // groups), dim=-3)
         value.repeat_interleave(heads // groups, dim=-3)  →  torch.cat([value] * (heads // groups), dim=-3)
@@ -83,32 +108,4 @@ GROUPED_MISTAKES = edits(grouped_by_repeating, """
         value.repeat_interleave(heads // groups, dim=-3)  →  value[..., torch.arange(heads) * groups // heads, :, :]
     grouped_query_scaled_in_place: The query that was handed in is changed. Scale a new tensor, not in place.
         = (result, query.data.div_(query.shape[-1] ** 0.5))[0]
-""", defines="grouped_attention")  # fmt: skip
-
-GROUPED = attention_exercise("4.12 Grouped queries", grouped_attention, """
-    values 3: each head looks at the keys and values of its group
-        e.g. 4 heads, 2 groups, 2 queries, 3 keys, d = 2, d_v = 3
-        e.g. batch 2, 3 heads, 1 group, 2 queries, 3 keys, d = 2, d_v = 3
-        6 heads, 2 groups, 5 queries, 7 keys, d = 3, d_v = 4
-        6 heads, 3 groups, 3 queries, 5 keys, d = 2, d_v = 7
-        batch 2, 5 heads, 1 group, 3 queries, 7 keys, d = 3, d_v = 2
-        batch 2 × 3, 4 heads, 4 groups, 5 queries, 3 keys, d = 2, d_v = 7
-    mask 1: the mask holds for every head, with and without a batch
-        e.g. 4 heads, 2 groups, 2 queries, 3 keys, d = 2, d_v = 3, mask = one for all
-        e.g. batch 2, 2 heads, 1 group, 2 queries, 3 keys, d = 2, d_v = 3, mask = each
-        6 heads, 3 groups, 5 queries, 7 keys, d = 2, d_v = 3, mask = one for all
-        batch 3, 4 heads, 2 groups, 5 queries, 7 keys, d = 2, d_v = 3, mask = each
-        batch 5 × 2, 6 heads, 2 groups, 3 queries, 7 keys, d = 2, d_v = 5, mask = padding
-    unequal 1: heads that cannot be shared out raise a ValueError
-        e.g. 4 heads, 3 groups
-        6 heads, 5 groups; 2 heads, 3 groups
-    conduct 1
-        e.g. 4 heads, 2 groups, 2 queries, 3 keys, d = 2, d_v = 3
-        batch 2, 6 heads, 3 groups, 5 queries, 7 keys, d = 2, d_v = 3, mask = each, float64
-""",
-    draw=draw_grouped, returns=("output",),
-    details=dict(unequal=dict(draw=draw_unequal, probe=grouped_unequal)),
-    bans={"fused attention"}, difficulty=2, minutes=10, review="Fewer keys than queries",
-    writings=(grouped_by_repeating, grouped_in_loop),
-    mistakes=GROUPED_MISTAKES,
-)  # fmt: skip
+""", defines="grouped_attention"))  # fmt: skip

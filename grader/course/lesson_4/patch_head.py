@@ -82,9 +82,6 @@ def patched_purity(
     }
 
 
-# ---------------------------------------------------------------- mistakes
-
-
 def _values(model: OpenVLM, image_patches: Tensor) -> Tensor:
     """Return the values of each head of the cross-attention: (B, H, S, d_head)."""
     layer = model.blocks[-1].cross_attn
@@ -92,7 +89,23 @@ def _values(model: OpenVLM, image_patches: Tensor) -> Tensor:
     return layer.W_V(image_tokens).unflatten(-1, (layer.num_heads, -1)).transpose(-3, -2)
 
 
-PATCH_MISTAKES = edits(patch_head, """
+PATCH_HEAD = attention_exercise("4.4 Which head carries the answer?", patch_head, """
+    values 4: one head answers for the clean scene, all others for the twin
+        e.g. 2 scenes, 3 tokens, 3 patches, 3 heads, head = 1
+        3 scenes, 5 tokens, 7 patches, 3 heads, head = 1
+        2 scenes, 3 tokens, 5 patches, 3 heads, head = 2, d_head = 3
+        1 scene, 4 tokens, 3 patches, 2 heads, head = 0, d_head = 3
+    conduct 1: afterwards the model answers as before; inputs, weights and modes stay as they are
+        e.g. 2 scenes, 2 tokens, 3 patches, 2 heads, head = 0
+        3 scenes, 5 tokens, 7 patches, 2 heads, head = 1, d_head = 3, float64
+    own model 1: a head of your trained model, for scenes that you have not seen
+        20 scenes, task = where, head = 1
+""",
+    draw=draw_twins, probe=patched_values,
+    details={"conduct": dict(probe=patched_purity), "own model": OWN_PATCHING},
+    difficulty=2, minutes=12, review="Which head carries the answer?",
+    writings=(patch_with_stack,),
+    mistakes=edits(patch_head, """
     twin_into_clean: One head comes from the twin, and all others from the clean scene. It has to be the other way
         round: run the twin, and put in this head's output for the clean scene.
         + clean, twin = twin, clean
@@ -130,23 +143,4 @@ PATCH_MISTAKES = edits(patch_head, """
         with `edit`.
         + layer = model.blocks[-1].cross_attn
         = (result, layer.W_O.weight.data.unflatten(1, (layer.num_heads, -1))[:, head].zero_())[0]
-""", values_of=_values)  # fmt: skip
-
-PATCH_HEAD = attention_exercise("4.4 Which head carries the answer?", patch_head, """
-    values 4: one head answers for the clean scene, all others for the twin
-        e.g. 2 scenes, 3 tokens, 3 patches, 3 heads, head = 1
-        3 scenes, 5 tokens, 7 patches, 3 heads, head = 1
-        2 scenes, 3 tokens, 5 patches, 3 heads, head = 2, d_head = 3
-        1 scene, 4 tokens, 3 patches, 2 heads, head = 0, d_head = 3
-    conduct 1: afterwards the model answers as before; inputs, weights and modes stay as they are
-        e.g. 2 scenes, 2 tokens, 3 patches, 2 heads, head = 0
-        3 scenes, 5 tokens, 7 patches, 2 heads, head = 1, d_head = 3, float64
-    own model 1: a head of your trained model, for scenes that you have not seen
-        20 scenes, task = where, head = 1
-""",
-    draw=draw_twins, probe=patched_values,
-    details={"conduct": dict(probe=patched_purity), "own model": OWN_PATCHING},
-    difficulty=2, minutes=12, review="Which head carries the answer?",
-    writings=(patch_with_stack,),
-    mistakes=PATCH_MISTAKES,
-)  # fmt: skip
+""", values_of=_values))  # fmt: skip

@@ -37,7 +37,22 @@ def draw_photos(
     }
 
 
-EMBEDDING_MISTAKES = edits(embedding_by_hand, """
+PATCH_EMBEDDING = attention_exercise("4.18 Patches become tokens", patch_embedding, """
+    values 2: [CLS] first, then a token for each patch, all with their positions
+        e.g. 2 rows, 2 columns, side = 2, patch = 2, d = 3; batch 2, 2 rows, 2 columns, side = 2, patch = 3, d = 2
+        3 rows, 3 columns, side = 3, patch = 2, d = 5; batch 2, 2 rows, 2 columns, side = 2, patch = 3, d = 7
+    grid 1: positions of another grid are interpolated
+        e.g. 2 rows, 3 columns, side = 4, patch = 2, d = 3
+        2 rows, 5 columns, side = 3, patch = 2, d = 5; batch 2, 5 rows, 3 columns, side = 7, patch = 3, d = 2
+    conduct 1
+        e.g. 2 rows, 2 columns, side = 2, patch = 2, d = 3
+        batch 2, 3 rows, 2 columns, side = 3, patch = 2, d = 5, float64
+""",
+    draw=draw_photos, returns=("tokens",),
+    details=dict(conduct=dict(rtol=10.0)),
+    difficulty=2, minutes=15, review="Patches become tokens",
+    writings=(embedding_by_hand,),
+    mistakes=edits(embedding_by_hand, """
     without_embedding_bias: The bias is not added. Each patch gets it, [CLS] does not.
         + bias = torch.zeros_like(bias)
     bias_on_cls: The bias is added to [CLS], too. It belongs to the patches alone.
@@ -68,25 +83,7 @@ EMBEDDING_MISTAKES = edits(embedding_by_hand, """
         positions[1:].T.reshape(1, d, side, side)  →  positions[1:].reshape(1, d, side, side)
     images_scaled_in_place: The images that were handed in are changed. Work on a new tensor.
         = (result, images.data.mul_(0.5))[0]
-""", defines="patch_embedding")  # fmt: skip
-
-PATCH_EMBEDDING = attention_exercise("4.18 Patches become tokens", patch_embedding, """
-    values 2: [CLS] first, then a token for each patch, all with their positions
-        e.g. 2 rows, 2 columns, side = 2, patch = 2, d = 3; batch 2, 2 rows, 2 columns, side = 2, patch = 3, d = 2
-        3 rows, 3 columns, side = 3, patch = 2, d = 5; batch 2, 2 rows, 2 columns, side = 2, patch = 3, d = 7
-    grid 1: positions of another grid are interpolated
-        e.g. 2 rows, 3 columns, side = 4, patch = 2, d = 3
-        2 rows, 5 columns, side = 3, patch = 2, d = 5; batch 2, 5 rows, 3 columns, side = 7, patch = 3, d = 2
-    conduct 1
-        e.g. 2 rows, 2 columns, side = 2, patch = 2, d = 3
-        batch 2, 3 rows, 2 columns, side = 3, patch = 2, d = 5, float64
-""",
-    draw=draw_photos, returns=("tokens",),
-    details=dict(conduct=dict(rtol=10.0)),
-    difficulty=2, minutes=15, review="Patches become tokens",
-    writings=(embedding_by_hand,),
-    mistakes=EMBEDDING_MISTAKES,
-)  # fmt: skip
+""", defines="patch_embedding"))  # fmt: skip
 
 # ---------------------------------------------------------------- 4.19 and 4.20: functions of a layer and of tokens
 
@@ -135,7 +132,13 @@ def layer_details(name: str) -> dict[str, Any]:
     )
 
 
-VIT_ATTENTION_MISTAKES = edits(attention_by_hand, """
+VIT_ATTENTION = attention_exercise("4.19 Attention with a real layer", vit_attention, """
+    values 2: every head attends, with weights and biases
+""" + LAYER_TRIALS,
+    draw=draw_layer, details=layer_details("vit_attention"),
+    difficulty=2, minutes=10, review="One layer",
+    writings=(attention_by_hand,),
+    mistakes=edits(attention_by_hand, """
     vit_without_biases: The biases are left out. Call the layer's Linears, W_Q and the others, as they are.
         layer.W_Q(tokens)  →  tokens @ layer.W_Q.weight.T
         layer.W_K(tokens)  →  tokens @ layer.W_K.weight.T
@@ -177,18 +180,15 @@ VIT_ATTENTION_MISTAKES = edits(attention_by_hand, """
         = result[0], result[1].mean(-3)
     without_gradients: Nothing learns from this: no gradient gets through it. Leave out what stops gradients, such as torch.no_grad or detach.
         = result[0].detach(), result[1].detach()
-""", defines="vit_attention")  # fmt: skip
+""", defines="vit_attention"))  # fmt: skip
 
-VIT_ATTENTION = attention_exercise("4.19 Attention with a real layer", vit_attention, """
-    values 2: every head attends, with weights and biases
+VIT_BLOCK = attention_exercise("4.20 A block with layer scale", vit_block, """
+    values 2: norm, attention, scale, add; norm, feed-forward, scale, add
 """ + LAYER_TRIALS,
-    draw=draw_layer, details=layer_details("vit_attention"),
-    difficulty=2, minutes=10, review="One layer",
-    writings=(attention_by_hand,),
-    mistakes=VIT_ATTENTION_MISTAKES,
-)  # fmt: skip
-
-VIT_BLOCK_MISTAKES = edits(vit_block, """
+    draw=draw_layer, details=layer_details("vit_block"),
+    builds_on=("4.19",), difficulty=2, minutes=10, review="One layer",
+    writings=(block_in_steps,),
+    mistakes=edits(vit_block, """
     vit_norm_last: The norms come after the additions. Let each come first, before attention and before expand, and let the residual go past it.
         vit_attention(layer, layer.norm_1(tokens))  →  vit_attention(layer, tokens)
         tokens = tokens + layer.scale_1 * seen  →  tokens = layer.norm_1(tokens + layer.scale_1 * seen)
@@ -232,16 +232,7 @@ VIT_BLOCK_MISTAKES = edits(vit_block, """
         F.gelu  →  F.relu
     nothing_in_the_middle: Between expand and contract something is missing: F.gelu.
         F.gelu(layer.expand(layer.norm_2(tokens)))  →  layer.expand(layer.norm_2(tokens))
-""")  # fmt: skip
-
-VIT_BLOCK = attention_exercise("4.20 A block with layer scale", vit_block, """
-    values 2: norm, attention, scale, add; norm, feed-forward, scale, add
-""" + LAYER_TRIALS,
-    draw=draw_layer, details=layer_details("vit_block"),
-    builds_on=("4.19",), difficulty=2, minutes=10, review="One layer",
-    writings=(block_in_steps,),
-    mistakes=VIT_BLOCK_MISTAKES,
-)  # fmt: skip
+"""))  # fmt: skip
 
 # ---------------------------------------------------------------- 4.21
 

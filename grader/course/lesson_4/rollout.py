@@ -55,9 +55,6 @@ def rollout_gradients(
     return purity_and_gradients(call, {"self_maps": self_maps, "cross_map": cross_map}, {"map": grad_output})
 
 
-# ---------------------------------------------------------------- mistakes
-
-
 ROLLOUT = attention_exercise("4.1 Attention rollout", attention_rollout, """
     values 3: heads averaged, half identity, layer after layer, then the image
         e.g. 2 layers, 2 heads, 3 tokens, 4 patches
