@@ -4,8 +4,7 @@ from attention.single_head import CrossAttention
 
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_1.layers import HIDDEN_OTHERWISE, draw_layer_sizes, layer_parameters, mask_first, projections
-from grader.declare.authoring import edits
-from grader.declare.drawn import drawn_layer
+from grader.declare.authoring import drawn_layer, edits
 
 CROSS_WEIGHTS = projections(W_Q="d_text", W_K="d_image", W_V="d_image")
 CROSS_SIZES = dict(d_text="d_text", d_image="d_image", d_k="d_k")

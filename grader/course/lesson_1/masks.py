@@ -10,10 +10,8 @@ from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_1.shared import ATTENTION_INPUTS, a_mask, draw_attention, draw_mask
-from grader.declare.authoring import InputSampler, draw_directions, edits
-from grader.declare.drawn import drawn, given
+from grader.declare.authoring import Inputs, InputSampler, Value, draw_directions, drawn, edits, given
 from grader.declare.probes import function_gradients, side_effects
-from grader.records import Inputs, Value
 
 # ---------------------------------------------------------------- 1.5 causal_mask, padding_mask
 

@@ -10,10 +10,8 @@ from torch import Tensor
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_1.trained_pointer import draw_unseen_scenes, judge_pointer
 from grader.course.lesson_1.verified_pointer import POINTER_CELL, VERIFIED_POINTER
-from grader.declare.authoring import InputSampler
-from grader.declare.drawn import drawn, integers
+from grader.declare.authoring import Inputs, InputSampler, Value, drawn, integers
 from grader.declare.probes import effects_of, purity_and_gradients
-from grader.records import Inputs, Value
 
 
 def draw_pointer_maps(

@@ -4,8 +4,7 @@ from attention.single_head import SelfAttention
 
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_1.layers import HIDDEN_OTHERWISE, draw_layer_sizes, layer_parameters, mask_first, projections
-from grader.declare.authoring import edits
-from grader.declare.drawn import drawn_layer
+from grader.declare.authoring import drawn_layer, edits
 
 SELF_WEIGHTS = projections(W_Q="d_model", W_K="d_model", W_V="d_model")
 draw_self_attention = mask_first(

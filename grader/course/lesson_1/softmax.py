@@ -8,8 +8,7 @@ from attention.dot_product import stable_softmax
 from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
-from grader.declare.authoring import InputSampler
-from grader.records import Inputs
+from grader.declare.authoring import Inputs, InputSampler
 
 
 def draw_scores(sampler: InputSampler, *, shape: tuple[int, ...], dtype: torch.dtype = torch.float32) -> Inputs:

@@ -9,9 +9,8 @@ from attention.multi_head import AlignedCrossAttention
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_2.aligner import draw_aligner
 from grader.course.lesson_2.layers import draw_head_projections, gradients_and_size
-from grader.declare.authoring import InputSampler
+from grader.declare.authoring import Inputs, InputSampler
 from grader.declare.probes import load, named, zero_others
-from grader.records import Inputs
 
 
 def draw_aligned_attention(

@@ -9,10 +9,8 @@ from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_2.layers import draw_projection, gradients_and_size
-from grader.declare.authoring import InputSampler
-from grader.declare.drawn import drawn
+from grader.declare.authoring import Inputs, InputSampler, drawn
 from grader.declare.probes import as_module, load, raised
-from grader.records import Inputs
 
 
 def draw_aligner(

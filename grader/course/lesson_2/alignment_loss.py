@@ -11,10 +11,8 @@ from torch.nn import functional as F
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_2.verified_trainings import TRAINED_ALIGNER
 from grader.course.lesson_2.writings import loss_by_logsumexp
-from grader.declare.authoring import InputSampler, edits
-from grader.declare.drawn import drawn, given, integers, normal
+from grader.declare.authoring import Inputs, InputSampler, drawn, edits, given, integers, normal
 from grader.declare.probes import purity_and_gradients
-from grader.records import Inputs
 
 # Aligned tokens, word vectors, for each token the index of its word, and the temperature.
 draw_words = drawn(

@@ -10,10 +10,9 @@ from torch import Tensor
 
 from grader.course.lesson_2.layers import draw_head_projections
 from grader.course.lesson_2.trained_aligner import unusable
+from grader.declare.authoring import Case, Finding, Inputs, InputSampler
 from grader.declare.probes import as_tensor, load, pair, zero_others
-from grader.declare.sampler import InputSampler
 from grader.judge.compare import difference
-from grader.records import Case, Finding, Inputs
 
 
 def draw_dropout(sampler: InputSampler, *, tokens: int, heads: int, d_head: int, dropout: float) -> Inputs:

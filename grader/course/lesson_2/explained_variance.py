@@ -13,9 +13,8 @@ from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_2.writings import variance_by_ones, variance_by_pinv
-from grader.declare.authoring import InputSampler, edits
+from grader.declare.authoring import Case, Finding, Inputs, InputSampler, edits
 from grader.declare.probes import as_number, effects_of, strided
-from grader.records import Case, Finding, Inputs
 
 
 def draw_readout(

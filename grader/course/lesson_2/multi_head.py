@@ -11,9 +11,8 @@ from grader.course.lesson_2.dropout import attend_with_dropout, draw_dropout, dr
 from grader.course.lesson_2.layers import draw_head_projections, gradients_and_size
 from grader.course.lesson_2.verified_trainings import TRAINED_READER
 from grader.course.lesson_2.writings import MultiHeadByHand
-from grader.declare.authoring import InputSampler, edits
+from grader.declare.authoring import Inputs, InputSampler, edits
 from grader.declare.probes import load, named, pair, raised, zero_others
-from grader.records import Inputs
 
 
 def draw_multi_head_layer(

@@ -9,9 +9,8 @@ from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_2.writings import pattern_by_shares
-from grader.declare.authoring import InputSampler, edits
+from grader.declare.authoring import Inputs, InputSampler, edits
 from grader.declare.probes import side_effects
-from grader.records import Inputs
 
 
 def draw_patterns(sampler: InputSampler, *, n: int) -> Inputs:

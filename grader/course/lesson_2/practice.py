@@ -11,9 +11,8 @@ from torch import Tensor
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_2.layers import draw_head_projections, draw_projection, gradients_and_size, list_parameters
 from grader.course.lesson_2.writings import FusionInSteps, entropy_by_hand
-from grader.declare.authoring import InputSampler
+from grader.declare.authoring import Inputs, InputSampler
 from grader.declare.probes import effects_of, load, named, strided, zero_others
-from grader.records import Inputs
 
 # ---------------------------------------------------------------- 2.P1 attention_entropy
 

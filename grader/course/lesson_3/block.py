@@ -8,10 +8,9 @@ from attention.vlm import VisionLanguageBlock
 from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
-from grader.declare.authoring import InputSampler
+from grader.declare.authoring import InputSampler, Value
 from grader.declare.drawn import Sizes, drawn, drawn_layer, drawn_part, given, shape_of, where_given
 from grader.declare.probes import load, named
-from grader.records import Value
 
 
 def draw_seen_image(sampler: InputSampler, sizes: Sizes) -> Tensor | None:

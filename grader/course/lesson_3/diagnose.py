@@ -17,9 +17,8 @@ from torch.nn import functional as F
 from grader.course.common.attention_words import attention_exercise
 from grader.course.common.model_state import modes, what_learns
 from grader.course.lesson_3.writings import diagnose_in_one
-from grader.declare.authoring import InputSampler, edits
+from grader.declare.authoring import Inputs, InputSampler, Value, edits
 from grader.declare.probes import side_effects
-from grader.records import Inputs, Value
 
 PATCHES, HEADS, TOKENS = 5, 2, 7
 

@@ -9,9 +9,8 @@ from torch import Tensor
 from grader.course.common.attention_words import attention_exercise
 from grader.course.common.tensor_sizes import watch_sizes
 from grader.course.lesson_3.writings import linear_in_pairs, window_by_index, window_in_loop
-from grader.declare.authoring import InputSampler, edits
+from grader.declare.authoring import Inputs, InputSampler, Value, edits
 from grader.declare.drawn import Draw, drawn, given, normal
-from grader.records import Inputs, Value
 
 UNMASKED: dict[str, str | Draw] = dict(
     query=normal("* n d", scale=1.5), key=normal("* n d", scale=1.5), value="* n d_v"

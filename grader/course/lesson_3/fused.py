@@ -10,10 +10,8 @@ from grader.course.common.attention_words import attention_exercise
 from grader.course.common.tensor_sizes import watch_sizes
 from grader.course.lesson_3.value_weighted import draw_multi_head
 from grader.course.lesson_3.writings import fused_in_steps
-from grader.declare.authoring import InputSampler, edits
-from grader.declare.drawn import and_more, drawn_part
+from grader.declare.authoring import Inputs, InputSampler, Value, and_more, drawn_part, edits
 from grader.declare.probes import load, purity_and_gradients
-from grader.records import Inputs, Value
 
 
 def draw_fused(sampler: InputSampler, *, cross: bool = True, mask: str = "none", **sizes) -> Inputs:

@@ -12,10 +12,9 @@ from grader.course.common.attention_words import attention_exercise
 from grader.course.common.model_state import modes, what_learns
 from grader.course.lesson_3.small_model import draw_small_weights, small_model
 from grader.course.lesson_3.writings import generate_in_pieces
-from grader.declare.authoring import InputSampler
+from grader.declare.authoring import Inputs, InputSampler, Value
 from grader.declare.layer_weights import build_quietly
 from grader.declare.probes import side_effects
-from grader.records import Inputs, Value
 
 TRIES = 10  # questions that a model gets, before another is drawn
 

@@ -7,10 +7,9 @@ import torch
 from attention.vlm import MiniVLM
 
 from grader.course.common.attention_words import attention_exercise
-from grader.declare.authoring import InputSampler
+from grader.declare.authoring import Inputs, InputSampler, Value
 from grader.declare.drawn import Draw, drawn_layer, given
 from grader.declare.probes import load, pair, purity_and_gradients
-from grader.records import Inputs, Value
 
 
 def next_size(name: str, more: int) -> Draw:

@@ -9,10 +9,8 @@ from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_3.writings import patches_in_loops, swap_by_index
-from grader.declare.authoring import InputSampler, edits
-from grader.declare.drawn import and_more, drawn, given
+from grader.declare.authoring import Inputs, InputSampler, Value, and_more, drawn, edits, given
 from grader.declare.probes import purity_and_gradients
-from grader.records import Inputs, Value
 
 # ---------------------------------------------------------------- 3.1 patchify
 

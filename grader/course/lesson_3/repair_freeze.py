@@ -9,9 +9,8 @@ from torch import Tensor, nn
 
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_3.repaired_model import gate
-from grader.declare.authoring import InputSampler, edits
+from grader.declare.authoring import Inputs, InputSampler, Value, edits
 from grader.declare.probes import WrongForm
-from grader.records import Inputs, Value
 
 
 def draw_frozen(sampler: InputSampler, *, widths: list[int], depth: int) -> Inputs:

@@ -8,9 +8,8 @@ from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_3.repaired_model import gate
-from grader.declare.authoring import InputSampler
+from grader.declare.authoring import Inputs, InputSampler, Value
 from grader.declare.probes import as_tensor, pair, side_effects
-from grader.records import Inputs, Value
 
 
 def draw_questions_and_images(

@@ -10,10 +10,9 @@ import torch
 from attention.pocket import PocketVLM, pocket_questions
 from torch import Tensor
 
-from grader.declare.authoring import Check, InputSampler, further_check, trials
+from grader.declare.authoring import Case, Check, Finding, Inputs, InputSampler, Value, further_check, trials
 from grader.declare.layer_weights import build_quietly
 from grader.judge.compare import compare
-from grader.records import Case, Finding, Inputs, Value
 
 # The least shares on full scenes of unseen images. A healthy training is far above both, a broken one near 0.1.
 RIGHT_GATE, ON_PATCH_GATE = 0.85, 0.90

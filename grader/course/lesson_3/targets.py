@@ -8,9 +8,8 @@ from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_3.writings import targets_in_loops
-from grader.declare.authoring import InputSampler
+from grader.declare.authoring import Inputs, InputSampler, Value
 from grader.declare.probes import effects_of, strided
-from grader.records import Inputs, Value
 
 
 def draw_sequences(

@@ -10,9 +10,8 @@ from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_3.small_model import draw_small_weights, small_model
 from grader.course.lesson_3.targets import draw_sequences
 from grader.course.lesson_3.writings import step_on_answers
-from grader.declare.authoring import InputSampler
+from grader.declare.authoring import Inputs, InputSampler, Value
 from grader.declare.probes import side_effects
-from grader.records import Inputs, Value
 
 
 def draw_one_step(

@@ -11,8 +11,7 @@ from grader.course.common.model_state import what_learns
 from grader.course.lesson_3.trained_model import draw_held_out, judge_answers, judge_maps, trained_answers, trained_maps
 from grader.course.lesson_3.verified_model import MODEL_CELL, VERIFIED_ANSWERS, VERIFIED_MAPS
 from grader.course.lesson_3.writings import map_in_loop
-from grader.declare.authoring import edits
-from grader.declare.drawn import drawn_layer, normal
+from grader.declare.authoring import drawn_layer, edits, normal
 from grader.declare.probes import load, side_effects, strided
 
 draw_multi_head = drawn_layer(

@@ -9,9 +9,8 @@ from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_4.modern_writings import cached_by_steps
-from grader.declare.authoring import InputSampler
+from grader.declare.authoring import Inputs, InputSampler, Value
 from grader.declare.probes import as_tensor, effects_of, load, pair
-from grader.records import Inputs, Value
 
 
 def draw_cached(

@@ -8,10 +8,8 @@ from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_4.ranking import draw_ranked, rank_explanations
-from grader.declare.authoring import InputSampler, edits, in_both
-from grader.declare.drawn import drawn
+from grader.declare.authoring import Inputs, InputSampler, Value, drawn, edits, in_both
 from grader.declare.probes import side_effects, strided
-from grader.records import Inputs, Value
 
 
 def draw_scenes_and_order(

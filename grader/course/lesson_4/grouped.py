@@ -7,10 +7,9 @@ from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_4.modern_writings import grouped_by_repeating, grouped_in_loop
-from grader.declare.authoring import InputSampler, edits
+from grader.declare.authoring import InputSampler, Value, edits
 from grader.declare.drawn import Sizes, drawn, mask, normal, where_given
 from grader.declare.probes import raised
-from grader.records import Value
 
 
 def draw_group_mask(sampler: InputSampler, sizes: Sizes) -> Tensor:

@@ -17,10 +17,9 @@ from attention.tokens import PROMPT_LENGTHS, TASKS, draw_questions
 from torch import Tensor
 
 from grader.course.lesson_4.short_training import copy_weights
-from grader.declare.authoring import InputSampler
+from grader.declare.authoring import Case, Finding, Inputs, InputSampler, Value
 from grader.declare.layer_weights import build_quietly
 from grader.judge.compare import compare
-from grader.records import Case, Finding, Inputs, Value
 
 
 def draw_own_questions(sampler: InputSampler, *, scenes: int, task: str) -> Inputs:

@@ -11,10 +11,9 @@ from grader.course.common.attention_words import attention_exercise
 from grader.course.common.model_state import modes, what_learns
 from grader.course.lesson_4.explain_writings import patch_with_stack
 from grader.course.lesson_4.own_model import OWN_PATCHING
-from grader.declare.authoring import InputSampler, edits
+from grader.declare.authoring import Inputs, InputSampler, Value, edits
 from grader.declare.layer_weights import build_quietly, draw_layer_weights
 from grader.declare.probes import load, side_effects
-from grader.records import Inputs, Value
 
 
 def draw_twins(

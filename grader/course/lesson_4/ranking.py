@@ -13,10 +13,9 @@ from attention.open_vlm import OpenVLM
 from attention.tokens import PROMPT_LENGTHS, TASKS, WORDS, draw_questions
 from torch import Tensor
 
-from grader.declare.authoring import InputSampler
+from grader.declare.authoring import Inputs, InputSampler, Value
 from grader.declare.layer_weights import build_quietly, draw_layer_weights
 from grader.declare.probes import load
-from grader.records import Inputs, Value
 
 RANKED_SIZES = {
     "d_vision": 64,

@@ -10,10 +10,8 @@ from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_4.short_training import training_gate
-from grader.declare.authoring import InputSampler
-from grader.declare.drawn import drawn, given, integers, normal
+from grader.declare.authoring import Inputs, InputSampler, Value, drawn, given, integers, normal
 from grader.declare.probes import effects_of, purity_and_gradients
-from grader.records import Inputs, Value
 
 draw_answers_and_scores = drawn(
     logits=normal("questions words", scale=2.0),

@@ -8,8 +8,7 @@ from attention.short_trainings import PADDING
 from grader.course.common.attention_words import attention_exercise
 from grader.course.common.look import draw_look, draw_look_and_direction, look_conduct, look_values
 from grader.course.lesson_4.short_training import training_gate
-from grader.declare.authoring import InputSampler
-from grader.records import Inputs
+from grader.declare.authoring import Inputs, InputSampler
 
 
 def with_padding(sampler: InputSampler, inputs: Inputs) -> Inputs:

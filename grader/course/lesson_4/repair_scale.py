@@ -7,8 +7,7 @@ from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_4.short_training import training_gate
-from grader.declare.authoring import InputSampler
-from grader.records import Inputs
+from grader.declare.authoring import Inputs, InputSampler
 
 
 def draw_one_look(

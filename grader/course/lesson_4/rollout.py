@@ -10,10 +10,8 @@ from torch import Tensor
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_4.explain_writings import rollout_in_one_product
 from grader.course.lesson_4.own_model import OWN_ROLLOUT
-from grader.declare.authoring import InputSampler
-from grader.declare.drawn import and_more
+from grader.declare.authoring import Inputs, InputSampler, Value, and_more
 from grader.declare.probes import purity_and_gradients
-from grader.records import Inputs, Value
 
 
 def draw_maps(

@@ -8,10 +8,8 @@ from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_4.modern_writings import rotate_2d_in_one, rotate_as_complex, rotate_in_loop
-from grader.declare.authoring import InputSampler
-from grader.declare.drawn import drawn, given, integers, normal, where_given
+from grader.declare.authoring import Inputs, InputSampler, Value, drawn, given, integers, normal, where_given
 from grader.declare.probes import raised
-from grader.records import Inputs, Value
 
 FARTHEST = 40  # place; farther out, float32 rounds the angles more than is allowed here
 # Whoever computes the angles in float32 is right. So in float64 the results may be off by what float32 rounds.

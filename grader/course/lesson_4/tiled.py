@@ -9,9 +9,8 @@ from torch import Tensor
 from grader.course.common.attention_words import attention_exercise
 from grader.course.common.tensor_sizes import watch_peak, watch_sizes
 from grader.course.lesson_4.modern_writings import tiled_on_both_sides
-from grader.declare.authoring import InputSampler
+from grader.declare.authoring import Inputs, InputSampler, Value
 from grader.declare.probes import effects_of
-from grader.records import Inputs, Value
 
 # A score in the hundreds is rounded at the fifth digit, in float32, and a weight changes by as much.
 ROUNDED_SCORES = 30.0

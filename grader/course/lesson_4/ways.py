@@ -8,10 +8,9 @@ from attention.masks import causal_mask
 from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
-from grader.declare.authoring import Exercise, InputSampler
+from grader.declare.authoring import Exercise, InputSampler, Value
 from grader.declare.drawn import Sizes, drawn, drawn_layer, given, weights_of
 from grader.declare.probes import as_module, as_tensor, learned, pair
-from grader.records import Value
 
 LAYER = dict(d_model="d_model", num_heads="heads")
 TOKENS = dict(text_tokens="* words d_model", image_tokens="* patches d_model")
