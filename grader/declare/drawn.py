@@ -129,6 +129,12 @@ def mask(shape: str, *, keep: float = 0.6) -> Draw:
     return lambda sampler, sizes: sampler.mask(*shape_of(shape, sizes), keep=keep)
 
 
+def then(value: str | Draw, change: Callable[[Any], Any]) -> Draw:
+    """Draw a value, and make another one of it."""
+    draw = normal(value) if isinstance(value, str) else value
+    return lambda sampler, sizes: change(draw(sampler, sizes))
+
+
 def given(name: str, *default: Any) -> Draw:
     """Hand one of the trial's sizes over as it is; a trial that has none, the default."""
     return lambda sampler, sizes: sizes.get(name, *default) if default else size_of(name, sizes)

@@ -9,32 +9,26 @@ from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_2.layers import draw_projection, gradients_and_size
-from grader.declare.authoring import Inputs, InputSampler, drawn
+from grader.declare.authoring import InputSampler, drawn, drawn_layer, given
+from grader.declare.drawn import Sizes
 from grader.declare.probes import as_module, load, raised
 
 
-def draw_aligner(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    tokens: int,
-    d_vision: int,
-    d_text: int,
-    method: str = "linear",
-    dtype: torch.dtype = torch.float32,
-) -> Inputs:
-    """Draw weights for an aligner of this method (the identity has none), and tokens as its argument."""
-    weights: dict[str, Tensor] = {}
-    if method == "linear":
-        weights = draw_projection(sampler, "proj", d_vision, d_text, dtype=dtype)
+def draw_aligner_weights(sampler: InputSampler, sizes: Sizes) -> dict[str, Tensor]:
+    """Draw weights for an aligner of the trial's method; the identity has none."""
+    d_vision, d_text, dtype = sizes["d_vision"], sizes["d_text"], sizes.get("dtype", torch.float32)
+    method = sizes.get("method", "linear")
     if method == "mlp":
-        weights = draw_projection(sampler, "proj.0", d_vision, d_text, dtype=dtype)
-        weights |= draw_projection(sampler, "proj.2", d_text, d_text, dtype=dtype)
-    return {
-        "sizes": {"d_vision": d_vision, "d_text": d_text, "method": method},
-        "weights": weights,
-        "arguments": {"tokens": sampler.normal(*batch_shape, tokens, d_vision, dtype=dtype)},
-    }
+        first = draw_projection(sampler, "proj.0", d_vision, d_text, dtype=dtype)
+        return first | draw_projection(sampler, "proj.2", d_text, d_text, dtype=dtype)
+    return draw_projection(sampler, "proj", d_vision, d_text, dtype=dtype) if method == "linear" else {}
+
+
+draw_aligner = drawn_layer(
+    draw_aligner_weights,
+    dict(d_vision="d_vision", d_text="d_text", method=given("method", "linear")),
+    tokens="* tokens d_vision",
+)
 
 
 def aligner_default(layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from torch import Tensor
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_2.layers import draw_head_projections, draw_projection, gradients_and_size, list_parameters
 from grader.course.lesson_2.writings import FusionInSteps, entropy_by_hand
-from grader.declare.authoring import Inputs, InputSampler
+from grader.declare.authoring import Inputs, InputSampler, drawn_layer, given, where_given
+from grader.declare.drawn import Sizes
 from grader.declare.probes import effects_of, load, named, strided, zero_others
 
 # ---------------------------------------------------------------- 2.P1 attention_entropy
@@ -69,37 +70,31 @@ ENTROPY = attention_exercise("2.P1 How widely does a query look?", attention_ent
 # ---------------------------------------------------------------- 2.P3 ImageTextFusion
 
 
-def draw_fusion(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    text: int,
-    image: int,
-    d_text: int,
-    d_image: int,
-    heads: int | None = None,
-    d_head: int,
-    dtype: torch.dtype = torch.float32,
-) -> Inputs:
-    """Draw a layer's weights and arguments; with heads=None the layer uses its default of 4 heads."""
-    d_model = (heads or 4) * d_head
-    sizes = {"d_text": d_text, "d_image": d_image, "d_model": d_model}
+def draw_fusion_weights(sampler: InputSampler, sizes: Sizes) -> dict[str, Tensor]:
+    d_model, dtype = model_width(sampler, sizes), sizes.get("dtype", torch.float32)
     weights: dict[str, Tensor] = {}
-    for side, width in (("text", d_text), ("image", d_image)):
+    for side in ("text", "image"):
+        width = sizes[f"d_{side}"]
         weights[f"{side}_norm.weight"] = sampler.uniform(width, dtype=dtype) + 0.5
         weights[f"{side}_norm.bias"] = sampler.normal(width, dtype=dtype)
         weights |= draw_projection(sampler, f"{side}_in", width, d_model, dtype=dtype)
         weights |= draw_projection(sampler, f"{side}_out", d_model, width, dtype=dtype)
     for prefix in ("text_from_image.", "image_from_text."):
         weights |= draw_head_projections(sampler, prefix, d_model, d_model, dtype)
-    return {
-        "sizes": sizes if heads is None else {**sizes, "num_heads": heads},
-        "weights": weights,
-        "arguments": {
-            "text_tokens": sampler.normal(*batch_shape, text, d_text, dtype=dtype),
-            "image_tokens": sampler.normal(*batch_shape, image, d_image, dtype=dtype),
-        },
-    }
+    return weights
+
+
+def model_width(sampler: InputSampler, sizes: Sizes) -> int:
+    """Return the width of all heads; a layer that is made without a number of heads has 4."""
+    return sizes.get("heads", 4) * sizes["d_head"]
+
+
+draw_fusion = drawn_layer(
+    draw_fusion_weights,
+    dict(d_text="d_text", d_image="d_image", d_model=model_width, num_heads=where_given("heads", given("heads"))),
+    text_tokens="* text d_text",
+    image_tokens="* image d_image",
+)
 
 
 def fusion_values(

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
 from grader.declare.authoring import InputSampler, Value
-from grader.declare.drawn import Sizes, drawn, drawn_layer, drawn_part, given, shape_of, where_given
+from grader.declare.drawn import Sizes, drawn, drawn_layer, drawn_part, given, mask, shape_of, where_given
 from grader.declare.probes import load, named
 
 
@@ -21,7 +21,18 @@ def draw_seen_image(sampler: InputSampler, sizes: Sizes) -> Tensor | None:
 
 
 def draw_block_mask(sampler: InputSampler, sizes: Sizes) -> Tensor | None:
-    return draw_text_mask(sampler, sizes.get("mask", "none"), sizes.get("batch_shape", ()), sizes["tokens"])
+    """Draw a mask of the self-attention.
+
+    Kinds: "causal"; "random"; "nowhere", random, and one token may attend nowhere; "padding", another row for each text of
+    the batch.
+    """
+    kind, tokens = sizes.get("mask"), sizes["tokens"]
+    if kind is None or kind == "causal":
+        return causal_mask(tokens) if kind else None
+    made: Tensor = mask("* 1 tokens" if kind == "padding" else "tokens tokens")(sampler, sizes)
+    if kind == "nowhere":
+        made[tokens // 2] = False
+    return made
 
 
 BLOCK_SIZES = dict(d_model="d_model", num_heads="heads", d_ff="d_ff")
@@ -32,25 +43,6 @@ draw_block = drawn_layer(
     image_tokens=draw_seen_image,
     mask=draw_block_mask,
 )
-
-
-def draw_text_mask(sampler: InputSampler, kind: str, batch_shape: tuple[int, ...], tokens: int) -> Tensor | None:
-    """Draw a mask of the self-attention.
-
-    Args:
-        kind: "none", "causal", "random"; "nowhere", random, and one token may attend nowhere; "padding", another row for each
-            text of the batch.
-    """
-    if kind == "none":
-        return None
-    if kind == "causal":
-        return causal_mask(tokens)
-    if kind == "padding":
-        return sampler.mask(*batch_shape, 1, tokens)
-    mask = sampler.mask(tokens, tokens)
-    if kind == "nowhere":
-        mask[tokens // 2] = False
-    return mask
 
 
 # The arguments that make a block; a trial without `cross` leaves it to its default.

@@ -9,32 +9,34 @@ from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_4.modern_writings import cached_by_steps
-from grader.declare.authoring import Inputs, InputSampler, Value
+from grader.declare.authoring import Inputs, InputSampler, Value, drawn, normal
+from grader.declare.drawn import Draw, Sizes, chosen
 from grader.declare.probes import as_tensor, effects_of, load, pair
 
 
-def draw_cached(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    before: int,
-    tokens: int,
-    d_model: int,
-    heads: int,
-    dtype: torch.dtype = torch.float32,
-) -> Inputs:
-    """Draw a layer's weights, new tokens, and a cache of `before` tokens; None where that is 0."""
-    shape = (*batch_shape, heads, before, d_model // heads)
-    return {
-        "sizes": {"d_model": d_model, "num_heads": heads},
-        "weights": {
-            f"{name}.weight": sampler.normal(d_model, d_model, scale=d_model**-0.5, dtype=dtype)
-            for name in ("W_Q", "W_K", "W_V", "W_O")
-        },
-        "tokens": sampler.normal(*batch_shape, tokens, d_model, scale=2.0, dtype=dtype),
-        "keys": sampler.normal(*shape, scale=2.0, dtype=dtype) if before else None,
-        "values": sampler.normal(*shape, dtype=dtype) if before else None,
-    }
+def draw_cached_weights(sampler: InputSampler, sizes: Sizes) -> dict[str, Tensor]:
+    width = sizes["d_model"]
+    square = normal("d_model d_model", scale=width**-0.5)
+    return {f"{name}.weight": square(sampler, sizes) for name in ("W_Q", "W_K", "W_V", "W_O")}
+
+
+def in_cache(scale: float) -> Draw:
+    """Draw keys or values of `before` tokens; None where that is 0."""
+
+    def draw(sampler: InputSampler, sizes: Sizes) -> Tensor | None:
+        width = sizes["d_model"] // sizes["heads"]
+        return normal(f"* heads before {width}", scale=scale)(sampler, sizes) if sizes["before"] else None
+
+    return draw
+
+
+draw_cached = drawn(
+    sizes=chosen(dict(d_model="d_model", num_heads="heads")),
+    weights=draw_cached_weights,
+    tokens=normal("* tokens d_model", scale=2.0),
+    keys=in_cache(2.0),
+    values=in_cache(1.0),
+)
 
 
 def cached_values(

@@ -11,41 +11,29 @@ from grader.course.common.attention_words import attention_exercise
 from grader.course.common.model_state import modes, what_learns
 from grader.course.lesson_4.explain_writings import patch_with_stack
 from grader.course.lesson_4.own_model import OWN_PATCHING
-from grader.declare.authoring import Inputs, InputSampler, Value, edits
-from grader.declare.layer_weights import build_quietly, draw_layer_weights
+from grader.declare.authoring import Value, drawn, edits, given, integers
+from grader.declare.drawn import Draw, chosen, weights_of
 from grader.declare.probes import load, side_effects
 
-
-def draw_twins(
-    sampler: InputSampler,
-    *,
-    scenes: int,
-    tokens: int,
-    patches: int,
-    heads: int,
-    head: int,
-    d_head: int = 2,
-    dtype=torch.float32,
-) -> Inputs:
-    """Draw a model of two blocks, a prompt for each scene, and two scenes for each."""
-    sizes = {
-        "d_vision": 3,
-        "d_model": heads * d_head,
-        "num_heads": heads,
-        "d_ff": 5,
-        "num_layers": 2,
-        "vocab_size": 7,
-        "max_tokens": tokens + 1,
-        "num_patches": patches,
-    }
-    return {
-        "sizes": sizes,
-        "weights": draw_layer_weights(sampler, build_quietly(OpenVLM, **sizes), dtype),
-        "head": head,
-        "token_ids": sampler.integers(0, 7, scenes, tokens),
-        "clean": sampler.normal(scenes, patches, 3, dtype=dtype),
-        "twin": sampler.normal(scenes, patches, 3, dtype=dtype),
-    }
+# A model of two blocks, a prompt for each scene, and two scenes for each.
+TWIN_SIZES: dict[str, str | Draw] = dict(
+    d_vision="3",
+    d_model=lambda _, sizes: sizes["heads"] * sizes.get("d_head", 2),
+    num_heads="heads",
+    d_ff="5",
+    num_layers="2",
+    vocab_size="7",
+    max_tokens=lambda _, sizes: sizes["tokens"] + 1,
+    num_patches="patches",
+)
+draw_twins = drawn(
+    sizes=chosen(TWIN_SIZES),
+    weights=weights_of(OpenVLM, TWIN_SIZES),
+    head=given("head"),
+    token_ids=integers(0, 7, "scenes tokens"),
+    clean="scenes patches 3",
+    twin="scenes patches 3",
+)
 
 
 def patched_values(

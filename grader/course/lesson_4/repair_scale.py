@@ -1,38 +1,31 @@
 """Exercise 4.6: `look_once`, in the place of an attention without its scale."""
 
-import torch
 from attention.mended import look_once
 from attention.short_trainings import SCALE
 from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_4.short_training import training_gate
-from grader.declare.authoring import Inputs, InputSampler
+from grader.declare.authoring import InputSampler, drawn, normal
+from grader.declare.drawn import Draw, Sizes
 
 
-def draw_one_look(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    words: int,
-    patches: int,
-    d_k: int,
-    d_v: int,
-    scale: float = 1.0,
-    scores: str = "any",
-    dtype: torch.dtype = torch.float32,
-) -> Inputs:
-    """Draw queries, keys and values; their scores are "any", or all "below zero".
+def draw_side_of_look(shape: str, sign: int) -> Draw:
+    """Draw queries or keys, for scores that are all below zero where a trial says so.
 
     Scores so low that exp makes 0 of them are drawn in float64, where other orders of the same sums differ by less.
     """
-    query = sampler.normal(*batch_shape, words, d_k, scale=scale, dtype=dtype)
-    key = sampler.normal(*batch_shape, patches, d_k, scale=scale, dtype=dtype)
-    return {
-        "query": query.abs() if scores == "below zero" else query,
-        "key": -key.abs() if scores == "below zero" else key,
-        "value": sampler.normal(*batch_shape, patches, d_v, dtype=dtype),
-    }
+
+    def draw(sampler: InputSampler, sizes: Sizes) -> Tensor:
+        side = normal(shape, scale="scale")(sampler, sizes)
+        return sign * side.abs() if sizes.get("scores") == "below zero" else side
+
+    return draw
+
+
+draw_one_look = drawn(
+    query=draw_side_of_look("* words d_k", 1), key=draw_side_of_look("* patches d_k", -1), value="* patches d_v"
+)
 
 
 def _seen(scores: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:

@@ -10,31 +10,15 @@ from torch import Tensor
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_4.explain_writings import rollout_in_one_product
 from grader.course.lesson_4.own_model import OWN_ROLLOUT
-from grader.declare.authoring import Inputs, InputSampler, Value, and_more
+from grader.declare.authoring import Value, and_more, drawn, normal
+from grader.declare.drawn import then
 from grader.declare.probes import purity_and_gradients
 
-
-def draw_maps(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    layers: int,
-    heads: int,
-    tokens: int,
-    patches: int,
-    dtype=torch.float32,
-) -> Inputs:
-    """Draw the maps of some layers, (layers, ..., H, T, T) in one tensor, and a map over the patches (..., H, T, S)."""
-
-    def weights(*shape: int) -> Tensor:
-        return sampler.normal(*shape, scale=2.0, dtype=dtype).softmax(-1)
-
-    return {
-        "self_maps": weights(layers, *batch_shape, heads, tokens, tokens),
-        "cross_map": weights(*batch_shape, heads, tokens, patches),
-    }
-
-
+# The maps of some layers in one tensor, and a map over the patches.
+draw_maps = drawn(
+    self_maps=then(normal("layers * heads tokens tokens", scale=2.0), torch.nn.Softmax(-1)),
+    cross_map=then(normal("* heads tokens patches", scale=2.0), torch.nn.Softmax(-1)),
+)
 draw_maps_and_direction = and_more(draw_maps, grad_output="* tokens patches")
 
 

@@ -2,43 +2,34 @@
 
 from collections.abc import Mapping
 
-import torch
 from attention.tiled import tiled_attention
 from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
 from grader.course.common.tensor_sizes import watch_peak, watch_sizes
 from grader.course.lesson_4.modern_writings import tiled_on_both_sides
-from grader.declare.authoring import Inputs, InputSampler, Value
+from grader.declare.authoring import InputSampler, Value, drawn, given, normal
+from grader.declare.drawn import Draw, Sizes
 from grader.declare.probes import effects_of
 
 # A score in the hundreds is rounded at the fifth digit, in float32, and a weight changes by as much.
 ROUNDED_SCORES = 30.0
 
 
-def draw_tiled(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    queries: int,
-    keys: int,
-    d: int,
-    d_v: int,
-    tile: int,
-    scores: str = "usual",
-    dtype: torch.dtype = torch.float32,
-) -> Inputs:
-    """Draw queries, keys and values.
+def draw_side(shape: str, sign: int) -> Draw:
+    """Draw queries or keys for scores that a trial calls "large", in the hundreds, or "far below zero", since all keys point away."""
 
-    Args:
-        scores: "usual"; "large", in the hundreds; "far below zero", because every key points away from every query.
-    """
-    scale = 12.0 if scores == "large" else 1.5
-    query = sampler.normal(*batch_shape, queries, d, scale=scale, dtype=dtype)
-    key = sampler.normal(*batch_shape, keys, d, scale=scale, dtype=dtype)
-    if scores == "far below zero":
-        query, key = query.abs() + 11.0, -key.abs() - 11.0
-    return {"query": query, "key": key, "value": sampler.normal(*batch_shape, keys, d_v, dtype=dtype), "tile": tile}
+    def draw(sampler: InputSampler, sizes: Sizes) -> Tensor:
+        kind = sizes.get("scores")
+        side = normal(shape, scale=12.0 if kind == "large" else 1.5)(sampler, sizes)
+        return sign * (side.abs() + 11.0) if kind == "far below zero" else side
+
+    return draw
+
+
+draw_tiled = drawn(
+    query=draw_side("* queries d", 1), key=draw_side("* keys d", -1), value="* keys d_v", tile=given("tile")
+)
 
 
 def tiled_memory(tiled_attention, query: Tensor, key: Tensor, value: Tensor, tile: int) -> Mapping[str, Value]:
