@@ -8,7 +8,7 @@ from attention.multi_head import AlignedCrossAttention
 
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_2.aligner import draw_aligner
-from grader.course.lesson_2.layers import draw_head_projections, gradients_and_size
+from grader.course.lesson_2.layers import draw_head_projections, draw_layer_mask, gradients_and_size
 from grader.declare.authoring import Inputs, InputSampler
 from grader.declare.probes import load, named, zero_others
 
@@ -26,27 +26,13 @@ def draw_aligned_attention(
     masked: str = "",
     dtype: torch.dtype = torch.float32,
 ) -> Inputs:
-    """Draw a layer's weights and arguments.
-
-    Args:
-        masked: "" (no mask), "any" (random), "padding", "keys" (one row for all), "nowhere" (random, and the second token
-            may look nowhere), or "none" (nobody may look anywhere).
-    """
+    """Draw a layer's weights and arguments; `masked` is a kind of `draw_layer_mask`."""
     d_text = heads * d_head
     # `draw_aligner` also draws a token, which nothing uses. Without that draw the sampler would give all
     # later inputs other numbers, and each submission other hidden inputs than before.
     aligner = draw_aligner(sampler, tokens=1, d_vision=d_vision, d_text=d_text, method=method, dtype=dtype)
     weights = {f"aligner.{name}": value for name, value in aligner["weights"].items()}
-    mask = None
-    if masked in ("any", "nowhere"):
-        mask = sampler.mask(*batch_shape, text, image)
-        mask[..., 1, :] &= masked == "any"
-    if masked == "none":
-        mask = torch.zeros(*batch_shape, 1, image, dtype=torch.bool)
-    if masked == "keys":
-        mask = sampler.mask(1, image)
-    if masked == "padding":
-        mask = torch.arange(image) < sampler.integers(1, image, *batch_shape, 1, 1)
+    mask = draw_layer_mask(sampler, masked, batch_shape, text, image)
     return {
         "sizes": {"d_vision": d_vision, "d_text": d_text, "num_heads": heads, "align_method": method},
         "weights": weights | draw_head_projections(sampler, "cross_attn.", d_text, d_text, dtype),

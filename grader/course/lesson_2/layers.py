@@ -35,6 +35,30 @@ def draw_head_projections(
     return weights
 
 
+def draw_layer_mask(
+    sampler: InputSampler, kind: str, batch_shape: tuple[int, ...], queries: int, keys: int
+) -> Tensor | None:
+    """Draw a mask of a layer.
+
+    Args:
+        kind: "" (no mask), "causal", "padding", "keys" (one row for all queries), "any" (a random mask), "nowhere" (a
+            random mask by which the second query may attend nowhere), or "none" (nobody may attend anywhere).
+    """
+    if kind == "causal":
+        return torch.ones(queries, keys, dtype=torch.bool).tril()
+    if kind == "padding":
+        return torch.arange(keys) < sampler.integers(1, keys, *batch_shape, 1, 1)
+    if kind == "keys":
+        return sampler.mask(1, keys)
+    if kind == "none":
+        return torch.zeros(*batch_shape, 1, keys, dtype=torch.bool)
+    if not kind:
+        return None
+    mask = sampler.mask(*batch_shape, queries, keys)
+    mask[..., 1, :] &= kind == "any"
+    return mask
+
+
 def list_parameters(layer: nn.Module) -> list[str]:
     """List the names and shapes of a layer's parameters: ["W_K.weight (3, 7)", …]."""
     named = sorted(layer.named_parameters())

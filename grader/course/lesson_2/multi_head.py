@@ -8,7 +8,7 @@ from attention.multi_head import MultiHeadAttention
 
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_2.dropout import attend_with_dropout, draw_dropout, drops_weights, expected_moments
-from grader.course.lesson_2.layers import draw_head_projections, gradients_and_size
+from grader.course.lesson_2.layers import draw_head_projections, draw_layer_mask, gradients_and_size
 from grader.course.lesson_2.verified_trainings import TRAINED_READER
 from grader.course.lesson_2.writings import MultiHeadByHand
 from grader.declare.authoring import Inputs, InputSampler, edits
@@ -32,23 +32,10 @@ def draw_multi_head_layer(
     Args:
         context: the number of context tokens; None: no context, so the layer is self-attention.
         d_context: the width of the context tokens; None: that of the tokens.
-        masked: "" (no mask), "causal", "padding", "keys" (one row for all queries), "any" (a random mask), "nowhere" (a
-            random mask by which the second query may attend nowhere), or "none" (nobody may attend anywhere).
+        masked: a kind of `draw_layer_mask`.
     """
     d_model, keys, width = heads * d_head, context or tokens, d_context or heads * d_head
-    mask = None
-    if masked == "causal":
-        mask = torch.ones(tokens, keys, dtype=torch.bool).tril()
-    if masked == "padding":
-        lengths = sampler.integers(1, keys, *batch_shape, 1, 1)
-        mask = torch.arange(keys) < lengths
-    if masked in ("any", "nowhere"):
-        mask = sampler.mask(*batch_shape, tokens, keys)
-        mask[..., 1, :] &= masked == "any"
-    if masked == "keys":
-        mask = sampler.mask(1, keys)
-    if masked == "none":
-        mask = torch.zeros(*batch_shape, 1, keys, dtype=torch.bool)
+    mask = draw_layer_mask(sampler, masked, batch_shape, tokens, keys)
     return {
         "sizes": {"d_model": d_model, "num_heads": heads, "d_context": d_context},
         "weights": draw_head_projections(sampler, "", d_model, width, dtype),
