@@ -49,8 +49,7 @@ CROSS_ATTENTION = attention_exercise("1.8 Cross-attention: text asks, the image 
     builds_on=("1.1", "1.2", "1.3", "1.4", "1.6"), bans={"fused attention"}, difficulty=2, minutes=10,
     review="Cross-attention",
     mistakes=edits(CrossAttention, """
-    keys_from_text: The keys come from the text, so no word is compared with the image. W_K should read
-        image_tokens.
+    keys_from_text: The keys come from the text, so no word is compared with the image. W_K should read image_tokens.
         self.W_K(image_tokens)  →  self.W_K(text_tokens)
     values_from_text: The values come from the text: the answer holds nothing of the image. W_V should read
         image_tokens.
@@ -73,8 +72,7 @@ CROSS_ATTENTION = attention_exercise("1.8 Cross-attention: text asks, the image 
         nn.Linear(d_text, d_k, bias=False)  →  nn.Linear(d_text, d_k)
         self.W_K = nn.Linear(d_image, d_k, bias=False)  →  self.W_K = nn.Linear(d_image, d_k)
         self.W_V = nn.Linear(d_image, d_k, bias=False)  →  self.W_V = nn.Linear(d_image, d_k)
-    cross_weights_detached: The weights come back cut off, as by .detach(). Without it, training can learn from
-        them.
+    cross_weights_detached: The weights come back cut off, as by .detach(). Without it, training can learn from them.
         = result[0], result[1].detach()
     cross_nan_rows: A token that may look nowhere gets NaN: 0 divided by 0, or the softmax of a row of −inf.
         Your masked_attention of 1.6 gives zeros there.

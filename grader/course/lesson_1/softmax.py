@@ -100,8 +100,7 @@ SOFTMAX = attention_exercise("1.3 A softmax that stays finite", stable_softmax, 
         scores.amax(dim, keepdim=True)  →  scores.max()
         exps.sum(dim, keepdim=True)  →  exps.sum()
         total.masked_fill(total == 0, 1.0)  →  total
-    forgets_keepdim: A sum or a largest score has lost its axis and lines up with the wrong one. Keep it:
-        keepdim=True.
+    forgets_keepdim: A sum or a largest score has lost its axis and lines up with the wrong one. Keep it: keepdim=True.
         - largest.masked_fill(largest == -torch.inf, 0.0)  →  - largest
         total.masked_fill(total == 0, 1.0)  →  exps.sum(dim)
     no_exponential: The exponential is missing: the scores are divided by their sum.

@@ -107,8 +107,7 @@ ALIGNED = attention_exercise("2.7 Align, then look", AlignedCrossAttention, """
         d_text, align_method)  →  d_text)
     always_one_head: num_heads is not handed on: there is one head here.
         (d_text, num_heads)  →  (d_text, 1)
-    residual_added: The text is added to the output here. Return the attention's output alone; adding comes in
-        lesson 3.
+    residual_added: The text is added to the output here. Return the attention's output alone; adding comes in lesson 3.
         = text_tokens + result[0], result[1]
     maps_averaged: The weights of the heads were averaged. Return one map for each head.
         = result[0], result[1].mean(-3)

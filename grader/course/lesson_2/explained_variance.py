@@ -96,8 +96,7 @@ VARIANCE_MISTAKES = edits(variance_by_ones, """
     compares_spreads: The spread of the aligned tokens is not information: doubling them would change it. Fit a
         readout back to the tokens.
         + return (aligned.flatten(0, -2).var(0).sum() / tokens.flatten(0, -2).var(0).sum()).clamp(0, 1)
-    wrong_direction: This predicts the aligned tokens from the image tokens. Turn it around: read the image tokens
-        back.
+    wrong_direction: This predicts the aligned tokens from the image tokens. Turn it around: read the image tokens back.
         + tokens, aligned = aligned, tokens
     total_around_zero: The total sum of squares is taken around zero here. Take it around the mean: subtract the
         mean of each dimension of the tokens.

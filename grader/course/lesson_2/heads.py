@@ -72,8 +72,7 @@ MERGE = attention_exercise("2.5 Joining the heads", merge_heads, """
         + return heads.mean(-3)
     added_up: The heads are added up here. Put them side by side.
         + return heads.sum(-3)
-    heads_as_tokens: The heads are stacked below one another. They belong side by side, in the features of each
-        token.
+    heads_as_tokens: The heads are stacked below one another. They belong side by side, in the features of each token.
         + return heads.flatten(-3, -2)
     view_after_transpose: After a transpose the numbers no longer lie in order, and view refuses. Use flatten or
         reshape.

@@ -124,8 +124,7 @@ FUSION = attention_exercise("2.P3 Both directions at once", ImageTextFusion, """
     builds_on=("2.4", "2.5", "2.6"), difficulty=3, minutes=10, review="Both directions",
     writings=(FusionInSteps,),
     mistakes="""
-    image_sees_the_changed_text: The image looks at the update of the text here. Let both sides look at what came
-        in.
+    image_sees_the_changed_text: The image looks at the update of the text here. Let both sides look at what came in.
         self.text_out(self.text_from_image(text, image)[0])  →  self.text_out(text := self.text_from_image(text, image)[0])
     no_context: Neither side is handed the other as its context, so each looks at itself.
         self.text_from_image(text, image)  →  self.text_from_image(text)

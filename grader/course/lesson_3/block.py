@@ -132,8 +132,7 @@ BLOCK = attention_exercise("3.3 A block that reads and looks", VisionLanguageBlo
         return tokens + self.ffn  →  return self.ffn
     doubled_residual: The tokens are added twice. One residual for each step, nothing more at the end.
         = result[0] + text_tokens, result[1]
-    steps_doubled: Each step adds its tokens twice, inside and outside: x + (x + step(x)). One residual for each
-        step.
+    steps_doubled: Each step adds its tokens twice, inside and outside: x + (x + step(x)). One residual for each step.
         tokens = tokens + self.self_attn  →  tokens = 2 * tokens + self.self_attn
         tokens = tokens + seen  →  tokens = 2 * tokens + seen
         return tokens + self.ffn  →  return 2 * tokens + self.ffn
@@ -142,8 +141,7 @@ BLOCK = attention_exercise("3.3 A block that reads and looks", VisionLanguageBlo
         self.norm2(tokens), image  →  tokens, image
         tokens = tokens + seen  →  tokens = self.norm2(tokens + seen)
         tokens + self.ffn(self.norm3(tokens))  →  self.norm3(tokens + self.ffn(tokens))
-    residual_from_the_norm: The residual carries the normalised tokens. Add to the tokens as they were before the
-        norm.
+    residual_from_the_norm: The residual carries the normalised tokens. Add to the tokens as they were before the norm.
         tokens = text_tokens  →  tokens = self.norm1(text_tokens)
         self.norm1(tokens), mask  →  tokens, mask
         seen, weights = self.cross_attn(self.norm2(tokens),  →  tokens = self.norm2(tokens); seen, weights = self.cross_attn(tokens,

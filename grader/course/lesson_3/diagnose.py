@@ -249,8 +249,7 @@ DIAGNOSE = attention_exercise("3.P4 What is wrong with this model?", diagnose, f
         = []
     always_ill: A healthy model is called ill here. Return an empty list where nothing is found.
         = result or ["misaligned"]
-    collapses_confused: Uniform attention and attention on one patch are opposites; here they are told as one
-        another.
+    collapses_confused: Uniform attention and attention on one patch are opposites; here they are told as one another.
         = [{"uniform": "one patch", "one patch": "uniform"}.get(name, name) for name in result]
     frozen_confused: A frozen parameter is called "no gradient" here. That and a parameter that no gradient reaches
         are two findings.
@@ -280,8 +279,7 @@ DIAGNOSE = attention_exercise("3.P4 What is wrong with this model?", diagnose, f
         rows.mean((0, 1))  →  rows.mean(1)
     last_column: The rows are of the last column of the text. Each prompt has an end of its own: prompt_lengths − 1.
         maps[-1][torch.arange(len(token_ids)), :, prompt_lengths - 1]  →  maps[-1][:, :, -1]
-    one_place_too_far: The rows are from another place in the text. The last position of a prompt is prompt_lengths
-        − 1.
+    one_place_too_far: The rows are from another place in the text. The last position of a prompt is prompt_lengths − 1.
         prompt_lengths - 1  →  prompt_lengths
     every_position: Rows of other positions are measured, too. Take from each scene the row at the last position of
         its own prompt.
@@ -303,8 +301,7 @@ DIAGNOSE = attention_exercise("3.P4 What is wrong with this model?", diagnose, f
         < 1.01 * loss  →  <= loss
     absolute_rise: 1 % of the loss is 0.01 times the loss, and not 0.01: compare with 1.01 · loss.
         1.01 * loss  →  loss + 0.01
-    rolls_patches: The second loss is not made with the images of other scenes. Roll the scenes, along the first
-        axis.
+    rolls_patches: The second loss is not made with the images of other scenes. Roll the scenes, along the first axis.
         roll(1, 0)  →  roll(1, 1)
     unfreezes: What was frozen learns now: requires_grad is left changed. Leave the model as it was.
         = (result, model.requires_grad_(True))[0]

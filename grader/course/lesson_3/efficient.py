@@ -73,8 +73,7 @@ WINDOW = attention_exercise("3.P1 A sliding window", sliding_window_attention, "
         + band = torch.ones(query.shape[-2], query.shape[-2]).tril(window).triu(-window).bool()
         + scores = query @ key.transpose(-1, -2) / query.shape[-1] ** 0.5
         + return scores.masked_fill(~band, -torch.inf).softmax(-1) @ value
-    padding_attended: The padding is not masked: at both ends the zeros around the sequence get a share of the
-        weight.
+    padding_attended: The padding is not masked: at both ends the zeros around the sequence get a share of the weight.
         key[..., place, :], value[..., place, :]  →  (one[..., place, :].masked_fill(beyond.unsqueeze(-1), 0.0) for one in (key, value))
         scores.masked_fill(beyond, -torch.inf)  →  scores
     masked_after_the_softmax: The mask comes after the softmax: at both ends the weights no longer sum to 1. Mask

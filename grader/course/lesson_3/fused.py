@@ -101,8 +101,7 @@ FUSED = attention_exercise("3.P3 The fused kernel", fused_forward, """
         attn_mask=mask  →  attn_mask=None if mask is None else ~mask
     fused_without_projection: W_O is missing at the end.
         layer.W_O(output)  →  output
-    weights_by_hand: The weights are made all the same. F.scaled_dot_product_attention gives the output without
-        them.
+    weights_by_hand: The weights are made all the same. F.scaled_dot_product_attention gives the output without them.
         output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)  →  scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5; hidden = torch.zeros_like(scores).bool() if mask is None else ~mask; output = scores.masked_fill(hidden, -1e30).softmax(-1).masked_fill(hidden, 0.0) @ value
     fused_detached: No gradient reaches the layer: leave out detach() and no_grad().
         = result.detach()

@@ -128,13 +128,11 @@ MINI_VLM = attention_exercise("3.4 The whole model", MiniVLM, """
         causal_mask(token_ids.shape[-1], token_ids.device)  →  causal_mask(len(self.text_positions.embedding), token_ids.device)
     text_without_positions: The words have no positions: text_positions is not used.
         self.text_positions(self.embedding(token_ids))  →  self.embedding(token_ids)
-    image_without_positions: The patches have no positions: image_positions is not used, so the model cannot say
-        where.
+    image_without_positions: The patches have no positions: image_positions is not used, so the model cannot say where.
         self.image_positions(self.aligner(image_patches))  →  self.aligner(image_patches)
     image_without_norm: The image tokens are not normalised: image_norm comes last, after the positions.
         self.image_norm(self.image_positions(self.aligner(image_patches)))  →  self.image_positions(self.aligner(image_patches))
-    image_norm_too_early: Norm and positions are in the wrong order. Take
-        image_norm(image_positions(aligner(patches))).
+    image_norm_too_early: Norm and positions are in the wrong order. Take image_norm(image_positions(aligner(patches))).
         self.image_norm(self.image_positions(self.aligner(image_patches)))  →  self.image_positions(self.image_norm(self.aligner(image_patches)))
     image_not_aligned: The patches go in unaligned, at the image's own width. The aligner comes first.
         self.aligner(image_patches)  →  image_patches

@@ -53,8 +53,7 @@ PATCHIFY = attention_exercise("3.1 An image as a sequence", patchify, """
         + images = images[..., : images.shape[-1] // patch_size * patch_size]
     checks_width_only: One side is checked, the other is not: height and width must both divide.
         + images = images[..., : images.shape[-2] // patch_size * patch_size, :]
-    patches_in_columns: The patches come column by column. Keep the rows of patches outside: all of the top row
-        first.
+    patches_in_columns: The patches come column by column. Keep the rows of patches outside: all of the top row first.
         grid.transpose(-3, -2)  →  grid.movedim(-2, -4)
     pixels_in_columns: Within a patch the pixels come column by column; read them row by row.
         grid.transpose(-3, -2)  →  grid.transpose(-3, -2).transpose(-2, -1)

@@ -108,7 +108,6 @@ FREEZE = attention_exercise("3.P6 Repair a training that stands still", start_st
     copies: These are copies: the optimizer would change them, and the model would stay as it is. Return the model's
         own.
         list(model.parameters())  →  list(deepcopy(model).parameters())
-    listed_twice: Some parameters are in the list more than once: model.modules() holds parts and the parts of
-        parts.
+    listed_twice: Some parameters are in the list more than once: model.modules() holds parts and the parts of parts.
         list(model.parameters())  →  [one for part in model.modules() for one in part.parameters()]
 """, deepcopy=deepcopy))  # fmt: skip

@@ -77,8 +77,7 @@ ORDER = attention_exercise("3.P7 Repair a misalignment", shuffle_questions, """
         image_patches[order]  →  image_patches[torch.randperm(len(order), generator=generator)]
     images_stay: The questions are shuffled, and the images stay: they have to go along.
         image_patches[order]  →  image_patches
-    images_go_back: The images move the other way, back to where the order came from. Index both with the same
-        order.
+    images_go_back: The images move the other way, back to where the order came from. Index both with the same order.
         image_patches[order]  →  image_patches[order.argsort()]
     not_shuffled: The pairs are right now, and nothing is shuffled any more.
         = token_ids, image_patches
@@ -91,7 +90,6 @@ ORDER = attention_exercise("3.P7 Repair a misalignment", shuffle_questions, """
     same_order_each_time: Every call gives the same order. Draw it from the generator that is handed in, and do not
         set that anew.
         + generator = torch.Generator().manual_seed(0)
-    generator_is_ignored: The order is not drawn from the generator, so the same seed gives another training each
-        time.
+    generator_is_ignored: The order is not drawn from the generator, so the same seed gives another training each time.
         , generator=generator  →
 """)  # fmt: skip

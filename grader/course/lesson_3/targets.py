@@ -81,8 +81,7 @@ TARGETS = attention_exercise("3.5 What to learn: the next word of the answer", s
         F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids.roll(1, -1)
     shifted_twice: The target is two places on. Position t predicts token t + 1.
         token_ids[..., 1:], (0, 1)  →  token_ids[..., 2:], (0, 2)
-    prompt_not_ignored: The prompt counts here, too. Only the answer is to be learned: ignore targets within the
-        prompt.
+    prompt_not_ignored: The prompt counts here, too. Only the answer is to be learned: ignore targets within the prompt.
         prompt_lengths.unsqueeze(-1) - 1  →  0
     first_word_missed: The first word of the answer is never asked for: the last position of the prompt predicts it.
         prompt_lengths.unsqueeze(-1) - 1  →  prompt_lengths.unsqueeze(-1)
@@ -90,8 +89,7 @@ TARGETS = attention_exercise("3.5 What to learn: the next word of the answer", s
         prompt_lengths.unsqueeze(-1) - 1  →  prompt_lengths.unsqueeze(-1) - 2
     padding_not_ignored: Padding is a target here: ignore positions whose next token is padding.
         & (following != pad_id)  →
-    one_padding_left: After the end of sequence one padding is still asked for: look at the next token, not at this
-        one.
+    one_padding_left: After the end of sequence one padding is still asked for: look at the next token, not at this one.
         following != pad_id  →  token_ids != pad_id
     padding_after_the_end: After the end of sequence a padding is asked for: look at the next token, not at this one.
         following != pad_id  →  token_ids != pad_id

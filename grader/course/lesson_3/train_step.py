@@ -111,8 +111,7 @@ STEP = attention_exercise("3.6 One training step", train_step, """
     mean_over_questions: The losses of all targets are divided by the number of questions here. Divide by the number of
         targets: cross_entropy does that by itself.
         ignore_index=-100)  →  ignore_index=-100, reduction="sum") / len(token_ids)
-    learns_the_prompt: The prompt is learned here, too: take the targets from shift_targets(token_ids,
-        prompt_lengths).
+    learns_the_prompt: The prompt is learned here, too: take the targets from shift_targets(token_ids, prompt_lengths).
         shift_targets(token_ids, prompt_lengths)  →  shift_targets(token_ids, torch.ones_like(prompt_lengths))
     learns_to_copy: The logits are compared with the tokens at the same place. shift_targets gives the next ones.
         shift_targets(token_ids, prompt_lengths)  →  shift_targets(token_ids, prompt_lengths).roll(1, -1)

@@ -8,7 +8,7 @@ from attention.caching import attend_with_cache
 from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
-from grader.course.lesson_4.modern_writings import cached_by_steps
+from grader.course.lesson_4.writings import cached_by_steps
 from grader.declare.authoring import Inputs, InputSampler, Value, drawn, normal
 from grader.declare.drawn import Draw, Sizes, chosen
 from grader.declare.probes import as_tensor, effects_of, load, pair
@@ -139,8 +139,7 @@ CACHE = attention_exercise("4.14 A key-value cache", attend_with_cache, """
         cache[1]  →  cache[0]
     cached_without_projection: The heads are joined, and W_O is missing at the end.
         layer.W_O(merge_heads(output))  →  merge_heads(output)
-    cached_scaled_by_d_model: The scores are divided by the root of d_model. Divide by √d_head, the width of one
-        head.
+    cached_scaled_by_d_model: The scores are divided by the root of d_model. Divide by √d_head, the width of one head.
         (query, key, value, mask)  →  (query, key, value, mask, scale=tokens.shape[-1] ** -0.5)
     cached_before_the_split: The cache that comes back is not split into heads. Its keys and values have to be (...,
         H, P + T, d_head).

@@ -6,8 +6,8 @@ from attention.explanations import gradient_attention
 from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
-from grader.course.lesson_4.explain_writings import gradient_in_steps
 from grader.course.lesson_4.own_model import OWN_GRADIENTS
+from grader.course.lesson_4.writings import gradient_in_steps
 from grader.declare.drawn import drawn, normal
 from grader.declare.probes import side_effects
 from grader.records import Value
@@ -71,8 +71,7 @@ GRADIENT = attention_exercise("4.2 Attention times gradient", gradient_attention
     mean_before_clamp: The mean over the heads comes first, and heads cancel each other. Set negative products to 0
         in each head first.
         .clamp(min=0).mean(-3)  →  .mean(-3).clamp(min=0)
-    averaged_apart: Weights and gradient are averaged over the heads before they are multiplied. Multiply in each
-        head.
+    averaged_apart: Weights and gradient are averaged over the heads before they are multiplied. Multiply in each head.
         (weights.detach() * gradient).clamp(min=0).mean(-3)  →  weights.detach().mean(-3) * gradient.clamp(min=0).mean(-3)
     summed_heads: The heads are added up. Take their mean.
         .mean(-3)  →  .sum(-3)

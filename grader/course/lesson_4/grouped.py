@@ -6,7 +6,7 @@ from attention.grouped import grouped_attention
 from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
-from grader.course.lesson_4.modern_writings import grouped_by_repeating, grouped_in_loop
+from grader.course.lesson_4.writings import grouped_by_repeating, grouped_in_loop
 from grader.declare.authoring import InputSampler, Value, edits
 from grader.declare.drawn import Sizes, drawn, mask, normal, where_given
 from grader.declare.probes import raised
@@ -94,8 +94,7 @@ GROUPED = attention_exercise("4.12 Grouped queries", grouped_attention, """
         ~mask  →  mask
     mask_without_head_axis: A mask with the axes of the batch meets the heads. Give it an axis for them: unsqueeze(-3).
         mask.unsqueeze(-3) if mask.dim() > 2 else mask  →  mask
-    grouped_masked_late: The mask comes after the softmax, so the weights no longer sum to 1. Mask the scores, with
-        −∞.
+    grouped_masked_late: The mask comes after the softmax, so the weights no longer sum to 1. Mask the scores, with −∞.
         scores.masked_fill(~mask, float("-inf"))  →  scores
         torch.softmax(scores, dim=-1)  →  torch.softmax(scores, dim=-1) * (1 if mask is None else mask)
     heads_reordered: The heads come back in another order than they went in. Those of one group must stand beside

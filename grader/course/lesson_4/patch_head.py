@@ -9,8 +9,8 @@ from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
 from grader.course.common.model_state import modes, what_learns
-from grader.course.lesson_4.explain_writings import patch_with_stack
 from grader.course.lesson_4.own_model import OWN_PATCHING
+from grader.course.lesson_4.writings import patch_with_stack
 from grader.declare.authoring import Value, drawn, edits, given, integers
 from grader.declare.drawn import Draw, chosen, weights_of
 from grader.declare.probes import load, side_effects
@@ -104,8 +104,7 @@ PATCH_HEAD = attention_exercise("4.4 Which head carries the answer?", patch_head
         + return model(token_ids, clean)[0]
     only_taken_out: The head is taken out, and nothing is put in. Put in what it hands on for the clean scene.
         heads[:, head] = taken  →  heads[:, head] = 0.0
-    added_on_top: The clean output is added to the twin's. Put it in the place of what the head hands on for the
-        twin.
+    added_on_top: The clean output is added to the twin's. Put it in the place of what the head hands on for the twin.
         heads[:, head] = taken  →  heads[:, head] += taken
     half_and_half: The outputs of clean scene and twin are averaged. Put the clean one in the twin's place.
         heads[:, head] = taken  →  heads[:, head] = (heads[:, head] + taken) / 2

@@ -9,7 +9,7 @@ from attention.vit_layer import ViTLayer
 from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
-from grader.course.lesson_4.real_writings import attention_by_hand, block_in_steps, embedding_by_hand
+from grader.course.lesson_4.writings import attention_by_hand, block_in_steps, embedding_by_hand
 from grader.declare.authoring import Exercise, Inputs, InputSampler, Value, edits
 from grader.declare.drawn import and_more, chosen, drawn, drawn_part, weights_of
 from grader.declare.probes import learned, load, named, purity_and_gradients

@@ -91,8 +91,7 @@ BONUS_REPAIR = attention_exercise("4.9 Repair: it stares at one patch", looking_
     zero_weights_give_nan: A weight of exactly 0 gives NaN, since 0 · log 0 does. The gate is passed, because this
         training had none: keep the weights above 0 inside the log.
         .clamp_min(torch.finfo(weights.dtype).tiny)  →
-    strength_ignored: The strength is not used: the bonus stays as large as it was at the beginning, and never
-        fades.
+    strength_ignored: The strength is not used: the bonus stays as large as it was at the beginning, and never fades.
         + strength = 1.0
     clamped_at_zero: The gate is passed, because the loss never gets below 0 here. With a larger bonus it does, and there
         a loss that is clamped at 0 has no gradient.

@@ -72,8 +72,7 @@ PADDING_REPAIR = attention_exercise("4.5 Repair: it looks where nothing is", loo
     mask_turned_round: The order of the cells is turned round. The mask has to be true where a cell is no padding,
         cell by cell.
         padding.unsqueeze  →  padding.flip(-1).unsqueeze
-    padded_patches_detached: No gradient gets back to the image, so the aligner cannot learn. The gate is passed all
-        the same, because it was aligned before: leave out what stops gradients, such as torch.no_grad, detach or
-        .data.
+    padded_patches_detached: No gradient gets back to the image, so the aligner cannot learn. The gate is passed all the
+        same, because it was aligned before: leave out what stops gradients, such as torch.no_grad, detach or .data.
         words, patches, ~  →  words, patches.detach(), ~
 """)  # fmt: skip

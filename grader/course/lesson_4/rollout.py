@@ -8,8 +8,8 @@ from attention.explanations import attention_rollout
 from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
-from grader.course.lesson_4.explain_writings import rollout_in_one_product
 from grader.course.lesson_4.own_model import OWN_ROLLOUT
+from grader.course.lesson_4.writings import rollout_in_one_product
 from grader.declare.authoring import Value, and_more, drawn, normal
 from grader.declare.drawn import then
 from grader.declare.probes import purity_and_gradients

@@ -7,7 +7,7 @@ from attention.rotary import rotate, rotate_2d
 from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
-from grader.course.lesson_4.modern_writings import rotate_2d_in_one, rotate_as_complex, rotate_in_loop
+from grader.course.lesson_4.writings import rotate_2d_in_one, rotate_as_complex, rotate_in_loop
 from grader.declare.authoring import Inputs, InputSampler, Value, drawn, given, integers, normal, where_given
 from grader.declare.probes import raised
 
@@ -194,8 +194,7 @@ ROTATE_2D = attention_exercise("4.11 Rotary positions on a grid", rotate_2d, """
         + pairs = vectors.unflatten(-1, (-1, 2))
         + vectors = torch.cat([pairs[..., 0::2, :].flatten(-2), pairs[..., 1::2, :].flatten(-2)], dim=-1)
         = result.unflatten(-1, (2, -1, 2)).transpose(-3, -2).flatten(-3)
-    speeds_of_the_whole: Each half has the speeds of the whole width d. Turn it as a vector of its own, of width
-        d/2.
+    speeds_of_the_whole: Each half has the speeds of the whole width d. Turn it as a vector of its own, of width d/2.
         + base = base**0.5
     speeds_go_on: The column's half goes on where the row's speeds end. Turn each half as a vector of its own, of
         width d/2: both begin at the speed 1.

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
 from grader.course.common.tensor_sizes import watch_peak, watch_sizes
-from grader.course.lesson_4.modern_writings import tiled_on_both_sides
+from grader.course.lesson_4.writings import tiled_on_both_sides
 from grader.declare.authoring import InputSampler, Value, drawn, given, normal
 from grader.declare.drawn import Draw, Sizes
 from grader.declare.probes import effects_of
