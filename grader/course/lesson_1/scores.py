@@ -23,8 +23,7 @@ SCORES = attention_exercise("1.1 Dot-product scores", attention_scores, """
         5 queries, 7 keys, d_k = 3, float64
 """,
     draw=draw_attention, returns=("scores",),
-    difficulty=1, minutes=5, review="Scores",
-    stand_in=SCORES_STAND_IN,
+    difficulty=1, minutes=5, review="Scores", stand_in=SCORES_STAND_IN,
     mistakes="""
     queries_in_columns: The query and key axes are swapped: each row must belong to one query.
         query @ key.transpose(-2, -1)  →  key @ query.transpose(-2, -1)
@@ -60,8 +59,7 @@ SCALED = attention_exercise("1.2 Scaled scores", scaled_scores, """
         5 queries, 7 keys, d_k = 3, float64
 """,
     draw=draw_attention, returns=("scores",),
-    builds_on=("1.1",), difficulty=1, minutes=5, review="Why √d_k",
-    stand_in=SCALED_STAND_IN,
+    builds_on=("1.1",), difficulty=1, minutes=5, review="Why √d_k", stand_in=SCALED_STAND_IN,
     mistakes="""
     not_divided: These are the plain dot products: √d_k is missing.
         / sqrt(query.shape[-1])  →

@@ -85,8 +85,8 @@ ALIGNED = attention_exercise("2.7 Align, then look", AlignedCrossAttention, """
     conduct 1: everything learns, nothing else is there, float64 stays float64
         batch 2, text = 5, image = 7, 3 heads, d_head = 2, d_vision = 11, masked = any, float64
 """,
-    draw=draw_aligned_attention, returns=("output", "weights"),
-    probe=look, details=dict(values=dict(probe=look_by_default, map="weights"), conduct=dict(probe=gradients_and_size)),
+    draw=draw_aligned_attention, returns=("output", "weights"), probe=look,
+    details=dict(values=dict(probe=look_by_default, map="weights"), conduct=dict(probe=gradients_and_size)),
     builds_on=("2.1", "2.4", "2.5", "2.6"), bans={"fused attention"}, difficulty=2, minutes=8,
     review="Align, then look",
     mistakes="""

@@ -69,11 +69,10 @@ LOSS = attention_exercise("2.3 Learning the rate of exchange", alignment_loss, "
     conduct 1
         batch 2 × 5, 7 words, d = 3, temperature = 0.2, float64
 """,
-    draw=draw_words, returns=("loss",),
-    probe=alignment_loss_values,
+    draw=draw_words, returns=("loss",), probe=alignment_loss_values,
     details=dict(sharp=dict(draw=draw_near_words), conduct=dict(probe=alignment_loss_conduct)),
-    builds_on=("2.1",), difficulty=2, minutes=10, review="Learning the rate",
-    also=(TRAINED_ALIGNER,), writings=(loss_by_logsumexp,),
+    builds_on=("2.1",), difficulty=2, minutes=10, review="Learning the rate", writings=(loss_by_logsumexp,),
+    also=(TRAINED_ALIGNER,),
     mistakes=edits(alignment_loss, """
     dot_products: Cosine similarity compares directions: divide both vectors by their length first.
         F.normalize(aligned, dim=-1)  →  aligned

@@ -138,14 +138,12 @@ VARIANCE = attention_exercise("2.2 What survives the exchange", explained_varian
         e.g. 11 tokens, d_vision = 3, d_text = 2
         53 tokens, d_vision = 7, d_text = 2; 31 tokens, d_vision = 5, d_text = 3; 47 tokens, d_vision = 11, d_text = 5
 """,
-    draw=draw_readout, returns=("explained variance",),
-    probe=readout,
+    draw=draw_readout, returns=("explained variance",), probe=readout,
     details=dict(
         values=dict(judge=close_share),
         batch=dict(draw=draw_batches, probe=readout_conduct, judge=close_share),
         repeated=dict(draw=draw_repeated, judge=close_share_of_repeated),
     ),
-    difficulty=3, minutes=12, review="What survives the exchange",
-    writings=(variance_by_pinv, variance_by_ones),
+    difficulty=3, minutes=12, review="What survives the exchange", writings=(variance_by_pinv, variance_by_ones),
     mistakes=VARIANCE_MISTAKES + CENTRING_MISTAKES,
 )  # fmt: skip

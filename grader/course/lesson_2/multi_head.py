@@ -114,8 +114,7 @@ MULTI_HEAD = attention_exercise("2.6 Multi-head attention", MultiHeadAttention, 
     conduct 2 after self, cross: everything learns, nothing else is there, float64 stays float64
         batch 2, 5 tokens, 3 heads, d_head = 2, context = 7, d_context = 11, masked = any, float64
 """,
-    draw=draw_multi_head_layer, returns=("output", "weights"),
-    probe=attend_with_options,
+    draw=draw_multi_head_layer, returns=("output", "weights"), probe=attend_with_options,
     details=dict(
         self=dict(probe=attend_without_options),
         cross=dict(only="output"),
@@ -126,8 +125,7 @@ MULTI_HEAD = attention_exercise("2.6 Multi-head attention", MultiHeadAttention, 
         conduct=dict(probe=multi_head_conduct),
     ),
     builds_on=("2.4", "2.5"), bans={"fused attention"}, may_call=("attention.builtin",), difficulty=3, minutes=20,
-    review="Many heads",
-    also=(TRAINED_READER,), writings=(MultiHeadByHand,),
+    review="Many heads", writings=(MultiHeadByHand,), also=(TRAINED_READER,),
     mistakes=edits(MultiHeadByHand, """
     scaled_by_d_model: The scores are divided by the root of d_model. Each head works on d_head numbers: divide by
         √d_head.

@@ -111,10 +111,8 @@ PATTERN = attention_exercise("2.P2 A word for a map", classify_pattern, """
         e.g. n = 8; n = 4; n = 2
         n = 8; n = 16; n = 4; n = 2
 """,
-    draw=draw_patterns, returns=("patterns",),
-    probe=pattern_values, details=dict(borders=dict(draw=draw_borders)),
-    builds_on=("2.P1",), difficulty=2, minutes=8, review="Reading a map",
-    writings=(pattern_by_shares,),
+    draw=draw_patterns, returns=("patterns",), probe=pattern_values, details=dict(borders=dict(draw=draw_borders)),
+    builds_on=("2.P1",), difficulty=2, minutes=8, review="Reading a map", writings=(pattern_by_shares,),
     mistakes=edits(classify_pattern, """
     hub_in_rows: No hub is found here. What a key gets from all queries is the sum of a column of the map; rows
         always sum to 1.

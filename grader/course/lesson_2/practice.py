@@ -48,10 +48,8 @@ ENTROPY = attention_exercise("2.P1 How widely does a query look?", attention_ent
         e.g. 2 queries, 3 keys
         batch 2, 5 queries, 7 keys
 """,
-    draw=draw_sharp_maps, returns=("entropy",),
-    details=dict(conduct=dict(probe=entropy_conduct)),
-    difficulty=1, minutes=5, review="Reading a map",
-    writings=(entropy_by_hand,),
+    draw=draw_sharp_maps, returns=("entropy",), details=dict(conduct=dict(probe=entropy_conduct)),
+    difficulty=1, minutes=5, review="Reading a map", writings=(entropy_by_hand,),
     mistakes="""
     nan_at_zero: 0 · log 0 counts as 0 here, but computes to NaN. Leave out the weights that are 0, or use
         torch.special.entr.
@@ -121,8 +119,7 @@ FUSION = attention_exercise("2.P3 Both directions at once", ImageTextFusion, """
 """,
     draw=draw_fusion, returns=("text update", "image update"),
     details=dict(values=dict(probe=fusion_values), conduct=dict(probe=gradients_and_size)),
-    builds_on=("2.4", "2.5", "2.6"), difficulty=3, minutes=10, review="Both directions",
-    writings=(FusionInSteps,),
+    builds_on=("2.4", "2.5", "2.6"), difficulty=3, minutes=10, review="Both directions", writings=(FusionInSteps,),
     mistakes="""
     image_sees_the_changed_text: The image looks at the update of the text here. Let both sides look at what came in.
         self.text_out(self.text_from_image(text, image)[0])  →  self.text_out(text := self.text_from_image(text, image)[0])

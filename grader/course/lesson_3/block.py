@@ -9,7 +9,7 @@ from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise
 from grader.declare.authoring import InputSampler, Value
-from grader.declare.drawn import Sizes, drawn, drawn_layer, drawn_part, given, mask, shape_of, where_given
+from grader.declare.drawn import Sizes, chosen, drawn, drawn_layer, given, mask, shape_of, where_given
 from grader.declare.probes import load, named
 
 
@@ -44,16 +44,8 @@ draw_block = drawn_layer(
     mask=draw_block_mask,
 )
 
-
 # The arguments that make a block; a trial without `cross` leaves it to its default.
-draw_block_sizes = drawn(
-    sizes=drawn_part(
-        d_model=given("d_model"),
-        num_heads=given("heads"),
-        d_ff=given("d_ff"),
-        cross=where_given("cross", given("cross")),
-    )
-)
+draw_block_sizes = drawn(sizes=chosen(dict(**BLOCK_SIZES, cross=where_given("cross", given("cross")))))
 
 
 def call_block(layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list):
@@ -103,8 +95,7 @@ BLOCK = attention_exercise("3.3 A block that reads and looks", VisionLanguageBlo
     conduct 1
         batch 2, 3 tokens, 5 patches, d_model = 6, 2 heads, d_ff = 7, mask = causal, float64
 """,
-    draw=draw_block, returns=("tokens", "cross weights"),
-    probe=call_block,
+    draw=draw_block, returns=("tokens", "cross weights"), probe=call_block,
     details=dict(values=dict(map="cross weights"), parts=dict(draw=draw_block_sizes, probe=block_parts)),
     difficulty=3, minutes=15, review="One block",
     mistakes="""

@@ -240,10 +240,8 @@ DIAGNOSE = attention_exercise("3.P4 What is wrong with this model?", diagnose, f
         e.g. 5 scenes, illness = frozen
         10 scenes, illness = frozen; 10 scenes, illness = none
 """,
-    draw=draw_patient,
-    details=dict(values=dict(probe=diagnose_values), conduct=dict(probe=diagnose_purity)),
-    builds_on=("3.5",), difficulty=3, minutes=25, review="What goes wrong",
-    writings=(diagnose_in_one,),
+    draw=draw_patient, details=dict(values=dict(probe=diagnose_values), conduct=dict(probe=diagnose_purity)),
+    builds_on=("3.5",), difficulty=3, minutes=25, review="What goes wrong", writings=(diagnose_in_one,),
     mistakes=edits(diagnose_in_one, """
     never_ill: Nothing is ever found.
         = []

@@ -58,8 +58,7 @@ WINDOW = attention_exercise("3.P1 A sliding window", sliding_window_attention, "
 """,
     draw=draw_with_window, returns=("output",),
     details={"zero keys": dict(draw=draw_zero_keys), "memory": dict(probe=window_memory)},
-    difficulty=3, minutes=15, review="What attention costs",
-    writings=(window_by_index, window_in_loop),
+    difficulty=3, minutes=15, review="What attention costs", writings=(window_by_index, window_in_loop),
     mistakes=edits(window_by_index, """
     no_window: Nothing is masked: every position sees all others.
         + return F.scaled_dot_product_attention(query, key, value)
@@ -107,10 +106,8 @@ LINEAR = attention_exercise("3.P2 Linear attention", linear_attention, """
         e.g. n = 3, d = 2, d_v = 4
         batch 2, n = 7, d = 3, d_v = 5, float64
 """,
-    draw=draw_without_window, returns=("output",),
-    details=dict(memory=dict(probe=linear_memory)),
-    difficulty=2, minutes=8, review="What attention costs",
-    writings=(linear_in_pairs,),
+    draw=draw_without_window, returns=("output",), details=dict(memory=dict(probe=linear_memory)),
+    difficulty=2, minutes=8, review="What attention costs", writings=(linear_in_pairs,),
     mistakes="""
     mixes_nothing: The values come back as they were: no tokens are mixed. Sum over all keys first.
         return query @ summary / total  →  alike = (query * key).sum(-1, keepdim=True); return alike * value / alike

@@ -86,11 +86,9 @@ FUSED = attention_exercise("3.P3 The fused kernel", fused_forward, """
         e.g. 2 tokens, 3 patches, d_model = 4, 2 heads
         batch 2, 5 tokens, 7 patches, d_model = 6, 2 heads, mask = random, float64
 """,
-    draw=draw_fused,
-    probe=fused_values,
+    draw=draw_fused, probe=fused_values,
     details=dict(memory=dict(probe=fused_weights), conduct=dict(draw=draw_fused_with_gradient, probe=fused_conduct)),
-    difficulty=2, minutes=8, review="What attention costs",
-    writings=(fused_in_steps,),
+    difficulty=2, minutes=8, review="What attention costs", writings=(fused_in_steps,),
     mistakes=edits(fused_in_steps, """
     one_wide_head: The heads are not split: one head of width d_model is another function.
         heads = layer.num_heads  →  heads = 1

@@ -141,8 +141,7 @@ GENERATE = attention_exercise("3.7 Answering word by word", generate, """
         limits=dict(draw=(draw_ending, draw_ending, draw_prompts_once), draw_public=(draw_ending, draw_prompts_once)),
         conduct=dict(probe=generate_purity, draw=draw_going_on, draw_public=draw_ending),
     ),
-    difficulty=2, minutes=10, review="Answering",
-    writings=(generate_in_pieces,),
+    difficulty=2, minutes=10, review="Answering", writings=(generate_in_pieces,),
     mistakes="""
     in_training_mode: The model runs in training mode, where dropout draws lots: call model.eval() first.
         model.eval()  →  pass

@@ -42,10 +42,8 @@ PATCHIFY = attention_exercise("3.1 An image as a sequence", patchify, """
     conduct 1
         2 images, height = 6, width = 9, patch_size = 3, float64
 """,
-    draw=draw_images, returns=("patches",),
-    details=dict(refuses=dict(probe=patchify_refuses)),
-    difficulty=1, minutes=8, review="From pixels to patches",
-    writings=(patches_in_loops,),
+    draw=draw_images, returns=("patches",), details=dict(refuses=dict(probe=patchify_refuses)),
+    difficulty=1, minutes=8, review="From pixels to patches", writings=(patches_in_loops,),
     mistakes="""
     cuts_off: An image that patch_size does not divide passes in silence. Raise a ValueError instead.
         + images = images[..., : images.shape[-2] // patch_size * patch_size, : images.shape[-1] // patch_size * patch_size]
@@ -134,8 +132,7 @@ SWAP = attention_exercise("3.9 Intervene: swap two patches", swap_patches, """
         pairs=dict(draw=draw_pairs),
         conduct=dict(draw=draw_swap_with_gradient, probe=swap_gradients),
     ),
-    difficulty=1, minutes=5, review="Intervene",
-    writings=(swap_by_index,),
+    difficulty=1, minutes=5, review="Intervene", writings=(swap_by_index,),
     mistakes=edits(swap_by_index, """
     in_place: The scene that was handed in is changed. Work on a copy: .clone().
         = (image_patches.data.copy_(result.data), image_patches)[1]

@@ -73,10 +73,8 @@ FREEZE = attention_exercise("3.P6 Repair a training that stands still", start_st
         e.g. widths = [3, 2], depth = 1
         widths = [5, 3], depth = 2; widths = [2, 7], depth = 3
 """,
-    draw=draw_frozen,
-    details=dict(values=dict(probe=thawed)),
-    difficulty=2, minutes=8, review="Repair three trainings",
-    also=(gate("mended_stages", at="train-stages"),),
+    draw=draw_frozen, details=dict(values=dict(probe=thawed)),
+    difficulty=2, minutes=8, review="Repair three trainings", also=(gate("mended_stages", at="train-stages"),),
     mistakes=edits(start_stage_two, """
     sets_an_attribute: What was frozen is frozen still: a new attribute of a module changes no parameter. Call the
         function that does it: its name ends in an underscore.

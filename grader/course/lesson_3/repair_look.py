@@ -31,8 +31,7 @@ LOOK = attention_exercise("3.P5 Repair a collapse", look_at_image, """
         values=dict(probe=look_values, map="weights"),
         conduct=dict(draw=draw_look_and_direction, probe=look_conduct),
     ),
-    difficulty=2, minutes=8, review="Repair three trainings",
-    also=(gate("mended_look", at="train-look"),),
+    difficulty=2, minutes=8, review="Repair three trainings", also=(gate("mended_look", at="train-look"),),
     mistakes=edits(look_at_image, """
     still_causal: The first word sees the first patch alone: the mask is causal still. It hides words that come
         later, and no patch comes later.

@@ -67,10 +67,8 @@ ORDER = attention_exercise("3.P7 Repair a misalignment", shuffle_questions, """
         e.g. 11 questions, 2 tokens, 1 patch, d_vision = 2
         13 questions, 2 tokens, 3 patches, d_vision = 5; 29 questions, 5 tokens, 2 patches, d_vision = 3
 """,
-    draw=draw_questions_and_images,
-    details=dict(values=dict(probe=shuffled)),
-    difficulty=1, minutes=6, review="Repair three trainings",
-    also=(gate("mended_order", at="train-order"),),
+    draw=draw_questions_and_images, details=dict(values=dict(probe=shuffled)),
+    difficulty=1, minutes=6, review="Repair three trainings", also=(gate("mended_order", at="train-order"),),
     mistakes="""
     two_orders: The images are in another order than the questions, so a question comes with the image of another.
         One order must do for both.

@@ -94,8 +94,7 @@ STEP = attention_exercise("3.6 One training step", train_step, """
     # float32 in public: a notebook keeps five digits of each number, and for float64 the self-check allows less than that.
     draw=draw_training,
     details=dict(values=dict(probe=training_values), conduct=dict(draw=draw_one_step, probe=training_purity)),
-    builds_on=("3.5",), difficulty=2, minutes=8, review="One step",
-    writings=(step_on_answers,),
+    builds_on=("3.5",), difficulty=2, minutes=8, review="One step", writings=(step_on_answers,),
     mistakes="""
     stays_in_evaluation: The model is not put into training mode: call model.train() first.
         model.train()  →  pass

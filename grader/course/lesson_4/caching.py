@@ -104,11 +104,9 @@ CACHE = attention_exercise("4.14 A key-value cache", attend_with_cache, """
         e.g. before = 3, 1 token, d_model = 4, 2 heads
         batch 2, before = 5, 1 token, d_model = 6, 3 heads, float64
 """,
-    draw=draw_cached,
-    probe=cached_values,
+    draw=draw_cached, probe=cached_values,
     details=dict(several=dict(draw=draw_pieces, probe=cached_in_pieces), conduct=dict(probe=cached_conduct)),
-    difficulty=2, minutes=15, review="Every word once",
-    writings=(cached_by_steps,),
+    difficulty=2, minutes=15, review="Every word once", writings=(cached_by_steps,),
     mistakes="""
     cache_not_read: The cache is not read: the new tokens look at themselves alone. Put its keys and values before
         the new ones.

@@ -56,8 +56,7 @@ GRADIENT = attention_exercise("4.2 Attention times gradient", gradient_attention
 """,
     draw=draw_scored_attention, probe=gradient_values,
     details={"values": dict(map="map"), "conduct": dict(probe=gradient_purity), "own model": OWN_GRADIENTS},
-    difficulty=2, minutes=10, review="Attention times gradient",
-    writings=(gradient_in_steps,),
+    difficulty=2, minutes=10, review="Attention times gradient", writings=(gradient_in_steps,),
     mistakes="""
     gradient_alone: This is the gradient alone. Multiply it by the weights.
         (weights.detach() * gradient)  →  gradient

@@ -58,8 +58,7 @@ GROUPED = attention_exercise("4.12 Grouped queries", grouped_attention, """
         e.g. 4 heads, 2 groups, 2 queries, 3 keys, d = 2, d_v = 3
         batch 2, 6 heads, 3 groups, 5 queries, 7 keys, d = 2, d_v = 3, mask = each, float64
 """,
-    draw=draw_grouped, returns=("output",),
-    details=dict(unequal=dict(draw=draw_unequal, probe=grouped_unequal)),
+    draw=draw_grouped, returns=("output",), details=dict(unequal=dict(draw=draw_unequal, probe=grouped_unequal)),
     bans={"fused attention"}, difficulty=2, minutes=10, review="Fewer keys than queries",
     writings=(grouped_by_repeating, grouped_in_loop),
     mistakes=edits(grouped_by_repeating, """

@@ -88,10 +88,8 @@ PATCH_HEAD = attention_exercise("4.4 Which head carries the answer?", patch_head
     own model 1: a head of your trained model, for scenes that you have not seen
         20 scenes, task = where, head = 1
 """,
-    draw=draw_twins, probe=patched_values,
-    details={"conduct": dict(probe=patched_purity), "own model": OWN_PATCHING},
-    difficulty=2, minutes=12, review="Which head carries the answer?",
-    writings=(patch_with_stack,),
+    draw=draw_twins, probe=patched_values, details={"conduct": dict(probe=patched_purity), "own model": OWN_PATCHING},
+    difficulty=2, minutes=12, review="Which head carries the answer?", writings=(patch_with_stack,),
     mistakes=edits(patch_head, """
     twin_into_clean: One head comes from the twin, and all others from the clean scene. It has to be the other way
         round: run the twin, and put in this head's output for the clean scene.

@@ -47,10 +47,8 @@ PATCH_EMBEDDING = attention_exercise("4.18 Patches become tokens", patch_embeddi
         e.g. 2 rows, 2 columns, side = 2, patch = 2, d = 3
         batch 2, 3 rows, 2 columns, side = 3, patch = 2, d = 5, float64
 """,
-    draw=draw_photos, returns=("tokens",),
-    details=dict(conduct=dict(rtol=10.0)),
-    difficulty=2, minutes=15, review="Patches become tokens",
-    writings=(embedding_by_hand,),
+    draw=draw_photos, returns=("tokens",), details=dict(conduct=dict(rtol=10.0)),
+    difficulty=2, minutes=15, review="Patches become tokens", writings=(embedding_by_hand,),
     mistakes=edits(embedding_by_hand, """
     without_embedding_bias: The bias is not added. Each patch gets it, [CLS] does not.
         + bias = torch.zeros_like(bias)
@@ -135,8 +133,7 @@ VIT_ATTENTION = attention_exercise("4.19 Attention with a real layer", vit_atten
     values 2: every head attends, with weights and biases
 """ + LAYER_TRIALS,
     draw=draw_layer, details=layer_details("vit_attention"),
-    difficulty=2, minutes=10, review="One layer",
-    writings=(attention_by_hand,),
+    difficulty=2, minutes=10, review="One layer", writings=(attention_by_hand,),
     mistakes=edits(attention_by_hand, """
     vit_without_biases: The biases are left out. Call the layer's Linears, W_Q and the others, as they are.
         layer.W_Q(tokens)  →  tokens @ layer.W_Q.weight.T
@@ -185,8 +182,7 @@ VIT_BLOCK = attention_exercise("4.20 A block with layer scale", vit_block, """
     values 2: norm, attention, scale, add; norm, feed-forward, scale, add
 """ + LAYER_TRIALS,
     draw=draw_layer, details=layer_details("vit_block"),
-    builds_on=("4.19",), difficulty=2, minutes=10, review="One layer",
-    writings=(block_in_steps,),
+    builds_on=("4.19",), difficulty=2, minutes=10, review="One layer", writings=(block_in_steps,),
     mistakes=edits(vit_block, """
     vit_norm_last: The norms come after the additions. Let each come first, before attention and before expand, and let the residual go past it.
         vit_attention(layer, layer.norm_1(tokens))  →  vit_attention(layer, tokens)
@@ -262,8 +258,7 @@ CLS_MAP = attention_exercise("4.21 What [CLS] looks at", cls_map, """
         e.g. 2 heads, 3 rows, 4 columns
         batch 2, 3 heads, 5 rows, 2 columns, float64
 """,
-    draw=draw_weights, returns=("map",),
-    details=dict(values=dict(map="map")),
+    draw=draw_weights, returns=("map",), details=dict(values=dict(map="map")),
     difficulty=1, minutes=5, review="What [CLS] looks at",
     mistakes="""
     looked_at_cls: This is the column of [CLS]: who looks at it. Take its row: what it looks at.

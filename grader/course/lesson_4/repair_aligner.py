@@ -72,8 +72,7 @@ ALIGNER_REPAIR = attention_exercise("4.7 Repair: it learns, and then no more", i
         e.g. batch 2, 3 patches, 4 pixels, width = 3, d_text = 2
         batch 2, 3 patches, 7 pixels, width = 3, d_text = 2, float64
 """,
-    draw=draw_features,
-    details=dict(values=dict(probe=tokens_values), conduct=dict(probe=tokens_conduct)),
+    draw=draw_features, details=dict(values=dict(probe=tokens_values), conduct=dict(probe=tokens_conduct)),
     difficulty=2, minutes=8, review="Third training: it learns, and then no more",
     also=(training_gate(ALIGNER, image_tokens, "mended_aligner", "train-frozen", 1),),
     mistakes="""

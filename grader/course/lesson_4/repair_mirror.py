@@ -44,8 +44,7 @@ MIRROR_REPAIR = attention_exercise("4.8 Repair: it looks at two places", mirror_
         e.g. 5 scenes, 2 pixels
         13 scenes, 5 pixels, float64
 """,
-    draw=draw_mirrored,
-    details=dict(values=dict(probe=mirror_values), conduct=dict(probe=mirror_conduct)),
+    draw=draw_mirrored, details=dict(values=dict(probe=mirror_values), conduct=dict(probe=mirror_conduct)),
     difficulty=2, minutes=8, review="Fourth training: it looks at two places",
     also=(training_gate(MIRROR, mirror_left_right, "mended_mirror", "train-mirror", 1),),
     mistakes="""

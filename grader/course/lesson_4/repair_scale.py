@@ -44,8 +44,7 @@ SCALE_REPAIR = attention_exercise("4.6 Repair: it is sure from the first step", 
     conduct 0.5
         batch 2, 3 words, 5 patches, d_k = 7, d_v = 2, float64
 """,
-    draw=draw_one_look, returns=("what is seen", "weights"),
-    details=dict(values=dict(map="weights")),
+    draw=draw_one_look, returns=("what is seen", "weights"), details=dict(values=dict(map="weights")),
     difficulty=2, minutes=8, review="Second training: it is sure from the first step",
     also=(training_gate(SCALE, look_once, "mended_scale", "train-scale", 1),),
     mistakes="""

@@ -55,8 +55,7 @@ ROLLOUT = attention_exercise("4.1 Attention rollout", attention_rollout, """
         "conduct": dict(draw=draw_maps_and_direction, probe=rollout_gradients),
         "own model": OWN_ROLLOUT,
     },
-    difficulty=2, minutes=10, review="Rollout",
-    writings=(rollout_in_one_product,),
+    difficulty=2, minutes=10, review="Rollout", writings=(rollout_in_one_product,),
     mistakes="""
     last_layer_first: The layers are multiplied in the wrong order. What the first layer hands on is what the second
         one mixes: the last layer must stand on the left.

@@ -93,8 +93,7 @@ CONCATENATION = attention_exercise("4.15 Concatenation: the image stands in fron
     conduct 1
         batch 2, 3 words, 5 patches, d_model = 6, 2 heads, mask = causal, float64
 """,
-    draw=draw_joined, returns=("tokens", "weights"),
-    details=dict(values=dict(map="weights")),
+    draw=draw_joined, returns=("tokens", "weights"), details=dict(values=dict(map="weights")),
     difficulty=2, minutes=8, review="Concatenation: who may see whom?",
     mistakes="""
     words_first: The words stand in front here. Put the image's tokens first, then the words.
