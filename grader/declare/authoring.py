@@ -10,7 +10,7 @@ from grader.declare.edits import edits, in_both
 from grader.declare.exercise import Check, Exercise, mistake, mistakes_in
 from grader.declare.lesson import SHORT, Lesson
 from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import draw_directions, further_check
+from grader.declare.standard_checks import draw_directions
 from grader.declare.trial import Trial, trials
 from grader.declare.written_exercise import written_exercise
 from grader.records import Case, Finding, Inputs, Value

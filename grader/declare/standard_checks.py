@@ -25,11 +25,6 @@ TITLES = {"batch": BATCH, "conduct": CONDUCT}
 SHARED = {"function", "layer_class"}  # parameters of a probe that any exercise can use
 
 
-def further_check(**fields: Any) -> Check:
-    """Make a check that needs the check "values"; `fields` are those of Check."""
-    return Check(needs=("values",), **fields)
-
-
 @dataclass(frozen=True, kw_only=True)
 class StandardChecks:
     """Makes the checks of one function or layer class.

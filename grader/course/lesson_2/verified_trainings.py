@@ -17,7 +17,7 @@ from grader.course.lesson_2.trained_reader import draw_reading_scenes, reader_tr
 from grader.course.trainings.checks import begins, goes_on
 from grader.course.trainings.recorded import Training, evenly
 from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name, steps_on, weights_of
-from grader.declare.authoring import SHORT, Check, Inputs, InputSampler, Trial, Value, further_check
+from grader.declare.authoring import SHORT, Check, Inputs, InputSampler, Trial, Value
 
 ALIGNER_CELL, READER_CELL = "train-aligner", "train-reader"
 ALIGNER_STEPS, READER_STEPS, HEADS = 200, 600, 4
@@ -101,8 +101,9 @@ VERIFIED_ALIGNER = (
     ),
 )
 
-TRAINED_ALIGNER = further_check(
+TRAINED_ALIGNER = Check(
     name="trained",
+    needs=("values",),
     title="the aligner that you trained matches digits it has never seen",
     points=7,
     probe=aligner_trained,

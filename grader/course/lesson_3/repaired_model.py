@@ -10,7 +10,7 @@ import torch
 from attention.pocket import PocketVLM, pocket_questions
 from torch import Tensor
 
-from grader.declare.authoring import Case, Check, Finding, Inputs, InputSampler, Value, further_check, trials
+from grader.declare.authoring import Case, Check, Finding, Inputs, InputSampler, Value, trials
 from grader.declare.layer_weights import build_quietly
 from grader.judge.compare import compare
 
@@ -89,8 +89,9 @@ def gate(model: str, at: str) -> Check:
         model: the name that the notebook gives to the model that it trained anew.
         at: the id of the cell that trains it.
     """
-    return further_check(
+    return Check(
         name="repaired",
+        needs=("values",),
         title="the training that you repaired gives a model that answers and looks right",
         points=0,
         probe=repaired_answers,
