@@ -1,13 +1,16 @@
 """What the file of an exercise is written with: everything of `grader.declare` that most of them need, in one import.
 
-How inputs are drawn from shapes is in `drawn`, what probes share in `probes`, an exercise in a few lines in `short_form`.
+More ways to draw inputs from shapes are in `drawn`, what probes share is in `probes`, an exercise in a few lines in `short_form`.
 """
 
 # ruff: noqa: F401  (the files of exercises import them from here)
 from grader.declare.builtin_names import BuiltIn
+from grader.declare.drawn import and_more, drawn, drawn_layer, drawn_part, given, integers, normal, where_given
 from grader.declare.edits import edits, in_both
-from grader.declare.exercise import Check, Exercise, Mistake, mistake, mistakes_in
+from grader.declare.exercise import Check, Exercise, mistake, mistakes_in
 from grader.declare.lesson import SHORT, Lesson
 from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import BATCH, CONDUCT, StandardChecks, draw_directions, further_check
+from grader.declare.standard_checks import draw_directions
 from grader.declare.trial import Trial, trials
+from grader.declare.written_exercise import written_exercise
+from grader.records import Case, Finding, Inputs, Value

@@ -42,6 +42,12 @@ def drawn_layer(
     return drawn(sizes=chosen(sizes), weights=made, arguments=drawn_part(**arguments))
 
 
+def and_more(draw: Callable[..., Inputs], **values: str | Draw) -> Callable[..., Inputs]:
+    """Return a function that draws what another one does, and then more values."""
+    further = drawn_part(**values)
+    return lambda sampler, **sizes: {**draw(sampler, **sizes), **further(sampler, sizes)}
+
+
 def _all_used(draw: Draw) -> Callable[..., Inputs]:
     """Return a function that refuses a size that no value uses: it may be another's, with a slip in its name."""
 
@@ -121,6 +127,12 @@ def integers(low: int, high: int | str, shape: str) -> Draw:
 def mask(shape: str, *, keep: float = 0.6) -> Draw:
     """Draw a bool mask; each of its rows has a True and a False."""
     return lambda sampler, sizes: sampler.mask(*shape_of(shape, sizes), keep=keep)
+
+
+def then(value: str | Draw, change: Callable[[Any], Any]) -> Draw:
+    """Draw a value, and make another one of it."""
+    draw = normal(value) if isinstance(value, str) else value
+    return lambda sampler, sizes: change(draw(sampler, sizes))
 
 
 def given(name: str, *default: Any) -> Draw:

@@ -98,6 +98,15 @@ def mistakes_in(namespace: Mapping[str, Any], *defines: str) -> tuple[Mistake, .
     )
 
 
+def reference_problems(reference: Any) -> Iterable[str]:
+    """Yield a message for each reason why this cannot be the `reference` of an exercise."""
+    if not isinstance(reference, tuple) or not reference:
+        yield "reference: name the right definition in a tuple, as in reference=(attention,)"
+    for definition in reference:
+        if not callable(definition) or not hasattr(definition, "__name__"):
+            yield f"reference: {definition!r} is no function or class with a name"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Exercise:
     """One graded or practice exercise.
@@ -133,11 +142,7 @@ class Exercise:
 
     def _problems(self) -> Iterable[str]:
         """Yield a message for each contradiction between the fields; it begins with the field's name."""
-        if not isinstance(self.reference, tuple) or not self.reference:
-            yield "reference: name the right definition in a tuple, as in reference=(attention,)"
-        for definition in self.reference:
-            if not callable(definition) or not hasattr(definition, "__name__"):
-                yield f"reference: {definition!r} is no function or class with a name"
+        yield from reference_problems(self.reference)
         names = [check.name for check in self.checks]
         total = sum(check.points for check in self.checks)
         if abs(total - self.points) > 1e-9:

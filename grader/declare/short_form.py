@@ -6,7 +6,7 @@
     ''')
 
 It has the checks that most exercises have: the values; batches, where a shape begins with `*`; inputs that stay as they are, and
-gradients where the function computes with tensors. What needs other checks is declared with `StandardChecks` and `Check`.
+gradients where the function computes with tensors. Others are written as students read them: see `written_exercise`.
 """
 
 import inspect
@@ -24,8 +24,8 @@ from grader.declare.edits import edits
 from grader.declare.errors import DeclarationError
 from grader.declare.exercise import Check, Exercise
 from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import BATCH, StandardChecks, further_check
-from grader.declare.trial import trials
+from grader.declare.standard_checks import StandardChecks
+from grader.declare.written_exercise import id_and_title
 from grader.records import Inputs
 
 EXAMPLE = (2, 3, 4, 5, 6, 7)  # the sizes of the public trial, in the order in which the shapes name them
@@ -64,7 +64,7 @@ def exercise(
     Raises:
         DeclarationError: heading, inputs or sizes do not fit the function.
     """
-    id, title = _id_and_title(heading)
+    id, title = id_and_title(heading)
     where = f"exercise {id}"
     _check_inputs(where, reference, inputs)
     chosen = sizes or _sizes(where, inputs)
@@ -99,24 +99,12 @@ def _checks(
     batched = any(isinstance(shape, str) and shape.startswith("*") for shape in inputs.values())
     share, rest = points * SHARE, points * (1 - (2 if batched else 1) * SHARE)
     more: dict[str, Any] = {"probe": probes.call_with_arrays} if numpy else {}
-    checks = [make.values("the right values come back", rest, examples=sizes[:1], trials=sizes[1:], **more)]
+    checks = [make.check("values", rest, "the right values come back", examples=sizes[:1], trials=sizes[1:], **more)]
     if batched:
         hidden = sizes[1:]
         some = [{"batch_shape": shape, **hidden[at % len(hidden)]} for at, shape in enumerate(BATCHES)]
-        checks.append(make.batch(share, title=BATCH, trials=some, **more))
+        checks.append(make.check("batch", share, trials=some, needs=("values",), **more))
     return (*checks, _conduct(make, sizes, share, numpy))
-
-
-def _id_and_title(heading: str) -> tuple[str, str]:
-    """Split a heading.
-
-    Raises:
-        DeclarationError: it does not begin with an id.
-    """
-    id, _, title = heading.partition(" ")
-    if not title or not id[:1].isdigit():
-        raise DeclarationError(f"exercise {heading!r}: begin the heading with the id, as in '1.1 Means of rows'")
-    return id, title
 
 
 def _check_inputs(where: str, reference: Callable[..., Any], inputs: Mapping[str, Any]) -> None:
@@ -156,7 +144,7 @@ def _as_tensors(draw: Callable[..., Inputs], more: Mapping[str, Any], sampler: I
 
 def _conduct(make: StandardChecks, sizes: Sequence[Mapping[str, Any]], points: float, numpy: bool) -> Check:
     """Make the check of side effects; of gradients, too, where what comes back has some."""
-    if not numpy:
+    if make.draw and not numpy:
         some = make.draw(InputSampler("a look at what comes back"), **sizes[0])
         leaves = [value.requires_grad_() for value in some.values() if _learns(value)]
         try:
@@ -165,16 +153,9 @@ def _conduct(make: StandardChecks, sizes: Sequence[Mapping[str, Any]], points: f
             said = f"{make.reference.__name__} does not run on the public trial ({type(error).__name__}: {error})"
             raise DeclarationError(f"{said}. Give other shapes, or sizes=[dict(…), …]") from error
         if leaves and all(_learns(value) and value.requires_grad for value in back.values()):
-            return make.conduct(points, trials=[{**sizes[-1], "dtype": torch.float64}])
-
-    def draw(sampler: InputSampler, **chosen: Any) -> Inputs:
-        return {"arguments": make.draw(sampler, **chosen)}
-
+            return make.check("conduct", points, trials=[{**sizes[-1], "dtype": torch.float64}], needs=("values",))
     probe = probes.arrays_unchanged if numpy else probes.inputs_unchanged
-    names = {"function": make.reference.__name__}
-    return further_check(
-        name="conduct", title=UNCHANGED, points=points, probe=probe, trials=trials(draw, *sizes[1:]), names=names
-    )
+    return make.check("conduct", points, UNCHANGED, trials=sizes[1:], needs=("values",), probe=probe)
 
 
 def _learns(value: Any) -> bool:

@@ -148,16 +148,16 @@ def test_the_copied_lesson_is_right(copied_lesson: Path) -> None:
             id="builds_on",
         ),
         pytest.param(
-            "scores",
-            "mistakes=SCALED_MISTAKES",
-            "mistakes=SCORES_MISTAKES",
-            "exercise 1.2, mistakes: queries_in_columns replaces attention_scores; the exercise defines scaled_scores",
+            "attention",
+            'defines="attention", ',
+            "",
+            "exercise 1.4, mistakes: unscaled replaces written_out; the exercise defines attention",
             id="mistakes of another exercise",
         ),
         pytest.param(
             "scores",
-            "    reference=(scaled_scores,),\n    points",
-            "    points",
+            'scaled_scores, """\n',
+            '(), """\n',
             "exercise 1.2, reference: name the right definition in a tuple, as in reference=(attention,)",
             id="reference",
         ),
@@ -168,6 +168,14 @@ def test_the_copied_lesson_is_right(copied_lesson: Path) -> None:
             '@mistake("scaled_score", "Halved.")\ndef halved(query, key): return attention_scores(query, key) / 2\n',
             "1-attention: scores: mistake halved replaces scaled_score, but no exercise lists it",
             id="name in a mistake",
+        ),
+        pytest.param(
+            "softmax",
+            "e.g. 3 rows, 4 columns, spread = 10000.0",
+            "e.g. 3 rows, 4 column, spread = 10000.0",
+            "exercise 1.3: the trial '3 rows, 4 column, spread = 10000.0, offset = 0.0' would read '3 rows, column = 4, "
+            "spread = 10000.0, offset = 0.0': write it so, or mend the sizes",
+            id="words of a trial",
         ),
         pytest.param(
             "scores",
@@ -202,7 +210,7 @@ def test_an_unknown_name_in_a_probe_is_one_line_when_notebooks_are_built_or_tria
             refuse(typo)
         assert message(error) == (
             "1-attention: exercise 1.3, checks: 'dims' asks for 'fuction', which is neither an input "
-            "(arguments, returns) nor a name that the lesson defines or gives"
+            "(scores, dim) nor a name that the lesson defines or gives"
         )
 
 

@@ -4,11 +4,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.declare.exercise import mistake, mistakes_in
 from grader.declare.lesson import Lesson
 from grader.declare.sampler import InputSampler
-from grader.declare.standard_checks import StandardChecks
 from grader.explain.diagnose import diagnose, wrong_answer
 from grader.judge.plan import plan
 from grader.judge.reference_results import ReferenceResults, run_here
@@ -38,21 +37,16 @@ def draw(sampler: InputSampler, *, queries: int, keys: int, d_k: int, masked: bo
     return {**inputs, "mask": sampler.mask(queries, keys)} if masked else inputs
 
 
-CHECKS = StandardChecks(reference=weigh, returns=("weights",), draw=draw)
-EXERCISE = AttentionExercise(
-    id="9.1",
-    title="Weigh",
-    reference=(weigh,),
-    points=3,
-    difficulty=1,
-    minutes=1,
-    checks=(
-        CHECKS.values("weights", 1, trials=[dict(queries=3, keys=5, d_k=2), dict(queries=4, keys=4, d_k=3)]),
-        CHECKS.further_values("masked", "masked", 1, needs=(), trials=[dict(queries=3, keys=5, d_k=2, masked=True)]),
-        CHECKS.conduct(1, trials=[dict(queries=3, keys=5, d_k=2)]),
-    ),
-    mistakes=mistakes_in(globals(), "weigh"),
-)
+EXERCISE = attention_exercise("9.1 Weigh", weigh, """
+    values 1: weights
+        3 queries, 5 keys, d_k = 2; 4 queries, 4 keys, d_k = 3
+    masked 1 after nothing: masked
+        3 queries, 5 keys, d_k = 2, masked = True
+    conduct 1
+        3 queries, 5 keys, d_k = 2
+""",
+    draw=draw, returns=("weights",), difficulty=1, minutes=1, mistakes=mistakes_in(globals(), "weigh"),
+)  # fmt: skip
 LESSON = Lesson(assignment="9-weigh", title="Weigh", exercises=(EXERCISE,))
 PLANNED = plan(LESSON, "secret", "sha")
 

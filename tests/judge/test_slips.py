@@ -56,9 +56,9 @@ EXERCISE = Exercise(
     difficulty=1,
     minutes=1,
     checks=(
-        CHECKS.values("", 4, only="first", trials=[dict(rows=2), dict(rows=5)]),
-        CHECKS.values("", 3, name="second", only="second", needs=("values",), trials=[dict(rows=2)]),
-        CHECKS.further_values("large", "", 2, trials=[dict(rows=2, dtype=torch.float64)]),
+        CHECKS.check("values", 4, "x", only="first", trials=[dict(rows=2), dict(rows=5)]),
+        CHECKS.check("second", 3, "x", only="second", needs=("values",), trials=[dict(rows=2)]),
+        CHECKS.check("large", 2, "x", needs=("values",), trials=[dict(rows=2, dtype=torch.float64)]),
         Check(
             name="judged",
             title="",
@@ -168,7 +168,7 @@ def draw_sharing(sampler: InputSampler, *, width: int) -> Inputs:
 
 def test_the_results_of_a_layer_may_be_turned_around_too() -> None:
     checks = StandardChecks(reference=Sharing, returns=("first", "second"), draw=draw_sharing)
-    values = checks.values("", 10, trials=[dict(width=3)])
+    values = checks.check("values", 10, "x", trials=[dict(width=3)])
     exercise = replace(EXERCISE, reference=(Sharing,), checks=(values,), mistakes=())
     assert verdict(Sharing, exercise).points == 10
     assert verdict(TurnedAround, exercise).points == 5

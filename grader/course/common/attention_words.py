@@ -3,8 +3,8 @@
 from functools import partial
 
 from grader.course.common.scaled_scores import scaled_otherwise
-from grader.declare.exercise import Exercise
 from grader.declare.subject import Instead, Subject
+from grader.declare.written_exercise import written_exercise
 
 # Local variables of the reference that a student knows by the field's word, whatever they are called in the answer.
 NOUNS = {
@@ -101,4 +101,4 @@ SUBJECT = Subject(
     ),
 )
 
-AttentionExercise = partial(Exercise, subject=SUBJECT)
+attention_exercise = partial(written_exercise, subject=SUBJECT)

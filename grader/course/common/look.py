@@ -1,15 +1,13 @@
 """A look at an image in pieces that students repair (3.P5 and 4.5): its inputs, and what is asked of it."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from attention.multi_head import MultiHeadAttention
 from torch import Tensor
 
-from grader.declare.drawn import drawn_layer, normal
+from grader.declare.drawn import and_more, drawn_layer, normal
 from grader.declare.probes import load, pair, purity_and_gradients
-from grader.declare.sampler import InputSampler
-from grader.records import Inputs, Value
+from grader.records import Value
 
 draw_look = drawn_layer(
     MultiHeadAttention,
@@ -17,13 +15,7 @@ draw_look = drawn_layer(
     words=normal("* words d_model", scale=2.0),
     patches=normal("* patches d_model", scale=2.0),
 )
-
-
-def draw_look_and_direction(sampler: InputSampler, **sizes: Any) -> Inputs:
-    """Draw what `draw_look` does, and a direction for the gradient of what is seen."""
-    inputs = draw_look(sampler, **sizes)
-    words = inputs["arguments"]["words"]
-    return {**inputs, "direction": sampler.normal(*words.shape, dtype=words.dtype)}
+draw_look_and_direction = and_more(draw_look, direction="* words d_model")  # for the gradient of what is seen
 
 
 def look_values(look_at_image, MultiHeadAttention, sizes: Mapping, weights: Mapping, arguments: Mapping):

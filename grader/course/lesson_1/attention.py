@@ -4,9 +4,9 @@ import torch
 from attention.dot_product import attention, attention_scores, scaled_scores
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_1.shared import draw_attention
-from grader.declare.authoring import StandardChecks, edits
+from grader.declare.authoring import edits
 
 
 def written_out(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
@@ -16,7 +16,27 @@ def written_out(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tens
     return weights @ value, weights
 
 
-ATTENTION_MISTAKES = edits(written_out, """
+ATTENTION = attention_exercise("1.4 Attention", attention, """
+    output 4: the output is the weighted mean of the values
+        e.g. 3 queries, 4 keys, d_k = 5, d_v = 2
+        5 queries, 7 keys, d_k = 3, d_v = 2; 7 queries, 2 keys, d_k = 5, d_v = 11
+    weights 6: each query shares its weight among the keys
+        e.g. 3 queries, 4 keys, d_k = 5, d_v = 2
+        5 queries, 7 keys, d_k = 3, d_v = 2; 7 queries, 2 keys, d_k = 5, d_v = 11
+    batch 2 after output, weights
+        e.g. batch 2, 3 queries, 4 keys, d_k = 5, d_v = 1
+        batch 3, 5 queries, 7 keys, d_k = 2, d_v = 11
+        batch 2 × 3, 5 queries, 4 keys, d_k = 7, d_v = 1
+        batch 1, 1 query, 4 keys, d_k = 7, d_v = 5
+    extremes 1 after output, weights: large scores give no NaN
+        5 queries, 7 keys, d_k = 3, d_v = 2, scale = 100.0, float64
+    conduct 2 after output, weights
+        5 queries, 7 keys, d_k = 3, d_v = 2, float64; batch 2, 3 queries, 5 keys, d_k = 7, d_v = 11, float64
+""",
+    draw=draw_attention, returns=("output", "weights"),
+    details=dict(output=dict(only="output"), weights=dict(only="weights", map="weights")),
+    builds_on=("1.1", "1.2", "1.3"), bans={"fused attention"}, difficulty=2, minutes=10, review="Attention",
+    mistakes=edits(written_out, """
     unscaled: The scores are not divided by √d_k, so the softmax is too sharp.
         scaled_scores  →  attention_scores
     scaled_twice: The scores are divided by d_k, or by √d_k twice. Divide by √d_k, once.
@@ -39,71 +59,4 @@ ATTENTION_MISTAKES = edits(written_out, """
         weights @ value  →  weights @ key
     output_alone: One tensor alone came back. Return two things: the output and the weights.
         = result[0]
-""", defines="attention", attention_scores=attention_scores)  # fmt: skip
-
-ATTENTION_CHECKS = StandardChecks(reference=attention, returns=("output", "weights"), draw=draw_attention)
-
-ATTENTION_OUTPUT = ATTENTION_CHECKS.values(
-    "the output is the weighted mean of the values",
-    4,
-    name="output",
-    only="output",
-    examples=[dict(queries=3, keys=4, d_k=5, d_v=2)],
-    trials=[dict(queries=5, keys=7, d_k=3, d_v=2), dict(queries=7, keys=2, d_k=5, d_v=11)],
-)
-
-ATTENTION_WEIGHTS = ATTENTION_CHECKS.values(
-    "each query shares its weight among the keys",
-    6,
-    name="weights",
-    only="weights",
-    map="weights",
-    examples=[dict(queries=3, keys=4, d_k=5, d_v=2)],
-    trials=[dict(queries=5, keys=7, d_k=3, d_v=2), dict(queries=7, keys=2, d_k=5, d_v=11)],
-)
-
-ATTENTION_EXTREMES = ATTENTION_CHECKS.further_values(
-    "extremes",
-    "large scores give no NaN",
-    1,
-    needs=("output", "weights"),
-    trials=[dict(queries=5, keys=7, d_k=3, d_v=2, scale=100.0, dtype=torch.float64)],
-)
-
-ATTENTION_GRADIENTS = ATTENTION_CHECKS.conduct(
-    2,
-    needs=("output", "weights"),
-    trials=[
-        dict(queries=5, keys=7, d_k=3, d_v=2, dtype=torch.float64),
-        dict(batch_shape=(2,), queries=3, keys=5, d_k=7, d_v=11, dtype=torch.float64),
-    ],
-)
-
-ATTENTION = AttentionExercise(
-    id="1.4",
-    title="Attention",
-    reference=(attention,),
-    points=15,
-    difficulty=2,
-    minutes=10,
-    builds_on=("1.1", "1.2", "1.3"),
-    bans=frozenset({"fused attention"}),
-    checks=(
-        ATTENTION_OUTPUT,
-        ATTENTION_WEIGHTS,
-        ATTENTION_CHECKS.batch(
-            2,
-            needs=("output", "weights"),
-            examples=[dict(batch_shape=(2,), queries=3, keys=4, d_k=5, d_v=1)],
-            trials=[
-                dict(batch_shape=(3,), queries=5, keys=7, d_k=2, d_v=11),
-                dict(batch_shape=(2, 3), queries=5, keys=4, d_k=7, d_v=1),
-                dict(batch_shape=(1,), queries=1, keys=4, d_k=7, d_v=5),
-            ],
-        ),
-        ATTENTION_EXTREMES,
-        ATTENTION_GRADIENTS,
-    ),
-    mistakes=ATTENTION_MISTAKES,
-    review="Attention",
-)
+""", defines="attention", attention_scores=attention_scores))  # fmt: skip

@@ -1,20 +1,10 @@
 """Exercise 1.8 CrossAttention: queries come from text, keys and values from an image."""
 
-import torch
 from attention.single_head import CrossAttention
 
-from grader.course.common.attention_words import AttentionExercise
-from grader.course.lesson_1.layers import (
-    HIDDEN_OTHERWISE,
-    LAYER_CONDUCT,
-    NOWHERE,
-    draw_layer_sizes,
-    layer_parameters,
-    mask_first,
-    projections,
-)
-from grader.declare.authoring import StandardChecks, edits
-from grader.declare.drawn import drawn_layer
+from grader.course.common.attention_words import attention_exercise
+from grader.course.lesson_1.layers import HIDDEN_OTHERWISE, draw_layer_sizes, layer_parameters, mask_first, projections
+from grader.declare.authoring import drawn_layer, edits
 
 CROSS_WEIGHTS = projections(W_Q="d_text", W_K="d_image", W_V="d_image")
 CROSS_SIZES = dict(d_text="d_text", d_image="d_image", d_k="d_k")
@@ -24,10 +14,42 @@ draw_cross_attention = mask_first(
     "patches",
 )
 
-
-CROSS_MISTAKES = edits(CrossAttention, """
-    keys_from_text: The keys come from the text, so no word is compared with the image. W_K should read
-        image_tokens.
+CROSS_ATTENTION = attention_exercise("1.8 Cross-attention: text asks, the image answers", CrossAttention, """
+    values 6: text asks, the image answers
+        e.g. 2 words, 3 patches, d_text = 4, d_image = 4, d_k = 5; 2 words, 3 patches, d_text = 4, d_image = 5, d_k = 6
+        5 words, 7 patches, d_text = 11, d_image = 3, d_k = 2; 3 words, 5 patches, d_text = 2, d_image = 7, d_k = 11
+    mask 3: the mask is obeyed
+        e.g. 2 words, 3 patches, d_text = 4, d_image = 5, d_k = 6, mask = shared
+        5 words, 7 patches, d_text = 11, d_image = 3, d_k = 2, mask = shared
+        batch 3, 5 words, 7 patches, d_text = 2, d_image = 11, d_k = 13, mask = padding
+        batch 2, 7 words, 5 patches, d_text = 3, d_image = 11, d_k = 13, mask = each
+    nowhere 1 after values, mask: a token that may look nowhere gets zeros
+        e.g. 2 words, 3 patches, d_text = 4, d_image = 5, d_k = 6, mask = blank
+        batch 3, 5 words, 7 patches, d_text = 2, d_image = 11, d_k = 13, mask = blank
+        batch 2, 7 words, 5 patches, d_text = 3, d_image = 11, d_k = 13, mask = empty
+        batch 1, 7 words, 5 patches, d_text = 3, d_image = 11, d_k = 13, mask = empty
+    batch 1
+        batch 3, 5 words, 7 patches, d_text = 11, d_image = 2, d_k = 13
+        batch 2 × 3, 7 words, 5 patches, d_text = 11, d_image = 13, d_k = 17
+        batch 1, 1 word, 1 patch, d_text = 5, d_image = 5, d_k = 3  # one shape for both
+        batch 2, 5 words, 5 patches, d_text = 7, d_image = 7, d_k = 3
+    parameters 2: W_Q, W_K and W_V without bias are the only parameters
+        e.g. d_text = 4, d_image = 5, d_k = 6
+        d_text = 7, d_image = 5, d_k = 3
+    conduct 2: gradients reach every parameter, float64 stays float64, inputs stay as they are
+        e.g. 2 words, 3 patches, d_text = 4, d_image = 5, d_k = 6, mask = shared, float32
+        batch 2, 5 words, 7 patches, d_text = 11, d_image = 3, d_k = 13, mask = padding, float64
+""",
+    draw=draw_cross_attention, returns=("output", "weights"), zero_others=True,
+    details=dict(
+        values=dict(map="weights"),
+        mask=dict(map="weights"),
+        parameters=dict(probe=layer_parameters, draw=draw_layer_sizes),
+    ),
+    builds_on=("1.1", "1.2", "1.3", "1.4", "1.6"), bans={"fused attention"}, difficulty=2, minutes=10,
+    review="Cross-attention",
+    mistakes=edits(CrossAttention, """
+    keys_from_text: The keys come from the text, so no word is compared with the image. W_K should read image_tokens.
         self.W_K(image_tokens)  →  self.W_K(text_tokens)
     values_from_text: The values come from the text: the answer holds nothing of the image. W_V should read
         image_tokens.
@@ -50,8 +72,7 @@ CROSS_MISTAKES = edits(CrossAttention, """
         nn.Linear(d_text, d_k, bias=False)  →  nn.Linear(d_text, d_k)
         self.W_K = nn.Linear(d_image, d_k, bias=False)  →  self.W_K = nn.Linear(d_image, d_k)
         self.W_V = nn.Linear(d_image, d_k, bias=False)  →  self.W_V = nn.Linear(d_image, d_k)
-    cross_weights_detached: The weights come back cut off, as by .detach(). Without it, training can learn from
-        them.
+    cross_weights_detached: The weights come back cut off, as by .detach(). Without it, training can learn from them.
         = result[0], result[1].detach()
     cross_nan_rows: A token that may look nowhere gets NaN: 0 divided by 0, or the softmax of a row of −inf.
         Your masked_attention of 1.6 gives zeros there.
@@ -59,96 +80,4 @@ CROSS_MISTAKES = edits(CrossAttention, """
     cross_even_rows: A token that may look nowhere looks everywhere: hidden scores are a large negative number, all the same.
         Your masked_attention of 1.6 gives zeros there.
         return masked_attention  →  return hidden_by_a_large_number
-""", **HIDDEN_OTHERWISE)  # fmt: skip
-
-CROSS_CHECKS = StandardChecks(
-    reference=CrossAttention, returns=("output", "weights"), draw=draw_cross_attention, zero_others=True
-)
-
-CROSS_VALUES = CROSS_CHECKS.values(
-    "text asks, the image answers",
-    6,
-    map="weights",
-    examples=[
-        dict(words=2, patches=3, d_text=4, d_image=4, d_k=5),
-        dict(words=2, patches=3, d_text=4, d_image=5, d_k=6),
-    ],
-    trials=[
-        dict(words=5, patches=7, d_text=11, d_image=3, d_k=2),
-        dict(words=3, patches=5, d_text=2, d_image=7, d_k=11),
-    ],
-)
-
-CROSS_MASK = CROSS_CHECKS.further_values(
-    "mask",
-    "the mask is obeyed",
-    3,
-    map="weights",
-    examples=[dict(words=2, patches=3, d_text=4, d_image=5, d_k=6, mask="shared")],
-    trials=[
-        dict(words=5, patches=7, d_text=11, d_image=3, d_k=2, mask="shared"),
-        dict(batch_shape=(3,), words=5, patches=7, d_text=2, d_image=11, d_k=13, mask="padding"),
-        dict(batch_shape=(2,), words=7, patches=5, d_text=3, d_image=11, d_k=13, mask="each"),
-    ],
-)
-
-CROSS_NOWHERE = CROSS_CHECKS.further_values(
-    "nowhere",
-    NOWHERE,
-    1,
-    needs=("values", "mask"),
-    examples=[dict(words=2, patches=3, d_text=4, d_image=5, d_k=6, mask="blank")],
-    trials=[
-        dict(batch_shape=(3,), words=5, patches=7, d_text=2, d_image=11, d_k=13, mask="blank"),
-        dict(batch_shape=(2,), words=7, patches=5, d_text=3, d_image=11, d_k=13, mask="empty"),
-        dict(batch_shape=(1,), words=7, patches=5, d_text=3, d_image=11, d_k=13, mask="empty"),
-    ],
-)
-
-CROSS_PARAMETERS = CROSS_CHECKS.further_values(
-    "parameters",
-    "W_Q, W_K and W_V without bias are the only parameters",
-    2,
-    probe=layer_parameters,
-    draw=draw_layer_sizes,
-    examples=[dict(d_text=4, d_image=5, d_k=6)],
-    trials=[dict(d_text=7, d_image=5, d_k=3)],
-)
-
-CROSS_GRADIENTS = CROSS_CHECKS.conduct(
-    2,
-    title=LAYER_CONDUCT,
-    examples=[dict(words=2, patches=3, d_text=4, d_image=5, d_k=6, mask="shared", dtype=torch.float32)],
-    trials=[
-        dict(batch_shape=(2,), words=5, patches=7, d_text=11, d_image=3, d_k=13, mask="padding", dtype=torch.float64)
-    ],
-)
-
-CROSS_ATTENTION = AttentionExercise(
-    id="1.8",
-    title="Cross-attention: text asks, the image answers",
-    reference=(CrossAttention,),
-    points=15,
-    difficulty=2,
-    minutes=10,
-    builds_on=("1.1", "1.2", "1.3", "1.4", "1.6"),
-    bans=frozenset({"fused attention"}),
-    checks=(
-        CROSS_VALUES,
-        CROSS_MASK,
-        CROSS_NOWHERE,
-        CROSS_CHECKS.batch(
-            1,
-            trials=[
-                dict(batch_shape=(3,), words=5, patches=7, d_text=11, d_image=2, d_k=13),
-                dict(batch_shape=(2, 3), words=7, patches=5, d_text=11, d_image=13, d_k=17),
-                dict(batch_shape=(1,), words=1, patches=1, d_text=5, d_image=5, d_k=3),  # one shape for both
-                dict(batch_shape=(2,), words=5, patches=5, d_text=7, d_image=7, d_k=3),
-            ],
-        ),
-        CROSS_PARAMETERS,
-        CROSS_GRADIENTS,
-    ),
-    mistakes=CROSS_MISTAKES,
-    review="Cross-attention",
-)
+""", **HIDDEN_OTHERWISE))  # fmt: skip

@@ -9,12 +9,10 @@ from attention.dot_product import scaled_scores
 from torch import Tensor
 
 from grader.course.lesson_1.shared import draw_mask
+from grader.declare.authoring import Inputs, InputSampler, Value
 from grader.declare.drawn import Draw, Sizes
-from grader.declare.sampler import InputSampler
-from grader.records import Inputs, Value
 
 NOWHERE = "a token that may look nowhere gets zeros"
-LAYER_CONDUCT = "gradients reach every parameter, float64 stays float64, inputs stay as they are"
 
 
 def projections(**widths: str) -> Draw:

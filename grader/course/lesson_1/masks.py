@@ -8,15 +8,12 @@ from attention.dot_product import attention, masked_attention
 from attention.masks import causal_mask, padding_mask
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_1.shared import ATTENTION_INPUTS, a_mask, draw_attention, draw_mask
-from grader.declare.authoring import CONDUCT, Check, InputSampler, StandardChecks, draw_directions, edits, trials
-from grader.declare.drawn import drawn, given
+from grader.declare.authoring import Inputs, InputSampler, Value, draw_directions, drawn, edits, given
 from grader.declare.probes import function_gradients, side_effects
-from grader.records import Inputs, Value
 
 # ---------------------------------------------------------------- 1.5 causal_mask, padding_mask
-
 
 draw_length = drawn(n=given("tokens"))
 
@@ -94,61 +91,32 @@ PADDING_MISTAKES = edits(padding_mask, """
         + return torch.arange(n, device="cpu") < lengths.reshape(-1, 1, 1)
 """)  # fmt: skip
 
-CAUSAL_CHECKS = StandardChecks(reference=causal_mask, returns=("mask",), draw=draw_length)
-PADDING_CHECKS = StandardChecks(reference=padding_mask, returns=("mask",), draw=draw_lengths)
-
-MASK_WIDTH = PADDING_CHECKS.further_values(
-    "width",
-    "the mask is n wide, whatever the lengths",
-    2,
-    needs=("padding",),
-    draw=draw_short_lengths,
-    examples=[dict(sequences=2, tokens=5)],
-    trials=[dict(sequences=5, tokens=11), dict(sequences=3, tokens=7, dtype=torch.int32)],
-)
-
-MASKS_BY_KEYWORD = Check(
-    name="conduct",
-    title="calls by keyword work, inputs and the device stay as they are",
-    points=1,
-    needs=("causal", "padding"),
-    probe=call_masks_by_keyword,
-    examples=trials(draw_lengths, dict(sequences=2, tokens=3)),
-    trials=trials(draw_lengths, dict(sequences=3, tokens=5, dtype=torch.int32)),
-)
-
-MASKS = AttentionExercise(
-    id="1.5",
-    title="Masks: causal and padding",
-    reference=(causal_mask, padding_mask),
-    points=15,
-    difficulty=2,
-    minutes=10,
-    checks=(
-        CAUSAL_CHECKS.values(
-            "causal_mask: each position sees itself and what came before",
-            6,
-            name="causal",
-            map="mask",
-            examples=[dict(tokens=4)],
-            trials=[dict(tokens=7), dict(tokens=1), dict(tokens=13)],
-        ),
-        PADDING_CHECKS.values(
-            "padding_mask: real tokens are seen, padding is not",
-            6,
-            name="padding",
-            examples=[dict(sequences=3, tokens=4)],
-            trials=[dict(sequences=5, tokens=7), dict(sequences=1, tokens=3), dict(sequences=3, tokens=11)],
-        ),
-        MASK_WIDTH,
-        MASKS_BY_KEYWORD,
+MASKS = attention_exercise("1.5 Masks: causal and padding", (causal_mask, padding_mask), """
+    causal 6: causal_mask: each position sees itself and what came before
+        e.g. 4 tokens
+        7 tokens; 1 token; 13 tokens
+    padding 6: padding_mask: real tokens are seen, padding is not
+        e.g. 3 sequences, 4 tokens
+        5 sequences, 7 tokens; 1 sequence, 3 tokens; 3 sequences, 11 tokens
+    width 2 after padding: the mask is n wide, whatever the lengths
+        e.g. 2 sequences, 5 tokens
+        5 sequences, 11 tokens; 3 sequences, 7 tokens, int32
+    conduct 1 after causal, padding: calls by keyword work, inputs and the device stay as they are
+        e.g. 2 sequences, 3 tokens
+        3 sequences, 5 tokens, int32
+""",
+    draw=draw_lengths, returns=("mask",),
+    details=dict(
+        causal=dict(reference=causal_mask, draw=draw_length, map="mask"),
+        padding=dict(reference=padding_mask),
+        width=dict(reference=padding_mask, draw=draw_short_lengths),
+        conduct=dict(probe=call_masks_by_keyword),
     ),
+    difficulty=2, minutes=10, review="Masks",
     mistakes=CAUSAL_MISTAKES + PADDING_MISTAKES,
-    review="Masks",
-)
+)  # fmt: skip
 
 # ---------------------------------------------------------------- 1.6 masked_attention
-
 
 draw_masked = drawn(**ATTENTION_INPUTS, mask=a_mask("queries", "keys"))
 
@@ -165,7 +133,41 @@ def draw_masked_gradients(sampler: InputSampler, *, mask: str, **sizes: Any) -> 
     return {"arguments": {**inputs, "mask": made}, "returns": list(outputs), "grad_outputs": directions}
 
 
-MASKED_MISTAKES = edits(masked_attention, """
+MASKED = attention_exercise("1.6 Masked attention", masked_attention, """
+    values 4: weight goes only where the mask says True
+        e.g. 3 queries, 4 keys, d_k = 5, d_v = 2, mask = shared
+        5 queries, 7 keys, d_k = 3, d_v = 2, mask = shared; 11 queries, 5 keys, d_k = 7, d_v = 3, mask = shared
+    no mask 1: without a mask, every query looks everywhere
+        e.g. 2 queries, 3 keys, d_k = 4, d_v = 1
+        batch 3, 5 queries, 7 keys, d_k = 2, d_v = 11
+        5 queries, 7 keys, d_k = 3, d_v = 2, scale = 100.0  # with large scores, too
+    forms 2: masks of every form: for each query, for the keys, causal, padding
+        e.g. batch 2, 3 queries, 4 keys, d_k = 5, d_v = 1, mask = padding
+        batch 3, 5 queries, 7 keys, d_k = 2, d_v = 11, mask = each
+        batch 3, 5 queries, 7 keys, d_k = 2, d_v = 11, mask = padding
+        batch 2 × 3, 5 queries, 7 keys, d_k = 11, d_v = 1, mask = shared
+        batch 2 × 3, 7 queries, 5 keys, d_k = 11, d_v = 13, mask = padding
+        5 queries, 7 keys, d_k = 3, d_v = 2, mask = keys
+        batch 2, 7 queries, 7 keys, d_k = 3, d_v = 5, mask = causal
+        batch 1, 1 query, 5 keys, d_k = 3, d_v = 2, mask = each
+    nowhere 2: a query that may look nowhere gets zeros
+        e.g. 3 queries, 4 keys, d_k = 2, d_v = 1, mask = blank
+        batch 3, 5 queries, 7 keys, d_k = 2, d_v = 11, mask = blank
+        batch 3, 5 queries, 7 keys, d_k = 2, d_v = 11, mask = queries
+        batch 2, 5 queries, 3 keys, d_k = 7, d_v = 11, mask = empty
+        batch 1, 3 queries, 5 keys, d_k = 7, d_v = 2, mask = empty  # no True in the whole mask
+    conduct 1
+        batch 2, 5 queries, 7 keys, d_k = 3, d_v = 11, mask = each, float64
+""",
+    draw=draw_masked, returns=("output", "weights"),
+    details={
+        "values": dict(map="weights"),
+        "no mask": dict(draw=draw_attention),
+        "conduct": dict(draw=draw_masked_gradients, probe=function_gradients, names={"function": "masked_attention"}),
+    },
+    builds_on=("1.1", "1.2", "1.3", "1.4"), bans={"fused attention"}, difficulty=2, minutes=8,
+    review="Masked attention",
+    mistakes="""
     mask_inverted: The mask is turned around: it hides where it says True. True = may attend.
         ~mask  →  mask
     mask_after_softmax: The mask comes after the softmax, so the weights no longer sum to 1. Hide the scores before it.
@@ -190,88 +192,3 @@ MASKED_MISTAKES = edits(masked_attention, """
     needs_a_mask: Without a mask it fails: mask=None means that every query may look everywhere.
         + ~mask
 """)  # fmt: skip
-
-MASKED_CHECKS = StandardChecks(reference=masked_attention, returns=("output", "weights"), draw=draw_masked)
-
-WITHOUT_MASK = MASKED_CHECKS.further_values(
-    "no mask",
-    "without a mask, every query looks everywhere",
-    1,
-    draw=draw_attention,
-    examples=[dict(queries=2, keys=3, d_k=4, d_v=1)],
-    trials=[
-        dict(batch_shape=(3,), queries=5, keys=7, d_k=2, d_v=11),
-        dict(queries=5, keys=7, d_k=3, d_v=2, scale=100.0),  # with large scores, too
-    ],
-)
-
-MASK_FORMS = MASKED_CHECKS.further_values(
-    "forms",
-    "masks of every form: for each query, for the keys, causal, padding",
-    2,
-    examples=[dict(batch_shape=(2,), queries=3, keys=4, d_k=5, d_v=1, mask="padding")],
-    trials=[
-        dict(batch_shape=(3,), queries=5, keys=7, d_k=2, d_v=11, mask="each"),
-        dict(batch_shape=(3,), queries=5, keys=7, d_k=2, d_v=11, mask="padding"),
-        dict(batch_shape=(2, 3), queries=5, keys=7, d_k=11, d_v=1, mask="shared"),
-        dict(batch_shape=(2, 3), queries=7, keys=5, d_k=11, d_v=13, mask="padding"),
-        dict(queries=5, keys=7, d_k=3, d_v=2, mask="keys"),
-        dict(batch_shape=(2,), queries=7, keys=7, d_k=3, d_v=5, mask="causal"),
-        dict(batch_shape=(1,), queries=1, keys=5, d_k=3, d_v=2, mask="each"),
-    ],
-)
-
-ATTENDING_NOWHERE = MASKED_CHECKS.further_values(
-    "nowhere",
-    "a query that may look nowhere gets zeros",
-    2,
-    examples=[dict(queries=3, keys=4, d_k=2, d_v=1, mask="blank")],
-    trials=[
-        dict(batch_shape=(3,), queries=5, keys=7, d_k=2, d_v=11, mask="blank"),
-        dict(batch_shape=(3,), queries=5, keys=7, d_k=2, d_v=11, mask="queries"),
-        dict(batch_shape=(2,), queries=5, keys=3, d_k=7, d_v=11, mask="empty"),
-        dict(batch_shape=(1,), queries=3, keys=5, d_k=7, d_v=2, mask="empty"),  # no True in the whole mask
-    ],
-)
-
-MASKED_GRADIENTS = Check(
-    name="conduct",
-    title=CONDUCT,
-    points=1,
-    needs=("values",),
-    probe=function_gradients,
-    names={"function": "masked_attention"},
-    trials=trials(
-        draw_masked_gradients,
-        dict(batch_shape=(2,), queries=5, keys=7, d_k=3, d_v=11, mask="each", dtype=torch.float64),
-    ),
-)
-
-MASKED = AttentionExercise(
-    id="1.6",
-    title="Masked attention",
-    reference=(masked_attention,),
-    points=10,
-    difficulty=2,
-    minutes=8,
-    builds_on=("1.1", "1.2", "1.3", "1.4"),
-    bans=frozenset({"fused attention"}),
-    checks=(
-        MASKED_CHECKS.values(
-            "weight goes only where the mask says True",
-            4,
-            map="weights",
-            examples=[dict(queries=3, keys=4, d_k=5, d_v=2, mask="shared")],
-            trials=[
-                dict(queries=5, keys=7, d_k=3, d_v=2, mask="shared"),
-                dict(queries=11, keys=5, d_k=7, d_v=3, mask="shared"),
-            ],
-        ),
-        WITHOUT_MASK,
-        MASK_FORMS,
-        ATTENDING_NOWHERE,
-        MASKED_GRADIENTS,
-    ),
-    mistakes=MASKED_MISTAKES,
-    review="Masked attention",
-)

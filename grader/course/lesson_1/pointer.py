@@ -7,13 +7,11 @@ import torch
 from attention.pointer import pointer_loss
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_1.trained_pointer import draw_unseen_scenes, judge_pointer
 from grader.course.lesson_1.verified_pointer import POINTER_CELL, VERIFIED_POINTER
-from grader.declare.authoring import CONDUCT, InputSampler, StandardChecks, edits, further_check, trials
-from grader.declare.drawn import drawn, integers
+from grader.declare.authoring import Inputs, InputSampler, Value, drawn, integers
 from grader.declare.probes import effects_of, purity_and_gradients
-from grader.records import Inputs, Value
 
 
 def draw_pointer_maps(
@@ -67,7 +65,31 @@ def pointer_maps(pointer, words: Tensor, patches: Tensor) -> Mapping[str, Value]
     return {"maps": maps.cpu(), "state": state}
 
 
-POINTER_MISTAKES = edits(pointer_loss, """
+POINTER = attention_exercise("1.9 A pointer that learns to look", pointer_loss, """
+    values 3: the mean negative log weight on the target
+        e.g. batch 2, 3 patches
+        batch 5, 7 patches; batch 3, 11 patches
+    batch 1: one map, or any batch of maps, some weights 0
+        e.g. batch 2 × 3, 4 patches; batch 2, 4 patches, zeros = True
+        7 patches; batch 3 × 5, 2 patches; batch 2 × 3 × 5, 7 patches; batch 3, 7 patches, zeros = True
+    conduct 1
+        batch 5, 7 patches, float64
+    maps 5: the pointer that you trained looks at the right patch of scenes it has never seen
+        500 scenes
+""",
+    draw=draw_pointer_maps, returns=("loss",),
+    details=dict(
+        batch=dict(draw=draw_any_pointer_maps),
+        # A wide tolerance, because a right answer may add a tiny number inside the log, to avoid log 0.
+        conduct=dict(draw=draw_pointer_scores, probe=pointer_loss_gradients, rtol=30),
+        maps=dict(
+            draw=draw_unseen_scenes, probe=pointer_maps, judge=judge_pointer, at=POINTER_CELL, seconds=30,
+            verified=VERIFIED_POINTER,
+        ),
+    ),
+    builds_on=("1.1", "1.2", "1.3", "1.4", "1.6", "1.8"), difficulty=2, minutes=10,
+    review="A pointer that learns to look",
+    mistakes="""
     sign_missing: The sign is missing: log of a weight is negative, and training would push the weight down.
         = -result
     log_missing: The log is missing: this is minus the mean weight on the target.
@@ -104,63 +126,3 @@ POINTER_MISTAKES = edits(pointer_loss, """
         + chosen = F.one_hot(target, weights.shape[-1]).to(weights.dtype)
         + return -(chosen * weights.log()).sum(-1).mean()
 """)  # fmt: skip
-
-POINTER_CHECKS = StandardChecks(reference=pointer_loss, returns=("loss",), draw=draw_pointer_maps)
-
-POINTER_LOSS_GRADIENTS = further_check(
-    name="conduct",
-    title=CONDUCT,
-    points=1,
-    probe=pointer_loss_gradients,
-    trials=trials(draw_pointer_scores, dict(batch_shape=(5,), patches=7, dtype=torch.float64)),
-    # A wide tolerance, because a right answer may add a tiny number inside the log, to avoid log 0.
-    rtol=30,
-)
-
-TRAINED_MAPS = further_check(
-    name="maps",
-    title="the pointer that you trained looks at the right patch of scenes it has never seen",
-    points=5,
-    probe=pointer_maps,
-    trials=trials(draw_unseen_scenes, dict(scenes=500)),
-    judge=judge_pointer,
-    at=POINTER_CELL,
-    seconds=30,
-    verified=VERIFIED_POINTER,
-)
-
-POINTER_BATCH = POINTER_CHECKS.batch(
-    1,
-    title="one map, or any batch of maps, some weights 0",
-    draw=draw_any_pointer_maps,
-    examples=[dict(batch_shape=(2, 3), patches=4), dict(batch_shape=(2,), patches=4, zeros=True)],
-    trials=[
-        dict(patches=7),
-        dict(batch_shape=(3, 5), patches=2),
-        dict(batch_shape=(2, 3, 5), patches=7),
-        dict(batch_shape=(3,), patches=7, zeros=True),
-    ],
-)
-
-POINTER = AttentionExercise(
-    id="1.9",
-    title="A pointer that learns to look",
-    reference=(pointer_loss,),
-    points=10,
-    difficulty=2,
-    minutes=10,
-    builds_on=("1.1", "1.2", "1.3", "1.4", "1.6", "1.8"),
-    checks=(
-        POINTER_CHECKS.values(
-            "the mean negative log weight on the target",
-            3,
-            examples=[dict(batch_shape=(2,), patches=3)],
-            trials=[dict(batch_shape=(5,), patches=7), dict(batch_shape=(3,), patches=11)],
-        ),
-        POINTER_BATCH,
-        POINTER_LOSS_GRADIENTS,
-        TRAINED_MAPS,
-    ),
-    mistakes=POINTER_MISTAKES,
-    review="A pointer that learns to look",
-)

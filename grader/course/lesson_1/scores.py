@@ -1,16 +1,30 @@
 """Exercises 1.1 and 1.2: dot-product scores, plain and scaled."""
 
-import torch
 from attention.dot_product import attention_scores, scaled_scores
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_1.shared import draw_attention
-from grader.declare.authoring import StandardChecks, edits
 
 # ---------------------------------------------------------------- 1.1 attention_scores
 
+SCORES_STAND_IN = """
+def attention_scores(query, key):
+    return torch.einsum("...qd,...kd->...qk", query, key)
+"""
 
-SCORES_MISTAKES = edits(attention_scores, """
+SCORES = attention_exercise("1.1 Dot-product scores", attention_scores, """
+    values 3: every query is compared with every key
+        e.g. 2 queries, 3 keys, d_k = 4
+        5 queries, 7 keys, d_k = 3; 11 queries, 2 keys, d_k = 5
+    batch 1
+        e.g. batch 2, 3 queries, 4 keys, d_k = 5
+        batch 3, 5 queries, 7 keys, d_k = 2; batch 2 × 3, 5 queries, 4 keys, d_k = 7; batch 1, 1 query, 4 keys, d_k = 5
+    conduct 1
+        5 queries, 7 keys, d_k = 3, float64
+""",
+    draw=draw_attention, returns=("scores",),
+    difficulty=1, minutes=5, review="Scores", stand_in=SCORES_STAND_IN,
+    mistakes="""
     queries_in_columns: The query and key axes are swapped: each row must belong to one query.
         query @ key.transpose(-2, -1)  →  key @ query.transpose(-2, -1)
     scaled_too_early: These scores are divided already; 1.1 asks for the plain dot products. Scaling is 1.2.
@@ -27,47 +41,26 @@ SCORES_MISTAKES = edits(attention_scores, """
         = result.softmax(-1)
 """)  # fmt: skip
 
-SCORES_CHECKS = StandardChecks(reference=attention_scores, returns=("scores",), draw=draw_attention)
-
-SCORES_STAND_IN = """
-def attention_scores(query, key):
-    return torch.einsum("...qd,...kd->...qk", query, key)
-"""
-
-SCORES = AttentionExercise(
-    id="1.1",
-    title="Dot-product scores",
-    reference=(attention_scores,),
-    points=5,
-    difficulty=1,
-    minutes=5,
-    checks=(
-        SCORES_CHECKS.values(
-            "every query is compared with every key",
-            3,
-            examples=[dict(queries=2, keys=3, d_k=4)],
-            trials=[dict(queries=5, keys=7, d_k=3), dict(queries=11, keys=2, d_k=5)],
-        ),
-        SCORES_CHECKS.batch(
-            1,
-            examples=[dict(batch_shape=(2,), queries=3, keys=4, d_k=5)],
-            trials=[
-                dict(batch_shape=(3,), queries=5, keys=7, d_k=2),
-                dict(batch_shape=(2, 3), queries=5, keys=4, d_k=7),
-                dict(batch_shape=(1,), queries=1, keys=4, d_k=5),
-            ],
-        ),
-        SCORES_CHECKS.conduct(1, trials=[dict(queries=5, keys=7, d_k=3, dtype=torch.float64)]),
-    ),
-    mistakes=SCORES_MISTAKES,
-    stand_in=SCORES_STAND_IN,
-    review="Scores",
-)
-
 # ---------------------------------------------------------------- 1.2 scaled_scores
 
+SCALED_STAND_IN = """
+def scaled_scores(query, key):
+    return torch.einsum("...qd,...kd->...qk", query, key) / query.shape[-1] ** 0.5
+"""
 
-SCALED_MISTAKES = edits(scaled_scores, """
+SCALED = attention_exercise("1.2 Scaled scores", scaled_scores, """
+    values 3: the scores are divided by √d_k
+        e.g. 2 queries, 3 keys, d_k = 4
+        5 queries, 7 keys, d_k = 3; 2 queries, 3 keys, d_k = 17
+    batch 1
+        e.g. batch 2, 3 queries, 4 keys, d_k = 5
+        batch 3, 5 queries, 7 keys, d_k = 2; batch 2 × 3, 5 queries, 4 keys, d_k = 7; batch 1, 1 query, 4 keys, d_k = 5
+    conduct 1
+        5 queries, 7 keys, d_k = 3, float64
+""",
+    draw=draw_attention, returns=("scores",),
+    builds_on=("1.1",), difficulty=1, minutes=5, review="Why √d_k", stand_in=SCALED_STAND_IN,
+    mistakes="""
     not_divided: These are the plain dot products: √d_k is missing.
         / sqrt(query.shape[-1])  →
     divided_by_the_width: The scores are divided by d_k. Take its square root, and divide once.
@@ -89,41 +82,3 @@ SCALED_MISTAKES = edits(scaled_scores, """
     scaled_softmax_too_early: These are weights already: 1.2 asks for the scores before any softmax.
         = result.softmax(-1)
 """)  # fmt: skip
-
-SCALED_CHECKS = StandardChecks(reference=scaled_scores, returns=("scores",), draw=draw_attention)
-
-SCALED_STAND_IN = """
-def scaled_scores(query, key):
-    return torch.einsum("...qd,...kd->...qk", query, key) / query.shape[-1] ** 0.5
-"""
-
-SCALED = AttentionExercise(
-    id="1.2",
-    title="Scaled scores",
-    reference=(scaled_scores,),
-    points=5,
-    difficulty=1,
-    minutes=5,
-    builds_on=("1.1",),
-    checks=(
-        SCALED_CHECKS.values(
-            "the scores are divided by √d_k",
-            3,
-            examples=[dict(queries=2, keys=3, d_k=4)],
-            trials=[dict(queries=5, keys=7, d_k=3), dict(queries=2, keys=3, d_k=17)],
-        ),
-        SCALED_CHECKS.batch(
-            1,
-            examples=[dict(batch_shape=(2,), queries=3, keys=4, d_k=5)],
-            trials=[
-                dict(batch_shape=(3,), queries=5, keys=7, d_k=2),
-                dict(batch_shape=(2, 3), queries=5, keys=4, d_k=7),
-                dict(batch_shape=(1,), queries=1, keys=4, d_k=5),
-            ],
-        ),
-        SCALED_CHECKS.conduct(1, trials=[dict(queries=5, keys=7, d_k=3, dtype=torch.float64)]),
-    ),
-    mistakes=SCALED_MISTAKES,
-    stand_in=SCALED_STAND_IN,
-    review="Why √d_k",
-)

@@ -1,28 +1,50 @@
 """Exercise 1.7 SelfAttention: tokens ask, and the same tokens answer."""
 
-import torch
 from attention.single_head import SelfAttention
 
-from grader.course.common.attention_words import AttentionExercise
-from grader.course.lesson_1.layers import (
-    HIDDEN_OTHERWISE,
-    LAYER_CONDUCT,
-    NOWHERE,
-    draw_layer_sizes,
-    layer_parameters,
-    mask_first,
-    projections,
-)
-from grader.declare.authoring import StandardChecks, edits
-from grader.declare.drawn import drawn_layer
+from grader.course.common.attention_words import attention_exercise
+from grader.course.lesson_1.layers import HIDDEN_OTHERWISE, draw_layer_sizes, layer_parameters, mask_first, projections
+from grader.declare.authoring import drawn_layer, edits
 
 SELF_WEIGHTS = projections(W_Q="d_model", W_K="d_model", W_V="d_model")
 draw_self_attention = mask_first(
     drawn_layer(SELF_WEIGHTS, dict(d_model="d_model", d_k="d_k"), tokens="* tokens d_model"), "tokens", "tokens"
 )
 
-
-SELF_MISTAKES = edits(SelfAttention, """
+SELF_ATTENTION = attention_exercise("1.7 Self-attention", SelfAttention, """
+    values 6: tokens ask, and the same tokens answer
+        e.g. 3 tokens, d_model = 4, d_k = 2
+        5 tokens, d_model = 7, d_k = 3; 7 tokens, d_model = 3, d_k = 11
+    mask 3: the mask is obeyed
+        e.g. 3 tokens, d_model = 4, d_k = 2, mask = causal
+        7 tokens, d_model = 5, d_k = 3, mask = causal
+        batch 3, 5 tokens, d_model = 7, d_k = 2, mask = padding
+        batch 2, 5 tokens, d_model = 3, d_k = 7, mask = each
+    nowhere 1 after values, mask: a token that may look nowhere gets zeros
+        e.g. 3 tokens, d_model = 4, d_k = 2, mask = blank
+        batch 3, 5 tokens, d_model = 7, d_k = 2, mask = blank
+        batch 2, 5 tokens, d_model = 3, d_k = 7, mask = empty
+        batch 1, 5 tokens, d_model = 3, d_k = 7, mask = empty  # no True in the whole mask
+    batch 1
+        batch 3, 5 tokens, d_model = 7, d_k = 2
+        batch 2 × 3, 5 tokens, d_model = 11, d_k = 7
+        batch 1, 1 token, d_model = 5, d_k = 5
+    parameters 2: W_Q, W_K and W_V without bias are the only parameters
+        e.g. d_model = 4, d_k = 2
+        d_model = 7, d_k = 3
+    conduct 2: gradients reach every parameter, float64 stays float64, inputs stay as they are
+        e.g. 3 tokens, d_model = 4, d_k = 2, mask = causal, float32
+        batch 2, 5 tokens, d_model = 7, d_k = 3, mask = causal, float64
+""",
+    draw=draw_self_attention, returns=("output", "weights"), zero_others=True,
+    details=dict(
+        values=dict(map="weights"),
+        mask=dict(map="weights"),
+        parameters=dict(probe=layer_parameters, draw=draw_layer_sizes),
+    ),
+    builds_on=("1.1", "1.2", "1.3", "1.4", "1.6"), bans={"fused attention"}, difficulty=2, minutes=10,
+    review="Self-attention",
+    mistakes=edits(SelfAttention, """
     keys_from_w_q: Keys and queries come from one projection. Each has its own: W_K makes the keys.
         self.W_K(tokens)  →  self.W_Q(tokens)
     values_from_w_k: The values come from W_K. They have a projection of their own: W_V.
@@ -51,87 +73,4 @@ SELF_MISTAKES = edits(SelfAttention, """
     self_even_rows: A token that may look nowhere looks everywhere: hidden scores are a large negative number, all the same.
         Your masked_attention of 1.6 gives zeros there.
         return masked_attention  →  return hidden_by_a_large_number
-""", **HIDDEN_OTHERWISE)  # fmt: skip
-
-SELF_CHECKS = StandardChecks(
-    reference=SelfAttention, returns=("output", "weights"), draw=draw_self_attention, zero_others=True
-)
-
-SELF_MASK = SELF_CHECKS.further_values(
-    "mask",
-    "the mask is obeyed",
-    3,
-    map="weights",
-    examples=[dict(tokens=3, d_model=4, d_k=2, mask="causal")],
-    trials=[
-        dict(tokens=7, d_model=5, d_k=3, mask="causal"),
-        dict(batch_shape=(3,), tokens=5, d_model=7, d_k=2, mask="padding"),
-        dict(batch_shape=(2,), tokens=5, d_model=3, d_k=7, mask="each"),
-    ],
-)
-
-SELF_NOWHERE = SELF_CHECKS.further_values(
-    "nowhere",
-    NOWHERE,
-    1,
-    needs=("values", "mask"),
-    examples=[dict(tokens=3, d_model=4, d_k=2, mask="blank")],
-    trials=[
-        dict(batch_shape=(3,), tokens=5, d_model=7, d_k=2, mask="blank"),
-        dict(batch_shape=(2,), tokens=5, d_model=3, d_k=7, mask="empty"),
-        dict(batch_shape=(1,), tokens=5, d_model=3, d_k=7, mask="empty"),  # no True in the whole mask
-    ],
-)
-
-SELF_PARAMETERS = SELF_CHECKS.further_values(
-    "parameters",
-    "W_Q, W_K and W_V without bias are the only parameters",
-    2,
-    probe=layer_parameters,
-    draw=draw_layer_sizes,
-    examples=[dict(d_model=4, d_k=2)],
-    trials=[dict(d_model=7, d_k=3)],
-)
-
-SELF_GRADIENTS = SELF_CHECKS.conduct(
-    2,
-    title=LAYER_CONDUCT,
-    examples=[dict(tokens=3, d_model=4, d_k=2, mask="causal", dtype=torch.float32)],
-    trials=[dict(batch_shape=(2,), tokens=5, d_model=7, d_k=3, mask="causal", dtype=torch.float64)],
-)
-
-SELF_BATCH = SELF_CHECKS.batch(
-    1,
-    trials=[
-        dict(batch_shape=(3,), tokens=5, d_model=7, d_k=2),
-        dict(batch_shape=(2, 3), tokens=5, d_model=11, d_k=7),
-        dict(batch_shape=(1,), tokens=1, d_model=5, d_k=5),
-    ],
-)
-
-SELF_ATTENTION = AttentionExercise(
-    id="1.7",
-    title="Self-attention",
-    reference=(SelfAttention,),
-    points=15,
-    difficulty=2,
-    minutes=10,
-    builds_on=("1.1", "1.2", "1.3", "1.4", "1.6"),
-    bans=frozenset({"fused attention"}),
-    checks=(
-        SELF_CHECKS.values(
-            "tokens ask, and the same tokens answer",
-            6,
-            map="weights",
-            examples=[dict(tokens=3, d_model=4, d_k=2)],
-            trials=[dict(tokens=5, d_model=7, d_k=3), dict(tokens=7, d_model=3, d_k=11)],
-        ),
-        SELF_MASK,
-        SELF_NOWHERE,
-        SELF_BATCH,
-        SELF_PARAMETERS,
-        SELF_GRADIENTS,
-    ),
-    mistakes=SELF_MISTAKES,
-    review="Self-attention",
-)
+""", **HIDDEN_OTHERWISE))  # fmt: skip

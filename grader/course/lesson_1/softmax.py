@@ -7,9 +7,8 @@ import torch
 from attention.dot_product import stable_softmax
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
-from grader.declare.authoring import InputSampler, StandardChecks, edits
-from grader.records import Inputs
+from grader.course.common.attention_words import attention_exercise
+from grader.declare.authoring import Inputs, InputSampler
 
 
 def draw_scores(sampler: InputSampler, *, shape: tuple[int, ...], dtype: torch.dtype = torch.float32) -> Inputs:
@@ -46,7 +45,36 @@ def softmax_along_dim(function, arguments: Mapping[str, Any]) -> Mapping[str, Te
     return {"weights": function(arguments["scores"], dim=arguments["dim"])}
 
 
-SOFTMAX_MISTAKES = edits(stable_softmax, """
+SOFTMAX = attention_exercise("1.3 A softmax that stays finite", stable_softmax, """
+    values 3: each row becomes a distribution
+        e.g. shape = (2, 3)
+        shape = (5, 7); shape = (2, 3, 11)
+    dims 2: along any axis, counted from either end
+        e.g. shape = (2, 3), dim = 0
+        shape = (3, 5, 7), dim = 1
+        shape = (3, 5, 7), dim = -3
+        shape = (5, 7), dim = -2
+        shape = (7,), dim = 0
+        shape = (5, 1, 7), dim = 0
+    extremes 2: finite for scores of any size
+        e.g. 3 rows, 4 columns, spread = 10000.0, offset = 0.0
+        5 rows, 7 columns, spread = 2.0, offset = 10000.0, float64; 5 rows, 7 columns, spread = 10000.0, offset = 0.0
+    empty rows 2: a row of −inf becomes zeros
+        e.g. shape = (2, 3)
+        shape = (5, 7); shape = (3, 5, 2), dim = 1
+    conduct 1
+        e.g. shape = (2, 3)
+        shape = (5, 7), float64
+""",
+    draw=draw_scores_and_dim, returns=("weights",),
+    details={
+        "values": dict(map="weights", draw=draw_scores),
+        "dims": dict(probe=softmax_along_dim),
+        "extremes": dict(probe=softmax_along_dim, draw=draw_extremes),
+        "empty rows": dict(probe=softmax_along_dim, draw=draw_forbidden),
+    },
+    bans={"softmax"}, difficulty=2, minutes=10, review="Softmax",
+    mistakes="""
     nan_in_empty_rows: In a row of −inf the largest score is −inf too, and −inf − (−inf) is NaN;
         so is 0 divided by 0. Such a row must become zeros.
         largest.masked_fill(largest == -torch.inf, 0.0)  →  largest
@@ -72,8 +100,7 @@ SOFTMAX_MISTAKES = edits(stable_softmax, """
         scores.amax(dim, keepdim=True)  →  scores.max()
         exps.sum(dim, keepdim=True)  →  exps.sum()
         total.masked_fill(total == 0, 1.0)  →  total
-    forgets_keepdim: A sum or a largest score has lost its axis and lines up with the wrong one. Keep it:
-        keepdim=True.
+    forgets_keepdim: A sum or a largest score has lost its axis and lines up with the wrong one. Keep it: keepdim=True.
         - largest.masked_fill(largest == -torch.inf, 0.0)  →  - largest
         total.masked_fill(total == 0, 1.0)  →  exps.sum(dim)
     no_exponential: The exponential is missing: the scores are divided by their sum.
@@ -88,69 +115,3 @@ SOFTMAX_MISTAKES = edits(stable_softmax, """
     works_in_place: The scores that came in were changed. `-=` and `.sub_()` work in place: make a new tensor.
         torch.exp(scores - largest.masked_fill(largest == -torch.inf, 0.0))  →  scores.sub_(largest.masked_fill(largest == -torch.inf, 0.0)).exp()
 """)  # fmt: skip
-
-SOFTMAX_CHECKS = StandardChecks(reference=stable_softmax, returns=("weights",), draw=draw_scores_and_dim)
-
-SOFTMAX_ALONG_ANY_AXIS = SOFTMAX_CHECKS.further_values(
-    "dims",
-    "along any axis, counted from either end",
-    2,
-    probe=softmax_along_dim,
-    examples=[dict(shape=(2, 3), dim=0)],
-    trials=[
-        dict(shape=(3, 5, 7), dim=1),
-        dict(shape=(3, 5, 7), dim=-3),
-        dict(shape=(5, 7), dim=-2),
-        dict(shape=(7,), dim=0),
-        dict(shape=(5, 1, 7), dim=0),
-    ],
-)
-
-SOFTMAX_OF_EXTREMES = SOFTMAX_CHECKS.further_values(
-    "extremes",
-    "finite for scores of any size",
-    2,
-    probe=softmax_along_dim,
-    draw=draw_extremes,
-    examples=[dict(rows=3, columns=4, spread=1e4, offset=0.0)],
-    trials=[
-        dict(rows=5, columns=7, spread=2.0, offset=1e4, dtype=torch.float64),
-        dict(rows=5, columns=7, spread=1e4, offset=0.0),
-    ],
-)
-
-SOFTMAX_OF_EMPTY_ROWS = SOFTMAX_CHECKS.further_values(
-    "empty rows",
-    "a row of −inf becomes zeros",
-    2,
-    probe=softmax_along_dim,
-    draw=draw_forbidden,
-    examples=[dict(shape=(2, 3))],
-    trials=[dict(shape=(5, 7)), dict(shape=(3, 5, 2), dim=1)],
-)
-
-SOFTMAX = AttentionExercise(
-    id="1.3",
-    title="A softmax that stays finite",
-    reference=(stable_softmax,),
-    points=10,
-    difficulty=2,
-    minutes=10,
-    bans=frozenset({"softmax"}),
-    checks=(
-        SOFTMAX_CHECKS.values(
-            "each row becomes a distribution",
-            3,
-            map="weights",
-            draw=draw_scores,
-            examples=[dict(shape=(2, 3))],
-            trials=[dict(shape=(5, 7)), dict(shape=(2, 3, 11))],
-        ),
-        SOFTMAX_ALONG_ANY_AXIS,
-        SOFTMAX_OF_EXTREMES,
-        SOFTMAX_OF_EMPTY_ROWS,
-        SOFTMAX_CHECKS.conduct(1, examples=[dict(shape=(2, 3))], trials=[dict(shape=(5, 7), dtype=torch.float64)]),
-    ),
-    mistakes=SOFTMAX_MISTAKES,
-    review="Softmax",
-)

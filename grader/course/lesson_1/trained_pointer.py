@@ -13,9 +13,8 @@ from attention.pointer import pointer_loss
 from attention.pointing import Pointer, draw_looks, draw_start, found
 from torch import Tensor
 
-from grader.declare.sampler import InputSampler
+from grader.declare.authoring import Case, Finding, Inputs, InputSampler
 from grader.judge.compare import compare
-from grader.records import Case, Finding, Inputs
 
 # The least share of unseen scenes on which the largest weight lies on the target patch. Six seeds gave .962
 # to .978.

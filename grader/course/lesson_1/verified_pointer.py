@@ -13,8 +13,7 @@ from grader.course.lesson_1.trained_pointer import draw_unseen_scenes, judge_poi
 from grader.course.trainings.checks import begins, goes_on
 from grader.course.trainings.recorded import Training, evenly
 from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name, steps_on, weights_of
-from grader.declare.authoring import SHORT, Check, InputSampler, Trial
-from grader.records import Inputs, Value
+from grader.declare.authoring import SHORT, Check, Inputs, InputSampler, Trial, Value
 
 STEPS, RATE, SCENES = 300, 3e-3, 128
 

@@ -8,9 +8,8 @@ from attention.ablation import ablate_head
 from attention.multi_head import MultiHeadAttention
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_2.multi_head import draw_multi_head_layer
-from grader.declare.authoring import StandardChecks, edits
 from grader.declare.probes import effects_of, load, pair, strided, zero_others
 
 
@@ -55,7 +54,33 @@ def ablated_conduct(layer_class, ablate_head, sizes: Mapping, weights: Mapping, 
     }
 
 
-ABLATION_MISTAKES = edits(ablate_head, """
+ABLATION = attention_exercise("2.8 Taking a head away", ablate_head, """
+    values 5: the output without what one head contributes
+        e.g. 3 tokens, 2 heads, d_head = 2
+        batch 2, 7 tokens, 3 heads, d_head = 5; 5 tokens, 5 heads, d_head = 2
+    context 3: with a context and a mask
+        e.g. batch 2, 3 tokens, 2 heads, d_head = 2, context = 4, d_context = 3
+        e.g. batch 2, 3 tokens, 2 heads, d_head = 2, masked = causal
+        batch 2, 5 tokens, 3 heads, d_head = 2, context = 7, d_context = 11, masked = any
+        batch 2 × 3, 5 tokens, 2 heads, d_head = 3, context = 7, d_context = 11
+        7 tokens, 3 heads, d_head = 2, masked = causal
+        batch 2, 5 tokens, 3 heads, d_head = 2, context = 7, masked = nowhere
+        batch 1, 1 token, 2 heads, d_head = 5, context = 3
+    conduct 2: the layer stays as it is
+        e.g. 3 tokens, 2 heads, d_head = 2
+        batch 2, 5 tokens, 3 heads, d_head = 7, float64
+        batch 2, 5 tokens, 3 heads, d_head = 2, context = 7, d_context = 11, masked = any
+""",
+    draw=draw_multi_head_layer, returns=("output", "weights"),
+    # Each probe makes the student's own MultiHeadAttention, and calls `ablate_head` on it.
+    probe=ablated,
+    details=dict(
+        values=dict(reference=MultiHeadAttention),
+        context=dict(reference=MultiHeadAttention),
+        conduct=dict(reference=MultiHeadAttention, probe=ablated_conduct),
+    ),
+    builds_on=("2.4", "2.5", "2.6"), difficulty=2, minutes=8, review="Taking a head away",
+    mistakes="""
     nothing_removed: Nothing was removed: this is the output of all heads.
         + return attention_layer(tokens, context, mask)[0]
     keeps_only_it: This is what the head contributes. Asked is what is left without it.
@@ -91,63 +116,3 @@ ABLATION_MISTAKES = edits(ablate_head, """
     mode_left_changed: The layer is in training mode afterwards. Leave its mode as it was.
         = (result, attention_layer.train())[0]
 """)  # fmt: skip
-
-
-# The exercise is about a function, but the reference here is a class: each probe makes the student's own
-# MultiHeadAttention and calls `ablate_head` on it.
-ABLATION_CHECKS = StandardChecks(
-    reference=MultiHeadAttention, returns=("output", "weights"), draw=draw_multi_head_layer
-)
-
-ABLATION_CONTEXT = ABLATION_CHECKS.further_values(
-    "context",
-    "with a context and a mask",
-    3,
-    probe=ablated,
-    examples=[
-        dict(batch_shape=(2,), tokens=3, heads=2, d_head=2, context=4, d_context=3),
-        dict(batch_shape=(2,), tokens=3, heads=2, d_head=2, masked="causal"),
-    ],
-    trials=[
-        dict(batch_shape=(2,), tokens=5, heads=3, d_head=2, context=7, d_context=11, masked="any"),
-        dict(batch_shape=(2, 3), tokens=5, heads=2, d_head=3, context=7, d_context=11),
-        dict(tokens=7, heads=3, d_head=2, masked="causal"),
-        dict(batch_shape=(2,), tokens=5, heads=3, d_head=2, context=7, masked="nowhere"),
-        dict(batch_shape=(1,), tokens=1, heads=2, d_head=5, context=3),
-    ],
-)
-
-ABLATION_CONDUCT = ABLATION_CHECKS.further_values(
-    "conduct",
-    "the layer stays as it is",
-    2,
-    probe=ablated_conduct,
-    examples=[dict(tokens=3, heads=2, d_head=2)],
-    trials=[
-        dict(batch_shape=(2,), tokens=5, heads=3, d_head=7, dtype=torch.float64),
-        dict(batch_shape=(2,), tokens=5, heads=3, d_head=2, context=7, d_context=11, masked="any"),
-    ],
-)
-
-ABLATION = AttentionExercise(
-    id="2.8",
-    title="Taking a head away",
-    reference=(ablate_head,),
-    points=10,
-    difficulty=2,
-    minutes=8,
-    builds_on=("2.4", "2.5", "2.6"),
-    checks=(
-        ABLATION_CHECKS.values(
-            "the output without what one head contributes",
-            5,
-            probe=ablated,
-            examples=[dict(tokens=3, heads=2, d_head=2)],
-            trials=[dict(batch_shape=(2,), tokens=7, heads=3, d_head=5), dict(tokens=5, heads=5, d_head=2)],
-        ),
-        ABLATION_CONTEXT,
-        ABLATION_CONDUCT,
-    ),
-    mistakes=ABLATION_MISTAKES,
-    review="Taking a head away",
-)

@@ -6,12 +6,11 @@ from typing import Any
 import torch
 from attention.multi_head import AlignedCrossAttention
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_2.aligner import draw_aligner
-from grader.course.lesson_2.layers import EVERYTHING_LEARNS, draw_head_projections, gradients_and_size
-from grader.declare.authoring import InputSampler, StandardChecks, edits
+from grader.course.lesson_2.layers import draw_head_projections, draw_layer_mask, gradients_and_size
+from grader.declare.authoring import Inputs, InputSampler
 from grader.declare.probes import load, named, zero_others
-from grader.records import Inputs
 
 
 def draw_aligned_attention(
@@ -27,27 +26,13 @@ def draw_aligned_attention(
     masked: str = "",
     dtype: torch.dtype = torch.float32,
 ) -> Inputs:
-    """Draw a layer's weights and arguments.
-
-    Args:
-        masked: "" (no mask), "any" (random), "padding", "keys" (one row for all), "nowhere" (random, and the second token
-            may look nowhere), or "none" (nobody may look anywhere).
-    """
+    """Draw a layer's weights and arguments; `masked` is a kind of `draw_layer_mask`."""
     d_text = heads * d_head
     # `draw_aligner` also draws a token, which nothing uses. Without that draw the sampler would give all
     # later inputs other numbers, and each submission other hidden inputs than before.
     aligner = draw_aligner(sampler, tokens=1, d_vision=d_vision, d_text=d_text, method=method, dtype=dtype)
     weights = {f"aligner.{name}": value for name, value in aligner["weights"].items()}
-    mask = None
-    if masked in ("any", "nowhere"):
-        mask = sampler.mask(*batch_shape, text, image)
-        mask[..., 1, :] &= masked == "any"
-    if masked == "none":
-        mask = torch.zeros(*batch_shape, 1, image, dtype=torch.bool)
-    if masked == "keys":
-        mask = sampler.mask(1, image)
-    if masked == "padding":
-        mask = torch.arange(image) < sampler.integers(1, image, *batch_shape, 1, 1)
+    mask = draw_layer_mask(sampler, masked, batch_shape, text, image)
     return {
         "sizes": {"d_vision": d_vision, "d_text": d_text, "num_heads": heads, "align_method": method},
         "weights": weights | draw_head_projections(sampler, "cross_attn.", d_text, d_text, dtype),
@@ -79,7 +64,32 @@ def look(
     return named(layer(text_tokens, image_tokens, mask=mask), returns)
 
 
-ALIGNED_MISTAKES = edits(AlignedCrossAttention, """
+ALIGNED = attention_exercise("2.7 Align, then look", AlignedCrossAttention, """
+    values 5: the text looks at the aligned image
+        e.g. batch 2, text = 3, image = 4, 2 heads, d_head = 2, d_vision = 5
+        batch 2, text = 5, image = 7, 3 heads, d_head = 2, d_vision = 11
+        batch 3, text = 7, image = 5, 2 heads, d_head = 5, d_vision = 13
+    method 2: the aligner is of the kind that was asked for
+        e.g. text = 3, image = 4, 2 heads, d_head = 2, d_vision = 5, method = mlp
+        text = 5, image = 7, 3 heads, d_head = 2, d_vision = 11, method = mlp
+        batch 2, text = 5, image = 7, 3 heads, d_head = 2, d_vision = 6, method = identity
+        batch 2, text = 5, image = 7, 3 heads, d_head = 2, d_vision = 6  # a linear aligner between equal widths
+    mask 2: the mask is respected, with any batch dimensions
+        e.g. batch 2, text = 3, image = 4, 2 heads, d_head = 2, d_vision = 5, masked = padding
+        batch 3, text = 5, image = 7, 3 heads, d_head = 2, d_vision = 11, masked = padding
+        batch 2 × 3, text = 5, image = 7, 2 heads, d_head = 3, d_vision = 11, masked = any
+        text = 5, image = 7, 2 heads, d_head = 3, d_vision = 11, masked = keys
+        batch 2, text = 5, image = 7, 3 heads, d_head = 2, d_vision = 11, masked = nowhere
+        batch 2, text = 5, image = 7, 3 heads, d_head = 2, d_vision = 11, masked = none
+        batch 1, text = 1, image = 7, 1 head, d_head = 5, d_vision = 11
+    conduct 1: everything learns, nothing else is there, float64 stays float64
+        batch 2, text = 5, image = 7, 3 heads, d_head = 2, d_vision = 11, masked = any, float64
+""",
+    draw=draw_aligned_attention, returns=("output", "weights"), probe=look,
+    details=dict(values=dict(probe=look_by_default, map="weights"), conduct=dict(probe=gradients_and_size)),
+    builds_on=("2.1", "2.4", "2.5", "2.6"), bans={"fused attention"}, difficulty=2, minutes=8,
+    review="Align, then look",
+    mistakes="""
     cuts_the_image: The image tokens are cut to the width of the text. Put them through the aligner.
         self.aligner(image_tokens)  →  image_tokens[..., : text_tokens.shape[-1]]
     aligner_never_used: cross_attn is made for image tokens that are d_vision wide. Make it as
@@ -97,79 +107,10 @@ ALIGNED_MISTAKES = edits(AlignedCrossAttention, """
         d_text, align_method)  →  d_text)
     always_one_head: num_heads is not handed on: there is one head here.
         (d_text, num_heads)  →  (d_text, 1)
-    residual_added: The text is added to the output here. Return the attention's output alone; adding comes in
-        lesson 3.
+    residual_added: The text is added to the output here. Return the attention's output alone; adding comes in lesson 3.
         = text_tokens + result[0], result[1]
     maps_averaged: The weights of the heads were averaged. Return one map for each head.
         = result[0], result[1].mean(-3)
     output_alone: Return two values, output and weights.
         = result[0]
 """)  # fmt: skip
-
-
-SMALL_ALIGNED = dict(text=3, image=4, heads=2, d_head=2, d_vision=5)
-LARGE_ALIGNED = dict(batch_shape=(2,), text=5, image=7, heads=3, d_head=2, d_vision=11)
-
-ALIGNED_CHECKS = StandardChecks(
-    reference=AlignedCrossAttention, returns=("output", "weights"), draw=draw_aligned_attention
-)
-
-ALIGN_METHOD = ALIGNED_CHECKS.further_values(
-    "method",
-    "the aligner is of the kind that was asked for",
-    2,
-    probe=look,
-    examples=[dict(SMALL_ALIGNED, method="mlp")],
-    trials=[
-        dict(text=5, image=7, heads=3, d_head=2, d_vision=11, method="mlp"),
-        dict(LARGE_ALIGNED, d_vision=6, method="identity"),
-        dict(LARGE_ALIGNED, d_vision=6),  # a linear aligner between equal widths
-    ],
-)
-
-ALIGNED_MASK = ALIGNED_CHECKS.further_values(
-    "mask",
-    "the mask is respected, with any batch dimensions",
-    2,
-    probe=look,
-    examples=[dict(batch_shape=(2,), **SMALL_ALIGNED, masked="padding")],
-    trials=[
-        dict(batch_shape=(3,), text=5, image=7, heads=3, d_head=2, d_vision=11, masked="padding"),
-        dict(batch_shape=(2, 3), text=5, image=7, heads=2, d_head=3, d_vision=11, masked="any"),
-        dict(text=5, image=7, heads=2, d_head=3, d_vision=11, masked="keys"),
-        dict(LARGE_ALIGNED, masked="nowhere"),
-        dict(LARGE_ALIGNED, masked="none"),
-        dict(batch_shape=(1,), text=1, image=7, heads=1, d_head=5, d_vision=11),
-    ],
-)
-
-ALIGNED = AttentionExercise(
-    id="2.7",
-    title="Align, then look",
-    reference=(AlignedCrossAttention,),
-    points=10,
-    difficulty=2,
-    minutes=8,
-    bans=frozenset({"fused attention"}),
-    builds_on=("2.1", "2.4", "2.5", "2.6"),
-    checks=(
-        ALIGNED_CHECKS.values(
-            "the text looks at the aligned image",
-            5,
-            probe=look_by_default,
-            map="weights",
-            examples=[dict(batch_shape=(2,), **SMALL_ALIGNED)],
-            trials=[LARGE_ALIGNED, dict(batch_shape=(3,), text=7, image=5, heads=2, d_head=5, d_vision=13)],
-        ),
-        ALIGN_METHOD,
-        ALIGNED_MASK,
-        ALIGNED_CHECKS.conduct(
-            1,
-            title=EVERYTHING_LEARNS,
-            probe=gradients_and_size,
-            trials=[dict(LARGE_ALIGNED, masked="any", dtype=torch.float64)],
-        ),
-    ),
-    mistakes=ALIGNED_MISTAKES,
-    review="Align, then look",
-)

@@ -7,35 +7,28 @@ import torch
 from attention.alignment import TokenAligner
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
-from grader.course.lesson_2.layers import EVERYTHING_LEARNS, draw_projection, gradients_and_size
-from grader.declare.authoring import Check, InputSampler, StandardChecks, edits, trials
+from grader.course.common.attention_words import attention_exercise
+from grader.course.lesson_2.layers import draw_projection, gradients_and_size
+from grader.declare.authoring import InputSampler, drawn, drawn_layer, given
+from grader.declare.drawn import Sizes
 from grader.declare.probes import as_module, load, raised
-from grader.records import Inputs
 
 
-def draw_aligner(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    tokens: int,
-    d_vision: int,
-    d_text: int,
-    method: str = "linear",
-    dtype: torch.dtype = torch.float32,
-) -> Inputs:
-    """Draw weights for an aligner of this method (the identity has none), and tokens as its argument."""
-    weights: dict[str, Tensor] = {}
-    if method == "linear":
-        weights = draw_projection(sampler, "proj", d_vision, d_text, dtype=dtype)
+def draw_aligner_weights(sampler: InputSampler, sizes: Sizes) -> dict[str, Tensor]:
+    """Draw weights for an aligner of the trial's method; the identity has none."""
+    d_vision, d_text, dtype = sizes["d_vision"], sizes["d_text"], sizes.get("dtype", torch.float32)
+    method = sizes.get("method", "linear")
     if method == "mlp":
-        weights = draw_projection(sampler, "proj.0", d_vision, d_text, dtype=dtype)
-        weights |= draw_projection(sampler, "proj.2", d_text, d_text, dtype=dtype)
-    return {
-        "sizes": {"d_vision": d_vision, "d_text": d_text, "method": method},
-        "weights": weights,
-        "arguments": {"tokens": sampler.normal(*batch_shape, tokens, d_vision, dtype=dtype)},
-    }
+        first = draw_projection(sampler, "proj.0", d_vision, d_text, dtype=dtype)
+        return first | draw_projection(sampler, "proj.2", d_text, d_text, dtype=dtype)
+    return draw_projection(sampler, "proj", d_vision, d_text, dtype=dtype) if method == "linear" else {}
+
+
+draw_aligner = drawn_layer(
+    draw_aligner_weights,
+    dict(d_vision="d_vision", d_text="d_text", method=given("method", "linear")),
+    tokens="* tokens d_vision",
+)
 
 
 def aligner_default(layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping) -> dict[str, Any]:
@@ -67,7 +60,33 @@ def aligner_limits(TokenAligner, tokens: Tensor) -> dict[str, Any]:
     }
 
 
-ALIGNER_MISTAKES = edits(TokenAligner, """
+ALIGNER = attention_exercise("2.1 A currency exchange for tokens", TokenAligner, """
+    linear 3: the linear form, which is the default
+        e.g. batch 2, 3 tokens, d_vision = 4, d_text = 2
+        batch 2, 7 tokens, d_vision = 5, d_text = 3; 5 tokens, d_vision = 11, d_text = 2
+    mlp 3: the form with two layers
+        e.g. 3 tokens, d_vision = 4, d_text = 2, method = mlp
+        batch 2, 7 tokens, d_vision = 5, d_text = 3, method = mlp
+        batch 2 × 3, 5 tokens, d_vision = 11, d_text = 7, method = mlp
+    limits 2 after linear: identity, and a ValueError for what cannot be
+        e.g. 2 tokens, width = 3
+        5 tokens, width = 7
+    conduct 2 after linear, mlp: everything learns, nothing else is there, float64 stays float64
+        batch 2, 5 tokens, d_vision = 7, d_text = 3, float64
+        5 tokens, d_vision = 7, d_text = 3, method = mlp, float64
+        batch 1, 1 token, d_vision = 7, d_text = 3, method = mlp, float64
+""",
+    draw=draw_aligner, returns=("aligned",),
+    details=dict(
+        linear=dict(probe=aligner_default),
+        mlp=dict(probe=aligner_values),
+        limits=dict(
+            draw=drawn(tokens="2 tokens width"), draw_public=drawn(tokens="tokens width"), probe=aligner_limits
+        ),
+        conduct=dict(probe=gradients_and_size),
+    ),
+    difficulty=1, minutes=8, review="The exchange",
+    mistakes="""
     truncates: The first numbers of a patch are pixels, not words. Put the tokens through self.proj.
         + parts = [part for part in self.modules() if isinstance(part, nn.Linear)]
         self.proj(tokens)  →  tokens[..., : parts[-1].out_features] if parts else tokens
@@ -98,67 +117,3 @@ ALIGNER_MISTAKES = edits(TokenAligner, """
         + __init__: assert method in METHODS
         + __init__: assert method != "identity" or d_vision == d_text
 """)  # fmt: skip
-
-ALIGNER_CHECKS = StandardChecks(reference=TokenAligner, returns=("aligned",), draw=draw_aligner)
-
-LINEAR_ALIGNER = ALIGNER_CHECKS.values(
-    "the linear form, which is the default",
-    3,
-    name="linear",
-    probe=aligner_default,
-    examples=[dict(batch_shape=(2,), tokens=3, d_vision=4, d_text=2)],
-    trials=[dict(batch_shape=(2,), tokens=7, d_vision=5, d_text=3), dict(tokens=5, d_vision=11, d_text=2)],
-)
-
-MLP_ALIGNER = ALIGNER_CHECKS.values(
-    "the form with two layers",
-    3,
-    name="mlp",
-    probe=aligner_values,
-    examples=[dict(tokens=3, d_vision=4, d_text=2, method="mlp")],
-    trials=[
-        dict(batch_shape=(2,), tokens=7, d_vision=5, d_text=3, method="mlp"),
-        dict(batch_shape=(2, 3), tokens=5, d_vision=11, d_text=7, method="mlp"),
-    ],
-)
-
-ALIGNER_LIMITS = Check(
-    name="limits",
-    title="identity, and a ValueError for what cannot be",
-    points=2,
-    needs=("linear",),
-    probe=aligner_limits,
-    examples=trials(
-        lambda sampler, *, tokens, width: {"tokens": sampler.normal(tokens, width)}, dict(tokens=2, width=3)
-    ),
-    trials=trials(
-        lambda sampler, *, tokens, width: {"tokens": sampler.normal(2, tokens, width)}, dict(tokens=5, width=7)
-    ),
-)
-
-ALIGNER = AttentionExercise(
-    id="2.1",
-    title="A currency exchange for tokens",
-    reference=(TokenAligner,),
-    points=10,
-    difficulty=1,
-    minutes=8,
-    checks=(
-        LINEAR_ALIGNER,
-        MLP_ALIGNER,
-        ALIGNER_LIMITS,
-        ALIGNER_CHECKS.conduct(
-            2,
-            title=EVERYTHING_LEARNS,
-            needs=("linear", "mlp"),
-            probe=gradients_and_size,
-            trials=[
-                dict(batch_shape=(2,), tokens=5, d_vision=7, d_text=3, dtype=torch.float64),
-                dict(tokens=5, d_vision=7, d_text=3, method="mlp", dtype=torch.float64),
-                dict(batch_shape=(1,), tokens=1, d_vision=7, d_text=3, method="mlp", dtype=torch.float64),
-            ],
-        ),
-    ),
-    mistakes=ALIGNER_MISTAKES,
-    review="The exchange",
-)

@@ -8,13 +8,11 @@ from attention.alignment import alignment_loss
 from torch import Tensor
 from torch.nn import functional as F
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_2.verified_trainings import TRAINED_ALIGNER
 from grader.course.lesson_2.writings import loss_by_logsumexp
-from grader.declare.authoring import CONDUCT, InputSampler, StandardChecks, edits
-from grader.declare.drawn import drawn, given, integers, normal
+from grader.declare.authoring import Inputs, InputSampler, drawn, edits, given, integers, normal
 from grader.declare.probes import purity_and_gradients
-from grader.records import Inputs
 
 # Aligned tokens, word vectors, for each token the index of its word, and the temperature.
 draw_words = drawn(
@@ -58,7 +56,24 @@ def clip_loss(aligned: Tensor, words: Tensor, labels: Tensor, temperature: float
     return (F.cross_entropy(pairs, diagonal) + F.cross_entropy(pairs.T, diagonal)) / 2
 
 
-LOSS_MISTAKES = edits(alignment_loss, """
+LOSS = attention_exercise("2.3 Learning the rate of exchange", alignment_loss, """
+    values 5: cross-entropy over the similarities with all words
+        e.g. batch 3, 4 words, d = 2, temperature = 0.5
+        batch 7, 11 words, d = 5, temperature = 0.3; batch 13, 5 words, d = 3, temperature = 1.7
+    batch 1: any leading dimensions
+        e.g. batch 2 × 3, 4 words, d = 2, temperature = 0.5
+        batch 2 × 7, 11 words, d = 5, temperature = 0.3; batch 3 × 2 × 5, 7 words, d = 11, temperature = 0.7
+    sharp 1: a small temperature gives no NaN
+        e.g. batch 3, 4 words, d = 2, temperature = 0.005
+        batch 7, 11 words, d = 5, temperature = 0.005
+    conduct 1
+        batch 2 × 5, 7 words, d = 3, temperature = 0.2, float64
+""",
+    draw=draw_words, returns=("loss",), probe=alignment_loss_values,
+    details=dict(sharp=dict(draw=draw_near_words), conduct=dict(probe=alignment_loss_conduct)),
+    builds_on=("2.1",), difficulty=2, minutes=10, review="Learning the rate", writings=(loss_by_logsumexp,),
+    also=(TRAINED_ALIGNER,),
+    mistakes=edits(alignment_loss, """
     dot_products: Cosine similarity compares directions: divide both vectors by their length first.
         F.normalize(aligned, dim=-1)  →  aligned
         F.normalize(words, dim=-1)  →  words
@@ -94,64 +109,4 @@ LOSS_MISTAKES = edits(alignment_loss, """
     exp_overflows: exp of a large score is infinite, and a small temperature makes scores large. F.cross_entropy and
         log_softmax stay finite.
         return F.cross_entropy(similarity.reshape(-1, len(words)) / temperature, labels.reshape(-1))  →  exps = (similarity / temperature).exp(); return -(exps.gather(-1, labels.unsqueeze(-1)).squeeze(-1) / exps.sum(-1)).log().mean()
-""", clip_loss=clip_loss)  # fmt: skip
-
-LOSS_CHECKS = StandardChecks(reference=alignment_loss, returns=("loss",), draw=draw_words)
-
-LOSS_BATCH = LOSS_CHECKS.batch(
-    1,
-    title="any leading dimensions",
-    probe=alignment_loss_values,
-    examples=[dict(batch_shape=(2, 3), words=4, d=2, temperature=0.5)],
-    trials=[
-        dict(batch_shape=(2, 7), words=11, d=5, temperature=0.3),
-        dict(batch_shape=(3, 2, 5), words=7, d=11, temperature=0.7),
-    ],
-)
-
-LOSS_SHARP = LOSS_CHECKS.further_values(
-    "sharp",
-    "a small temperature gives no NaN",
-    1,
-    draw=draw_near_words,
-    probe=alignment_loss_values,
-    examples=[dict(batch_shape=(3,), words=4, d=2, temperature=0.005)],
-    trials=[dict(batch_shape=(7,), words=11, d=5, temperature=0.005)],
-)
-
-LOSS_CONDUCT = LOSS_CHECKS.further_values(
-    "conduct",
-    CONDUCT,
-    1,
-    probe=alignment_loss_conduct,
-    trials=[dict(batch_shape=(2, 5), words=7, d=3, temperature=0.2, dtype=torch.float64)],
-)
-
-LOSS = AttentionExercise(
-    id="2.3",
-    title="Learning the rate of exchange",
-    reference=(alignment_loss,),
-    points=15,
-    difficulty=2,
-    minutes=10,
-    checks=(
-        LOSS_CHECKS.values(
-            "cross-entropy over the similarities with all words",
-            5,
-            probe=alignment_loss_values,
-            examples=[dict(batch_shape=(3,), words=4, d=2, temperature=0.5)],
-            trials=[
-                dict(batch_shape=(7,), words=11, d=5, temperature=0.3),
-                dict(batch_shape=(13,), words=5, d=3, temperature=1.7),
-            ],
-        ),
-        LOSS_BATCH,
-        LOSS_SHARP,
-        LOSS_CONDUCT,
-        TRAINED_ALIGNER,
-    ),
-    mistakes=LOSS_MISTAKES,
-    writings=(loss_by_logsumexp,),
-    builds_on=("2.1",),
-    review="Learning the rate",
-)
+""", clip_loss=clip_loss))  # fmt: skip

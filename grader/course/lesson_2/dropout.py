@@ -10,10 +10,9 @@ from torch import Tensor
 
 from grader.course.lesson_2.layers import draw_head_projections
 from grader.course.lesson_2.trained_aligner import unusable
-from grader.declare.authoring import Check, InputSampler, trials
+from grader.declare.authoring import Case, Finding, Inputs, InputSampler
 from grader.declare.probes import as_tensor, load, pair, zero_others
 from grader.judge.compare import difference
-from grader.records import Case, Finding, Inputs
 
 
 def draw_dropout(sampler: InputSampler, *, tokens: int, heads: int, d_head: int, dropout: float) -> Inputs:
@@ -103,15 +102,3 @@ def expected_moments(inputs: Inputs) -> dict[str, Tensor]:
         "variance of the outputs": variance,
         "output in evaluation mode": output.unsqueeze(0),
     }
-
-
-DROPOUT = Check(
-    name="dropout",
-    title="dropout acts on the weights, in training only",
-    points=2,
-    needs=("self",),
-    probe=attend_with_dropout,
-    judge=drops_weights,
-    expects=expected_moments,
-    trials=trials(draw_dropout, dict(tokens=3, heads=2, d_head=3, dropout=0.4)),
-)

@@ -11,11 +11,10 @@ import torch
 from attention.alignment import explained_variance
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_2.writings import variance_by_ones, variance_by_pinv
-from grader.declare.authoring import InputSampler, StandardChecks, edits
+from grader.declare.authoring import Case, Finding, Inputs, InputSampler, edits
 from grader.declare.probes import as_number, effects_of, strided
-from grader.records import Case, Finding, Inputs
 
 
 def draw_readout(
@@ -97,8 +96,7 @@ VARIANCE_MISTAKES = edits(variance_by_ones, """
     compares_spreads: The spread of the aligned tokens is not information: doubling them would change it. Fit a
         readout back to the tokens.
         + return (aligned.flatten(0, -2).var(0).sum() / tokens.flatten(0, -2).var(0).sum()).clamp(0, 1)
-    wrong_direction: This predicts the aligned tokens from the image tokens. Turn it around: read the image tokens
-        back.
+    wrong_direction: This predicts the aligned tokens from the image tokens. Turn it around: read the image tokens back.
         + tokens, aligned = aligned, tokens
     total_around_zero: The total sum of squares is taken around zero here. Take it around the mean: subtract the
         mean of each dimension of the tokens.
@@ -129,60 +127,23 @@ CENTRING_MISTAKES = edits(variance_by_pinv, """
         (1 - lost / tokens.square().sum()).clamp(0, 1)  →  (1 - lost / tokens.square().sum(0)).mean().clamp(0, 1)
 """, defines="explained_variance")  # fmt: skip
 
-VARIANCE_CHECKS = StandardChecks(reference=explained_variance, returns=("explained variance",), draw=draw_readout)
-
-POOLED_BATCHES = VARIANCE_CHECKS.batch(
-    2,
-    title="all leading dimensions are pooled, and the inputs stay as they are",
-    draw=draw_batches,
-    probe=readout_conduct,
-    judge=close_share,
-    examples=[dict(batch_shape=(2,), tokens=5, d_vision=3, d_text=2)],
-    trials=[
-        dict(batch_shape=(3,), tokens=19, d_vision=7, d_text=2),
-        dict(batch_shape=(2, 3), tokens=11, d_vision=5, d_text=3),
-    ],
-)
-
-REPEATED_COLUMNS = VARIANCE_CHECKS.further_values(
-    "repeated",
-    "aligned tokens whose columns repeat one another, or never change",
-    2,
-    draw=draw_repeated,
-    probe=readout,
-    judge=close_share_of_repeated,
-    examples=[dict(tokens=11, d_vision=3, d_text=2)],
-    trials=[
-        dict(tokens=53, d_vision=7, d_text=2),
-        dict(tokens=31, d_vision=5, d_text=3),
-        dict(tokens=47, d_vision=11, d_text=5),
-    ],
-)
-
-VARIANCE = AttentionExercise(
-    id="2.2",
-    title="What survives the exchange",
-    reference=(explained_variance,),
-    points=10,
-    difficulty=3,
-    minutes=12,
-    checks=(
-        VARIANCE_CHECKS.values(
-            "the share of the sum of squares that a linear readout gets back",
-            6,
-            probe=readout,
-            judge=close_share,
-            examples=[dict(tokens=9, d_vision=3, d_text=2)],
-            trials=[
-                dict(tokens=53, d_vision=7, d_text=3),
-                dict(tokens=41, d_vision=5, d_text=2),
-                dict(tokens=61, d_vision=11, d_text=5),
-            ],
-        ),
-        POOLED_BATCHES,
-        REPEATED_COLUMNS,
+VARIANCE = attention_exercise("2.2 What survives the exchange", explained_variance, """
+    values 6: the share of the sum of squares that a linear readout gets back
+        e.g. 9 tokens, d_vision = 3, d_text = 2
+        53 tokens, d_vision = 7, d_text = 3; 41 tokens, d_vision = 5, d_text = 2; 61 tokens, d_vision = 11, d_text = 5
+    batch 2: all leading dimensions are pooled, and the inputs stay as they are
+        e.g. batch 2, 5 tokens, d_vision = 3, d_text = 2
+        batch 3, 19 tokens, d_vision = 7, d_text = 2; batch 2 × 3, 11 tokens, d_vision = 5, d_text = 3
+    repeated 2: aligned tokens whose columns repeat one another, or never change
+        e.g. 11 tokens, d_vision = 3, d_text = 2
+        53 tokens, d_vision = 7, d_text = 2; 31 tokens, d_vision = 5, d_text = 3; 47 tokens, d_vision = 11, d_text = 5
+""",
+    draw=draw_readout, returns=("explained variance",), probe=readout,
+    details=dict(
+        values=dict(judge=close_share),
+        batch=dict(draw=draw_batches, probe=readout_conduct, judge=close_share),
+        repeated=dict(draw=draw_repeated, judge=close_share_of_repeated),
     ),
+    difficulty=3, minutes=12, review="What survives the exchange", writings=(variance_by_pinv, variance_by_ones),
     mistakes=VARIANCE_MISTAKES + CENTRING_MISTAKES,
-    writings=(variance_by_pinv, variance_by_ones),
-    review="What survives the exchange",
-)
+)  # fmt: skip

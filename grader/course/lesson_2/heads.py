@@ -1,21 +1,30 @@
 """Exercises 2.4 and 2.5: split_heads, and merge_heads, which undoes it."""
 
-import torch
 from attention.heads import merge_heads, split_heads
 
-from grader.course.common.attention_words import AttentionExercise
-from grader.declare.authoring import StandardChecks, edits
+from grader.course.common.attention_words import attention_exercise
 from grader.declare.drawn import drawn, given
-
-ANY_HEAD_BATCH = "no batch, or several batch dimensions"
 
 # ---------------------------------------------------------------- 2.4 split_heads
 
-
 draw_tokens = drawn(tokens="* tokens heads·d_head", num_heads=given("heads"))
 
-
-SPLIT_MISTAKES = edits(split_heads, """
+SPLIT = attention_exercise("2.4 Splitting into heads", split_heads, """
+    values 7: each head gets its own features of every token
+        e.g. batch 2, 4 tokens, 2 heads, d_head = 3
+        batch 2, 7 tokens, 3 heads, d_head = 5; batch 3, 10 tokens, 5 heads, d_head = 2
+    batch 2: no batch, or several batch dimensions
+        e.g. 4 tokens, 2 heads, d_head = 3
+        7 tokens, 5 heads, d_head = 3
+        batch 2 × 3, 5 tokens, 7 heads, d_head = 11
+        batch 1, 1 token, 3 heads, d_head = 5
+        5 tokens, 1 head, d_head = 7
+    conduct 1
+        batch 2, 5 tokens, 3 heads, d_head = 7, float64
+""",
+    draw=draw_tokens, returns=("heads",),
+    difficulty=2, minutes=8, review="Splitting and joining",
+    mistakes="""
     reshape_without_transpose: The shape is right, but the numbers of different tokens are mixed. First give the
         heads an axis of their own, then swap axes.
         tokens.unflatten(-1, (num_heads, -1)).transpose(-3, -2)  →  tokens.reshape(*tokens.shape[:-2], num_heads, tokens.shape[-2], -1)
@@ -35,51 +44,23 @@ SPLIT_MISTAKES = edits(split_heads, """
         + batch, n, d_model = tokens.shape
 """)  # fmt: skip
 
-SPLITS = StandardChecks(reference=split_heads, returns=("heads",), draw=draw_tokens)
-
-SPLIT_BATCH = SPLITS.batch(
-    2,
-    title=ANY_HEAD_BATCH,
-    examples=[dict(tokens=4, heads=2, d_head=3)],
-    trials=[
-        dict(tokens=7, heads=5, d_head=3),
-        dict(batch_shape=(2, 3), tokens=5, heads=7, d_head=11),
-        dict(batch_shape=(1,), tokens=1, heads=3, d_head=5),
-        dict(tokens=5, heads=1, d_head=7),
-    ],
-)
-
-SPLIT = AttentionExercise(
-    id="2.4",
-    title="Splitting into heads",
-    reference=(split_heads,),
-    points=10,
-    difficulty=2,
-    minutes=8,
-    checks=(
-        SPLITS.values(
-            "each head gets its own features of every token",
-            7,
-            examples=[dict(batch_shape=(2,), tokens=4, heads=2, d_head=3)],
-            trials=[
-                dict(batch_shape=(2,), tokens=7, heads=3, d_head=5),
-                dict(batch_shape=(3,), tokens=10, heads=5, d_head=2),
-            ],
-        ),
-        SPLIT_BATCH,
-        SPLITS.conduct(1, trials=[dict(batch_shape=(2,), tokens=5, heads=3, d_head=7, dtype=torch.float64)]),
-    ),
-    mistakes=SPLIT_MISTAKES,
-    review="Splitting and joining",
-)
-
 # ---------------------------------------------------------------- 2.5 merge_heads
-
 
 draw_heads = drawn(heads="* heads tokens d_head")
 
-
-MERGE_MISTAKES = edits(merge_heads, """
+MERGE = attention_exercise("2.5 Joining the heads", merge_heads, """
+    values 7: the heads' numbers stand side by side, token by token
+        e.g. batch 2, 2 heads, 4 tokens, d_head = 3
+        batch 2, 3 heads, 7 tokens, d_head = 5; batch 3, 5 heads, 11 tokens, d_head = 2
+    batch 2: no batch, or several batch dimensions
+        e.g. 2 heads, 4 tokens, d_head = 3
+        5 heads, 7 tokens, d_head = 3; batch 2 × 1, 7 heads, 1 token, d_head = 11
+    conduct 1
+        batch 2, 3 heads, 5 tokens, d_head = 7, float64
+""",
+    draw=draw_heads, returns=("tokens",),
+    difficulty=2, minutes=6, review="Splitting and joining",
+    mistakes="""
     flatten_without_transpose: The shape is right, but the numbers of different tokens are mixed. First swap heads
         and tokens, then flatten.
         heads.transpose(-3, -2).flatten(-2)  →  heads.reshape(*heads.shape[:-3], heads.shape[-2], -1)
@@ -91,8 +72,7 @@ MERGE_MISTAKES = edits(merge_heads, """
         + return heads.mean(-3)
     added_up: The heads are added up here. Put them side by side.
         + return heads.sum(-3)
-    heads_as_tokens: The heads are stacked below one another. They belong side by side, in the features of each
-        token.
+    heads_as_tokens: The heads are stacked below one another. They belong side by side, in the features of each token.
         + return heads.flatten(-3, -2)
     view_after_transpose: After a transpose the numbers no longer lie in order, and view refuses. Use flatten or
         reshape.
@@ -103,34 +83,3 @@ MERGE_MISTAKES = edits(merge_heads, """
         fine as well.
         + batch, count, n, d_head = heads.shape
 """)  # fmt: skip
-
-MERGES = StandardChecks(reference=merge_heads, returns=("tokens",), draw=draw_heads)
-
-MERGE = AttentionExercise(
-    id="2.5",
-    title="Joining the heads",
-    reference=(merge_heads,),
-    points=10,
-    difficulty=2,
-    minutes=6,
-    checks=(
-        MERGES.values(
-            "the heads' numbers stand side by side, token by token",
-            7,
-            examples=[dict(batch_shape=(2,), heads=2, tokens=4, d_head=3)],
-            trials=[
-                dict(batch_shape=(2,), heads=3, tokens=7, d_head=5),
-                dict(batch_shape=(3,), heads=5, tokens=11, d_head=2),
-            ],
-        ),
-        MERGES.batch(
-            2,
-            title=ANY_HEAD_BATCH,
-            examples=[dict(heads=2, tokens=4, d_head=3)],
-            trials=[dict(heads=5, tokens=7, d_head=3), dict(batch_shape=(2, 1), heads=7, tokens=1, d_head=11)],
-        ),
-        MERGES.conduct(1, trials=[dict(batch_shape=(2,), heads=3, tokens=5, d_head=7, dtype=torch.float64)]),
-    ),
-    mistakes=MERGE_MISTAKES,
-    review="Splitting and joining",
-)

@@ -10,9 +10,6 @@ from torch import Tensor, nn
 from grader.declare.probes import zeroed_layer_gradients
 from grader.declare.sampler import InputSampler
 
-# Title of each check whose probe is `gradients_and_size`.
-EVERYTHING_LEARNS = "everything learns, nothing else is there, float64 stays float64"
-
 
 def draw_projection(
     sampler: InputSampler, name: str, d_in: int, d_out: int, bias: bool = True, dtype: torch.dtype = torch.float32
@@ -36,6 +33,30 @@ def draw_head_projections(
     for name, width in (("W_Q", d_model), ("W_K", d_context), ("W_V", d_context), ("W_O", d_model)):
         weights |= draw_projection(sampler, prefix + name, width, d_model, bias=False, dtype=dtype)
     return weights
+
+
+def draw_layer_mask(
+    sampler: InputSampler, kind: str, batch_shape: tuple[int, ...], queries: int, keys: int
+) -> Tensor | None:
+    """Draw a mask of a layer.
+
+    Args:
+        kind: "" (no mask), "causal", "padding", "keys" (one row for all queries), "any" (a random mask), "nowhere" (a
+            random mask by which the second query may attend nowhere), or "none" (nobody may attend anywhere).
+    """
+    if kind == "causal":
+        return torch.ones(queries, keys, dtype=torch.bool).tril()
+    if kind == "padding":
+        return torch.arange(keys) < sampler.integers(1, keys, *batch_shape, 1, 1)
+    if kind == "keys":
+        return sampler.mask(1, keys)
+    if kind == "none":
+        return torch.zeros(*batch_shape, 1, keys, dtype=torch.bool)
+    if not kind:
+        return None
+    mask = sampler.mask(*batch_shape, queries, keys)
+    mask[..., 1, :] &= kind == "any"
+    return mask
 
 
 def list_parameters(layer: nn.Module) -> list[str]:

@@ -6,14 +6,13 @@ from typing import Any
 import torch
 from attention.multi_head import MultiHeadAttention
 
-from grader.course.common.attention_words import AttentionExercise
-from grader.course.lesson_2.dropout import DROPOUT
-from grader.course.lesson_2.layers import EVERYTHING_LEARNS, draw_head_projections, gradients_and_size
+from grader.course.common.attention_words import attention_exercise
+from grader.course.lesson_2.dropout import attend_with_dropout, draw_dropout, drops_weights, expected_moments
+from grader.course.lesson_2.layers import draw_head_projections, draw_layer_mask, gradients_and_size
 from grader.course.lesson_2.verified_trainings import TRAINED_READER
 from grader.course.lesson_2.writings import MultiHeadByHand
-from grader.declare.authoring import InputSampler, StandardChecks, edits
+from grader.declare.authoring import Inputs, InputSampler, edits
 from grader.declare.probes import load, named, pair, raised, zero_others
-from grader.records import Inputs
 
 
 def draw_multi_head_layer(
@@ -33,23 +32,10 @@ def draw_multi_head_layer(
     Args:
         context: the number of context tokens; None: no context, so the layer is self-attention.
         d_context: the width of the context tokens; None: that of the tokens.
-        masked: "" (no mask), "causal", "padding", "keys" (one row for all queries), "any" (a random mask), "nowhere" (a
-            random mask by which the second query may attend nowhere), or "none" (nobody may attend anywhere).
+        masked: a kind of `draw_layer_mask`.
     """
     d_model, keys, width = heads * d_head, context or tokens, d_context or heads * d_head
-    mask = None
-    if masked == "causal":
-        mask = torch.ones(tokens, keys, dtype=torch.bool).tril()
-    if masked == "padding":
-        lengths = sampler.integers(1, keys, *batch_shape, 1, 1)
-        mask = torch.arange(keys) < lengths
-    if masked in ("any", "nowhere"):
-        mask = sampler.mask(*batch_shape, tokens, keys)
-        mask[..., 1, :] &= masked == "any"
-    if masked == "keys":
-        mask = sampler.mask(1, keys)
-    if masked == "none":
-        mask = torch.zeros(*batch_shape, 1, keys, dtype=torch.bool)
+    mask = draw_layer_mask(sampler, masked, batch_shape, tokens, keys)
     return {
         "sizes": {"d_model": d_model, "num_heads": heads, "d_context": d_context},
         "weights": draw_head_projections(sampler, "", d_model, width, dtype),
@@ -89,7 +75,58 @@ def multi_head_conduct(
     }
 
 
-MULTI_HEAD_MISTAKES = edits(MultiHeadByHand, """
+MULTI_HEAD = attention_exercise("2.6 Multi-head attention", MultiHeadAttention, """
+    self 4: the tokens look at themselves
+        e.g. batch 2, 5 tokens, 2 heads, d_head = 3
+        batch 2, 7 tokens, 3 heads, d_head = 5; batch 3, 11 tokens, 7 heads, d_head = 2
+    cross 4 after self: the tokens look at a context of another width
+        e.g. batch 2, 5 tokens, 2 heads, d_head = 3, context = 4
+        e.g. batch 2, 5 tokens, 2 heads, d_head = 3, context = 7, d_context = 4
+        batch 2, 5 tokens, 3 heads, d_head = 7, context = 11, d_context = 13
+        batch 3, 7 tokens, 2 heads, d_head = 3, context = 5, d_context = 11
+        batch 2, 5 tokens, 3 heads, d_head = 7, context = 5
+    mask 3 after self: every head looks only where the mask allows
+        e.g. batch 2, 5 tokens, 2 heads, d_head = 3, masked = causal
+        e.g. batch 2, 5 tokens, 2 heads, d_head = 3, masked = padding
+        batch 2, 7 tokens, 3 heads, d_head = 5, masked = causal
+        batch 3, 5 tokens, 3 heads, d_head = 2, context = 7, masked = padding
+        batch 5, 7 tokens, 3 heads, d_head = 2, context = 11, d_context = 13, masked = padding
+        batch 2, 5 tokens, 3 heads, d_head = 7, masked = any
+        batch 2, 5 tokens, 3 heads, d_head = 2, context = 7, masked = keys
+    batch 2 after self, mask: no batch, or several batch dimensions
+        e.g. 3 tokens, 2 heads, d_head = 2
+        7 tokens, 3 heads, d_head = 5, masked = causal
+        5 tokens, 2 heads, d_head = 3, context = 7, d_context = 11
+        batch 2 × 3, 5 tokens, 7 heads, d_head = 2, masked = any
+        batch 2 × 5, 7 tokens, 3 heads, d_head = 2, context = 11, masked = padding
+        batch 1, 1 token, 3 heads, d_head = 5
+    weights 2 after self: one map for each head
+        e.g. batch 2, 5 tokens, 2 heads, d_head = 3; batch 2, 5 tokens, 2 heads, d_head = 3, context = 4, masked = any
+        batch 2, 7 tokens, 3 heads, d_head = 5
+        batch 3, 5 tokens, 2 heads, d_head = 7, context = 11, d_context = 13, masked = any
+        batch 1, 1 token, 1 head, d_head = 5, context = 3
+    nowhere 1 after self, mask: a query that may attend nowhere gets zeros
+        e.g. batch 2, 5 tokens, 2 heads, d_head = 3, masked = nowhere
+        batch 2, 7 tokens, 3 heads, d_head = 5, masked = nowhere
+        batch 2, 5 tokens, 3 heads, d_head = 2, context = 7, masked = none
+    dropout 2 after self: dropout acts on the weights, in training only
+        3 tokens, 2 heads, d_head = 3, dropout = 0.4
+    conduct 2 after self, cross: everything learns, nothing else is there, float64 stays float64
+        batch 2, 5 tokens, 3 heads, d_head = 2, context = 7, d_context = 11, masked = any, float64
+""",
+    draw=draw_multi_head_layer, returns=("output", "weights"), probe=attend_with_options,
+    details=dict(
+        self=dict(probe=attend_without_options),
+        cross=dict(only="output"),
+        mask=dict(only="output"),
+        batch=dict(only="output"),
+        weights=dict(only="weights", map="weights"),
+        dropout=dict(draw=draw_dropout, probe=attend_with_dropout, judge=drops_weights, expects=expected_moments),
+        conduct=dict(probe=multi_head_conduct),
+    ),
+    builds_on=("2.4", "2.5"), bans={"fused attention"}, may_call=("attention.builtin",), difficulty=3, minutes=20,
+    review="Many heads", writings=(MultiHeadByHand,), also=(TRAINED_READER,),
+    mistakes=edits(MultiHeadByHand, """
     scaled_by_d_model: The scores are divided by the root of d_model. Each head works on d_head numbers: divide by
         √d_head.
         query.shape[-1]  →  self.W_Q.out_features
@@ -167,123 +204,4 @@ MULTI_HEAD_MISTAKES = edits(MultiHeadByHand, """
         + __init__: num_heads = num_heads if d_model % num_heads == 0 else 1
     asserts_the_width: An assert disappears under python -O and says little. Raise a ValueError instead.
         + __init__: assert d_model % num_heads == 0
-""", defines="MultiHeadAttention")  # fmt: skip
-
-
-# √d_head, d_head and √d_model are three different numbers, so that a wrong scale can be told from another.
-SMALL_LAYER = dict(batch_shape=(2,), tokens=5, heads=2, d_head=3)
-NARROW_LAYER = dict(batch_shape=(2,), tokens=5, heads=3, d_head=2)
-LARGE_LAYER = dict(batch_shape=(2,), tokens=7, heads=3, d_head=5)
-
-MULTI_HEAD_CHECKS = StandardChecks(
-    reference=MultiHeadAttention, returns=("output", "weights"), draw=draw_multi_head_layer
-)
-
-# Nine checks: most layers need three.
-MULTI_HEAD_REQUIREMENTS = (
-    MULTI_HEAD_CHECKS.values(
-        "the tokens look at themselves",
-        4,
-        name="self",
-        probe=attend_without_options,
-        examples=[SMALL_LAYER],
-        trials=[LARGE_LAYER, dict(batch_shape=(3,), tokens=11, heads=7, d_head=2)],
-    ),
-    MULTI_HEAD_CHECKS.values(
-        "the tokens look at a context of another width",
-        4,
-        name="cross",
-        needs=("self",),
-        probe=attend_with_options,
-        only="output",
-        examples=[dict(SMALL_LAYER, context=4), dict(SMALL_LAYER, context=7, d_context=4)],
-        trials=[
-            dict(batch_shape=(2,), tokens=5, heads=3, d_head=7, context=11, d_context=13),
-            dict(batch_shape=(3,), tokens=7, heads=2, d_head=3, context=5, d_context=11),
-            dict(batch_shape=(2,), tokens=5, heads=3, d_head=7, context=5),
-        ],
-    ),
-    MULTI_HEAD_CHECKS.values(
-        "every head looks only where the mask allows",
-        3,
-        name="mask",
-        needs=("self",),
-        probe=attend_with_options,
-        only="output",
-        examples=[dict(SMALL_LAYER, masked="causal"), dict(SMALL_LAYER, masked="padding")],
-        trials=[
-            dict(LARGE_LAYER, masked="causal"),
-            dict(batch_shape=(3,), tokens=5, heads=3, d_head=2, context=7, masked="padding"),
-            dict(batch_shape=(5,), tokens=7, heads=3, d_head=2, context=11, d_context=13, masked="padding"),
-            dict(batch_shape=(2,), tokens=5, heads=3, d_head=7, masked="any"),
-            dict(batch_shape=(2,), tokens=5, heads=3, d_head=2, context=7, masked="keys"),
-        ],
-    ),
-    MULTI_HEAD_CHECKS.batch(
-        2,
-        title="no batch, or several batch dimensions",
-        needs=("self", "mask"),
-        probe=attend_with_options,
-        only="output",
-        examples=[dict(tokens=3, heads=2, d_head=2)],
-        trials=[
-            dict(tokens=7, heads=3, d_head=5, masked="causal"),
-            dict(tokens=5, heads=2, d_head=3, context=7, d_context=11),
-            dict(batch_shape=(2, 3), tokens=5, heads=7, d_head=2, masked="any"),
-            dict(batch_shape=(2, 5), tokens=7, heads=3, d_head=2, context=11, masked="padding"),
-            dict(batch_shape=(1,), tokens=1, heads=3, d_head=5),
-        ],
-    ),
-    MULTI_HEAD_CHECKS.values(
-        "one map for each head",
-        2,
-        name="weights",
-        needs=("self",),
-        probe=attend_with_options,
-        only="weights",
-        map="weights",
-        examples=[SMALL_LAYER, dict(SMALL_LAYER, context=4, masked="any")],
-        trials=[
-            LARGE_LAYER,
-            dict(batch_shape=(3,), tokens=5, heads=2, d_head=7, context=11, d_context=13, masked="any"),
-            dict(batch_shape=(1,), tokens=1, heads=1, d_head=5, context=3),
-        ],
-    ),
-    MULTI_HEAD_CHECKS.values(
-        "a query that may attend nowhere gets zeros",
-        1,
-        name="nowhere",
-        needs=("self", "mask"),
-        probe=attend_with_options,
-        examples=[dict(SMALL_LAYER, masked="nowhere")],
-        trials=[
-            dict(LARGE_LAYER, masked="nowhere"),
-            dict(batch_shape=(2,), tokens=5, heads=3, d_head=2, context=7, masked="none"),
-        ],
-    ),
-    DROPOUT,
-    MULTI_HEAD_CHECKS.conduct(
-        2,
-        title=EVERYTHING_LEARNS,
-        needs=("self", "cross"),
-        probe=multi_head_conduct,
-        trials=[dict(NARROW_LAYER, context=7, d_context=11, masked="any", dtype=torch.float64)],
-    ),
-    TRAINED_READER,
-)
-
-MULTI_HEAD = AttentionExercise(
-    id="2.6",
-    title="Multi-head attention",
-    reference=(MultiHeadAttention,),
-    points=25,
-    difficulty=3,
-    minutes=20,
-    bans=frozenset({"fused attention"}),
-    may_call=("attention.builtin",),
-    builds_on=("2.4", "2.5"),
-    checks=MULTI_HEAD_REQUIREMENTS,
-    mistakes=MULTI_HEAD_MISTAKES,
-    writings=(MultiHeadByHand,),
-    review="Many heads",
-)
+""", defines="MultiHeadAttention"))  # fmt: skip

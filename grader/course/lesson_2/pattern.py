@@ -7,11 +7,10 @@ import torch
 from attention.patterns import classify_pattern
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_2.writings import pattern_by_shares
-from grader.declare.authoring import InputSampler, StandardChecks, edits
+from grader.declare.authoring import Inputs, InputSampler, edits
 from grader.declare.probes import side_effects
-from grader.records import Inputs
 
 
 def draw_patterns(sampler: InputSampler, *, n: int) -> Inputs:
@@ -104,7 +103,17 @@ def pattern_values(function, arguments: Mapping[str, Tensor]) -> dict[str, Any]:
     return {"patterns": [function(weights) for weights in arguments["maps"]], **side_effects(before, arguments)}
 
 
-PATTERN_MISTAKES = edits(classify_pattern, """
+PATTERN = attention_exercise("2.P2 A word for a map", classify_pattern, """
+    values 0: uniform, hub, diagonal, local or other
+        e.g. n = 7
+        n = 11; n = 13; n = 17
+    borders 0: maps that two words nearly fit
+        e.g. n = 8; n = 4; n = 2
+        n = 8; n = 16; n = 4; n = 2
+""",
+    draw=draw_patterns, returns=("patterns",), probe=pattern_values, details=dict(borders=dict(draw=draw_borders)),
+    builds_on=("2.P1",), difficulty=2, minutes=8, review="Reading a map", writings=(pattern_by_shares,),
+    mistakes=edits(classify_pattern, """
     hub_in_rows: No hub is found here. What a key gets from all queries is the sum of a column of the map; rows
         always sum to 1.
         = first_word(weights.T) if result == "hub" else result
@@ -144,37 +153,4 @@ PATTERN_MISTAKES = edits(classify_pattern, """
     band_goes_around: The first and the last token count as neighbours here: a roll brings back in front what falls
         out behind.
         weights[near].sum()  →  sum(weights.roll(-step, dims=1).diagonal().sum() for step in (-1, 0, 1))
-""", first_word=classify_pattern)  # fmt: skip
-
-PATTERN_CHECKS = StandardChecks(reference=classify_pattern, returns=("patterns",), draw=draw_patterns)
-
-PATTERN = AttentionExercise(
-    id="2.P2",
-    title="A word for a map",
-    reference=(classify_pattern,),
-    points=0,
-    difficulty=2,
-    minutes=8,
-    checks=(
-        PATTERN_CHECKS.values(
-            "uniform, hub, diagonal, local or other",
-            0,
-            probe=pattern_values,
-            examples=[dict(n=7)],
-            trials=[dict(n=11), dict(n=13), dict(n=17)],
-        ),
-        PATTERN_CHECKS.further_values(
-            "borders",
-            "maps that two words nearly fit",
-            0,
-            draw=draw_borders,
-            probe=pattern_values,
-            examples=[dict(n=8), dict(n=4), dict(n=2)],
-            trials=[dict(n=8), dict(n=16), dict(n=4), dict(n=2)],
-        ),
-    ),
-    mistakes=PATTERN_MISTAKES,
-    writings=(pattern_by_shares,),
-    builds_on=("2.P1",),
-    review="Reading a map",
-)
+""", first_word=classify_pattern))  # fmt: skip

@@ -8,18 +8,12 @@ from attention.fusion import ImageTextFusion
 from attention.patterns import attention_entropy
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
-from grader.course.lesson_2.layers import (
-    EVERYTHING_LEARNS,
-    draw_head_projections,
-    draw_projection,
-    gradients_and_size,
-    list_parameters,
-)
+from grader.course.common.attention_words import attention_exercise
+from grader.course.lesson_2.layers import draw_head_projections, draw_projection, gradients_and_size, list_parameters
 from grader.course.lesson_2.writings import FusionInSteps, entropy_by_hand
-from grader.declare.authoring import InputSampler, StandardChecks, edits
+from grader.declare.authoring import Inputs, InputSampler, drawn_layer, given, where_given
+from grader.declare.drawn import Sizes
 from grader.declare.probes import effects_of, load, named, strided, zero_others
-from grader.records import Inputs
 
 # ---------------------------------------------------------------- 2.P1 attention_entropy
 
@@ -46,7 +40,17 @@ def entropy_conduct(function, arguments: Mapping[str, Tensor]) -> dict[str, Any]
     return {"entropy": function(**strided_arguments), **effects_of(function, arguments)}
 
 
-ENTROPY_MISTAKES = edits(attention_entropy, """
+ENTROPY = attention_exercise("2.P1 How widely does a query look?", attention_entropy, """
+    values 0: 0 for one key, 1 for all keys alike
+        e.g. 3 queries, 5 keys
+        5 queries, 7 keys; batch 2 × 3, 7 queries, 5 keys, float64; batch 1, 1 query, 5 keys
+    conduct 0: the weights stay as they are, in any order in memory
+        e.g. 2 queries, 3 keys
+        batch 2, 5 queries, 7 keys
+""",
+    draw=draw_sharp_maps, returns=("entropy",), details=dict(conduct=dict(probe=entropy_conduct)),
+    difficulty=1, minutes=5, review="Reading a map", writings=(entropy_by_hand,),
+    mistakes="""
     nan_at_zero: 0 · log 0 counts as 0 here, but computes to NaN. Leave out the weights that are 0, or use
         torch.special.entr.
         torch.special.entr(weights)  →  -(weights * weights.log())
@@ -61,76 +65,34 @@ ENTROPY_MISTAKES = edits(attention_entropy, """
         torch.special.entr(weights)  →  -(weights.clamp_(min=1e-12) * weights.log())
 """)  # fmt: skip
 
-ENTROPY_CHECKS = StandardChecks(reference=attention_entropy, returns=("entropy",), draw=draw_sharp_maps)
-
-ENTROPY_CONDUCT = ENTROPY_CHECKS.further_values(
-    "conduct",
-    "the weights stay as they are, in any order in memory",
-    0,
-    probe=entropy_conduct,
-    examples=[dict(queries=2, keys=3)],
-    trials=[dict(batch_shape=(2,), queries=5, keys=7)],
-)
-
-ENTROPY = AttentionExercise(
-    id="2.P1",
-    title="How widely does a query look?",
-    reference=(attention_entropy,),
-    points=0,
-    difficulty=1,
-    minutes=5,
-    checks=(
-        ENTROPY_CHECKS.values(
-            "0 for one key, 1 for all keys alike",
-            0,
-            examples=[dict(queries=3, keys=5)],
-            trials=[
-                dict(queries=5, keys=7),
-                dict(batch_shape=(2, 3), queries=7, keys=5, dtype=torch.float64),
-                dict(batch_shape=(1,), queries=1, keys=5),
-            ],
-        ),
-        ENTROPY_CONDUCT,
-    ),
-    mistakes=ENTROPY_MISTAKES,
-    writings=(entropy_by_hand,),
-    review="Reading a map",
-)
-
 # ---------------------------------------------------------------- 2.P3 ImageTextFusion
 
 
-def draw_fusion(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    text: int,
-    image: int,
-    d_text: int,
-    d_image: int,
-    heads: int | None = None,
-    d_head: int,
-    dtype: torch.dtype = torch.float32,
-) -> Inputs:
-    """Draw a layer's weights and arguments; with heads=None the layer uses its default of 4 heads."""
-    d_model = (heads or 4) * d_head
-    sizes = {"d_text": d_text, "d_image": d_image, "d_model": d_model}
+def draw_fusion_weights(sampler: InputSampler, sizes: Sizes) -> dict[str, Tensor]:
+    d_model, dtype = model_width(sampler, sizes), sizes.get("dtype", torch.float32)
     weights: dict[str, Tensor] = {}
-    for side, width in (("text", d_text), ("image", d_image)):
+    for side in ("text", "image"):
+        width = sizes[f"d_{side}"]
         weights[f"{side}_norm.weight"] = sampler.uniform(width, dtype=dtype) + 0.5
         weights[f"{side}_norm.bias"] = sampler.normal(width, dtype=dtype)
         weights |= draw_projection(sampler, f"{side}_in", width, d_model, dtype=dtype)
         weights |= draw_projection(sampler, f"{side}_out", d_model, width, dtype=dtype)
     for prefix in ("text_from_image.", "image_from_text."):
         weights |= draw_head_projections(sampler, prefix, d_model, d_model, dtype)
-    return {
-        "sizes": sizes if heads is None else {**sizes, "num_heads": heads},
-        "weights": weights,
-        "arguments": {
-            "text_tokens": sampler.normal(*batch_shape, text, d_text, dtype=dtype),
-            "image_tokens": sampler.normal(*batch_shape, image, d_image, dtype=dtype),
-        },
-    }
+    return weights
+
+
+def model_width(sampler: InputSampler, sizes: Sizes) -> int:
+    """Return the width of all heads; a layer that is made without a number of heads has 4."""
+    return sizes.get("heads", 4) * sizes["d_head"]
+
+
+draw_fusion = drawn_layer(
+    draw_fusion_weights,
+    dict(d_text="d_text", d_image="d_image", d_model=model_width, num_heads=where_given("heads", given("heads"))),
+    text_tokens="* text d_text",
+    image_tokens="* image d_image",
+)
 
 
 def fusion_values(
@@ -144,9 +106,22 @@ def fusion_values(
     return {**named(fusion(*arguments.values()), returns), "parameters": list_parameters(fusion)}
 
 
-FUSION_MISTAKES = edits(ImageTextFusion, """
-    image_sees_the_changed_text: The image looks at the update of the text here. Let both sides look at what came
-        in.
+FUSION = attention_exercise("2.P3 Both directions at once", ImageTextFusion, """
+    values 0: the text looks at the image and the image at the text
+        e.g. batch 2, text = 3, image = 4, d_text = 3, d_image = 5, 2 heads, d_head = 2
+        batch 2, text = 5, image = 7, d_text = 11, d_image = 13, 3 heads, d_head = 2
+        text = 7, image = 3, d_text = 5, d_image = 11, 2 heads, d_head = 3
+        text = 3, image = 5, d_text = 7, d_image = 11, d_head = 2
+        batch 1, text = 1, image = 3, d_text = 6, d_image = 6, 3 heads, d_head = 2
+    conduct 0: everything learns, nothing else is there, float64 stays float64
+        e.g. text = 3, image = 2, d_text = 3, d_image = 5, 2 heads, d_head = 2, float64
+        batch 2, text = 5, image = 7, d_text = 11, d_image = 13, 3 heads, d_head = 2, float64
+""",
+    draw=draw_fusion, returns=("text update", "image update"),
+    details=dict(values=dict(probe=fusion_values), conduct=dict(probe=gradients_and_size)),
+    builds_on=("2.4", "2.5", "2.6"), difficulty=3, minutes=10, review="Both directions", writings=(FusionInSteps,),
+    mistakes="""
+    image_sees_the_changed_text: The image looks at the update of the text here. Let both sides look at what came in.
         self.text_out(self.text_from_image(text, image)[0])  →  self.text_out(text := self.text_from_image(text, image)[0])
     no_context: Neither side is handed the other as its context, so each looks at itself.
         self.text_from_image(text, image)  →  self.text_from_image(text)
@@ -180,41 +155,3 @@ FUSION_MISTAKES = edits(ImageTextFusion, """
         (text, image)[0]  →  (text, image.detach())[0]
         (image, text)[0]  →  (image, text.detach())[0]
 """)  # fmt: skip
-
-FUSION_CHECKS = StandardChecks(reference=ImageTextFusion, returns=("text update", "image update"), draw=draw_fusion)
-
-FUSION_CONDUCT = FUSION_CHECKS.conduct(
-    0,
-    title=EVERYTHING_LEARNS,
-    probe=gradients_and_size,
-    examples=[dict(text=3, image=2, d_text=3, d_image=5, heads=2, d_head=2, dtype=torch.float64)],
-    trials=[dict(batch_shape=(2,), text=5, image=7, d_text=11, d_image=13, heads=3, d_head=2, dtype=torch.float64)],
-)
-
-FUSION = AttentionExercise(
-    id="2.P3",
-    title="Both directions at once",
-    reference=(ImageTextFusion,),
-    points=0,
-    difficulty=3,
-    minutes=10,
-    builds_on=("2.4", "2.5", "2.6"),
-    checks=(
-        FUSION_CHECKS.values(
-            "the text looks at the image and the image at the text",
-            0,
-            probe=fusion_values,
-            examples=[dict(batch_shape=(2,), text=3, image=4, d_text=3, d_image=5, heads=2, d_head=2)],
-            trials=[
-                dict(batch_shape=(2,), text=5, image=7, d_text=11, d_image=13, heads=3, d_head=2),
-                dict(text=7, image=3, d_text=5, d_image=11, heads=2, d_head=3),
-                dict(text=3, image=5, d_text=7, d_image=11, d_head=2),
-                dict(batch_shape=(1,), text=1, image=3, d_text=6, d_image=6, heads=3, d_head=2),
-            ],
-        ),
-        FUSION_CONDUCT,
-    ),
-    mistakes=FUSION_MISTAKES,
-    writings=(FusionInSteps,),
-    review="Both directions",
-)

@@ -14,9 +14,8 @@ from attention.matching import word_vectors
 from torch import Tensor
 from torch.nn import functional as F
 
-from grader.declare.sampler import InputSampler
+from grader.declare.authoring import Case, Finding, Inputs, InputSampler
 from grader.judge.compare import difference
-from grader.records import Case, Finding, Inputs
 
 # The least share of unseen digits whose nearest word is their own; a trained linear aligner reaches 0.94 to
 # 0.97.

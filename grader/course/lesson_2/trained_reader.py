@@ -11,9 +11,8 @@ from attention.reader import TwoCellReader, draw_reading
 from torch import Tensor
 
 from grader.course.lesson_2.trained_aligner import labels_of, unusable
-from grader.declare.sampler import InputSampler
+from grader.declare.authoring import Case, Finding, Inputs, InputSampler
 from grader.judge.compare import difference
-from grader.records import Case, Finding, Inputs
 
 # The least share of unseen scenes on which the reader names both digits rightly; four heads reach 0.94 to
 # 0.97.

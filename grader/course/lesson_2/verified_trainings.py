@@ -17,8 +17,7 @@ from grader.course.lesson_2.trained_reader import draw_reading_scenes, reader_tr
 from grader.course.trainings.checks import begins, goes_on
 from grader.course.trainings.recorded import Training, evenly
 from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name, steps_on, weights_of
-from grader.declare.authoring import SHORT, Check, InputSampler, Trial, further_check
-from grader.records import Inputs, Value
+from grader.declare.authoring import SHORT, Check, Inputs, InputSampler, Trial, Value
 
 ALIGNER_CELL, READER_CELL = "train-aligner", "train-reader"
 ALIGNER_STEPS, READER_STEPS, HEADS = 200, 600, 4
@@ -102,8 +101,9 @@ VERIFIED_ALIGNER = (
     ),
 )
 
-TRAINED_ALIGNER = further_check(
+TRAINED_ALIGNER = Check(
     name="trained",
+    needs=("values",),
     title="the aligner that you trained matches digits it has never seen",
     points=7,
     probe=aligner_trained,
@@ -114,7 +114,6 @@ TRAINED_ALIGNER = further_check(
 )
 
 # ---------------------------------------------------------------- the reader
-
 
 READER_TRAINING = Training("2-heads-reader", lambda: train_reader(HEADS, READER_STEPS, 0), evenly(READER_STEPS, 8))
 

@@ -7,11 +7,10 @@ from attention.masks import causal_mask
 from attention.vlm import VisionLanguageBlock
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
-from grader.declare.authoring import InputSampler, StandardChecks, edits, further_check, trials
-from grader.declare.drawn import Sizes, drawn, drawn_layer, drawn_part, given, shape_of, where_given
+from grader.course.common.attention_words import attention_exercise
+from grader.declare.authoring import InputSampler, Value
+from grader.declare.drawn import Sizes, chosen, drawn, drawn_layer, given, mask, shape_of, where_given
 from grader.declare.probes import load, named
-from grader.records import Value
 
 
 def draw_seen_image(sampler: InputSampler, sizes: Sizes) -> Tensor | None:
@@ -22,7 +21,18 @@ def draw_seen_image(sampler: InputSampler, sizes: Sizes) -> Tensor | None:
 
 
 def draw_block_mask(sampler: InputSampler, sizes: Sizes) -> Tensor | None:
-    return draw_text_mask(sampler, sizes.get("mask", "none"), sizes.get("batch_shape", ()), sizes["tokens"])
+    """Draw a mask of the self-attention.
+
+    Kinds: "causal"; "random"; "nowhere", random, and one token may attend nowhere; "padding", another row for each text of
+    the batch.
+    """
+    kind, tokens = sizes.get("mask"), sizes["tokens"]
+    if kind is None or kind == "causal":
+        return causal_mask(tokens) if kind else None
+    made: Tensor = mask("* 1 tokens" if kind == "padding" else "tokens tokens")(sampler, sizes)
+    if kind == "nowhere":
+        made[tokens // 2] = False
+    return made
 
 
 BLOCK_SIZES = dict(d_model="d_model", num_heads="heads", d_ff="d_ff")
@@ -34,35 +44,8 @@ draw_block = drawn_layer(
     mask=draw_block_mask,
 )
 
-
-def draw_text_mask(sampler: InputSampler, kind: str, batch_shape: tuple[int, ...], tokens: int) -> Tensor | None:
-    """Draw a mask of the self-attention.
-
-    Args:
-        kind: "none", "causal", "random"; "nowhere", random, and one token may attend nowhere; "padding", another row for each
-            text of the batch.
-    """
-    if kind == "none":
-        return None
-    if kind == "causal":
-        return causal_mask(tokens)
-    if kind == "padding":
-        return sampler.mask(*batch_shape, 1, tokens)
-    mask = sampler.mask(tokens, tokens)
-    if kind == "nowhere":
-        mask[tokens // 2] = False
-    return mask
-
-
 # The arguments that make a block; a trial without `cross` leaves it to its default.
-draw_block_sizes = drawn(
-    sizes=drawn_part(
-        d_model=given("d_model"),
-        num_heads=given("heads"),
-        d_ff=given("d_ff"),
-        cross=where_given("cross", given("cross")),
-    )
-)
+draw_block_sizes = drawn(sizes=chosen(dict(**BLOCK_SIZES, cross=where_given("cross", given("cross")))))
 
 
 def call_block(layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list):
@@ -84,62 +67,38 @@ def block_parts(VisionLanguageBlock, sizes: Mapping) -> Mapping[str, Value]:
     }
 
 
-STANDARD_BLOCK = StandardChecks(reference=VisionLanguageBlock, returns=("tokens", "cross weights"), draw=draw_block)
-BLOCK_MASK = STANDARD_BLOCK.values(
-    "the mask holds for the self-attention",
-    3,
-    name="mask",
-    needs=("values",),
-    probe=call_block,
-    examples=[dict(tokens=3, patches=2, d_model=4, heads=2, d_ff=3, mask="causal")],
-    trials=[
-        dict(batch_shape=(2,), tokens=5, patches=7, d_model=6, heads=3, d_ff=4, mask="causal"),
-        dict(batch_shape=(2,), tokens=7, patches=5, d_model=6, heads=2, d_ff=4, mask="random"),
-        dict(batch_shape=(2,), tokens=5, patches=3, d_model=6, heads=2, d_ff=7, mask="nowhere"),
-        dict(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2, d_ff=4, mask="padding"),
-    ],
-)
-TEXT_BLOCK_SIZES = dict(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2, d_ff=5)
-TEXT_BLOCK = STANDARD_BLOCK.values(
-    "with cross=False it is a text block: no cross_attn, no norm2, no look at the image",
-    2,
-    name="text only",
-    needs=("values",),
-    probe=call_block,
-    examples=[
-        dict(tokens=2, patches=3, d_model=4, heads=2, d_ff=3, cross=False),
-        dict(tokens=2, patches=3, d_model=4, heads=2, d_ff=3, cross=False, image=True),
-    ],
-    trials=[
-        dict(TEXT_BLOCK_SIZES, cross=False, mask="causal"),
-        dict(TEXT_BLOCK_SIZES, cross=False, image=True, mask="causal"),
-    ],
-)
-BLOCK_PARTS = further_check(
-    name="parts",
-    title="the parts have their names and shapes",
-    points=1,
-    probe=block_parts,
-    examples=trials(draw_block_sizes, dict(d_model=4, heads=2, d_ff=3, cross=False), dict(d_model=4, heads=2, d_ff=3)),
-    trials=trials(
-        draw_block_sizes,
-        dict(d_model=6, heads=2, d_ff=11, cross=True),
-        dict(d_model=6, heads=3, d_ff=5, cross=False),
-        dict(d_model=4, heads=2, d_ff=7),
-    ),
-)
-BLOCK_BATCH = STANDARD_BLOCK.batch(
-    1,
-    title="with and without batch dimensions",
-    probe=call_block,
-    trials=[
-        dict(tokens=5, patches=7, d_model=6, heads=2, d_ff=3),
-        dict(batch_shape=(2, 3), tokens=5, patches=4, d_model=6, heads=3, d_ff=7, mask="causal"),
-        dict(batch_shape=(1,), tokens=1, patches=1, d_model=6, heads=3, d_ff=7),
-    ],
-)
-BLOCK_GRADIENT_SIZES = dict(batch_shape=(2,), tokens=3, patches=5, d_model=6, heads=2, d_ff=7)
-BLOCK_MISTAKES = edits(VisionLanguageBlock, """
+BLOCK = attention_exercise("3.3 A block that reads and looks", VisionLanguageBlock, """
+    values 12: self-attention, cross-attention, feed-forward, each with its norm and its residual
+        e.g. 2 tokens, 3 patches, d_model = 4, 2 heads, d_ff = 3
+        batch 3, 5 tokens, 7 patches, d_model = 6, 2 heads, d_ff = 11
+        batch 2, 5 tokens, 5 patches, d_model = 9, 3 heads, d_ff = 7
+    mask 3: the mask holds for the self-attention
+        e.g. 3 tokens, 2 patches, d_model = 4, 2 heads, d_ff = 3, mask = causal
+        batch 2, 5 tokens, 7 patches, d_model = 6, 3 heads, d_ff = 4, mask = causal
+        batch 2, 7 tokens, 5 patches, d_model = 6, 2 heads, d_ff = 4, mask = random
+        batch 2, 5 tokens, 3 patches, d_model = 6, 2 heads, d_ff = 7, mask = nowhere
+        batch 3, 5 tokens, 7 patches, d_model = 6, 2 heads, d_ff = 4, mask = padding
+    text only 2: with cross=False it is a text block: no cross_attn, no norm2, no look at the image
+        e.g. 2 tokens, 3 patches, d_model = 4, 2 heads, d_ff = 3, cross = False
+        e.g. 2 tokens, 3 patches, d_model = 4, 2 heads, d_ff = 3, cross = False, image = True
+        batch 3, 5 tokens, 7 patches, d_model = 6, 2 heads, d_ff = 5, cross = False, mask = causal
+        batch 3, 5 tokens, 7 patches, d_model = 6, 2 heads, d_ff = 5, cross = False, image = True, mask = causal
+    parts 1: the parts have their names and shapes
+        e.g. d_model = 4, 2 heads, d_ff = 3, cross = False; d_model = 4, 2 heads, d_ff = 3
+        d_model = 6, 2 heads, d_ff = 11, cross = True
+        d_model = 6, 3 heads, d_ff = 5, cross = False
+        d_model = 4, 2 heads, d_ff = 7
+    batch 1: with and without batch dimensions
+        5 tokens, 7 patches, d_model = 6, 2 heads, d_ff = 3
+        batch 2 × 3, 5 tokens, 4 patches, d_model = 6, 3 heads, d_ff = 7, mask = causal
+        batch 1, 1 token, 1 patch, d_model = 6, 3 heads, d_ff = 7
+    conduct 1
+        batch 2, 3 tokens, 5 patches, d_model = 6, 2 heads, d_ff = 7, mask = causal, float64
+""",
+    draw=draw_block, returns=("tokens", "cross weights"), probe=call_block,
+    details=dict(values=dict(map="cross weights"), parts=dict(draw=draw_block_sizes, probe=block_parts)),
+    difficulty=3, minutes=15, review="One block",
+    mistakes="""
     always_cross: With cross=False there should be nothing to look with: set cross_attn and norm2 to None.
         + __init__: cross = True
         self.cross_attn is not None  →  image_tokens is not None
@@ -164,8 +123,7 @@ BLOCK_MISTAKES = edits(VisionLanguageBlock, """
         return tokens + self.ffn  →  return self.ffn
     doubled_residual: The tokens are added twice. One residual for each step, nothing more at the end.
         = result[0] + text_tokens, result[1]
-    steps_doubled: Each step adds its tokens twice, inside and outside: x + (x + step(x)). One residual for each
-        step.
+    steps_doubled: Each step adds its tokens twice, inside and outside: x + (x + step(x)). One residual for each step.
         tokens = tokens + self.self_attn  →  tokens = 2 * tokens + self.self_attn
         tokens = tokens + seen  →  tokens = 2 * tokens + seen
         return tokens + self.ffn  →  return 2 * tokens + self.ffn
@@ -174,8 +132,7 @@ BLOCK_MISTAKES = edits(VisionLanguageBlock, """
         self.norm2(tokens), image  →  tokens, image
         tokens = tokens + seen  →  tokens = self.norm2(tokens + seen)
         tokens + self.ffn(self.norm3(tokens))  →  self.norm3(tokens + self.ffn(tokens))
-    residual_from_the_norm: The residual carries the normalised tokens. Add to the tokens as they were before the
-        norm.
+    residual_from_the_norm: The residual carries the normalised tokens. Add to the tokens as they were before the norm.
         tokens = text_tokens  →  tokens = self.norm1(text_tokens)
         self.norm1(tokens), mask  →  tokens, mask
         seen, weights = self.cross_attn(self.norm2(tokens),  →  tokens = self.norm2(tokens); seen, weights = self.cross_attn(tokens,
@@ -206,32 +163,3 @@ BLOCK_MISTAKES = edits(VisionLanguageBlock, """
         the default.
         cross: bool = True  →  cross: bool = False
 """)  # fmt: skip
-
-BLOCK = AttentionExercise(
-    id="3.3",
-    title="A block that reads and looks",
-    reference=(VisionLanguageBlock,),
-    points=20,
-    difficulty=3,
-    minutes=15,
-    checks=(
-        STANDARD_BLOCK.values(
-            "self-attention, cross-attention, feed-forward, each with its norm and its residual",
-            12,
-            probe=call_block,
-            map="cross weights",
-            examples=[dict(tokens=2, patches=3, d_model=4, heads=2, d_ff=3)],
-            trials=[
-                dict(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2, d_ff=11),
-                dict(batch_shape=(2,), tokens=5, patches=5, d_model=9, heads=3, d_ff=7),
-            ],
-        ),
-        BLOCK_MASK,
-        TEXT_BLOCK,
-        BLOCK_PARTS,
-        BLOCK_BATCH,
-        STANDARD_BLOCK.conduct(1, trials=[dict(BLOCK_GRADIENT_SIZES, mask="causal", dtype=torch.float64)]),
-    ),
-    mistakes=BLOCK_MISTAKES,
-    review="One block",
-)

@@ -14,12 +14,11 @@ from attention.training import shift_targets
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.common.model_state import modes, what_learns
 from grader.course.lesson_3.writings import diagnose_in_one
-from grader.declare.authoring import Check, InputSampler, edits, further_check, trials
+from grader.declare.authoring import Inputs, InputSampler, Value, edits
 from grader.declare.probes import side_effects
-from grader.records import Inputs, Value
 
 PATCHES, HEADS, TOKENS = 5, 2, 7
 
@@ -209,48 +208,46 @@ def diagnose_purity(
     }
 
 
-PATIENTS = (
-    dict(illness="none"),
-    dict(illness="frozen"),
-    dict(illness="no gradient"),
-    dict(illness="no gradient", gradient="zeros"),
-    dict(illness="uniform"),
-    dict(illness="one patch"),
-    dict(illness="misaligned"),
-    dict(illness="none", maps="one patch for each head"),
-    dict(illness="none", maps="one patch for each scene"),
-    dict(illness="none", maps="uniform in one head"),
-    dict(illness="none", maps="nearly uniform"),
-    dict(illness="none", maps="mostly one patch"),
-    dict(illness="none", rise=0.03),
-    dict(illness="misaligned", rise=0.006),
-    dict(illness="misaligned", rise=0.002),
-    dict(illness="frozen and uniform"),
-    dict(illness="no gradient and one patch and misaligned"),
-)
-DIAGNOSE_VALUES = Check(
-    name="values",
-    title="five illnesses and a healthy model are told apart",
-    points=0,
-    probe=diagnose_values,
-    examples=trials(draw_patient, *(dict(scenes=5, **ill) for ill in PATIENTS)),
-    trials=trials(draw_patient, *(dict(scenes=10, **ill) for ill in PATIENTS)),
-)
-DIAGNOSE_CONDUCT = further_check(
-    name="conduct",
-    title="the model and the batch stay as they are",
-    points=0,
-    probe=diagnose_purity,
-    examples=trials(draw_patient, dict(scenes=5, illness="frozen")),
-    trials=trials(draw_patient, dict(scenes=10, illness="frozen"), dict(scenes=10, illness="none")),
-)
-DIAGNOSE_MISTAKES = edits(diagnose_in_one, """
+PATIENTS = """
+    illness = none
+    illness = frozen
+    illness = no gradient
+    illness = no gradient, gradient = zeros
+    illness = uniform
+    illness = one patch
+    illness = misaligned
+    illness = none, maps = one patch for each head
+    illness = none, maps = one patch for each scene
+    illness = none, maps = uniform in one head
+    illness = none, maps = nearly uniform
+    illness = none, maps = mostly one patch
+    illness = none, rise = 0.03
+    illness = misaligned, rise = 0.006
+    illness = misaligned, rise = 0.002
+    illness = frozen and uniform
+    illness = no gradient and one patch and misaligned
+"""
+
+
+def patients(scenes: str) -> str:
+    """Write a trial for each patient."""
+    return "".join(f"        {scenes}, {ill.strip()}\n" for ill in PATIENTS.strip().splitlines())
+
+
+DIAGNOSE = attention_exercise("3.P4 What is wrong with this model?", diagnose, f"""
+    values 0: five illnesses and a healthy model are told apart
+{patients("e.g. 5 scenes")}{patients("10 scenes")}    conduct 0: the model and the batch stay as they are
+        e.g. 5 scenes, illness = frozen
+        10 scenes, illness = frozen; 10 scenes, illness = none
+""",
+    draw=draw_patient, details=dict(values=dict(probe=diagnose_values), conduct=dict(probe=diagnose_purity)),
+    builds_on=("3.5",), difficulty=3, minutes=25, review="What goes wrong", writings=(diagnose_in_one,),
+    mistakes=edits(diagnose_in_one, """
     never_ill: Nothing is ever found.
         = []
     always_ill: A healthy model is called ill here. Return an empty list where nothing is found.
         = result or ["misaligned"]
-    collapses_confused: Uniform attention and attention on one patch are opposites; here they are told as one
-        another.
+    collapses_confused: Uniform attention and attention on one patch are opposites; here they are told as one another.
         = [{"uniform": "one patch", "one patch": "uniform"}.get(name, name) for name in result]
     frozen_confused: A frozen parameter is called "no gradient" here. That and a parameter that no gradient reaches
         are two findings.
@@ -280,8 +277,7 @@ DIAGNOSE_MISTAKES = edits(diagnose_in_one, """
         rows.mean((0, 1))  →  rows.mean(1)
     last_column: The rows are of the last column of the text. Each prompt has an end of its own: prompt_lengths − 1.
         maps[-1][torch.arange(len(token_ids)), :, prompt_lengths - 1]  →  maps[-1][:, :, -1]
-    one_place_too_far: The rows are from another place in the text. The last position of a prompt is prompt_lengths
-        − 1.
+    one_place_too_far: The rows are from another place in the text. The last position of a prompt is prompt_lengths − 1.
         prompt_lengths - 1  →  prompt_lengths
     every_position: Rows of other positions are measured, too. Take from each scene the row at the last position of
         its own prompt.
@@ -306,25 +302,10 @@ DIAGNOSE_MISTAKES = edits(diagnose_in_one, """
         < 1.01 * loss  →  <= loss
     absolute_rise: 1 % of the loss is 0.01 times the loss, and not 0.01: compare with 1.01 · loss.
         1.01 * loss  →  loss + 0.01
-    rolls_patches: The second loss is not made with the images of other scenes. Roll the scenes, along the first
-        axis.
+    rolls_patches: The second loss is not made with the images of other scenes. Roll the scenes, along the first axis.
         roll(1, 0)  →  roll(1, 1)
     unfreezes: What was frozen learns now: requires_grad is left changed. Leave the model as it was.
         = (result, model.requires_grad_(True))[0]
     left_in_evaluation_after: The model is left in another mode. Put every part back into the mode that it was in.
         = (result, model.eval())[0]
-""", defines="diagnose")  # fmt: skip
-
-DIAGNOSE = AttentionExercise(
-    id="3.P4",
-    title="What is wrong with this model?",
-    reference=(diagnose,),
-    points=0,
-    difficulty=3,
-    minutes=25,
-    builds_on=("3.5",),
-    checks=(DIAGNOSE_VALUES, DIAGNOSE_CONDUCT),
-    mistakes=DIAGNOSE_MISTAKES,
-    writings=(diagnose_in_one,),
-    review="What goes wrong",
-)
+""", defines="diagnose"))  # fmt: skip

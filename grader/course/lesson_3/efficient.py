@@ -1,24 +1,21 @@
 """Practice 3.P1 and 3.P2: a sliding window, and linear attention; neither makes an n × n matrix."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import torch
 from attention.efficient import linear_attention, sliding_window_attention
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.common.tensor_sizes import watch_sizes
 from grader.course.lesson_3.writings import linear_in_pairs, window_by_index, window_in_loop
-from grader.declare.authoring import InputSampler, StandardChecks, edits, further_check, trials
+from grader.declare.authoring import Inputs, InputSampler, Value, edits
 from grader.declare.drawn import Draw, drawn, given, normal
-from grader.records import Inputs, Value
 
 UNMASKED: dict[str, str | Draw] = dict(
     query=normal("* n d", scale=1.5), key=normal("* n d", scale=1.5), value="* n d_v"
 )
 draw_without_window = drawn(**UNMASKED)
-
 
 draw_with_window = drawn(**UNMASKED, window=given("window"))
 
@@ -42,7 +39,27 @@ def linear_memory(linear_attention, query: Tensor, key: Tensor, value: Tensor) -
     return {"makes a tensor of n × n numbers": largest >= query.shape[-2] ** 2, "output": output}
 
 
-WINDOW_MISTAKES = edits(window_by_index, """
+WINDOW = attention_exercise("3.P1 A sliding window", sliding_window_attention, """
+    values 0: equal to dense attention under a band mask
+        e.g. n = 5, d = 2, d_v = 3, window = 1
+        batch 2, n = 11, d = 3, d_v = 5, window = 2
+        batch 2 × 3, n = 7, d = 5, d_v = 2, window = 3
+        n = 5, d = 3, d_v = 2, window = 7
+        n = 5, d = 3, d_v = 2, window = 0
+    zero keys 0: a key of zeros is a key like any other
+        e.g. n = 4, d = 2, d_v = 3, window = 1
+        batch 2, n = 7, d = 3, d_v = 5, window = 2; n = 5, d = 2, d_v = 3, window = 0
+    memory 0: without any n × n matrix
+        e.g. n = 23, d = 2, d_v = 3, window = 1
+        n = 211, d = 3, d_v = 5, window = 2
+    conduct 0
+        e.g. n = 3, d = 2, d_v = 4, window = 1
+        batch 2, n = 7, d = 3, d_v = 5, window = 2, float64
+""",
+    draw=draw_with_window, returns=("output",),
+    details={"zero keys": dict(draw=draw_zero_keys), "memory": dict(probe=window_memory)},
+    difficulty=3, minutes=15, review="What attention costs", writings=(window_by_index, window_in_loop),
+    mistakes=edits(window_by_index, """
     no_window: Nothing is masked: every position sees all others.
         + return F.scaled_dot_product_attention(query, key, value)
     window_too_narrow: The window is one place too narrow: |i − j| ≤ window, the end included.
@@ -55,8 +72,7 @@ WINDOW_MISTAKES = edits(window_by_index, """
         + band = torch.ones(query.shape[-2], query.shape[-2]).tril(window).triu(-window).bool()
         + scores = query @ key.transpose(-1, -2) / query.shape[-1] ** 0.5
         + return scores.masked_fill(~band, -torch.inf).softmax(-1) @ value
-    padding_attended: The padding is not masked: at both ends the zeros around the sequence get a share of the
-        weight.
+    padding_attended: The padding is not masked: at both ends the zeros around the sequence get a share of the weight.
         key[..., place, :], value[..., place, :]  →  (one[..., place, :].masked_fill(beyond.unsqueeze(-1), 0.0) for one in (key, value))
         scores.masked_fill(beyond, -torch.inf)  →  scores
     masked_after_the_softmax: The mask comes after the softmax: at both ends the weights no longer sum to 1. Mask
@@ -77,59 +93,22 @@ WINDOW_MISTAKES = edits(window_by_index, """
         masked_fill(beyond,  →  masked_fill(beyond | (near_keys == 0).all(-1),
     query_scaled_in_place: A tensor that was handed in is changed. Make a new one, and do not work in place.
         (query.unsqueeze(-2) * near_keys).sum(-1) / math.sqrt(query.shape[-1])  →  (query.div_(query.shape[-1] ** 0.5).unsqueeze(-2) * near_keys).sum(-1)
-""", defines="sliding_window_attention")  # fmt: skip
+""", defines="sliding_window_attention"))  # fmt: skip
 
-
-WINDOW_CHECKS = StandardChecks(reference=sliding_window_attention, returns=("output",), draw=draw_with_window)
-WINDOW_MEMORY = further_check(
-    name="memory",
-    title="without any n × n matrix",
-    points=0,
-    probe=window_memory,
-    examples=trials(draw_with_window, dict(n=23, d=2, d_v=3, window=1)),
-    trials=trials(draw_with_window, dict(n=211, d=3, d_v=5, window=2)),
-)
-ZERO_KEYS = WINDOW_CHECKS.further_values(
-    "zero keys",
-    "a key of zeros is a key like any other",
-    0,
-    draw=draw_zero_keys,
-    examples=[dict(n=4, d=2, d_v=3, window=1)],
-    trials=[dict(batch_shape=(2,), n=7, d=3, d_v=5, window=2), dict(n=5, d=2, d_v=3, window=0)],
-)
-WINDOWS: list[dict[str, Any]] = [
-    dict(batch_shape=(2,), n=11, d=3, d_v=5, window=2),
-    dict(batch_shape=(2, 3), n=7, d=5, d_v=2, window=3),
-    dict(n=5, d=3, d_v=2, window=7),
-    dict(n=5, d=3, d_v=2, window=0),
-]
-
-WINDOW = AttentionExercise(
-    id="3.P1",
-    title="A sliding window",
-    reference=(sliding_window_attention,),
-    points=0,
-    difficulty=3,
-    minutes=15,
-    checks=(
-        WINDOW_CHECKS.values(
-            "equal to dense attention under a band mask", 0, examples=[dict(n=5, d=2, d_v=3, window=1)], trials=WINDOWS
-        ),
-        ZERO_KEYS,
-        WINDOW_MEMORY,
-        WINDOW_CHECKS.conduct(
-            0,
-            examples=[dict(n=3, d=2, d_v=4, window=1)],
-            trials=[dict(batch_shape=(2,), n=7, d=3, d_v=5, window=2, dtype=torch.float64)],
-        ),
-    ),
-    mistakes=WINDOW_MISTAKES,
-    writings=(window_by_index, window_in_loop),
-    review="What attention costs",
-)
-
-
-LINEAR_MISTAKES = edits(linear_attention, """
+LINEAR = attention_exercise("3.P2 Linear attention", linear_attention, """
+    values 0: equal to its quadratic form
+        e.g. n = 3, d = 2, d_v = 4
+        batch 2, n = 11, d = 3, d_v = 5; n = 5, d = 7, d_v = 2; batch 2 × 3, n = 7, d = 2, d_v = 5
+    memory 0: without any n × n matrix
+        e.g. n = 23, d = 2, d_v = 3
+        n = 211, d = 3, d_v = 5
+    conduct 0
+        e.g. n = 3, d = 2, d_v = 4
+        batch 2, n = 7, d = 3, d_v = 5, float64
+""",
+    draw=draw_without_window, returns=("output",), details=dict(memory=dict(probe=linear_memory)),
+    difficulty=2, minutes=8, review="What attention costs", writings=(linear_in_pairs,),
+    mistakes="""
     mixes_nothing: The values come back as they were: no tokens are mixed. Sum over all keys first.
         return query @ summary / total  →  alike = (query * key).sum(-1, keepdim=True); return alike * value / alike
     not_normalised: The output is not normalised: divide by φ(q) · Σ φ(k).
@@ -155,41 +134,3 @@ LINEAR_MISTAKES = edits(linear_attention, """
         + given = query, key
         = (result, [one.data.copy_(F.elu(one.data)) for one in given])[0]
 """)  # fmt: skip
-
-
-LINEAR_CHECKS = StandardChecks(reference=linear_attention, returns=("output",), draw=draw_without_window)
-LINEAR_MEMORY = further_check(
-    name="memory",
-    title="without any n × n matrix",
-    points=0,
-    probe=linear_memory,
-    examples=trials(draw_without_window, dict(n=23, d=2, d_v=3)),
-    trials=trials(draw_without_window, dict(n=211, d=3, d_v=5)),
-)
-LINEAR = AttentionExercise(
-    id="3.P2",
-    title="Linear attention",
-    reference=(linear_attention,),
-    points=0,
-    difficulty=2,
-    minutes=8,
-    checks=(
-        LINEAR_CHECKS.values(
-            "equal to its quadratic form",
-            0,
-            examples=[dict(n=3, d=2, d_v=4)],
-            trials=[
-                dict(batch_shape=(2,), n=11, d=3, d_v=5),
-                dict(n=5, d=7, d_v=2),
-                dict(batch_shape=(2, 3), n=7, d=2, d_v=5),
-            ],
-        ),
-        LINEAR_MEMORY,
-        LINEAR_CHECKS.conduct(
-            0, examples=[dict(n=3, d=2, d_v=4)], trials=[dict(batch_shape=(2,), n=7, d=3, d_v=5, dtype=torch.float64)]
-        ),
-    ),
-    mistakes=LINEAR_MISTAKES,
-    writings=(linear_in_pairs,),
-    review="What attention costs",
-)

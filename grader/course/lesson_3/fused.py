@@ -6,13 +6,12 @@ from typing import Any
 import torch
 from attention.efficient import fused_forward
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.common.tensor_sizes import watch_sizes
 from grader.course.lesson_3.value_weighted import draw_multi_head
 from grader.course.lesson_3.writings import fused_in_steps
-from grader.declare.authoring import CONDUCT, Check, InputSampler, edits, further_check, trials
+from grader.declare.authoring import Inputs, InputSampler, Value, and_more, drawn_part, edits
 from grader.declare.probes import load, purity_and_gradients
-from grader.records import Inputs, Value
 
 
 def draw_fused(
@@ -39,11 +38,7 @@ def draw_fused(
     return {**inputs, "arguments": arguments}
 
 
-def draw_fused_with_gradient(sampler: InputSampler, **sizes) -> Inputs:
-    """Draw what `draw_fused` does, and a direction for the gradient."""
-    inputs = draw_fused(sampler, **sizes)
-    tokens = inputs["arguments"]["tokens"]
-    return {**inputs, "grad_outputs": {"output": sampler.normal(*tokens.shape, dtype=tokens.dtype)}}
+draw_fused_with_gradient = and_more(draw_fused, grad_outputs=drawn_part(output="* tokens d_model"))
 
 
 def fused_values(fused_forward, MultiHeadAttention, sizes: Mapping, weights: Mapping, arguments: Mapping):
@@ -74,7 +69,32 @@ def fused_conduct(
     return {"the layer stays as it is": kept, **report}
 
 
-FUSED_MISTAKES = edits(fused_in_steps, """
+FUSED = attention_exercise("3.P3 The fused kernel", fused_forward, """
+    values 0: the same output as MultiHeadAttention
+        e.g. 2 tokens, 3 patches, d_model = 4, 2 heads; 2 tokens, 3 patches, d_model = 4, 2 heads, dropout = 0.5
+        batch 3, 5 tokens, 7 patches, d_model = 6, 2 heads; 5 tokens, 7 patches, d_model = 6, 2 heads, dropout = 0.5
+        batch 2, 5 tokens, 7 patches, d_model = 6, 3 heads, cross = False
+    mask 0: and the same mask
+        e.g. 2 tokens, 3 patches, d_model = 4, 2 heads, mask = random
+        5 tokens, 7 patches, d_model = 6, 2 heads, mask = random
+        batch 2, 5 tokens, 7 patches, d_model = 6, 3 heads, cross = False, mask = random
+        batch 3, 5 tokens, 7 patches, d_model = 6, 2 heads, mask = one for all
+        batch 3, 5 tokens, 7 patches, d_model = 6, 2 heads, mask = padding
+    nowhere 0: a token that may attend nowhere gets zeros
+        e.g. 2 tokens, 3 patches, d_model = 4, 2 heads, mask = nowhere
+        5 tokens, 7 patches, d_model = 6, 2 heads, mask = nowhere
+        batch 2, 5 tokens, 7 patches, d_model = 6, 3 heads, cross = False, mask = nowhere
+    memory 0: without any weights: no T × S numbers
+        e.g. 11 tokens, 13 patches, d_model = 4, 2 heads
+        batch 2, 89 tokens, 97 patches, d_model = 6, 3 heads
+    conduct 0
+        e.g. 2 tokens, 3 patches, d_model = 4, 2 heads
+        batch 2, 5 tokens, 7 patches, d_model = 6, 2 heads, mask = random, float64
+""",
+    draw=draw_fused, probe=fused_values,
+    details=dict(memory=dict(probe=fused_weights), conduct=dict(draw=draw_fused_with_gradient, probe=fused_conduct)),
+    difficulty=2, minutes=8, review="What attention costs", writings=(fused_in_steps,),
+    mistakes=edits(fused_in_steps, """
     one_wide_head: The heads are not split: one head of width d_model is another function.
         heads = layer.num_heads  →  heads = 1
     fused_without_mask: The mask changes nothing here: hand it on, attn_mask=mask.
@@ -84,8 +104,7 @@ FUSED_MISTAKES = edits(fused_in_steps, """
         attn_mask=mask  →  attn_mask=None if mask is None else ~mask
     fused_without_projection: W_O is missing at the end.
         layer.W_O(output)  →  output
-    weights_by_hand: The weights are made all the same. F.scaled_dot_product_attention gives the output without
-        them.
+    weights_by_hand: The weights are made all the same. F.scaled_dot_product_attention gives the output without them.
         output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)  →  scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5; hidden = torch.zeros_like(scores).bool() if mask is None else ~mask; output = scores.masked_fill(hidden, -1e30).softmax(-1).masked_fill(hidden, 0.0) @ value
     fused_detached: No gradient reaches the layer: leave out detach() and no_grad().
         = result.detach()
@@ -94,80 +113,4 @@ FUSED_MISTAKES = edits(fused_in_steps, """
         attn_mask=mask  →  attn_mask=mask, dropout_p=layer.dropout
     fused_uniform_rows: A token that may attend nowhere attends everywhere here; it should get zeros.
         + mask = None if mask is None else mask | ~mask.any(-1, keepdim=True)
-""", defines="fused_forward")  # fmt: skip
-
-
-FUSED_VALUES = Check(
-    name="values",
-    title="the same output as MultiHeadAttention",
-    points=0,
-    probe=fused_values,
-    examples=trials(
-        draw_fused,
-        dict(tokens=2, patches=3, d_model=4, heads=2),
-        dict(tokens=2, patches=3, d_model=4, heads=2, dropout=0.5),
-    ),
-    trials=trials(
-        draw_fused,
-        dict(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2),
-        dict(tokens=5, patches=7, d_model=6, heads=2, dropout=0.5),
-        dict(batch_shape=(2,), tokens=5, patches=7, d_model=6, heads=3, cross=False),
-    ),
-)
-FUSED_MASK = further_check(
-    name="mask",
-    title="and the same mask",
-    points=0,
-    probe=fused_values,
-    examples=trials(draw_fused, dict(tokens=2, patches=3, d_model=4, heads=2, mask="random")),
-    trials=trials(
-        draw_fused,
-        dict(tokens=5, patches=7, d_model=6, heads=2, mask="random"),
-        dict(batch_shape=(2,), tokens=5, patches=7, d_model=6, heads=3, cross=False, mask="random"),
-        dict(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2, mask="one for all"),
-        dict(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2, mask="padding"),
-    ),
-)
-FUSED_NOWHERE = further_check(
-    name="nowhere",
-    title="a token that may attend nowhere gets zeros",
-    points=0,
-    probe=fused_values,
-    examples=trials(draw_fused, dict(tokens=2, patches=3, d_model=4, heads=2, mask="nowhere")),
-    trials=trials(
-        draw_fused,
-        dict(tokens=5, patches=7, d_model=6, heads=2, mask="nowhere"),
-        dict(batch_shape=(2,), tokens=5, patches=7, d_model=6, heads=3, cross=False, mask="nowhere"),
-    ),
-)
-FUSED_WEIGHTS = further_check(
-    name="memory",
-    title="without any weights: no T × S numbers",
-    points=0,
-    probe=fused_weights,
-    examples=trials(draw_fused, dict(tokens=11, patches=13, d_model=4, heads=2)),
-    trials=trials(draw_fused, dict(batch_shape=(2,), tokens=89, patches=97, d_model=6, heads=3)),
-)
-FUSED_CONDUCT = further_check(
-    name="conduct",
-    title=CONDUCT,
-    points=0,
-    probe=fused_conduct,
-    examples=trials(draw_fused_with_gradient, dict(tokens=2, patches=3, d_model=4, heads=2)),
-    trials=trials(
-        draw_fused_with_gradient,
-        dict(batch_shape=(2,), tokens=5, patches=7, d_model=6, heads=2, mask="random", dtype=torch.float64),
-    ),
-)
-FUSED = AttentionExercise(
-    id="3.P3",
-    title="The fused kernel",
-    reference=(fused_forward,),
-    points=0,
-    difficulty=2,
-    minutes=8,
-    checks=(FUSED_VALUES, FUSED_MASK, FUSED_NOWHERE, FUSED_WEIGHTS, FUSED_CONDUCT),
-    mistakes=FUSED_MISTAKES,
-    writings=(fused_in_steps,),
-    review="What attention costs",
-)
+""", defines="fused_forward"))  # fmt: skip

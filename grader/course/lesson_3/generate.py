@@ -8,14 +8,13 @@ import torch
 from attention.generation import generate
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.common.model_state import modes, what_learns
 from grader.course.lesson_3.small_model import draw_small_weights, small_model
 from grader.course.lesson_3.writings import generate_in_pieces
-from grader.declare.authoring import Check, InputSampler, edits, further_check, trials
+from grader.declare.authoring import Inputs, InputSampler, Value
 from grader.declare.layer_weights import build_quietly
 from grader.declare.probes import side_effects
-from grader.records import Inputs, Value
 
 TRIES = 10  # questions that a model gets, before another is drawn
 
@@ -120,7 +119,30 @@ def generate_purity(
     }
 
 
-GENERATE_MISTAKES = edits(generate, """
+draw_ending = partial(draw_prompts, all_end=True)
+draw_going_on = partial(draw_prompts, all_end=False)
+GENERATE = attention_exercise("3.7 Answering word by word", generate, """
+    values 5: the likeliest word, again and again
+        e.g. 3 prompts, 2 tokens, max_new_tokens = 5, vocabulary = 5; 3 prompts, 2 tokens, max_new_tokens = 3, vocabulary = 5
+        7 prompts, 3 tokens, max_new_tokens = 5; 5 prompts, 2 tokens, max_new_tokens = 11
+    limits 2: any eos_id, a single prompt, and max_new_tokens = 0
+        e.g. 3 prompts, 2 tokens, max_new_tokens = 5, vocabulary = 5, eos_id = 1
+        e.g. 2 prompts, 3 tokens, max_new_tokens = 0, vocabulary = 5
+        5 prompts, 2 tokens, max_new_tokens = 11, eos_id = 1
+        1 prompt, 3 tokens, max_new_tokens = 7, eos_id = 7
+        5 prompts, 3 tokens, max_new_tokens = 0
+    conduct 3: in evaluation mode, without gradients, and everything as before
+        e.g. 3 prompts, 2 tokens, max_new_tokens = 5, vocabulary = 5
+        5 prompts, 3 tokens, max_new_tokens = 7
+""",
+    probe=generate_values,
+    details=dict(
+        values=dict(draw=(draw_going_on, draw_ending), draw_public=(draw_ending, draw_going_on)),
+        limits=dict(draw=(draw_ending, draw_ending, draw_prompts_once), draw_public=(draw_ending, draw_prompts_once)),
+        conduct=dict(probe=generate_purity, draw=draw_going_on, draw_public=draw_ending),
+    ),
+    difficulty=2, minutes=10, review="Answering", writings=(generate_in_pieces,),
+    mistakes="""
     in_training_mode: The model runs in training mode, where dropout draws lots: call model.eval() first.
         model.eval()  →  pass
     all_in_training_after: model.train() at the end wakes parts that were in evaluation mode. Note each module's
@@ -171,56 +193,3 @@ GENERATE_MISTAKES = edits(generate, """
         + torch.manual_seed(1)
         logits[..., -1, :].argmax(-1)  →  torch.multinomial(logits[..., -1, :].softmax(-1), 1).squeeze(-1)
 """)  # fmt: skip
-
-
-draw_ending = partial(draw_prompts, all_end=True)
-draw_going_on = partial(draw_prompts, all_end=False)
-GENERATE_VALUES = Check(
-    name="values",
-    title="the likeliest word, again and again",
-    points=5,
-    probe=generate_values,
-    examples=(
-        *trials(draw_ending, dict(prompts=3, tokens=2, max_new_tokens=5, vocabulary=5)),
-        *trials(draw_going_on, dict(prompts=3, tokens=2, max_new_tokens=3, vocabulary=5)),
-    ),
-    trials=(
-        *trials(draw_going_on, dict(prompts=7, tokens=3, max_new_tokens=5)),
-        *trials(draw_ending, dict(prompts=5, tokens=2, max_new_tokens=11)),
-    ),
-)
-GENERATE_LIMITS = further_check(
-    name="limits",
-    title="any eos_id, a single prompt, and max_new_tokens = 0",
-    points=2,
-    probe=generate_values,
-    examples=(
-        *trials(draw_ending, dict(prompts=3, tokens=2, max_new_tokens=5, vocabulary=5, eos_id=1)),
-        *trials(draw_prompts_once, dict(prompts=2, tokens=3, max_new_tokens=0, vocabulary=5)),
-    ),
-    trials=(
-        *trials(draw_ending, dict(prompts=5, tokens=2, max_new_tokens=11, eos_id=1)),
-        *trials(draw_ending, dict(prompts=1, tokens=3, max_new_tokens=7, eos_id=7)),
-        *trials(draw_prompts_once, dict(prompts=5, tokens=3, max_new_tokens=0)),
-    ),
-)
-GENERATE_CONDUCT = further_check(
-    name="conduct",
-    title="in evaluation mode, without gradients, and everything as before",
-    points=3,
-    probe=generate_purity,
-    examples=trials(draw_ending, dict(prompts=3, tokens=2, max_new_tokens=5, vocabulary=5)),
-    trials=trials(draw_going_on, dict(prompts=5, tokens=3, max_new_tokens=7)),
-)
-GENERATE = AttentionExercise(
-    id="3.7",
-    title="Answering word by word",
-    reference=(generate,),
-    points=10,
-    difficulty=2,
-    minutes=10,
-    checks=(GENERATE_VALUES, GENERATE_LIMITS, GENERATE_CONDUCT),
-    mistakes=GENERATE_MISTAKES,
-    writings=(generate_in_pieces,),
-    review="Answering",
-)

@@ -6,11 +6,10 @@ from typing import Any
 import torch
 from attention.vlm import MiniVLM
 
-from grader.course.common.attention_words import AttentionExercise
-from grader.declare.authoring import CONDUCT, InputSampler, StandardChecks, edits, further_check, trials
+from grader.course.common.attention_words import attention_exercise
+from grader.declare.authoring import Inputs, InputSampler, Value
 from grader.declare.drawn import Draw, drawn_layer, given
 from grader.declare.probes import load, pair, purity_and_gradients
-from grader.records import Inputs, Value
 
 
 def next_size(name: str, more: int) -> Draw:
@@ -89,54 +88,34 @@ def compare_prefix(layer_class, sizes: Mapping, weights: Mapping, arguments: Map
     return {"later words change nothing": torch.allclose(whole[..., :half, :], start, atol=1e-4), "logits": start}
 
 
-# The None leaves the maps out of the probes of StandardChecks. Most checks use `call_model`, which returns them.
-STANDARD_MODEL = StandardChecks(reference=MiniVLM, returns=("logits", None), draw=draw_model)
-CAUSAL_SIZES = dict(batch_shape=(2,), tokens=7, patches=3, d_vision=5, d_model=6, heads=3, layers=2)
-MODEL_IS_CAUSAL = STANDARD_MODEL.values(
-    "what comes later changes nothing before",
-    2,
-    name="causal",
-    needs=("values",),
-    probe=compare_prefix,
-    trials=[dict(CAUSAL_SIZES, vocabulary=13)],
-)
-TINY_MODEL = dict(tokens=3, patches=2, d_vision=3, d_model=4, heads=2, layers=2, vocabulary=5)
-THREE_LAYERS = dict(batch_shape=(2,), tokens=5, patches=3, d_vision=5, d_model=6, heads=2, layers=3)
-TWO_LAYERS = dict(batch_shape=(2,), tokens=3, patches=5, d_vision=2, d_model=6, heads=3, layers=2)
-ANY_LAYERS = STANDARD_MODEL.values(
-    "any blocks may look, and each has its map",
-    2,
-    name="layers",
-    needs=("values",),
+MINI_VLM = attention_exercise("3.4 The whole model", MiniVLM, """
+    values 9: image and text meet, and every position predicts its next word
+        e.g. batch 1, 3 tokens, 2 patches, d_vision = 3, d_model = 4, 2 heads, 2 layers, vocabulary = 5
+        batch 3, 5 tokens, 4 patches, d_vision = 7, d_model = 6, 2 heads, 2 layers
+        batch 2, 7 tokens, 5 patches, d_vision = 3, d_model = 9, 3 heads, 3 layers
+    causal 2: what comes later changes nothing before
+        batch 2, 7 tokens, 3 patches, d_vision = 5, d_model = 6, 3 heads, 2 layers, vocabulary = 13
+    layers 2: any blocks may look, and each has its map
+        e.g. 3 tokens, 2 patches, d_vision = 3, d_model = 4, 2 heads, 2 layers, vocabulary = 5, cross_layers = [0, 1]
+        batch 2, 5 tokens, 3 patches, d_vision = 5, d_model = 6, 2 heads, 3 layers, cross_layers = [0, 2]
+        batch 2, 3 tokens, 5 patches, d_vision = 2, d_model = 6, 3 heads, 2 layers, cross_layers = []
+    batch 1: with and without batch dimensions
+        5 tokens, 3 patches, d_vision = 7, d_model = 6, 2 heads, 2 layers
+        batch 2 × 3, 4 tokens, 5 patches, d_vision = 3, d_model = 6, 3 heads, 2 layers
+        batch 1, 1 token, 1 patch, d_vision = 3, d_model = 4, 2 heads, 2 layers
+    conduct 1
+        e.g. 3 tokens, 2 patches, d_vision = 3, d_model = 4, 2 heads, 2 layers, vocabulary = 5, returned = cross weights
+        batch 2, 5 tokens, 3 patches, d_vision = 7, d_model = 6, 2 heads, 2 layers, returned = logits, float64
+        batch 2, 5 tokens, 3 patches, d_vision = 7, d_model = 6, 2 heads, 2 layers, returned = cross weights, float64
+""",
+    draw=draw_model, returns=("logits", None),  # None leaves the maps out; `call_model` returns them
     probe=call_model,
-    examples=[dict(TINY_MODEL, cross_layers=[0, 1])],
-    trials=[dict(THREE_LAYERS, cross_layers=[0, 2]), dict(TWO_LAYERS, cross_layers=[])],
-)
-MODEL_BATCH = STANDARD_MODEL.batch(
-    1,
-    title="with and without batch dimensions",
-    probe=call_model,
-    trials=[
-        dict(tokens=5, patches=3, d_vision=7, d_model=6, heads=2, layers=2),
-        dict(batch_shape=(2, 3), tokens=4, patches=5, d_vision=3, d_model=6, heads=3, layers=2),
-        dict(batch_shape=(1,), tokens=1, patches=1, d_vision=3, d_model=4, heads=2, layers=2),
-    ],
-)
-MODEL_GRADIENT_SIZES = dict(batch_shape=(2,), tokens=5, patches=3, d_vision=7, d_model=6, heads=2, layers=2)
-MODEL_CONDUCT = further_check(
-    name="conduct",
-    title=CONDUCT,
-    points=1,
-    probe=model_gradients,
-    names={"layer_class": "MiniVLM"},
-    examples=trials(draw_model_and_direction, dict(TINY_MODEL, returned="cross weights")),
-    trials=trials(
-        draw_model_and_direction,
-        dict(MODEL_GRADIENT_SIZES, returned="logits", dtype=torch.float64),
-        dict(MODEL_GRADIENT_SIZES, returned="cross weights", dtype=torch.float64),
+    details=dict(
+        causal=dict(probe=compare_prefix),
+        conduct=dict(draw=draw_model_and_direction, probe=model_gradients, names={"layer_class": "MiniVLM"}),
     ),
-)
-MODEL_MISTAKES = edits(MiniVLM, """
+    builds_on=("3.2", "3.3"), difficulty=2, minutes=12, review="The whole model",
+    mistakes="""
     last_map_only: Only the last map comes back. Return a list with one map for each block that cross-attends.
         = result[0], result[1][-1:]
     no_causal_mask: A word sees the words after it. Hand the blocks causal_mask(T).
@@ -149,13 +128,11 @@ MODEL_MISTAKES = edits(MiniVLM, """
         causal_mask(token_ids.shape[-1], token_ids.device)  →  causal_mask(len(self.text_positions.embedding), token_ids.device)
     text_without_positions: The words have no positions: text_positions is not used.
         self.text_positions(self.embedding(token_ids))  →  self.embedding(token_ids)
-    image_without_positions: The patches have no positions: image_positions is not used, so the model cannot say
-        where.
+    image_without_positions: The patches have no positions: image_positions is not used, so the model cannot say where.
         self.image_positions(self.aligner(image_patches))  →  self.aligner(image_patches)
     image_without_norm: The image tokens are not normalised: image_norm comes last, after the positions.
         self.image_norm(self.image_positions(self.aligner(image_patches)))  →  self.image_positions(self.aligner(image_patches))
-    image_norm_too_early: Norm and positions are in the wrong order. Take
-        image_norm(image_positions(aligner(patches))).
+    image_norm_too_early: Norm and positions are in the wrong order. Take image_norm(image_positions(aligner(patches))).
         self.image_norm(self.image_positions(self.aligner(image_patches)))  →  self.image_positions(self.image_norm(self.aligner(image_patches)))
     image_not_aligned: The patches go in unaligned, at the image's own width. The aligner comes first.
         self.aligner(image_patches)  →  image_patches
@@ -180,31 +157,3 @@ MODEL_MISTAKES = edits(MiniVLM, """
     last_position_only: Only the last position is scored. Every position predicts its next word.
         = result[0][..., -1, :], result[1]
 """)  # fmt: skip
-
-MINI_VLM = AttentionExercise(
-    id="3.4",
-    title="The whole model",
-    reference=(MiniVLM,),
-    points=15,
-    difficulty=2,
-    minutes=12,
-    builds_on=("3.2", "3.3"),
-    checks=(
-        STANDARD_MODEL.values(
-            "image and text meet, and every position predicts its next word",
-            9,
-            probe=call_model,
-            examples=[dict(batch_shape=(1,), **TINY_MODEL)],
-            trials=[
-                dict(batch_shape=(3,), tokens=5, patches=4, d_vision=7, d_model=6, heads=2, layers=2),
-                dict(batch_shape=(2,), tokens=7, patches=5, d_vision=3, d_model=9, heads=3, layers=3),
-            ],
-        ),
-        MODEL_IS_CAUSAL,
-        ANY_LAYERS,
-        MODEL_BATCH,
-        MODEL_CONDUCT,
-    ),
-    mistakes=MODEL_MISTAKES,
-    review="The whole model",
-)

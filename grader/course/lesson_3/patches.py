@@ -7,15 +7,12 @@ import torch
 from attention.patches import patchify, swap_patches
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_3.writings import patches_in_loops, swap_by_index
-from grader.declare.authoring import CONDUCT, Check, InputSampler, StandardChecks, edits, further_check, trials
-from grader.declare.drawn import drawn, given
+from grader.declare.authoring import Inputs, InputSampler, Value, and_more, drawn, edits, given
 from grader.declare.probes import purity_and_gradients
-from grader.records import Inputs, Value
 
 # ---------------------------------------------------------------- 3.1 patchify
-
 
 draw_images = drawn(images="images height width", patch_size=given("patch_size"))
 
@@ -29,15 +26,32 @@ def patchify_refuses(patchify, images: Tensor, patch_size: int) -> Mapping[str, 
     return {"a ValueError came": False}
 
 
-PATCHIFY_MISTAKES = edits(patchify, """
+PATCHIFY = attention_exercise("3.1 An image as a sequence", patchify, """
+    values 7: patches row by row, pixels row by row
+        e.g. 1 image, height = 4, width = 6, patch_size = 2
+        2 images, height = 6, width = 10, patch_size = 2
+        3 images, height = 15, width = 9, patch_size = 3
+        1 image, height = 5, width = 5, patch_size = 5
+        2 images, height = 3, width = 2, patch_size = 1
+    refuses 2: a ValueError where patches do not fit
+        e.g. 1 image, height = 4, width = 5, patch_size = 2; 1 image, height = 5, width = 4, patch_size = 2
+        2 images, height = 6, width = 7, patch_size = 3  # height · width is a multiple of patch_size, in the last even
+        2 images, height = 7, width = 6, patch_size = 3  # of its square: both sides must be tested
+        1 image, height = 2, width = 9, patch_size = 6
+        1 image, height = 12, width = 3, patch_size = 6
+    conduct 1
+        2 images, height = 6, width = 9, patch_size = 3, float64
+""",
+    draw=draw_images, returns=("patches",), details=dict(refuses=dict(probe=patchify_refuses)),
+    difficulty=1, minutes=8, review="From pixels to patches", writings=(patches_in_loops,),
+    mistakes="""
     cuts_off: An image that patch_size does not divide passes in silence. Raise a ValueError instead.
         + images = images[..., : images.shape[-2] // patch_size * patch_size, : images.shape[-1] // patch_size * patch_size]
     checks_height_only: One side is checked, the other is not: height and width must both divide.
         + images = images[..., : images.shape[-1] // patch_size * patch_size]
     checks_width_only: One side is checked, the other is not: height and width must both divide.
         + images = images[..., : images.shape[-2] // patch_size * patch_size, :]
-    patches_in_columns: The patches come column by column. Keep the rows of patches outside: all of the top row
-        first.
+    patches_in_columns: The patches come column by column. Keep the rows of patches outside: all of the top row first.
         grid.transpose(-3, -2)  →  grid.movedim(-2, -4)
     pixels_in_columns: Within a patch the pixels come column by column; read them row by row.
         grid.transpose(-3, -2)  →  grid.transpose(-3, -2).transpose(-2, -1)
@@ -55,53 +69,6 @@ PATCHIFY_MISTAKES = edits(patchify, """
         (*lead, rows, patch_size, columns, patch_size)  →  (*lead, rows, height // rows, columns, width // columns)
         rows * columns, patch_size**2)  →  rows * columns, -1)
 """)  # fmt: skip
-
-
-REFUSES_WHAT_DOES_NOT_FIT = further_check(
-    name="refuses",
-    title="a ValueError where patches do not fit",
-    points=2,
-    probe=patchify_refuses,
-    examples=trials(
-        draw_images, dict(images=1, height=4, width=5, patch_size=2), dict(images=1, height=5, width=4, patch_size=2)
-    ),
-    # In each trial height · width is a multiple of patch_size, in the last even of its square: both sides
-    # must be tested.
-    trials=trials(
-        draw_images,
-        dict(images=2, height=6, width=7, patch_size=3),
-        dict(images=2, height=7, width=6, patch_size=3),
-        dict(images=1, height=2, width=9, patch_size=6),
-        dict(images=1, height=12, width=3, patch_size=6),
-    ),
-)
-PATCHIFY_CHECKS = StandardChecks(reference=patchify, returns=("patches",), draw=draw_images)
-PATCHIFY = AttentionExercise(
-    id="3.1",
-    title="An image as a sequence",
-    reference=(patchify,),
-    points=10,
-    difficulty=1,
-    minutes=8,
-    checks=(
-        PATCHIFY_CHECKS.values(
-            "patches row by row, pixels row by row",
-            7,
-            examples=[dict(images=1, height=4, width=6, patch_size=2)],
-            trials=[
-                dict(images=2, height=6, width=10, patch_size=2),
-                dict(images=3, height=15, width=9, patch_size=3),
-                dict(images=1, height=5, width=5, patch_size=5),
-                dict(images=2, height=3, width=2, patch_size=1),
-            ],
-        ),
-        REFUSES_WHAT_DOES_NOT_FIT,
-        PATCHIFY_CHECKS.conduct(1, trials=[dict(images=2, height=6, width=9, patch_size=3, dtype=torch.float64)]),
-    ),
-    mistakes=PATCHIFY_MISTAKES,
-    writings=(patches_in_loops,),
-    review="From pixels to patches",
-)
 
 # ---------------------------------------------------------------- 3.9 swap_patches
 
@@ -126,11 +93,12 @@ def draw_same(sampler: InputSampler, **sizes) -> Inputs:
     return {**inputs, "second": inputs["first"]}
 
 
-def draw_swap_with_gradient(sampler: InputSampler, *, pairs: bool = False, **sizes) -> Inputs:
-    """Draw what `draw_swap` does, or `draw_pairs` with pairs=True, and a direction for the gradient."""
-    inputs = draw_pairs(sampler, **sizes) if pairs else draw_swap(sampler, **sizes)
-    patches = inputs["image_patches"]
-    return {**inputs, "grad_output": sampler.normal(*patches.shape, dtype=patches.dtype)}
+def draw_swap_or_pairs(sampler: InputSampler, *, pairs: bool = False, **sizes) -> Inputs:
+    """Draw what `draw_swap` does, or `draw_pairs` with pairs=True."""
+    return draw_pairs(sampler, **sizes) if pairs else draw_swap(sampler, **sizes)
+
+
+draw_swap_with_gradient = and_more(draw_swap_or_pairs, grad_output="scenes patches d_vision")
 
 
 def swap_values(swap_patches, image_patches: Tensor, first, second) -> Mapping[str, Value]:
@@ -147,7 +115,25 @@ def swap_gradients(swap_patches, image_patches: Tensor, first, second, grad_outp
     return purity_and_gradients(call, inputs, {"patches": grad_output})
 
 
-SWAP_MISTAKES = edits(swap_by_index, """
+SWAP = attention_exercise("3.9 Intervene: swap two patches", swap_patches, """
+    values 2: two patches change places, the same two in every scene
+        e.g. 2 scenes, 4 patches, d_vision = 3
+        5 scenes, 7 patches, d_vision = 11; 3 scenes, 9 patches, d_vision = 5; 2 scenes, 5 patches, d_vision = 7
+    pairs 2: a pair of its own for each scene
+        e.g. 2 scenes, 4 patches, d_vision = 3
+        5 scenes, 7 patches, d_vision = 11; 7 scenes, 5 patches, d_vision = 3; 1 scene, 3 patches, d_vision = 2
+    conduct 1
+        e.g. 2 scenes, 3 patches, d_vision = 2
+        3 scenes, 7 patches, d_vision = 5, float64; 3 scenes, 7 patches, d_vision = 5, pairs = True, float64
+""",
+    probe=swap_values,
+    details=dict(
+        values=dict(draw=(draw_swap, draw_swap, draw_same), draw_public=draw_swap),
+        pairs=dict(draw=draw_pairs),
+        conduct=dict(draw=draw_swap_with_gradient, probe=swap_gradients),
+    ),
+    difficulty=1, minutes=5, review="Intervene", writings=(swap_by_index,),
+    mistakes=edits(swap_by_index, """
     in_place: The scene that was handed in is changed. Work on a copy: .clone().
         = (image_patches.data.copy_(result.data), image_patches)[1]
     all_pairs_everywhere: The same pairs are used for all scenes: with tensors, scene b gets first[b] and second[b].
@@ -166,57 +152,4 @@ SWAP_MISTAKES = edits(swap_by_index, """
         = result.transpose(1, 2)
     nothing_moves: Nothing has moved: put each of the two patches in the place of the other.
         = image_patches.clone()
-""", defines="swap_patches")  # fmt: skip
-
-
-SAME_TWO_IN_EVERY_SCENE = Check(
-    name="values",
-    title="two patches change places, the same two in every scene",
-    points=2,
-    probe=swap_values,
-    examples=trials(draw_swap, dict(scenes=2, patches=4, d_vision=3)),
-    trials=(
-        *trials(draw_swap, dict(scenes=5, patches=7, d_vision=11), dict(scenes=3, patches=9, d_vision=5)),
-        *trials(draw_same, dict(scenes=2, patches=5, d_vision=7)),
-    ),
-)
-SWAP_CONDUCT = further_check(
-    name="conduct",
-    title=CONDUCT,
-    points=1,
-    probe=swap_gradients,
-    examples=trials(draw_swap_with_gradient, dict(scenes=2, patches=3, d_vision=2)),
-    trials=trials(
-        draw_swap_with_gradient,
-        dict(scenes=3, patches=7, d_vision=5, dtype=torch.float64),
-        dict(scenes=3, patches=7, d_vision=5, pairs=True, dtype=torch.float64),
-    ),
-)
-SWAP = AttentionExercise(
-    id="3.9",
-    title="Intervene: swap two patches",
-    reference=(swap_patches,),
-    points=5,
-    difficulty=1,
-    minutes=5,
-    checks=(
-        SAME_TWO_IN_EVERY_SCENE,
-        further_check(
-            name="pairs",
-            title="a pair of its own for each scene",
-            points=2,
-            probe=swap_values,
-            examples=trials(draw_pairs, dict(scenes=2, patches=4, d_vision=3)),
-            trials=trials(
-                draw_pairs,
-                dict(scenes=5, patches=7, d_vision=11),
-                dict(scenes=7, patches=5, d_vision=3),
-                dict(scenes=1, patches=3, d_vision=2),
-            ),
-        ),
-        SWAP_CONDUCT,
-    ),
-    mistakes=SWAP_MISTAKES,
-    writings=(swap_by_index,),
-    review="Intervene",
-)
+""", defines="swap_patches"))  # fmt: skip

@@ -7,8 +7,7 @@ import torch
 from attention.positions import PositionEmbedding
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
-from grader.declare.authoring import StandardChecks, edits, further_check, trials
+from grader.course.common.attention_words import attention_exercise
 from grader.declare.drawn import drawn, drawn_layer, drawn_part, given
 from grader.declare.probes import load, named, purity_and_gradients
 from grader.records import Value
@@ -16,7 +15,6 @@ from grader.records import Value
 draw_positions = drawn_layer(
     drawn_part(embedding="n d_model"), dict(n="n", d_model="d_model"), tokens="* tokens d_model"
 )
-
 
 draw_position_sizes = drawn(n=given("n"), d_model=given("d_model"))
 
@@ -45,7 +43,26 @@ def position_gradients(layer_class, sizes, weights, arguments, returns, grad_out
     return purity_and_gradients(call, arguments, grad_outputs, dict(layer.named_parameters()))
 
 
-POSITION_MISTAKES = edits(PositionEmbedding, """
+POSITIONS = attention_exercise("3.2 Learned positions", PositionEmbedding, """
+    values 6: each token gets the vector of its place
+        e.g. 2 tokens, n = 3, d_model = 4
+        batch 2, 7 tokens, n = 7, d_model = 5
+        3 tokens, n = 11, d_model = 5
+        batch 2 × 3, 4 tokens, n = 5, d_model = 7
+        batch 3, 1 token, n = 2, d_model = 5
+    parameters 3: embedding is learned, of shape (n, d_model), and the only parameter
+        e.g. n = 3, d_model = 4
+        n = 11, d_model = 7
+    conduct 1
+        batch 2, 3 tokens, n = 5, d_model = 7, float64
+""",
+    draw=draw_positions, returns=("output",),
+    details=dict(
+        parameters=dict(draw=draw_position_sizes, probe=position_parameters),
+        conduct=dict(probe=position_gradients),
+    ),
+    difficulty=1, minutes=6, review="Where is a token?",
+    mistakes="""
     fixed_positions: The positions are fixed. Only an nn.Parameter is trained: make self.embedding one.
         self.embedding = nn.Parameter(torch.randn(n, d_model))  →  self.register_buffer("embedding", torch.randn(n, d_model))
     places_alike: All places begin alike, so the layer tells none from another. Draw its numbers at random: torch.randn.
@@ -67,41 +84,3 @@ POSITION_MISTAKES = edits(PositionEmbedding, """
     multiplies_positions: The positions are multiplied with the tokens. Add them.
         tokens + self  →  tokens * self
 """)  # fmt: skip
-
-
-ONE_LEARNED_PARAMETER = further_check(
-    name="parameters",
-    title="embedding is learned, of shape (n, d_model), and the only parameter",
-    points=3,
-    probe=position_parameters,
-    examples=trials(draw_position_sizes, dict(n=3, d_model=4)),
-    trials=trials(draw_position_sizes, dict(n=11, d_model=7)),
-)
-POSITION_CHECKS = StandardChecks(reference=PositionEmbedding, returns=("output",), draw=draw_positions)
-POSITIONS = AttentionExercise(
-    id="3.2",
-    title="Learned positions",
-    reference=(PositionEmbedding,),
-    points=10,
-    difficulty=1,
-    minutes=6,
-    checks=(
-        POSITION_CHECKS.values(
-            "each token gets the vector of its place",
-            6,
-            examples=[dict(tokens=2, n=3, d_model=4)],
-            trials=[
-                dict(batch_shape=(2,), tokens=7, n=7, d_model=5),
-                dict(tokens=3, n=11, d_model=5),
-                dict(batch_shape=(2, 3), tokens=4, n=5, d_model=7),
-                dict(batch_shape=(3,), tokens=1, n=2, d_model=5),
-            ],
-        ),
-        ONE_LEARNED_PARAMETER,
-        POSITION_CHECKS.conduct(
-            1, trials=[dict(batch_shape=(2,), tokens=3, n=5, d_model=7, dtype=torch.float64)], probe=position_gradients
-        ),
-    ),
-    mistakes=POSITION_MISTAKES,
-    review="Where is a token?",
-)

@@ -7,11 +7,10 @@ import torch
 from attention.repairs import start_stage_two
 from torch import Tensor, nn
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_3.repaired_model import gate
-from grader.declare.authoring import Check, InputSampler, edits, trials
+from grader.declare.authoring import Inputs, InputSampler, Value, edits
 from grader.declare.probes import WrongForm
-from grader.records import Inputs, Value
 
 
 def draw_frozen(sampler: InputSampler, *, widths: list[int], depth: int) -> Inputs:
@@ -69,7 +68,14 @@ def thawed(start_stage_two, numbers: Mapping) -> Mapping[str, Value]:
     }
 
 
-THAW_MISTAKES = edits(start_stage_two, """
+FREEZE = attention_exercise("3.P6 Repair a training that stands still", start_stage_two, """
+    values 0: every parameter learns, and is in the list once
+        e.g. widths = [3, 2], depth = 1
+        widths = [5, 3], depth = 2; widths = [2, 7], depth = 3
+""",
+    draw=draw_frozen, details=dict(values=dict(probe=thawed)),
+    difficulty=2, minutes=8, review="Repair three trainings", also=(gate("mended_stages", at="train-stages"),),
+    mistakes=edits(start_stage_two, """
     sets_an_attribute: What was frozen is frozen still: a new attribute of a module changes no parameter. Call the
         function that does it: its name ends in an underscore.
         model.requires_grad_(True)  →  model.requires_grad = True
@@ -100,28 +106,6 @@ THAW_MISTAKES = edits(start_stage_two, """
     copies: These are copies: the optimizer would change them, and the model would stay as it is. Return the model's
         own.
         list(model.parameters())  →  list(deepcopy(model).parameters())
-    listed_twice: Some parameters are in the list more than once: model.modules() holds parts and the parts of
-        parts.
+    listed_twice: Some parameters are in the list more than once: model.modules() holds parts and the parts of parts.
         list(model.parameters())  →  [one for part in model.modules() for one in part.parameters()]
-""", deepcopy=deepcopy)  # fmt: skip
-
-
-THAWED = Check(
-    name="values",
-    title="every parameter learns, and is in the list once",
-    points=0,
-    probe=thawed,
-    examples=trials(draw_frozen, dict(widths=[3, 2], depth=1)),
-    trials=trials(draw_frozen, dict(widths=[5, 3], depth=2), dict(widths=[2, 7], depth=3)),
-)
-FREEZE = AttentionExercise(
-    id="3.P6",
-    title="Repair a training that stands still",
-    reference=(start_stage_two,),
-    points=0,
-    difficulty=2,
-    minutes=8,
-    checks=(THAWED, gate("mended_stages", at="train-stages")),
-    mistakes=THAW_MISTAKES,
-    review="Repair three trainings",
-)
+""", deepcopy=deepcopy))  # fmt: skip

@@ -6,11 +6,10 @@ import torch
 from attention.repairs import shuffle_questions
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_3.repaired_model import gate
-from grader.declare.authoring import Check, InputSampler, edits, trials
+from grader.declare.authoring import Inputs, InputSampler, Value
 from grader.declare.probes import as_tensor, pair, side_effects
-from grader.records import Inputs, Value
 
 
 def draw_questions_and_images(
@@ -63,14 +62,20 @@ def shuffled(shuffle_questions, token_ids: Tensor, image_patches: Tensor, seed: 
     }
 
 
-ORDER_MISTAKES = edits(shuffle_questions, """
+ORDER = attention_exercise("3.P7 Repair a misalignment", shuffle_questions, """
+    values 0: another order, and every question keeps its image
+        e.g. 11 questions, 2 tokens, 1 patch, d_vision = 2
+        13 questions, 2 tokens, 3 patches, d_vision = 5; 29 questions, 5 tokens, 2 patches, d_vision = 3
+""",
+    draw=draw_questions_and_images, details=dict(values=dict(probe=shuffled)),
+    difficulty=1, minutes=6, review="Repair three trainings", also=(gate("mended_order", at="train-order"),),
+    mistakes="""
     two_orders: The images are in another order than the questions, so a question comes with the image of another.
         One order must do for both.
         image_patches[order]  →  image_patches[torch.randperm(len(order), generator=generator)]
     images_stay: The questions are shuffled, and the images stay: they have to go along.
         image_patches[order]  →  image_patches
-    images_go_back: The images move the other way, back to where the order came from. Index both with the same
-        order.
+    images_go_back: The images move the other way, back to where the order came from. Index both with the same order.
         image_patches[order]  →  image_patches[order.argsort()]
     not_shuffled: The pairs are right now, and nothing is shuffled any more.
         = token_ids, image_patches
@@ -87,32 +92,6 @@ ORDER_MISTAKES = edits(shuffle_questions, """
     same_order_each_time: Every call gives the same order. Draw it from the generator that is handed in, and do not
         set that anew.
         + generator = torch.Generator().manual_seed(0)
-    generator_is_ignored: The order is not drawn from the generator, so the same seed gives another training each
-        time.
+    generator_is_ignored: The order is not drawn from the generator, so the same seed gives another training each time.
         , generator=generator  →
 """)  # fmt: skip
-
-
-SHUFFLED = Check(
-    name="values",
-    title="another order, and every question keeps its image",
-    points=0,
-    probe=shuffled,
-    examples=trials(draw_questions_and_images, dict(questions=11, tokens=2, patches=1, d_vision=2)),
-    trials=trials(
-        draw_questions_and_images,
-        dict(questions=13, tokens=2, patches=3, d_vision=5),
-        dict(questions=29, tokens=5, patches=2, d_vision=3),
-    ),
-)
-ORDER = AttentionExercise(
-    id="3.P7",
-    title="Repair a misalignment",
-    reference=(shuffle_questions,),
-    points=0,
-    difficulty=1,
-    minutes=6,
-    checks=(SHUFFLED, gate("mended_order", at="train-order")),
-    mistakes=ORDER_MISTAKES,
-    review="Repair three trainings",
-)

@@ -10,10 +10,9 @@ import torch
 from attention.pocket import PocketVLM, pocket_questions
 from torch import Tensor
 
-from grader.declare.authoring import Check, InputSampler, further_check, trials
+from grader.declare.authoring import Case, Check, Finding, Inputs, InputSampler, Value, trials
 from grader.declare.layer_weights import build_quietly
 from grader.judge.compare import compare
-from grader.records import Case, Finding, Inputs, Value
 
 # The least shares on full scenes of unseen images. A healthy training is far above both, a broken one near 0.1.
 RIGHT_GATE, ON_PATCH_GATE = 0.85, 0.90
@@ -90,8 +89,9 @@ def gate(model: str, at: str) -> Check:
         model: the name that the notebook gives to the model that it trained anew.
         at: the id of the cell that trains it.
     """
-    return further_check(
+    return Check(
         name="repaired",
+        needs=("values",),
         title="the training that you repaired gives a model that answers and looks right",
         points=0,
         probe=repaired_answers,

@@ -6,11 +6,10 @@ import torch
 from attention.training import shift_targets
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_3.writings import targets_in_loops
-from grader.declare.authoring import InputSampler, StandardChecks, edits, further_check, trials
+from grader.declare.authoring import Inputs, InputSampler, Value
 from grader.declare.probes import effects_of, strided
-from grader.records import Inputs, Value
 
 
 def draw_sequences(
@@ -43,7 +42,30 @@ def targets_purity(shift_targets, token_ids: Tensor, prompt_lengths: Tensor) -> 
     return {"targets": shift_targets(strided(token_ids), prompt_lengths.clone()), **effects}
 
 
-TARGET_MISTAKES = edits(shift_targets, """
+TARGETS_STAND_IN = """
+def shift_targets(token_ids, prompt_lengths, pad_id=0, ignore_index=-100):
+    following = torch.cat([token_ids[:, 1:], torch.full_like(token_ids[:, :1], pad_id)], 1)
+    place = torch.arange(token_ids.shape[1], device=token_ids.device)
+    answers = (following != pad_id) & (place >= prompt_lengths[:, None] - 1)
+    answers[:, -1] = False
+    return torch.where(answers, following, ignore_index)
+"""
+TARGETS = attention_exercise("3.5 What to learn: the next word of the answer", shift_targets, """
+    values 7: the answer and its end are targets, nothing else is
+        e.g. 3 sequences, 7 tokens
+        5 sequences, 11 tokens; 7 sequences, 5 tokens; 1 sequence, 3 tokens; 11 sequences, 9 tokens
+    options 2: pad_id and ignore_index are used
+        e.g. 3 sequences, 5 tokens, pad_id = 9, ignore_index = -1
+        5 sequences, 7 tokens, pad_id = 3, ignore_index = -7; 7 sequences, 5 tokens, pad_id = -1, ignore_index = -5
+    conduct 1: token_ids stay as they are
+        5 sequences, 11 tokens
+""",
+    draw=draw_sequences, returns=("targets",),
+    details=dict(
+        options=dict(draw=draw_sequences_and_options, probe=targets_with_options), conduct=dict(probe=targets_purity)
+    ),
+    difficulty=2, minutes=8, review="What is learned", writings=(targets_in_loops,), stand_in=TARGETS_STAND_IN,
+    mistakes="""
     pad_is_zero: pad_id is taken for 0. Use the argument.
         + pad_id = 0
     ignore_is_fixed: ignore_index is taken for −100. Use the argument.
@@ -58,8 +80,7 @@ TARGET_MISTAKES = edits(shift_targets, """
         F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids.roll(1, -1)
     shifted_twice: The target is two places on. Position t predicts token t + 1.
         token_ids[..., 1:], (0, 1)  →  token_ids[..., 2:], (0, 2)
-    prompt_not_ignored: The prompt counts here, too. Only the answer is to be learned: ignore targets within the
-        prompt.
+    prompt_not_ignored: The prompt counts here, too. Only the answer is to be learned: ignore targets within the prompt.
         prompt_lengths.unsqueeze(-1) - 1  →  0
     first_word_missed: The first word of the answer is never asked for: the last position of the prompt predicts it.
         prompt_lengths.unsqueeze(-1) - 1  →  prompt_lengths.unsqueeze(-1)
@@ -68,8 +89,7 @@ TARGET_MISTAKES = edits(shift_targets, """
         prompt_lengths.unsqueeze(-1) - 1  →  prompt_lengths.unsqueeze(-1) - 2
     padding_not_ignored: Padding is a target here: ignore positions whose next token is padding.
         & (following != pad_id)  →
-    one_padding_left: After the end of sequence one padding is still asked for: look at the next token, not at this
-        one.
+    one_padding_left: After the end of sequence one padding is still asked for: look at the next token, not at this one.
         following != pad_id  →  token_ids != pad_id
     padding_after_the_end: After the end of sequence a padding is asked for: look at the next token, not at this one.
         following != pad_id  →  token_ids != pad_id
@@ -88,59 +108,3 @@ TARGET_MISTAKES = edits(shift_targets, """
     one_length_for_all: One prompt length is used for the whole batch; each row has its own.
         prompt_lengths.unsqueeze(-1)  →  prompt_lengths[:1].unsqueeze(-1)
 """)  # fmt: skip
-
-
-OPTIONS_ARE_USED = further_check(
-    name="options",
-    title="pad_id and ignore_index are used",
-    points=2,
-    probe=targets_with_options,
-    examples=trials(draw_sequences_and_options, dict(sequences=3, tokens=5, pad_id=9, ignore_index=-1)),
-    trials=trials(
-        draw_sequences_and_options,
-        dict(sequences=5, tokens=7, pad_id=3, ignore_index=-7),
-        dict(sequences=7, tokens=5, pad_id=-1, ignore_index=-5),
-    ),
-)
-TARGETS_CONDUCT = further_check(
-    name="conduct",
-    title="token_ids stay as they are",
-    points=1,
-    probe=targets_purity,
-    trials=trials(draw_sequences, dict(sequences=5, tokens=11)),
-)
-TARGETS_STAND_IN = """
-def shift_targets(token_ids, prompt_lengths, pad_id=0, ignore_index=-100):
-    following = torch.cat([token_ids[:, 1:], torch.full_like(token_ids[:, :1], pad_id)], 1)
-    place = torch.arange(token_ids.shape[1], device=token_ids.device)
-    answers = (following != pad_id) & (place >= prompt_lengths[:, None] - 1)
-    answers[:, -1] = False
-    return torch.where(answers, following, ignore_index)
-"""
-TARGETS = AttentionExercise(
-    id="3.5",
-    title="What to learn: the next word of the answer",
-    reference=(shift_targets,),
-    points=10,
-    difficulty=2,
-    minutes=8,
-    checks=(
-        StandardChecks(reference=shift_targets, returns=("targets",), draw=draw_sequences).values(
-            "the answer and its end are targets, nothing else is",
-            7,
-            examples=[dict(sequences=3, tokens=7)],
-            trials=[
-                dict(sequences=5, tokens=11),
-                dict(sequences=7, tokens=5),
-                dict(sequences=1, tokens=3),
-                dict(sequences=11, tokens=9),
-            ],
-        ),
-        OPTIONS_ARE_USED,
-        TARGETS_CONDUCT,
-    ),
-    mistakes=TARGET_MISTAKES,
-    writings=(targets_in_loops,),
-    stand_in=TARGETS_STAND_IN,
-    review="What is learned",
-)

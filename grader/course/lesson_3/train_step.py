@@ -6,13 +6,12 @@ import torch
 from attention.training import shift_targets, train_step
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_3.small_model import draw_small_weights, small_model
 from grader.course.lesson_3.targets import draw_sequences
 from grader.course.lesson_3.writings import step_on_answers
-from grader.declare.authoring import Check, InputSampler, edits, further_check, trials
+from grader.declare.authoring import Inputs, InputSampler, Value
 from grader.declare.probes import side_effects
-from grader.records import Inputs, Value
 
 
 def draw_one_step(
@@ -83,7 +82,20 @@ def training_purity(train_step, weights: Mapping, batch: Mapping, targets: Tenso
     }
 
 
-STEP_MISTAKES = edits(train_step, """
+STEP = attention_exercise("3.6 One training step", train_step, """
+    values 8: loss and weights, over a few steps
+        e.g. 3 sequences, 5 tokens, 1 step, vocabulary = 7, float32
+        e.g. 2 sequences, 5 tokens, 3 steps, vocabulary = 7, float32
+        5 sequences, 7 tokens, 1 step; 3 sequences, 11 tokens, 3 steps
+    conduct 2: training mode, a float, and the batch stays as it is
+        e.g. 3 sequences, 5 tokens, vocabulary = 7
+        3 sequences, 5 tokens
+""",
+    # float32 in public: a notebook keeps five digits of each number, and for float64 the self-check allows less than that.
+    draw=draw_training,
+    details=dict(values=dict(probe=training_values), conduct=dict(draw=draw_one_step, probe=training_purity)),
+    builds_on=("3.5",), difficulty=2, minutes=8, review="One step", writings=(step_on_answers,),
+    mistakes="""
     stays_in_evaluation: The model is not put into training mode: call model.train() first.
         model.train()  →  pass
     returns_a_tensor: The loss that comes back is not a float. Return loss.item().
@@ -98,8 +110,7 @@ STEP_MISTAKES = edits(train_step, """
     mean_over_questions: The losses of all targets are divided by the number of questions here. Divide by the number of
         targets: cross_entropy does that by itself.
         ignore_index=-100)  →  ignore_index=-100, reduction="sum") / len(token_ids)
-    learns_the_prompt: The prompt is learned here, too: take the targets from shift_targets(token_ids,
-        prompt_lengths).
+    learns_the_prompt: The prompt is learned here, too: take the targets from shift_targets(token_ids, prompt_lengths).
         shift_targets(token_ids, prompt_lengths)  →  shift_targets(token_ids, torch.ones_like(prompt_lengths))
     learns_to_copy: The logits are compared with the tokens at the same place. shift_targets gives the next ones.
         shift_targets(token_ids, prompt_lengths)  →  shift_targets(token_ids, prompt_lengths).roll(1, -1)
@@ -117,42 +128,3 @@ STEP_MISTAKES = edits(train_step, """
     mean_of_means: Each sequence counts the same here. Take one mean over all targets of the batch.
         F.cross_entropy(logits.flatten(0, -2), targets.flatten(), ignore_index=-100)  →  F.cross_entropy(logits.transpose(1, 2), targets, reduction="none").sum(1); loss = (loss / (targets != -100).sum(1)).mean()
 """)  # fmt: skip
-
-
-TRAINING_CONDUCT = further_check(
-    name="conduct",
-    title="training mode, a float, and the batch stays as it is",
-    points=2,
-    probe=training_purity,
-    examples=trials(draw_one_step, dict(sequences=3, tokens=5, vocabulary=7)),
-    trials=trials(draw_one_step, dict(sequences=3, tokens=5)),
-)
-STEP = AttentionExercise(
-    id="3.6",
-    title="One training step",
-    reference=(train_step,),
-    points=10,
-    difficulty=2,
-    minutes=8,
-    builds_on=("3.5",),
-    checks=(
-        Check(
-            name="values",
-            title="loss and weights, over a few steps",
-            points=8,
-            probe=training_values,
-            # float32: a notebook keeps five digits of each number, and the self-check's tolerance for float64
-            # is smaller than that rounding.
-            examples=trials(
-                draw_training,
-                dict(sequences=3, tokens=5, steps=1, vocabulary=7, dtype=torch.float32),
-                dict(sequences=2, tokens=5, steps=3, vocabulary=7, dtype=torch.float32),
-            ),
-            trials=trials(draw_training, dict(sequences=5, tokens=7, steps=1), dict(sequences=3, tokens=11, steps=3)),
-        ),
-        TRAINING_CONDUCT,
-    ),
-    mistakes=STEP_MISTAKES,
-    writings=(step_on_answers,),
-    review="One step",
-)

@@ -20,10 +20,9 @@ from attention.tokens import ANSWER_LENGTHS, PROMPT_LENGTHS, TASKS, draw_questio
 from attention.vlm import MiniVLM
 from torch import Tensor, nn
 
+from grader.declare.authoring import Case, Finding, Inputs, InputSampler, Value
 from grader.declare.layer_weights import build_quietly
-from grader.declare.sampler import InputSampler
 from grader.judge.compare import compare
-from grader.records import Case, Finding, Inputs, Value
 
 # The least share of right answers to each kind of question, on full scenes of held-out digits.
 GATES = {"where": 0.90, "what": 0.95, "read": 0.85}

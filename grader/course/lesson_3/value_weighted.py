@@ -6,13 +6,12 @@ import torch
 from attention.grounding import value_weighted_map
 from attention.multi_head import MultiHeadAttention
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.common.model_state import what_learns
 from grader.course.lesson_3.trained_model import draw_held_out, judge_answers, judge_maps, trained_answers, trained_maps
 from grader.course.lesson_3.verified_model import MODEL_CELL, VERIFIED_ANSWERS, VERIFIED_MAPS
 from grader.course.lesson_3.writings import map_in_loop
-from grader.declare.authoring import Check, edits, further_check, trials
-from grader.declare.drawn import drawn_layer, normal
+from grader.declare.authoring import drawn_layer, edits, normal
 from grader.declare.probes import load, side_effects, strided
 
 draw_multi_head = drawn_layer(
@@ -46,7 +45,34 @@ def map_purity(value_weighted_map, MultiHeadAttention, sizes: Mapping, weights: 
     }
 
 
-MAP_MISTAKES = edits(map_in_loop, """
+GROUNDING = attention_exercise("3.8 Where it really looks", value_weighted_map, """
+    values 3: how much each patch adds
+        e.g. 2 tokens, 3 patches, d_model = 4, 2 heads
+        batch 3, 5 tokens, 7 patches, d_model = 6, 2 heads
+        5 tokens, 11 patches, d_model = 9, 3 heads
+        batch 2 × 3, 5 tokens, 7 patches, d_model = 6, 3 heads
+    conduct 1: float64 stays float64; inputs, layer and mode stay as they are
+        batch 2, 3 tokens, 5 patches, d_model = 6, 2 heads, float64
+    trained answers 3: the model that you trained answers questions about scenes it has never seen
+        500 scenes
+    trained maps 3: and looks at the patch that it speaks of
+        200 scenes
+""",
+    draw=draw_multi_head,
+    details={
+        "values": dict(probe=map_values, map="map"),
+        "conduct": dict(probe=map_purity),
+        "trained answers": dict(
+            draw=draw_held_out, probe=trained_answers, judge=judge_answers, at=MODEL_CELL, seconds=60,
+            verified=VERIFIED_ANSWERS,
+        ),
+        "trained maps": dict(
+            draw=draw_held_out, probe=trained_maps, judge=judge_maps, seconds=60, verified=VERIFIED_MAPS
+        ),
+    },
+    builds_on=("3.3", "3.4", "3.5", "3.6"), difficulty=3, minutes=12, review="Where it really looks",
+    writings=(map_in_loop,),
+    mistakes=edits(map_in_loop, """
     head_average: This is the average of the heads' weights: it does not know how long the values are.
         + return cross_attn(tokens, image_tokens)[1].mean(-3)
     image_asks: The image asks and the words answer here. The words ask: cross_attn(tokens, image_tokens).
@@ -84,62 +110,4 @@ MAP_MISTAKES = edits(map_in_loop, """
     without_weights: The values are used without the weights: a patch that nobody looks at brings nothing.
         + lengths = cross_attn.W_O(cross_attn.W_V(image_tokens)).norm(dim=-1)
         + return lengths.unsqueeze(-2).expand(*tokens.shape[:-1], image_tokens.shape[-2])
-""", defines="value_weighted_map")  # fmt: skip
-
-
-MAP_VALUES = Check(
-    name="values",
-    title="how much each patch adds",
-    points=3,
-    probe=map_values,
-    map="map",
-    examples=trials(draw_multi_head, dict(tokens=2, patches=3, d_model=4, heads=2)),
-    trials=trials(
-        draw_multi_head,
-        dict(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2),
-        dict(tokens=5, patches=11, d_model=9, heads=3),
-        dict(batch_shape=(2, 3), tokens=5, patches=7, d_model=6, heads=3),
-    ),
-)
-MAP_SIZES = dict(batch_shape=(2,), tokens=3, patches=5, d_model=6, heads=2)
-MAP_CONDUCT = further_check(
-    name="conduct",
-    title="float64 stays float64; inputs, layer and mode stay as they are",
-    points=1,
-    probe=map_purity,
-    trials=trials(draw_multi_head, dict(MAP_SIZES, dtype=torch.float64)),
-)
-TRAINED_MODEL_ANSWERS = further_check(
-    name="trained answers",
-    title="the model that you trained answers questions about scenes it has never seen",
-    points=3,
-    probe=trained_answers,
-    trials=trials(draw_held_out, dict(scenes=500)),
-    judge=judge_answers,
-    at=MODEL_CELL,
-    seconds=60,
-    verified=VERIFIED_ANSWERS,
-)
-TRAINED_MODEL_MAPS = further_check(
-    name="trained maps",
-    title="and looks at the patch that it speaks of",
-    points=3,
-    probe=trained_maps,
-    trials=trials(draw_held_out, dict(scenes=200)),
-    judge=judge_maps,
-    seconds=60,
-    verified=VERIFIED_MAPS,
-)
-GROUNDING = AttentionExercise(
-    id="3.8",
-    title="Where it really looks",
-    reference=(value_weighted_map,),
-    points=10,
-    difficulty=3,
-    minutes=12,
-    builds_on=("3.3", "3.4", "3.5", "3.6"),
-    checks=(MAP_VALUES, MAP_CONDUCT, TRAINED_MODEL_ANSWERS, TRAINED_MODEL_MAPS),
-    mistakes=MAP_MISTAKES,
-    writings=(map_in_loop,),
-    review="Where it really looks",
-)
+""", defines="value_weighted_map"))  # fmt: skip

@@ -14,9 +14,8 @@ from grader.course.lesson_3.trained_model import answers_of, draw_held_out, judg
 from grader.course.trainings.checks import begins, goes_on
 from grader.course.trainings.recorded import Training, evenly
 from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name, weights_of
-from grader.declare.authoring import SHORT, Check, InputSampler, trials
+from grader.declare.authoring import SHORT, Check, Inputs, InputSampler, Value, trials
 from grader.declare.layer_weights import build_quietly
-from grader.records import Inputs, Value
 
 MODEL_CELL = "train-vlm"
 WEIGHT_DECAY = 0.01  # the recipe's

@@ -7,35 +7,36 @@ import torch
 from attention.caching import attend_with_cache
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
-from grader.course.lesson_4.modern_writings import cached_by_steps
-from grader.declare.authoring import Check, InputSampler, edits, trials
+from grader.course.common.attention_words import attention_exercise
+from grader.course.lesson_4.writings import cached_by_steps
+from grader.declare.authoring import Inputs, InputSampler, Value, drawn, normal
+from grader.declare.drawn import Draw, Sizes, chosen
 from grader.declare.probes import as_tensor, effects_of, load, pair
-from grader.records import Inputs, Value
 
 
-def draw_cached(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    before: int,
-    tokens: int,
-    d_model: int,
-    heads: int,
-    dtype: torch.dtype = torch.float32,
-) -> Inputs:
-    """Draw a layer's weights, new tokens, and a cache of `before` tokens; None where that is 0."""
-    shape = (*batch_shape, heads, before, d_model // heads)
-    return {
-        "sizes": {"d_model": d_model, "num_heads": heads},
-        "weights": {
-            f"{name}.weight": sampler.normal(d_model, d_model, scale=d_model**-0.5, dtype=dtype)
-            for name in ("W_Q", "W_K", "W_V", "W_O")
-        },
-        "tokens": sampler.normal(*batch_shape, tokens, d_model, scale=2.0, dtype=dtype),
-        "keys": sampler.normal(*shape, scale=2.0, dtype=dtype) if before else None,
-        "values": sampler.normal(*shape, dtype=dtype) if before else None,
-    }
+def draw_cached_weights(sampler: InputSampler, sizes: Sizes) -> dict[str, Tensor]:
+    width = sizes["d_model"]
+    square = normal("d_model d_model", scale=width**-0.5)
+    return {f"{name}.weight": square(sampler, sizes) for name in ("W_Q", "W_K", "W_V", "W_O")}
+
+
+def in_cache(scale: float) -> Draw:
+    """Draw keys or values of `before` tokens; None where that is 0."""
+
+    def draw(sampler: InputSampler, sizes: Sizes) -> Tensor | None:
+        width = sizes["d_model"] // sizes["heads"]
+        return normal(f"* heads before {width}", scale=scale)(sampler, sizes) if sizes["before"] else None
+
+    return draw
+
+
+draw_cached = drawn(
+    sizes=chosen(dict(d_model="d_model", num_heads="heads")),
+    weights=draw_cached_weights,
+    tokens=normal("* tokens d_model", scale=2.0),
+    keys=in_cache(2.0),
+    values=in_cache(1.0),
+)
 
 
 def cached_values(
@@ -89,7 +90,24 @@ def cached_conduct(
     return {**effects, "the layer stays as it is": kept, "output": output}
 
 
-CACHE_MISTAKES = edits(attend_with_cache, """
+CACHE = attention_exercise("4.14 A key-value cache", attend_with_cache, """
+    start 2: without a cache: causal attention, and the keys and values of all tokens
+        e.g. before = 0, 3 tokens, d_model = 4, 2 heads
+        before = 0, 5 tokens, d_model = 6, 3 heads; batch 3, before = 0, 4 tokens, d_model = 6, 2 heads
+    one 3: one new token sees all in the cache, and itself
+        e.g. before = 2, 1 token, d_model = 4, 2 heads
+        before = 5, 1 token, d_model = 6, 3 heads; batch 3, before = 4, 1 token, d_model = 6, 2 heads
+    several 2 after start, one: several new tokens, and calls one after the other
+        e.g. pieces = [2, 1, 2], d_model = 4, 2 heads
+        pieces = [3, 1, 1, 4], d_model = 6, 3 heads; batch 2, pieces = [1, 5], d_model = 6, 2 heads
+    conduct 1 after one: layer, tokens and the old cache stay as they are, float64 stays float64
+        e.g. before = 3, 1 token, d_model = 4, 2 heads
+        batch 2, before = 5, 1 token, d_model = 6, 3 heads, float64
+""",
+    draw=draw_cached, probe=cached_values,
+    details=dict(several=dict(draw=draw_pieces, probe=cached_in_pieces), conduct=dict(probe=cached_conduct)),
+    difficulty=2, minutes=15, review="Every word once", writings=(cached_by_steps,),
+    mistakes="""
     cache_not_read: The cache is not read: the new tokens look at themselves alone. Put its keys and values before
         the new ones.
         + cache = None
@@ -119,8 +137,7 @@ CACHE_MISTAKES = edits(attend_with_cache, """
         cache[1]  →  cache[0]
     cached_without_projection: The heads are joined, and W_O is missing at the end.
         layer.W_O(merge_heads(output))  →  merge_heads(output)
-    cached_scaled_by_d_model: The scores are divided by the root of d_model. Divide by √d_head, the width of one
-        head.
+    cached_scaled_by_d_model: The scores are divided by the root of d_model. Divide by √d_head, the width of one head.
         (query, key, value, mask)  →  (query, key, value, mask, scale=tokens.shape[-1] ** -0.5)
     cached_before_the_split: The cache that comes back is not split into heads. Its keys and values have to be (...,
         H, P + T, d_head).
@@ -135,63 +152,3 @@ CACHE_MISTAKES = edits(attend_with_cache, """
         axis behind that of the tokens first.
         merge_heads(output)  →  output.contiguous().reshape(tokens.shape)
 """)  # fmt: skip
-
-
-START = Check(
-    name="start",
-    title="without a cache: causal attention, and the keys and values of all tokens",
-    points=2,
-    probe=cached_values,
-    examples=trials(draw_cached, dict(before=0, tokens=3, d_model=4, heads=2)),
-    trials=trials(
-        draw_cached,
-        dict(before=0, tokens=5, d_model=6, heads=3),
-        dict(batch_shape=(3,), before=0, tokens=4, d_model=6, heads=2),
-    ),
-)
-ONE = Check(
-    name="one",
-    title="one new token sees all in the cache, and itself",
-    points=3,
-    probe=cached_values,
-    examples=trials(draw_cached, dict(before=2, tokens=1, d_model=4, heads=2)),
-    trials=trials(
-        draw_cached,
-        dict(before=5, tokens=1, d_model=6, heads=3),
-        dict(batch_shape=(3,), before=4, tokens=1, d_model=6, heads=2),
-    ),
-)
-SEVERAL = Check(
-    name="several",
-    title="several new tokens, and calls one after the other",
-    points=2,
-    needs=("start", "one"),
-    probe=cached_in_pieces,
-    examples=trials(draw_pieces, dict(pieces=[2, 1, 2], d_model=4, heads=2)),
-    trials=trials(
-        draw_pieces,
-        dict(pieces=[3, 1, 1, 4], d_model=6, heads=3),
-        dict(batch_shape=(2,), pieces=[1, 5], d_model=6, heads=2),
-    ),
-)
-CACHE_CONDUCT = Check(
-    name="conduct",
-    title="layer, tokens and the old cache stay as they are, float64 stays float64",
-    points=1,
-    needs=("one",),
-    probe=cached_conduct,
-    examples=trials(draw_cached, dict(before=3, tokens=1, d_model=4, heads=2)),
-    trials=trials(draw_cached, dict(batch_shape=(2,), before=5, tokens=1, d_model=6, heads=3, dtype=torch.float64)),
-)
-CACHE = AttentionExercise(
-    id="4.14",
-    title="A key-value cache",
-    reference=(attend_with_cache,),
-    points=8,
-    difficulty=2,
-    minutes=15,
-    checks=(START, ONE, SEVERAL, CACHE_CONDUCT),
-    mistakes=CACHE_MISTAKES,
-    writings=(cached_by_steps,),
-    review="Every word once",
-)

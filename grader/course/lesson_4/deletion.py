@@ -6,12 +6,10 @@ import torch
 from attention.deletion import area_under, deletion_curve, insertion_curve
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
-from grader.course.lesson_4.ranking import RANKING
-from grader.declare.authoring import Check, InputSampler, edits, further_check, in_both, trials
-from grader.declare.drawn import drawn
+from grader.course.common.attention_words import attention_exercise
+from grader.course.lesson_4.ranking import draw_ranked, rank_explanations
+from grader.declare.authoring import Inputs, InputSampler, Value, drawn, edits, in_both
 from grader.declare.probes import side_effects, strided
-from grader.records import Inputs, Value
 
 
 def draw_scenes_and_order(
@@ -71,9 +69,6 @@ def curve_purity(
     deletion = deletion_curve(score=score, **given)
     insertion = insertion_curve(score=score, **given)
     return {"deletion": deletion, "insertion": insertion, **side_effects(inputs, given)}
-
-
-# ---------------------------------------------------------------- mistakes
 
 
 DELETION_MISTAKES = edits(deletion_curve, """
@@ -141,44 +136,26 @@ AREA_MISTAKES = edits(area_under, """
         + return curve[..., :-1].mean(-1)
 """)  # fmt: skip
 
-
-CURVE_VALUES = Check(
-    name="values",
-    title="one patch more at each step, from the whole scene and from the empty one",
-    points=3,
-    probe=curve_values,
-    examples=trials(draw_scenes_and_order, dict(scenes=2, patches=3, d_vision=2)),
-    trials=trials(
-        draw_scenes_and_order,
-        dict(scenes=5, patches=7, d_vision=3),
-        dict(scenes=3, patches=9, d_vision=11),
-        dict(scenes=1, patches=4, d_vision=2),
+DELETION = attention_exercise("4.3 Deletion and insertion", (deletion_curve, insertion_curve, area_under), """
+    values 3: one patch more at each step, from the whole scene and from the empty one
+        e.g. 2 scenes, 3 patches, d_vision = 2
+        5 scenes, 7 patches, d_vision = 3; 3 scenes, 9 patches, d_vision = 11; 1 scene, 4 patches, d_vision = 2
+    area 1 after nothing: the area by trapezoids, over a width of 1
+        e.g. batch 2, 4 points
+        batch 5, 10 points; batch 2 × 3, 7 points
+    conduct 1: float64 stays float64; scenes, order and empty patch stay as they are
+        e.g. 2 scenes, 3 patches, d_vision = 2
+        3 scenes, 7 patches, d_vision = 5, float64
+    ranking 2 after values, area: three explanations of a model, ranked on scenes that you have not seen
+        23 scenes, task = where
+""",
+    draw=draw_scenes_and_order,
+    details=dict(
+        values=dict(probe=curve_values),
+        area=dict(draw=draw_curves, probe=area_values),
+        conduct=dict(probe=curve_purity),
+        ranking=dict(draw=draw_ranked, probe=rank_explanations),
     ),
-)
-AREA = Check(
-    name="area",
-    title="the area by trapezoids, over a width of 1",
-    points=1,
-    probe=area_values,
-    examples=trials(draw_curves, dict(batch_shape=(2,), points=4)),
-    trials=trials(draw_curves, dict(batch_shape=(5,), points=10), dict(batch_shape=(2, 3), points=7)),
-)
-CURVE_CONDUCT = further_check(
-    name="conduct",
-    title="float64 stays float64; scenes, order and empty patch stay as they are",
-    points=1,
-    probe=curve_purity,
-    examples=trials(draw_scenes_and_order, dict(scenes=2, patches=3, d_vision=2)),
-    trials=trials(draw_scenes_and_order, dict(scenes=3, patches=7, d_vision=5, dtype=torch.float64)),
-)
-DELETION = AttentionExercise(
-    id="4.3",
-    title="Deletion and insertion",
-    reference=(deletion_curve, insertion_curve, area_under),
-    points=7,
-    difficulty=2,
-    minutes=15,
-    checks=(CURVE_VALUES, AREA, CURVE_CONDUCT, RANKING),
+    difficulty=2, minutes=15, review="Which one is right? Take away, and see",
     mistakes=DELETION_MISTAKES + INSERTION_MISTAKES + IN_BOTH + AREA_MISTAKES,
-    review="Which one is right? Take away, and see",
-)
+)  # fmt: skip

@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping
 
-import torch
 from attention.explanations import gradient_attention
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
-from grader.course.lesson_4.explain_writings import gradient_in_steps
+from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_4.own_model import OWN_GRADIENTS
-from grader.declare.authoring import Check, edits, further_check, trials
+from grader.course.lesson_4.writings import gradient_in_steps
 from grader.declare.drawn import drawn, normal
 from grader.declare.probes import side_effects
 from grader.records import Value
@@ -43,10 +41,23 @@ def gradient_purity(gradient_attention, logits: Tensor, value: Tensor, read: Ten
     }
 
 
-# ---------------------------------------------------------------- mistakes
-
-
-GRADIENT_MISTAKES = edits(gradient_attention, """
+GRADIENT = attention_exercise("4.2 Attention times gradient", gradient_attention, """
+    values 3: the positive part of weight × gradient, the mean over the heads
+        e.g. batch 2, 2 heads, 3 tokens, 4 patches
+        batch 3, 2 heads, 5 tokens, 7 patches; batch 5, 3 heads, 2 tokens, 11 patches
+    batch 1: with and without batch dimensions
+        e.g. batch 2 × 2, 2 heads, 2 tokens, 3 patches
+        3 heads, 5 tokens, 7 patches; batch 2 × 3, 2 heads, 5 tokens, 7 patches
+    conduct 1: no .grad is filled, and float64 stays float64
+        e.g. batch 2, 2 heads, 2 tokens, 3 patches
+        batch 3, 2 heads, 5 tokens, 7 patches, float64
+    own model 1: the same for the answers of your trained model, to questions that you have not seen
+        20 scenes, task = where
+""",
+    draw=draw_scored_attention, probe=gradient_values,
+    details={"values": dict(map="map"), "conduct": dict(probe=gradient_purity), "own model": OWN_GRADIENTS},
+    difficulty=2, minutes=10, review="Attention times gradient", writings=(gradient_in_steps,),
+    mistakes="""
     gradient_alone: This is the gradient alone. Multiply it by the weights.
         (weights.detach() * gradient)  →  gradient
     weights_alone: These are the weights alone, averaged over the heads: the gradient is missing.
@@ -59,8 +70,7 @@ GRADIENT_MISTAKES = edits(gradient_attention, """
     mean_before_clamp: The mean over the heads comes first, and heads cancel each other. Set negative products to 0
         in each head first.
         .clamp(min=0).mean(-3)  →  .mean(-3).clamp(min=0)
-    averaged_apart: Weights and gradient are averaged over the heads before they are multiplied. Multiply in each
-        head.
+    averaged_apart: Weights and gradient are averaged over the heads before they are multiplied. Multiply in each head.
         (weights.detach() * gradient).clamp(min=0).mean(-3)  →  weights.detach().mean(-3) * gradient.clamp(min=0).mean(-3)
     summed_heads: The heads are added up. Take their mean.
         .mean(-3)  →  .sum(-3)
@@ -79,50 +89,3 @@ GRADIENT_MISTAKES = edits(gradient_attention, """
         + score.sum().backward()
         + return (weights.detach() * weights.grad).clamp(min=0).mean(-3)
 """)  # fmt: skip
-
-
-GRADIENT_VALUES = Check(
-    name="values",
-    title="the positive part of weight × gradient, the mean over the heads",
-    points=3,
-    probe=gradient_values,
-    map="map",
-    examples=trials(draw_scored_attention, dict(batch_shape=(2,), heads=2, tokens=3, patches=4)),
-    trials=trials(
-        draw_scored_attention,
-        dict(batch_shape=(3,), heads=2, tokens=5, patches=7),
-        dict(batch_shape=(5,), heads=3, tokens=2, patches=11),
-    ),
-)
-GRADIENT_BATCH = further_check(
-    name="batch",
-    title="with and without batch dimensions",
-    points=1,
-    probe=gradient_values,
-    examples=trials(draw_scored_attention, dict(batch_shape=(2, 2), heads=2, tokens=2, patches=3)),
-    trials=trials(
-        draw_scored_attention,
-        dict(heads=3, tokens=5, patches=7),
-        dict(batch_shape=(2, 3), heads=2, tokens=5, patches=7),
-    ),
-)
-GRADIENT_CONDUCT = further_check(
-    name="conduct",
-    title="no .grad is filled, and float64 stays float64",
-    points=1,
-    probe=gradient_purity,
-    examples=trials(draw_scored_attention, dict(batch_shape=(2,), heads=2, tokens=2, patches=3)),
-    trials=trials(draw_scored_attention, dict(batch_shape=(3,), heads=2, tokens=5, patches=7, dtype=torch.float64)),
-)
-GRADIENT = AttentionExercise(
-    id="4.2",
-    title="Attention times gradient",
-    reference=(gradient_attention,),
-    points=6,
-    difficulty=2,
-    minutes=10,
-    checks=(GRADIENT_VALUES, GRADIENT_BATCH, GRADIENT_CONDUCT, OWN_GRADIENTS),
-    mistakes=GRADIENT_MISTAKES,
-    writings=(gradient_in_steps,),
-    review="Attention times gradient",
-)

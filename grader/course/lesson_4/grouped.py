@@ -2,16 +2,14 @@
 
 from collections.abc import Mapping
 
-import torch
 from attention.grouped import grouped_attention
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
-from grader.course.lesson_4.modern_writings import grouped_by_repeating, grouped_in_loop
-from grader.declare.authoring import InputSampler, StandardChecks, edits, further_check, trials
+from grader.course.common.attention_words import attention_exercise
+from grader.course.lesson_4.writings import grouped_by_repeating, grouped_in_loop
+from grader.declare.authoring import InputSampler, Value, edits
 from grader.declare.drawn import Sizes, drawn, mask, normal, where_given
 from grader.declare.probes import raised
-from grader.records import Value
 
 
 def draw_group_mask(sampler: InputSampler, sizes: Sizes) -> Tensor:
@@ -28,7 +26,6 @@ draw_grouped = drawn(
     mask=where_given("mask", draw_group_mask),
 )
 
-
 # Heads that can be shared out to two groups, and not to `groups`.
 draw_unequal = drawn(query="heads 3 2", unequal="groups 5 2", equal="2 5 2")
 
@@ -40,7 +37,31 @@ def grouped_unequal(grouped_attention, query: Tensor, unequal: Tensor, equal: Te
     }
 
 
-GROUPED_MISTAKES = edits(grouped_by_repeating, """
+GROUPED = attention_exercise("4.12 Grouped queries", grouped_attention, """
+    values 3: each head looks at the keys and values of its group
+        e.g. 4 heads, 2 groups, 2 queries, 3 keys, d = 2, d_v = 3
+        e.g. batch 2, 3 heads, 1 group, 2 queries, 3 keys, d = 2, d_v = 3
+        6 heads, 2 groups, 5 queries, 7 keys, d = 3, d_v = 4
+        6 heads, 3 groups, 3 queries, 5 keys, d = 2, d_v = 7
+        batch 2, 5 heads, 1 group, 3 queries, 7 keys, d = 3, d_v = 2
+        batch 2 × 3, 4 heads, 4 groups, 5 queries, 3 keys, d = 2, d_v = 7
+    mask 1: the mask holds for every head, with and without a batch
+        e.g. 4 heads, 2 groups, 2 queries, 3 keys, d = 2, d_v = 3, mask = one for all
+        e.g. batch 2, 2 heads, 1 group, 2 queries, 3 keys, d = 2, d_v = 3, mask = each
+        6 heads, 3 groups, 5 queries, 7 keys, d = 2, d_v = 3, mask = one for all
+        batch 3, 4 heads, 2 groups, 5 queries, 7 keys, d = 2, d_v = 3, mask = each
+        batch 5 × 2, 6 heads, 2 groups, 3 queries, 7 keys, d = 2, d_v = 5, mask = padding
+    unequal 1: heads that cannot be shared out raise a ValueError
+        e.g. 4 heads, 3 groups
+        6 heads, 5 groups; 2 heads, 3 groups
+    conduct 1
+        e.g. 4 heads, 2 groups, 2 queries, 3 keys, d = 2, d_v = 3
+        batch 2, 6 heads, 3 groups, 5 queries, 7 keys, d = 2, d_v = 3, mask = each, float64
+""",
+    draw=draw_grouped, returns=("output",), details=dict(unequal=dict(draw=draw_unequal, probe=grouped_unequal)),
+    bans={"fused attention"}, difficulty=2, minutes=10, review="Fewer keys than queries",
+    writings=(grouped_by_repeating, grouped_in_loop),
+    mistakes=edits(grouped_by_repeating, """
     groups_in_turns: Head h looks at group h % G here. Neighbouring heads share a group: h // (H/G).
         key.repeat_interleave(heads // groups, dim=-3)  →  torch.cat([key] * (heads // groups), dim=-3)
         value.repeat_interleave(heads // groups, dim=-3)  →  torch.cat([value] * (heads // groups), dim=-3)
@@ -72,8 +93,7 @@ GROUPED_MISTAKES = edits(grouped_by_repeating, """
         ~mask  →  mask
     mask_without_head_axis: A mask with the axes of the batch meets the heads. Give it an axis for them: unsqueeze(-3).
         mask.unsqueeze(-3) if mask.dim() > 2 else mask  →  mask
-    grouped_masked_late: The mask comes after the softmax, so the weights no longer sum to 1. Mask the scores, with
-        −∞.
+    grouped_masked_late: The mask comes after the softmax, so the weights no longer sum to 1. Mask the scores, with −∞.
         scores.masked_fill(~mask, float("-inf"))  →  scores
         torch.softmax(scores, dim=-1)  →  torch.softmax(scores, dim=-1) * (1 if mask is None else mask)
     heads_reordered: The heads come back in another order than they went in. Those of one group must stand beside
@@ -85,61 +105,4 @@ GROUPED_MISTAKES = edits(grouped_by_repeating, """
         value.repeat_interleave(heads // groups, dim=-3)  →  value[..., torch.arange(heads) * groups // heads, :, :]
     grouped_query_scaled_in_place: The query that was handed in is changed. Scale a new tensor, not in place.
         = (result, query.data.div_(query.shape[-1] ** 0.5))[0]
-""", defines="grouped_attention")  # fmt: skip
-
-
-GROUPED_CHECKS = StandardChecks(reference=grouped_attention, returns=("output",), draw=draw_grouped)
-GROUPED_VALUES = GROUPED_CHECKS.values(
-    "each head looks at the keys and values of its group",
-    3,
-    examples=[
-        dict(heads=4, groups=2, queries=2, keys=3, d=2, d_v=3),
-        dict(batch_shape=(2,), heads=3, groups=1, queries=2, keys=3, d=2, d_v=3),
-    ],
-    trials=[
-        dict(heads=6, groups=2, queries=5, keys=7, d=3, d_v=4),
-        dict(heads=6, groups=3, queries=3, keys=5, d=2, d_v=7),
-        dict(batch_shape=(2,), heads=5, groups=1, queries=3, keys=7, d=3, d_v=2),
-        dict(batch_shape=(2, 3), heads=4, groups=4, queries=5, keys=3, d=2, d_v=7),
-    ],
-)
-GROUPED_MASKED = GROUPED_CHECKS.further_values(
-    "mask",
-    "the mask holds for every head, with and without a batch",
-    1,
-    examples=[
-        dict(heads=4, groups=2, queries=2, keys=3, d=2, d_v=3, mask="one for all"),
-        dict(batch_shape=(2,), heads=2, groups=1, queries=2, keys=3, d=2, d_v=3, mask="each"),
-    ],
-    trials=[
-        dict(heads=6, groups=3, queries=5, keys=7, d=2, d_v=3, mask="one for all"),
-        dict(batch_shape=(3,), heads=4, groups=2, queries=5, keys=7, d=2, d_v=3, mask="each"),
-        dict(batch_shape=(5, 2), heads=6, groups=2, queries=3, keys=7, d=2, d_v=5, mask="padding"),
-    ],
-)
-UNEQUAL = further_check(
-    name="unequal",
-    title="heads that cannot be shared out raise a ValueError",
-    points=1,
-    probe=grouped_unequal,
-    examples=trials(draw_unequal, dict(heads=4, groups=3)),
-    trials=trials(draw_unequal, dict(heads=6, groups=5), dict(heads=2, groups=3)),
-)
-GROUPED_CONDUCT = GROUPED_CHECKS.conduct(
-    1,
-    examples=[dict(heads=4, groups=2, queries=2, keys=3, d=2, d_v=3)],
-    trials=[dict(batch_shape=(2,), heads=6, groups=3, queries=5, keys=7, d=2, d_v=3, mask="each", dtype=torch.float64)],
-)
-GROUPED = AttentionExercise(
-    id="4.12",
-    title="Grouped queries",
-    reference=(grouped_attention,),
-    points=6,
-    difficulty=2,
-    minutes=10,
-    checks=(GROUPED_VALUES, GROUPED_MASKED, UNEQUAL, GROUPED_CONDUCT),
-    mistakes=GROUPED_MISTAKES,
-    writings=(grouped_by_repeating, grouped_in_loop),
-    bans=frozenset({"fused attention"}),
-    review="Fewer keys than queries",
-)
+""", defines="grouped_attention"))  # fmt: skip

@@ -5,6 +5,7 @@ difference how long the model was trained, or whether it is the student's own mo
 """
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import torch
 from attention.activation_patching import patch_head as right_patch_head
@@ -16,10 +17,9 @@ from attention.tokens import PROMPT_LENGTHS, TASKS, draw_questions
 from torch import Tensor
 
 from grader.course.lesson_4.short_training import copy_weights
-from grader.declare.authoring import Check, InputSampler, trials
+from grader.declare.authoring import Case, Finding, Inputs, InputSampler, Value
 from grader.declare.layer_weights import build_quietly
 from grader.judge.compare import compare
-from grader.records import Case, Finding, Inputs, Value
 
 
 def draw_own_questions(sampler: InputSampler, *, scenes: int, task: str) -> Inputs:
@@ -65,14 +65,10 @@ def patched_in_own(patch_head, model, head: int, token_ids: Tensor, clean: Tenso
     return {"logits": logits.detach() if isinstance(logits, Tensor) else logits, "state": state}
 
 
-def _own_model(
-    probe: Callable[..., Mapping[str, Value]],
-    right: Callable,
-    draw: Callable[..., Inputs],
-    sizes: Mapping[str, object],
-    title: str,
-) -> Check:
-    """Make the check of one explanation.
+def on_own_model(
+    probe: Callable[..., Mapping[str, Value]], right: Callable, draw: Callable[..., Inputs]
+) -> dict[str, Any]:
+    """Return the details of the check of one explanation.
 
     Args:
         probe: called with the student's function, the model and the inputs; returns what is compared, and "state".
@@ -92,29 +88,9 @@ def _own_model(
             return finding
         return Finding(passed=False, message=f"on your trained model: {finding.message}")
 
-    return Check(
-        name="own model", title=title, points=1, needs=("values",), probe=probe, judge=judge, trials=trials(draw, sizes)
-    )
+    return dict(probe=probe, judge=judge, draw=draw)
 
 
-OWN_ROLLOUT = _own_model(
-    rollout_in_own,
-    right_rollout,
-    draw_own_questions,
-    {"scenes": 20, "task": "read"},
-    "the rollout of your trained model, for questions that you have not seen",
-)
-OWN_GRADIENTS = _own_model(
-    gradients_in_own,
-    right_gradients,
-    draw_own_questions,
-    {"scenes": 20, "task": "where"},
-    "the same for the answers of your trained model, to questions that you have not seen",
-)
-OWN_PATCHING = _own_model(
-    patched_in_own,
-    right_patch_head,
-    draw_own_twins,
-    {"scenes": 20, "task": "where", "head": 1},
-    "a head of your trained model, for scenes that you have not seen",
-)
+OWN_ROLLOUT = on_own_model(rollout_in_own, right_rollout, draw_own_questions)
+OWN_GRADIENTS = on_own_model(gradients_in_own, right_gradients, draw_own_questions)
+OWN_PATCHING = on_own_model(patched_in_own, right_patch_head, draw_own_twins)

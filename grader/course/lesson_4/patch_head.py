@@ -7,46 +7,33 @@ from attention.activation_patching import patch_head
 from attention.open_vlm import OpenVLM
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.common.model_state import modes, what_learns
-from grader.course.lesson_4.explain_writings import patch_with_stack
 from grader.course.lesson_4.own_model import OWN_PATCHING
-from grader.declare.authoring import Check, InputSampler, edits, further_check, trials
-from grader.declare.layer_weights import build_quietly, draw_layer_weights
+from grader.course.lesson_4.writings import patch_with_stack
+from grader.declare.authoring import Value, drawn, edits, given, integers
+from grader.declare.drawn import Draw, chosen, weights_of
 from grader.declare.probes import load, side_effects
-from grader.records import Inputs, Value
 
-
-def draw_twins(
-    sampler: InputSampler,
-    *,
-    scenes: int,
-    tokens: int,
-    patches: int,
-    heads: int,
-    head: int,
-    d_head: int = 2,
-    dtype=torch.float32,
-) -> Inputs:
-    """Draw a model of two blocks, a prompt for each scene, and two scenes for each."""
-    sizes = {
-        "d_vision": 3,
-        "d_model": heads * d_head,
-        "num_heads": heads,
-        "d_ff": 5,
-        "num_layers": 2,
-        "vocab_size": 7,
-        "max_tokens": tokens + 1,
-        "num_patches": patches,
-    }
-    return {
-        "sizes": sizes,
-        "weights": draw_layer_weights(sampler, build_quietly(OpenVLM, **sizes), dtype),
-        "head": head,
-        "token_ids": sampler.integers(0, 7, scenes, tokens),
-        "clean": sampler.normal(scenes, patches, 3, dtype=dtype),
-        "twin": sampler.normal(scenes, patches, 3, dtype=dtype),
-    }
+# A model of two blocks, a prompt for each scene, and two scenes for each.
+TWIN_SIZES: dict[str, str | Draw] = dict(
+    d_vision="3",
+    d_model=lambda _, sizes: sizes["heads"] * sizes.get("d_head", 2),
+    num_heads="heads",
+    d_ff="5",
+    num_layers="2",
+    vocab_size="7",
+    max_tokens=lambda _, sizes: sizes["tokens"] + 1,
+    num_patches="patches",
+)
+draw_twins = drawn(
+    sizes=chosen(TWIN_SIZES),
+    weights=weights_of(OpenVLM, TWIN_SIZES),
+    head=given("head"),
+    token_ids=integers(0, 7, "scenes tokens"),
+    clean="scenes patches 3",
+    twin="scenes patches 3",
+)
 
 
 def patched_values(
@@ -82,9 +69,6 @@ def patched_purity(
     }
 
 
-# ---------------------------------------------------------------- mistakes
-
-
 def _values(model: OpenVLM, image_patches: Tensor) -> Tensor:
     """Return the values of each head of the cross-attention: (B, H, S, d_head)."""
     layer = model.blocks[-1].cross_attn
@@ -92,7 +76,21 @@ def _values(model: OpenVLM, image_patches: Tensor) -> Tensor:
     return layer.W_V(image_tokens).unflatten(-1, (layer.num_heads, -1)).transpose(-3, -2)
 
 
-PATCH_MISTAKES = edits(patch_head, """
+PATCH_HEAD = attention_exercise("4.4 Which head carries the answer?", patch_head, """
+    values 4: one head answers for the clean scene, all others for the twin
+        e.g. 2 scenes, 3 tokens, 3 patches, 3 heads, head = 1
+        3 scenes, 5 tokens, 7 patches, 3 heads, head = 1
+        2 scenes, 3 tokens, 5 patches, 3 heads, head = 2, d_head = 3
+        1 scene, 4 tokens, 3 patches, 2 heads, head = 0, d_head = 3
+    conduct 1: afterwards the model answers as before; inputs, weights and modes stay as they are
+        e.g. 2 scenes, 2 tokens, 3 patches, 2 heads, head = 0
+        3 scenes, 5 tokens, 7 patches, 2 heads, head = 1, d_head = 3, float64
+    own model 1: a head of your trained model, for scenes that you have not seen
+        20 scenes, task = where, head = 1
+""",
+    draw=draw_twins, probe=patched_values, details={"conduct": dict(probe=patched_purity), "own model": OWN_PATCHING},
+    difficulty=2, minutes=12, review="Which head carries the answer?", writings=(patch_with_stack,),
+    mistakes=edits(patch_head, """
     twin_into_clean: One head comes from the twin, and all others from the clean scene. It has to be the other way
         round: run the twin, and put in this head's output for the clean scene.
         + clean, twin = twin, clean
@@ -104,8 +102,7 @@ PATCH_MISTAKES = edits(patch_head, """
         + return model(token_ids, clean)[0]
     only_taken_out: The head is taken out, and nothing is put in. Put in what it hands on for the clean scene.
         heads[:, head] = taken  →  heads[:, head] = 0.0
-    added_on_top: The clean output is added to the twin's. Put it in the place of what the head hands on for the
-        twin.
+    added_on_top: The clean output is added to the twin's. Put it in the place of what the head hands on for the twin.
         heads[:, head] = taken  →  heads[:, head] += taken
     half_and_half: The outputs of clean scene and twin are averaged. Put the clean one in the twin's place.
         heads[:, head] = taken  →  heads[:, head] = (heads[:, head] + taken) / 2
@@ -130,39 +127,4 @@ PATCH_MISTAKES = edits(patch_head, """
         with `edit`.
         + layer = model.blocks[-1].cross_attn
         = (result, layer.W_O.weight.data.unflatten(1, (layer.num_heads, -1))[:, head].zero_())[0]
-""", values_of=_values)  # fmt: skip
-
-
-PATCHED_VALUES = Check(
-    name="values",
-    title="one head answers for the clean scene, all others for the twin",
-    points=4,
-    probe=patched_values,
-    examples=trials(draw_twins, dict(scenes=2, tokens=3, patches=3, heads=3, head=1)),
-    trials=trials(
-        draw_twins,
-        dict(scenes=3, tokens=5, patches=7, heads=3, head=1),
-        dict(scenes=2, tokens=3, patches=5, heads=3, head=2, d_head=3),
-        dict(scenes=1, tokens=4, patches=3, heads=2, head=0, d_head=3),
-    ),
-)
-PATCHED_CONDUCT = further_check(
-    name="conduct",
-    title="afterwards the model answers as before; inputs, weights and modes stay as they are",
-    points=1,
-    probe=patched_purity,
-    examples=trials(draw_twins, dict(scenes=2, tokens=2, patches=3, heads=2, head=0)),
-    trials=trials(draw_twins, dict(scenes=3, tokens=5, patches=7, heads=2, head=1, d_head=3, dtype=torch.float64)),
-)
-PATCH_HEAD = AttentionExercise(
-    id="4.4",
-    title="Which head carries the answer?",
-    reference=(patch_head,),
-    points=6,
-    difficulty=2,
-    minutes=12,
-    checks=(PATCHED_VALUES, PATCHED_CONDUCT, OWN_PATCHING),
-    mistakes=PATCH_MISTAKES,
-    writings=(patch_with_stack,),
-    review="Which head carries the answer?",
-)
+""", values_of=_values))  # fmt: skip

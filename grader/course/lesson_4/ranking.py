@@ -13,10 +13,9 @@ from attention.open_vlm import OpenVLM
 from attention.tokens import PROMPT_LENGTHS, TASKS, WORDS, draw_questions
 from torch import Tensor
 
-from grader.declare.authoring import Check, InputSampler, trials
+from grader.declare.authoring import Inputs, InputSampler, Value
 from grader.declare.layer_weights import build_quietly, draw_layer_weights
 from grader.declare.probes import load
-from grader.records import Inputs, Value
 
 RANKED_SIZES = {
     "d_vision": 64,
@@ -95,13 +94,3 @@ def rank_explanations(
     table, names = torch.stack(areas), list(maps)
     best = (table[:, 1] - table[:, 0]).argsort(descending=True)
     return {"ranking": [names[index] for index in best.tolist()], "areas": table}
-
-
-RANKING = Check(
-    name="ranking",
-    title="three explanations of a model, ranked on scenes that you have not seen",
-    points=2,
-    needs=("values", "area"),
-    probe=rank_explanations,
-    trials=trials(draw_ranked, dict(scenes=23, task="where")),
-)

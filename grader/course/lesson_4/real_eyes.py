@@ -8,12 +8,11 @@ from attention.vit import cls_map, patch_embedding, vit_attention, vit_block
 from attention.vit_layer import ViTLayer
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
-from grader.course.lesson_4.real_writings import attention_by_hand, block_in_steps, embedding_by_hand
-from grader.declare.authoring import CONDUCT, Check, Exercise, InputSampler, StandardChecks, edits, trials
-from grader.declare.drawn import chosen, drawn, weights_of
+from grader.course.common.attention_words import attention_exercise
+from grader.course.lesson_4.writings import attention_by_hand, block_in_steps, embedding_by_hand
+from grader.declare.authoring import Exercise, Inputs, InputSampler, Value, edits
+from grader.declare.drawn import and_more, chosen, drawn, drawn_part, weights_of
 from grader.declare.probes import learned, load, named, purity_and_gradients
-from grader.records import Inputs, Value
 
 
 def draw_photos(
@@ -37,7 +36,20 @@ def draw_photos(
     }
 
 
-EMBEDDING_MISTAKES = edits(embedding_by_hand, """
+PATCH_EMBEDDING = attention_exercise("4.18 Patches become tokens", patch_embedding, """
+    values 2: [CLS] first, then a token for each patch, all with their positions
+        e.g. 2 rows, 2 columns, side = 2, patch = 2, d = 3; batch 2, 2 rows, 2 columns, side = 2, patch = 3, d = 2
+        3 rows, 3 columns, side = 3, patch = 2, d = 5; batch 2, 2 rows, 2 columns, side = 2, patch = 3, d = 7
+    grid 1: positions of another grid are interpolated
+        e.g. 2 rows, 3 columns, side = 4, patch = 2, d = 3
+        2 rows, 5 columns, side = 3, patch = 2, d = 5; batch 2, 5 rows, 3 columns, side = 7, patch = 3, d = 2
+    conduct 1
+        e.g. 2 rows, 2 columns, side = 2, patch = 2, d = 3
+        batch 2, 3 rows, 2 columns, side = 3, patch = 2, d = 5, float64
+""",
+    draw=draw_photos, returns=("tokens",), details=dict(conduct=dict(rtol=10.0)),
+    difficulty=2, minutes=15, review="Patches become tokens", writings=(embedding_by_hand,),
+    mistakes=edits(embedding_by_hand, """
     without_embedding_bias: The bias is not added. Each patch gets it, [CLS] does not.
         + bias = torch.zeros_like(bias)
     bias_on_cls: The bias is added to [CLS], too. It belongs to the patches alone.
@@ -68,65 +80,15 @@ EMBEDDING_MISTAKES = edits(embedding_by_hand, """
         positions[1:].T.reshape(1, d, side, side)  →  positions[1:].reshape(1, d, side, side)
     images_scaled_in_place: The images that were handed in are changed. Work on a new tensor.
         = (result, images.data.mul_(0.5))[0]
-""", defines="patch_embedding")  # fmt: skip
-
-EMBEDDING = StandardChecks(reference=patch_embedding, returns=("tokens",), draw=draw_photos)
-EMBEDDING_VALUES = EMBEDDING.values(
-    "[CLS] first, then a token for each patch, all with their positions",
-    2,
-    examples=[
-        dict(rows=2, columns=2, side=2, patch=2, d=3),
-        dict(batch_shape=(2,), rows=2, columns=2, side=2, patch=3, d=2),
-    ],
-    trials=[
-        dict(rows=3, columns=3, side=3, patch=2, d=5),
-        dict(batch_shape=(2,), rows=2, columns=2, side=2, patch=3, d=7),
-    ],
-)
-EMBEDDING_GRID = EMBEDDING.further_values(
-    "grid",
-    "positions of another grid are interpolated",
-    1,
-    examples=[dict(rows=2, columns=3, side=4, patch=2, d=3)],
-    trials=[
-        dict(rows=2, columns=5, side=3, patch=2, d=5),
-        dict(batch_shape=(2,), rows=5, columns=3, side=7, patch=3, d=2),
-    ],
-)
-EMBEDDING_CONDUCT = EMBEDDING.conduct(
-    1,
-    examples=[dict(rows=2, columns=2, side=2, patch=2, d=3)],
-    trials=[dict(batch_shape=(2,), rows=3, columns=2, side=3, patch=2, d=5, dtype=torch.float64)],
-    rtol=10.0,
-)
-PATCH_EMBEDDING = AttentionExercise(
-    id="4.18",
-    title="Patches become tokens",
-    reference=(patch_embedding,),
-    points=4,
-    difficulty=2,
-    minutes=15,
-    checks=(EMBEDDING_VALUES, EMBEDDING_GRID, EMBEDDING_CONDUCT),
-    mistakes=EMBEDDING_MISTAKES,
-    writings=(embedding_by_hand,),
-    review="Patches become tokens",
-)
+""", defines="patch_embedding"))  # fmt: skip
 
 # ---------------------------------------------------------------- 4.19 and 4.20: functions of a layer and of tokens
 
-
 VIT_SIZES = dict(d_model="d_model", num_heads="heads")
 draw_layer = drawn(sizes=chosen(VIT_SIZES), weights=weights_of(ViTLayer, VIT_SIZES), tokens="* tokens d_model")
-
-
-def draw_layer_and_directions(sampler: InputSampler, **sizes: Any) -> Inputs:
-    """Draw what `draw_layer` does, and directions for the gradients of the output and of the weights."""
-    inputs = draw_layer(sampler, **sizes)
-    tokens, heads = inputs["tokens"], sizes["heads"]
-    weights = (*tokens.shape[:-2], heads, tokens.shape[-2], tokens.shape[-2])
-    shapes = {"output": tokens.shape, "weights": weights}
-    directions = {name: sampler.normal(*shape, dtype=tokens.dtype) for name, shape in shapes.items()}
-    return {**inputs, "grad_outputs": directions}
+draw_layer_and_directions = and_more(
+    draw_layer, grad_outputs=drawn_part(output="* tokens d_model", weights="* heads tokens tokens")
+)
 
 
 def with_layer(function, ViTLayer, sizes: Mapping, weights: Mapping, tokens: Tensor) -> Mapping[str, Value]:
@@ -148,42 +110,31 @@ def with_layer_gradients(
     return {**report, "the layer stays as it is": kept}
 
 
-def layer_checks(name: str, title: str) -> tuple[Check, Check]:
-    """Make the checks of a function of a layer and of tokens."""
-    values = Check(
-        name="values",
-        title=title,
-        points=2,
-        probe=with_layer,
-        names={"function": name},
-        map="weights",
-        examples=trials(
-            draw_layer, dict(tokens=3, d_model=4, heads=2), dict(batch_shape=(2,), tokens=3, d_model=6, heads=2)
-        ),
-        trials=trials(
-            draw_layer,
-            dict(tokens=5, d_model=6, heads=3),
-            dict(batch_shape=(3,), tokens=7, d_model=6, heads=2),
-            dict(batch_shape=(2, 3), tokens=2, d_model=15, heads=5),
-        ),
-    )
-    conduct = Check(
-        name="conduct",
-        title=CONDUCT,
-        points=1,
-        needs=("values",),
-        probe=with_layer_gradients,
-        names={"function": name},
-        examples=trials(draw_layer_and_directions, dict(tokens=3, d_model=4, heads=2)),
-        trials=trials(
-            draw_layer_and_directions, dict(batch_shape=(2,), tokens=5, d_model=6, heads=3, dtype=torch.float64)
-        ),
-        rtol=10.0,
-    )
-    return values, conduct
+LAYER_TRIALS = """\
+        e.g. 3 tokens, d_model = 4, 2 heads; batch 2, 3 tokens, d_model = 6, 2 heads
+        5 tokens, d_model = 6, 3 heads; batch 3, 7 tokens, d_model = 6, 2 heads
+        batch 2 × 3, 2 tokens, d_model = 15, 5 heads
+    conduct 1
+        e.g. 3 tokens, d_model = 4, 2 heads
+        batch 2, 5 tokens, d_model = 6, 3 heads, float64
+"""
 
 
-VIT_ATTENTION_MISTAKES = edits(attention_by_hand, """
+def layer_details(name: str) -> dict[str, Any]:
+    """Say what checks of a function of a layer and of tokens are made of."""
+    names = {"function": name}
+    return dict(
+        values=dict(probe=with_layer, names=names, map="weights"),
+        conduct=dict(probe=with_layer_gradients, names=names, draw=draw_layer_and_directions, rtol=10.0),
+    )
+
+
+VIT_ATTENTION = attention_exercise("4.19 Attention with a real layer", vit_attention, """
+    values 2: every head attends, with weights and biases
+""" + LAYER_TRIALS,
+    draw=draw_layer, details=layer_details("vit_attention"),
+    difficulty=2, minutes=10, review="One layer", writings=(attention_by_hand,),
+    mistakes=edits(attention_by_hand, """
     vit_without_biases: The biases are left out. Call the layer's Linears, W_Q and the others, as they are.
         layer.W_Q(tokens)  →  tokens @ layer.W_Q.weight.T
         layer.W_K(tokens)  →  tokens @ layer.W_K.weight.T
@@ -225,22 +176,14 @@ VIT_ATTENTION_MISTAKES = edits(attention_by_hand, """
         = result[0], result[1].mean(-3)
     without_gradients: Nothing learns from this: no gradient gets through it. Leave out what stops gradients, such as torch.no_grad or detach.
         = result[0].detach(), result[1].detach()
-""", defines="vit_attention")  # fmt: skip
+""", defines="vit_attention"))  # fmt: skip
 
-VIT_ATTENTION = AttentionExercise(
-    id="4.19",
-    title="Attention with a real layer",
-    reference=(vit_attention,),
-    points=3,
-    difficulty=2,
-    minutes=10,
-    checks=layer_checks("vit_attention", "every head attends, with weights and biases"),
-    mistakes=VIT_ATTENTION_MISTAKES,
-    writings=(attention_by_hand,),
-    review="One layer",
-)
-
-VIT_BLOCK_MISTAKES = edits(vit_block, """
+VIT_BLOCK = attention_exercise("4.20 A block with layer scale", vit_block, """
+    values 2: norm, attention, scale, add; norm, feed-forward, scale, add
+""" + LAYER_TRIALS,
+    draw=draw_layer, details=layer_details("vit_block"),
+    builds_on=("4.19",), difficulty=2, minutes=10, review="One layer", writings=(block_in_steps,),
+    mistakes=edits(vit_block, """
     vit_norm_last: The norms come after the additions. Let each come first, before attention and before expand, and let the residual go past it.
         vit_attention(layer, layer.norm_1(tokens))  →  vit_attention(layer, tokens)
         tokens = tokens + layer.scale_1 * seen  →  tokens = layer.norm_1(tokens + layer.scale_1 * seen)
@@ -284,21 +227,7 @@ VIT_BLOCK_MISTAKES = edits(vit_block, """
         F.gelu  →  F.relu
     nothing_in_the_middle: Between expand and contract something is missing: F.gelu.
         F.gelu(layer.expand(layer.norm_2(tokens)))  →  layer.expand(layer.norm_2(tokens))
-""")  # fmt: skip
-
-VIT_BLOCK = AttentionExercise(
-    id="4.20",
-    title="A block with layer scale",
-    reference=(vit_block,),
-    points=3,
-    difficulty=2,
-    minutes=10,
-    checks=layer_checks("vit_block", "norm, attention, scale, add; norm, feed-forward, scale, add"),
-    mistakes=VIT_BLOCK_MISTAKES,
-    writings=(block_in_steps,),
-    builds_on=("4.19",),
-    review="One layer",
-)
+"""))  # fmt: skip
 
 # ---------------------------------------------------------------- 4.21
 
@@ -318,7 +247,20 @@ def draw_weights(
     return {"weights": weights, "rows": rows, "columns": columns}
 
 
-CLS_MISTAKES = edits(cls_map, """
+CLS_MAP = attention_exercise("4.21 What [CLS] looks at", cls_map, """
+    values 1: the row of [CLS], its patches, on their grid
+        e.g. 2 heads, 3 rows, 4 columns
+        2 heads, 3 rows, 5 columns; 3 heads, 7 rows, 2 columns
+    batch 0.5
+        e.g. batch 2, 3 heads, 2 rows, 4 columns
+        batch 5, 3 heads, 2 rows, 7 columns; batch 2 × 3, 2 heads, 5 rows, 3 columns
+    conduct 0.5
+        e.g. 2 heads, 3 rows, 4 columns
+        batch 2, 3 heads, 5 rows, 2 columns, float64
+""",
+    draw=draw_weights, returns=("map",), details=dict(values=dict(map="map")),
+    difficulty=1, minutes=5, review="What [CLS] looks at",
+    mistakes="""
     looked_at_cls: This is the column of [CLS]: who looks at it. Take its row: what it looks at.
         weights[..., 0, 1:]  →  weights[..., 1:, 0]
     last_patch_asks: This is the row of the last token. [CLS] is the first.
@@ -345,40 +287,5 @@ CLS_MISTAKES = edits(cls_map, """
     map_without_gradients: Nothing learns from this map: no gradient gets through it. Leave out what stops gradients, such as torch.no_grad or detach.
         = result.detach()
 """)  # fmt: skip
-
-CLS_MAPS = StandardChecks(reference=cls_map, returns=("map",), draw=draw_weights)
-CLS_CONDUCT = CLS_MAPS.conduct(
-    0.5,
-    examples=[dict(heads=2, rows=3, columns=4)],
-    trials=[dict(batch_shape=(2,), heads=3, rows=5, columns=2, dtype=torch.float64)],
-)
-CLS_MAP = AttentionExercise(
-    id="4.21",
-    title="What [CLS] looks at",
-    reference=(cls_map,),
-    points=2,
-    difficulty=1,
-    minutes=5,
-    checks=(
-        CLS_MAPS.values(
-            "the row of [CLS], its patches, on their grid",
-            1,
-            map="map",
-            examples=[dict(heads=2, rows=3, columns=4)],
-            trials=[dict(heads=2, rows=3, columns=5), dict(heads=3, rows=7, columns=2)],
-        ),
-        CLS_MAPS.batch(
-            0.5,
-            examples=[dict(batch_shape=(2,), heads=3, rows=2, columns=4)],
-            trials=[
-                dict(batch_shape=(5,), heads=3, rows=2, columns=7),
-                dict(batch_shape=(2, 3), heads=2, rows=5, columns=3),
-            ],
-        ),
-        CLS_CONDUCT,
-    ),
-    mistakes=CLS_MISTAKES,
-    review="What [CLS] looks at",
-)
 
 REAL_EYES: tuple[Exercise, ...] = (PATCH_EMBEDDING, VIT_ATTENTION, VIT_BLOCK, CLS_MAP)

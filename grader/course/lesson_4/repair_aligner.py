@@ -7,9 +7,8 @@ from attention.mended import image_tokens
 from attention.short_trainings import ALIGNER
 from torch import Tensor, nn
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_4.short_training import training_gate
-from grader.declare.authoring import Check, edits, further_check, trials
 from grader.declare.drawn import drawn
 from grader.declare.probes import along, as_tensor, effects_of
 from grader.records import Value
@@ -65,7 +64,18 @@ def tokens_conduct(
     }
 
 
-ALIGNER_REPAIR_MISTAKES = edits(image_tokens, """
+ALIGNER_REPAIR = attention_exercise("4.7 Repair: it learns, and then no more", image_tokens, """
+    values 2: the aligner learns, the encoder does not, and the tokens are the aligned features
+        e.g. batch 2, 3 patches, 4 pixels, width = 3, d_text = 2
+        batch 3, 7 patches, 5 pixels, width = 11, d_text = 2; batch 5, 2 patches, 13 pixels, width = 3, d_text = 7
+    conduct 0: patches, weights and the gradient mode stay as they are; float64 stays float64
+        e.g. batch 2, 3 patches, 4 pixels, width = 3, d_text = 2
+        batch 2, 3 patches, 7 pixels, width = 3, d_text = 2, float64
+""",
+    draw=draw_features, details=dict(values=dict(probe=tokens_values), conduct=dict(probe=tokens_conduct)),
+    difficulty=2, minutes=8, review="Third training: it learns, and then no more",
+    also=(training_gate(ALIGNER, image_tokens, "mended_aligner", "train-frozen", 1),),
+    mistakes="""
     aligner_still_frozen: No gradient gets to the aligner. The encoder alone was to stay as it is: call the aligner
         outside torch.no_grad(), and neither freeze it nor detach its tokens.
         return aligner(features)  →  with torch.no_grad(): return aligner(features)
@@ -96,37 +106,3 @@ ALIGNER_REPAIR_MISTAKES = edits(image_tokens, """
         torch.no_grad():`, which ends with its block.
         = (result, torch.set_grad_enabled(False))[0]
 """)  # fmt: skip
-
-
-ALIGNER_SMALL = dict(batch_shape=(2,), patches=3, pixels=4, width=3, d_text=2)
-TOKENS_VALUES = Check(
-    name="values",
-    title="the aligner learns, the encoder does not, and the tokens are the aligned features",
-    points=2,
-    probe=tokens_values,
-    examples=trials(draw_features, ALIGNER_SMALL),
-    trials=trials(
-        draw_features,
-        dict(batch_shape=(3,), patches=7, pixels=5, width=11, d_text=2),
-        dict(batch_shape=(5,), patches=2, pixels=13, width=3, d_text=7),
-    ),
-)
-TOKENS_CONDUCT = further_check(
-    name="conduct",
-    title="patches, weights and the gradient mode stay as they are; float64 stays float64",
-    points=0,
-    probe=tokens_conduct,
-    examples=trials(draw_features, ALIGNER_SMALL),
-    trials=trials(draw_features, dict(ALIGNER_SMALL, pixels=7, dtype=torch.float64)),
-)
-ALIGNER_REPAIR = AttentionExercise(
-    id="4.7",
-    title="Repair: it learns, and then no more",
-    reference=(image_tokens,),
-    points=3,
-    difficulty=2,
-    minutes=8,
-    checks=(TOKENS_VALUES, TOKENS_CONDUCT, training_gate(ALIGNER, image_tokens, "mended_aligner", "train-frozen", 1)),
-    mistakes=ALIGNER_REPAIR_MISTAKES,
-    review="Third training: it learns, and then no more",
-)

@@ -8,12 +8,10 @@ from attention.mended import looking_loss
 from attention.short_trainings import BONUS
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_4.short_training import training_gate
-from grader.declare.authoring import CONDUCT, InputSampler, StandardChecks, edits, further_check, trials
-from grader.declare.drawn import drawn, given, integers, normal
+from grader.declare.authoring import Inputs, InputSampler, Value, drawn, given, integers, normal
 from grader.declare.probes import effects_of, purity_and_gradients
-from grader.records import Inputs, Value
 
 draw_answers_and_scores = drawn(
     logits=normal("questions words", scale=2.0),
@@ -56,7 +54,24 @@ def loss_gradients(
     return purity_and_gradients(call, inputs, {"loss": torch.ones((), dtype=logits.dtype)})
 
 
-BONUS_MISTAKES = edits(looking_loss, """
+BONUS_REPAIR = attention_exercise("4.9 Repair: it stares at one patch", looking_loss, """
+    values 1.5: the cross-entropy of the answers, less a bonus for looking around
+        e.g. 2 questions, 3 words, 4 patches
+        e.g. 2 questions, 3 words, 4 patches, zeros = True
+        e.g. 2 questions, 3 words, 4 patches, strength = 9.0
+        7 questions, 5 words, 9 patches, strength = 0.3
+        3 questions, 11 words, 2 patches, strength = 0.0
+        5 questions, 3 words, 7 patches, strength = 0.9, zeros = True
+        4 questions, 3 words, 7 patches, strength = 9.0  # below 0
+    conduct 0.5
+        e.g. 2 questions, 3 words, 4 patches
+        5 questions, 7 words, 3 patches, strength = 0.7, float64
+""",
+    draw=draw_answers_and_maps, returns=("loss",),
+    details=dict(conduct=dict(draw=draw_answers_and_scores, probe=loss_gradients)),
+    difficulty=2, minutes=8, review="Fifth training: it stares at one patch",
+    also=(training_gate(BONUS, looking_loss, "mended_bonus", "train-bonus", 1),),
+    mistakes="""
     entropy_still_added: Training makes a loss smaller. The entropy is still added to it, so a map that looks around
         costs something, and one that stays on a patch does not.
         - strength  →  + strength
@@ -79,8 +94,7 @@ BONUS_MISTAKES = edits(looking_loss, """
     zero_weights_give_nan: A weight of exactly 0 gives NaN, since 0 · log 0 does. The gate is passed, because this
         training had none: keep the weights above 0 inside the log.
         .clamp_min(torch.finfo(weights.dtype).tiny)  →
-    strength_ignored: The strength is not used: the bonus stays as large as it was at the beginning, and never
-        fades.
+    strength_ignored: The strength is not used: the bonus stays as large as it was at the beginning, and never fades.
         + strength = 1.0
     clamped_at_zero: The gate is passed, because the loss never gets below 0 here. With a larger bonus it does, and there
         a loss that is clamped at 0 has no gradient.
@@ -92,40 +106,3 @@ BONUS_MISTAKES = edits(looking_loss, """
         what stops gradients, such as torch.no_grad, detach or .data.
         + weights = weights.detach()
 """)  # fmt: skip
-
-
-LOSSES = StandardChecks(reference=looking_loss, returns=("loss",), draw=draw_answers_and_maps)
-BONUS_SMALL = dict(questions=2, words=3, patches=4)
-BONUS_CONDUCT = further_check(
-    name="conduct",
-    title=CONDUCT,
-    points=0.5,
-    probe=loss_gradients,
-    examples=trials(draw_answers_and_scores, BONUS_SMALL),
-    trials=trials(draw_answers_and_scores, dict(questions=5, words=7, patches=3, strength=0.7, dtype=torch.float64)),
-)
-BONUS_REPAIR = AttentionExercise(
-    id="4.9",
-    title="Repair: it stares at one patch",
-    reference=(looking_loss,),
-    points=3,
-    difficulty=2,
-    minutes=8,
-    checks=(
-        LOSSES.values(
-            "the cross-entropy of the answers, less a bonus for looking around",
-            1.5,
-            examples=[BONUS_SMALL, dict(BONUS_SMALL, zeros=True), dict(BONUS_SMALL, strength=9.0)],
-            trials=[
-                dict(questions=7, words=5, patches=9, strength=0.3),
-                dict(questions=3, words=11, patches=2, strength=0.0),
-                dict(questions=5, words=3, patches=7, strength=0.9, zeros=True),
-                dict(questions=4, words=3, patches=7, strength=9.0),  # below 0
-            ],
-        ),
-        BONUS_CONDUCT,
-        training_gate(BONUS, looking_loss, "mended_bonus", "train-bonus", 1),
-    ),
-    mistakes=BONUS_MISTAKES,
-    review="Fifth training: it stares at one patch",
-)

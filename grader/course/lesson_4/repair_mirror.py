@@ -7,9 +7,8 @@ from attention.mended import mirror_left_right
 from attention.short_trainings import MIRROR
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_4.short_training import training_gate
-from grader.declare.authoring import Check, edits, further_check, trials
 from grader.declare.drawn import drawn, integers, mask
 from grader.declare.probes import effects_of, pair
 from grader.records import Value
@@ -37,7 +36,18 @@ def _where(turned: Tensor, mirrored: Tensor, patches: Tensor) -> Tensor:
     return torch.where(turned[:, None, None], mirrored, patches)
 
 
-MIRROR_MISTAKES = edits(mirror_left_right, """
+MIRROR_REPAIR = attention_exercise("4.8 Repair: it looks at two places", mirror_left_right, """
+    values 1.5: scene and question are mirrored together, in the scenes that are turned
+        e.g. 7 scenes, 2 pixels
+        31 scenes, 3 pixels; 23 scenes, 11 pixels
+    conduct 0.5: the inputs stay as they are; float64 stays float64
+        e.g. 5 scenes, 2 pixels
+        13 scenes, 5 pixels, float64
+""",
+    draw=draw_mirrored, details=dict(values=dict(probe=mirror_values), conduct=dict(probe=mirror_conduct)),
+    difficulty=2, minutes=8, review="Fourth training: it looks at two places",
+    also=(training_gate(MIRROR, mirror_left_right, "mended_mirror", "train-mirror", 1),),
+    mistakes="""
     questions_stay: The scenes are mirrored, and the questions stay. In a mirrored scene, the answer to the top left
         now stands at the top right: mirror `cells`, too.
         = cells, result[1]
@@ -66,36 +76,3 @@ MIRROR_MISTAKES = edits(mirror_left_right, """
         change places; nobody writes a mirrored 7.
         = result[0], torch.where(turned[:, None, None], result[1].flip(-1), result[1])
 """)  # fmt: skip
-
-
-MIRRORED_VALUES = Check(
-    name="values",
-    title="scene and question are mirrored together, in the scenes that are turned",
-    points=1.5,
-    probe=mirror_values,
-    examples=trials(draw_mirrored, dict(scenes=7, pixels=2)),
-    trials=trials(draw_mirrored, dict(scenes=31, pixels=3), dict(scenes=23, pixels=11)),
-)
-MIRRORED_CONDUCT = further_check(
-    name="conduct",
-    title="the inputs stay as they are; float64 stays float64",
-    points=0.5,
-    probe=mirror_conduct,
-    examples=trials(draw_mirrored, dict(scenes=5, pixels=2)),
-    trials=trials(draw_mirrored, dict(scenes=13, pixels=5, dtype=torch.float64)),
-)
-MIRROR_REPAIR = AttentionExercise(
-    id="4.8",
-    title="Repair: it looks at two places",
-    reference=(mirror_left_right,),
-    points=3,
-    difficulty=2,
-    minutes=8,
-    checks=(
-        MIRRORED_VALUES,
-        MIRRORED_CONDUCT,
-        training_gate(MIRROR, mirror_left_right, "mended_mirror", "train-mirror", 1),
-    ),
-    mistakes=MIRROR_MISTAKES,
-    review="Fourth training: it looks at two places",
-)

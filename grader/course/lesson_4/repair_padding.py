@@ -2,15 +2,13 @@
 
 from typing import Any
 
-import torch
 from attention.mended import look_past_padding
 from attention.short_trainings import PADDING
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.common.look import draw_look, draw_look_and_direction, look_conduct, look_values
 from grader.course.lesson_4.short_training import training_gate
-from grader.declare.authoring import CONDUCT, Check, InputSampler, edits, further_check, trials
-from grader.records import Inputs
+from grader.declare.authoring import Inputs, InputSampler
 
 
 def with_padding(sampler: InputSampler, inputs: Inputs) -> Inputs:
@@ -30,7 +28,25 @@ def draw_padded_and_direction(sampler: InputSampler, **sizes: Any) -> Inputs:
     return with_padding(sampler, draw_look_and_direction(sampler, **sizes))
 
 
-PADDING_REPAIR_MISTAKES = edits(look_past_padding, """
+NAMES = {"look_at_image": "look_past_padding"}
+PADDING_REPAIR = attention_exercise("4.5 Repair: it looks where nothing is", look_past_padding, """
+    values 1.5: every word looks at its own scene, and not at the padding
+        e.g. batch 2, 2 words, 3 patches, d_model = 2, 1 head; batch 2, 1 word, 4 patches, d_model = 2, 1 head
+        batch 3, 5 words, 7 patches, d_model = 6, 2 heads
+        batch 2, 7 words, 3 patches, d_model = 9, 3 heads
+        batch 5, 1 word, 9 patches, d_model = 4, 1 head
+    conduct 0.5
+        e.g. batch 2, 2 words, 3 patches, d_model = 2, 1 head
+        batch 2, 3 words, 5 patches, d_model = 6, 3 heads, float64
+""",
+    draw=draw_padded,
+    details=dict(
+        values=dict(probe=look_values, names=NAMES, map="weights"),
+        conduct=dict(draw=draw_padded_and_direction, probe=look_conduct, names=NAMES),
+    ),
+    difficulty=2, minutes=8, review="First training: it looks where nothing is",
+    also=(training_gate(PADDING, look_past_padding, "mended_padding", "train-padding", 1),),
+    mistakes="""
     mask_still_inverted: The words look at the padding, and at nothing else. In this course a mask is True where one
         may look; `padding` is True where one may not.
         ~padding  →  padding
@@ -63,53 +79,7 @@ PADDING_REPAIR_MISTAKES = edits(look_past_padding, """
     mask_turned_round: The order of the cells is turned round. The mask has to be true where a cell is no padding,
         cell by cell.
         padding.unsqueeze  →  padding.flip(-1).unsqueeze
-    padded_patches_detached: No gradient gets back to the image, so the aligner cannot learn. The gate is passed all
-        the same, because it was aligned before: leave out what stops gradients, such as torch.no_grad, detach or
-        .data.
+    padded_patches_detached: No gradient gets back to the image, so the aligner cannot learn. The gate is passed all the
+        same, because it was aligned before: leave out what stops gradients, such as torch.no_grad, detach or .data.
         words, patches, ~  →  words, patches.detach(), ~
 """)  # fmt: skip
-
-
-PADDING_SMALL = dict(batch_shape=(2,), words=2, patches=3, d_model=2, heads=1)
-NAMES = {"look_at_image": "look_past_padding"}
-PADDED_VALUES = Check(
-    name="values",
-    title="every word looks at its own scene, and not at the padding",
-    points=1.5,
-    probe=look_values,
-    names=NAMES,
-    map="weights",
-    examples=trials(draw_padded, PADDING_SMALL, dict(PADDING_SMALL, words=1, patches=4)),
-    trials=trials(
-        draw_padded,
-        dict(batch_shape=(3,), words=5, patches=7, d_model=6, heads=2),
-        dict(batch_shape=(2,), words=7, patches=3, d_model=9, heads=3),
-        dict(batch_shape=(5,), words=1, patches=9, d_model=4, heads=1),
-    ),
-)
-PADDED_CONDUCT = further_check(
-    name="conduct",
-    title=CONDUCT,
-    points=0.5,
-    probe=look_conduct,
-    names=NAMES,
-    examples=trials(draw_padded_and_direction, PADDING_SMALL),
-    trials=trials(
-        draw_padded_and_direction, dict(batch_shape=(2,), words=3, patches=5, d_model=6, heads=3, dtype=torch.float64)
-    ),
-)
-PADDING_REPAIR = AttentionExercise(
-    id="4.5",
-    title="Repair: it looks where nothing is",
-    reference=(look_past_padding,),
-    points=3,
-    difficulty=2,
-    minutes=8,
-    checks=(
-        PADDED_VALUES,
-        PADDED_CONDUCT,
-        training_gate(PADDING, look_past_padding, "mended_padding", "train-padding", 1),
-    ),
-    mistakes=PADDING_REPAIR_MISTAKES,
-    review="First training: it looks where nothing is",
-)

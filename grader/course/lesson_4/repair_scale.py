@@ -1,39 +1,31 @@
 """Exercise 4.6: `look_once`, in the place of an attention without its scale."""
 
-import torch
 from attention.mended import look_once
 from attention.short_trainings import SCALE
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_4.short_training import training_gate
-from grader.declare.authoring import InputSampler, StandardChecks, edits
-from grader.records import Inputs
+from grader.declare.authoring import InputSampler, drawn, normal
+from grader.declare.drawn import Draw, Sizes
 
 
-def draw_one_look(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    words: int,
-    patches: int,
-    d_k: int,
-    d_v: int,
-    scale: float = 1.0,
-    scores: str = "any",
-    dtype: torch.dtype = torch.float32,
-) -> Inputs:
-    """Draw queries, keys and values; their scores are "any", or all "below zero".
+def draw_side_of_look(shape: str, sign: int) -> Draw:
+    """Draw queries or keys, for scores that are all below zero where a trial says so.
 
     Scores so low that exp makes 0 of them are drawn in float64, where other orders of the same sums differ by less.
     """
-    query = sampler.normal(*batch_shape, words, d_k, scale=scale, dtype=dtype)
-    key = sampler.normal(*batch_shape, patches, d_k, scale=scale, dtype=dtype)
-    return {
-        "query": query.abs() if scores == "below zero" else query,
-        "key": -key.abs() if scores == "below zero" else key,
-        "value": sampler.normal(*batch_shape, patches, d_v, dtype=dtype),
-    }
+
+    def draw(sampler: InputSampler, sizes: Sizes) -> Tensor:
+        side = normal(shape, scale="scale")(sampler, sizes)
+        return sign * side.abs() if sizes.get("scores") == "below zero" else side
+
+    return draw
+
+
+draw_one_look = drawn(
+    query=draw_side_of_look("* words d_k", 1), key=draw_side_of_look("* patches d_k", -1), value="* patches d_v"
+)
 
 
 def _seen(scores: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
@@ -41,7 +33,21 @@ def _seen(scores: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     return weights @ value, weights
 
 
-SCALE_MISTAKES = edits(look_once, """
+SCALE_REPAIR = attention_exercise("4.6 Repair: it is sure from the first step", look_once, """
+    values 1.5: softmax(QKᵀ / √d_k) V, for every width
+        e.g. 2 words, 3 patches, d_k = 4, d_v = 2; 1 word, 5 patches, d_k = 9, d_v = 3, scale = 20.0
+        batch 3, 5 words, 7 patches, d_k = 11, d_v = 2
+        batch 2 × 5, 3 words, 2 patches, d_k = 7, d_v = 13
+        1 word, 9 patches, d_k = 32, d_v = 5
+        7 words, 3 patches, d_k = 5, d_v = 2, scale = 20.0
+        5 words, 3 patches, d_k = 7, d_v = 2, scale = 40.0, scores = below zero, float64
+    conduct 0.5
+        batch 2, 3 words, 5 patches, d_k = 7, d_v = 2, float64
+""",
+    draw=draw_one_look, returns=("what is seen", "weights"), details=dict(values=dict(map="weights")),
+    difficulty=2, minutes=8, review="Second training: it is sure from the first step",
+    also=(training_gate(SCALE, look_once, "mended_scale", "train-scale", 1),),
+    mistakes="""
     scale_still_missing: The scores are as large as before. A sum of d_k products grows with √d_k: divide it by what
         lesson 1 divides it by.
         / query.shape[-1] ** 0.5  →
@@ -71,36 +77,3 @@ SCALE_MISTAKES = edits(look_once, """
     softmax_by_hand: exp of a large score is infinite, and the weights become NaN. torch.softmax takes care of that.
         torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-1)  →  (query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5).exp(); weights = weights / weights.sum(-1, keepdim=True)
 """)  # fmt: skip
-
-
-LOOKS = StandardChecks(reference=look_once, returns=("what is seen", "weights"), draw=draw_one_look)
-LOOKS_CONDUCT = LOOKS.conduct(
-    0.5, trials=[dict(batch_shape=(2,), words=3, patches=5, d_k=7, d_v=2, dtype=torch.float64)]
-)
-SCALE_REPAIR = AttentionExercise(
-    id="4.6",
-    title="Repair: it is sure from the first step",
-    reference=(look_once,),
-    points=3,
-    difficulty=2,
-    minutes=8,
-    checks=(
-        LOOKS.values(
-            "softmax(QKᵀ / √d_k) V, for every width",
-            1.5,
-            map="weights",
-            examples=[dict(words=2, patches=3, d_k=4, d_v=2), dict(words=1, patches=5, d_k=9, d_v=3, scale=20.0)],
-            trials=[
-                dict(batch_shape=(3,), words=5, patches=7, d_k=11, d_v=2),
-                dict(batch_shape=(2, 5), words=3, patches=2, d_k=7, d_v=13),
-                dict(words=1, patches=9, d_k=32, d_v=5),
-                dict(words=7, patches=3, d_k=5, d_v=2, scale=20.0),
-                dict(words=5, patches=3, d_k=7, d_v=2, scale=40.0, scores="below zero", dtype=torch.float64),
-            ],
-        ),
-        LOOKS_CONDUCT,
-        training_gate(SCALE, look_once, "mended_scale", "train-scale", 1),
-    ),
-    mistakes=SCALE_MISTAKES,
-    review="Second training: it is sure from the first step",
-)

@@ -7,41 +7,19 @@ import torch
 from attention.explanations import attention_rollout
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
-from grader.course.lesson_4.explain_writings import rollout_in_one_product
+from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_4.own_model import OWN_ROLLOUT
-from grader.declare.authoring import CONDUCT, Check, InputSampler, edits, further_check, trials
+from grader.course.lesson_4.writings import rollout_in_one_product
+from grader.declare.authoring import Value, and_more, drawn, normal
+from grader.declare.drawn import then
 from grader.declare.probes import purity_and_gradients
-from grader.records import Inputs, Value
 
-
-def draw_maps(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    layers: int,
-    heads: int,
-    tokens: int,
-    patches: int,
-    dtype=torch.float32,
-) -> Inputs:
-    """Draw the maps of some layers, (layers, ..., H, T, T) in one tensor, and a map over the patches (..., H, T, S)."""
-
-    def weights(*shape: int) -> Tensor:
-        return sampler.normal(*shape, scale=2.0, dtype=dtype).softmax(-1)
-
-    return {
-        "self_maps": weights(layers, *batch_shape, heads, tokens, tokens),
-        "cross_map": weights(*batch_shape, heads, tokens, patches),
-    }
-
-
-def draw_maps_and_direction(sampler: InputSampler, **sizes: Any) -> Inputs:
-    """Draw what `draw_maps` does, and a direction for the gradient."""
-    inputs = draw_maps(sampler, **sizes)
-    cross_map = inputs["cross_map"]
-    shape = (*cross_map.shape[:-3], *cross_map.shape[-2:])
-    return {**inputs, "grad_output": sampler.normal(*shape, dtype=cross_map.dtype)}
+# The maps of some layers in one tensor, and a map over the patches.
+draw_maps = drawn(
+    self_maps=then(normal("layers * heads tokens tokens", scale=2.0), torch.nn.Softmax(-1)),
+    cross_map=then(normal("* heads tokens patches", scale=2.0), torch.nn.Softmax(-1)),
+)
+draw_maps_and_direction = and_more(draw_maps, grad_output="* tokens patches")
 
 
 def rollout_values(attention_rollout, self_maps: Tensor, cross_map: Tensor) -> Mapping[str, Value]:
@@ -64,10 +42,27 @@ def rollout_gradients(
     return {"the list of maps stays as it is": all(kept), **report}
 
 
-# ---------------------------------------------------------------- mistakes
-
-
-ROLLOUT_MISTAKES = edits(attention_rollout, """
+ROLLOUT = attention_exercise("4.1 Attention rollout", attention_rollout, """
+    values 3: heads averaged, half identity, layer after layer, then the image
+        e.g. 2 layers, 2 heads, 3 tokens, 4 patches
+        3 layers, 2 heads, 5 tokens, 7 patches; 2 layers, 3 heads, 7 tokens, 5 patches, batch 2
+    layers 1: any number of layers, and any batch dimensions
+        e.g. 1 layer, 2 heads, 3 tokens, 2 patches, batch 2
+        1 layer, 3 heads, 5 tokens, 2 patches, batch 2; 4 layers, 2 heads, 3 tokens, 5 patches, batch 3 × 2
+    conduct 1
+        e.g. 1 layer, 2 heads, 3 tokens, 2 patches, float64
+        2 layers, 2 heads, 3 tokens, 5 patches, batch 2, float64
+    own model 1: the rollout of your trained model, for questions that you have not seen
+        20 scenes, task = read
+""",
+    draw=draw_maps, probe=rollout_values,
+    details={
+        "values": dict(map="map"),
+        "conduct": dict(draw=draw_maps_and_direction, probe=rollout_gradients),
+        "own model": OWN_ROLLOUT,
+    },
+    difficulty=2, minutes=10, review="Rollout", writings=(rollout_in_one_product,),
+    mistakes="""
     last_layer_first: The layers are multiplied in the wrong order. What the first layer hands on is what the second
         one mixes: the last layer must stand on the left.
         + self_maps = self_maps[::-1]
@@ -104,51 +99,3 @@ ROLLOUT_MISTAKES = edits(attention_rollout, """
         / 2 @ seen  →  / 2 * seen
         = result @ cross_map.mean(-3)
 """)  # fmt: skip
-
-
-ROLLOUT_SIZES = dict(layers=2, heads=2, tokens=3, patches=5, batch_shape=(2,))
-VALUES = Check(
-    name="values",
-    title="heads averaged, half identity, layer after layer, then the image",
-    points=3,
-    probe=rollout_values,
-    map="map",
-    examples=trials(draw_maps, dict(layers=2, heads=2, tokens=3, patches=4)),
-    trials=trials(
-        draw_maps,
-        dict(layers=3, heads=2, tokens=5, patches=7),
-        dict(layers=2, heads=3, tokens=7, patches=5, batch_shape=(2,)),
-    ),
-)
-LAYERS = further_check(
-    name="layers",
-    title="any number of layers, and any batch dimensions",
-    points=1,
-    probe=rollout_values,
-    examples=trials(draw_maps, dict(layers=1, heads=2, tokens=3, patches=2, batch_shape=(2,))),
-    trials=trials(
-        draw_maps,
-        dict(layers=1, heads=3, tokens=5, patches=2, batch_shape=(2,)),
-        dict(layers=4, heads=2, tokens=3, patches=5, batch_shape=(3, 2)),
-    ),
-)
-CONDUCT_CHECK = further_check(
-    name="conduct",
-    title=CONDUCT,
-    points=1,
-    probe=rollout_gradients,
-    examples=trials(draw_maps_and_direction, dict(layers=1, heads=2, tokens=3, patches=2, dtype=torch.float64)),
-    trials=trials(draw_maps_and_direction, dict(ROLLOUT_SIZES, dtype=torch.float64)),
-)
-ROLLOUT = AttentionExercise(
-    id="4.1",
-    title="Attention rollout",
-    reference=(attention_rollout,),
-    points=6,
-    difficulty=2,
-    minutes=10,
-    checks=(VALUES, LAYERS, CONDUCT_CHECK, OWN_ROLLOUT),
-    mistakes=ROLLOUT_MISTAKES,
-    writings=(rollout_in_one_product,),
-    review="Rollout",
-)

@@ -6,12 +6,10 @@ import torch
 from attention.rotary import rotate, rotate_2d
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
-from grader.course.lesson_4.modern_writings import rotate_2d_in_one, rotate_as_complex, rotate_in_loop
-from grader.declare.authoring import Check, InputSampler, StandardChecks, edits, further_check, trials
-from grader.declare.drawn import drawn, given, integers, normal, where_given
+from grader.course.common.attention_words import attention_exercise
+from grader.course.lesson_4.writings import rotate_2d_in_one, rotate_as_complex, rotate_in_loop
+from grader.declare.authoring import Inputs, InputSampler, Value, drawn, given, integers, normal, where_given
 from grader.declare.probes import raised
-from grader.records import Inputs, Value
 
 FARTHEST = 40  # place; farther out, float32 rounds the angles more than is allowed here
 # Whoever computes the angles in float32 is right. So in float64 the results may be off by what float32 rounds.
@@ -28,21 +26,19 @@ def draw_rotation(
     each: bool = False,
     fractions: bool = False,
     dtype: torch.dtype = torch.float32,
-    dtype_of_places: torch.dtype | None = None,
+    double_places: bool = False,
 ) -> Inputs:
     """Draw vectors and places; a base if one is given.
 
     Args:
         each: whether every vector of the batch has a place of its own.
         fractions: whether places may lie between the integers.
-        dtype_of_places: of another precision than the vectors, if one is given.
+        double_places: whether places are float64, whatever the vectors are.
     """
     shape = (*batch_shape, n) if each else (n,)
     places = sampler.uniform(*shape) * FARTHEST if fractions else sampler.integers(0, FARTHEST, *shape)
-    inputs = {
-        "vectors": sampler.normal(*batch_shape, n, d, dtype=dtype),
-        "positions": places if dtype_of_places is None else places.to(dtype_of_places),
-    }
+    vectors = sampler.normal(*batch_shape, n, d, dtype=dtype)
+    inputs = {"vectors": vectors, "positions": places.double() if double_places else places}
     return inputs if base is None else {**inputs, "base": base}
 
 
@@ -87,49 +83,31 @@ def rotate_odd(rotate, odd: Tensor, even: Tensor, positions: Tensor) -> Mapping[
     }
 
 
-ROTATE_CHECKS = StandardChecks(reference=rotate, returns=("rotated",), draw=draw_rotation)
-ROTATE_VALUES = ROTATE_CHECKS.values(
-    "each pair of neighbours is turned by its own angle",
-    2,
-    examples=[dict(n=2, d=4), dict(n=3, d=6, base=100.0), dict(n=2, d=4, dtype_of_places=torch.float64)],
-    trials=[
-        dict(n=7, d=6),
-        dict(n=5, d=2),
-        dict(n=3, d=10, base=50.0),
-        dict(n=5, d=8, fractions=True),
-        dict(n=5, d=4, dtype_of_places=torch.float64),
-    ],
-)
-RELATION = Check(
-    name="relation",
-    title="a score depends on the distance of query and key alone, and lengths stay",
-    points=1,
-    probe=rotary_relation,
-    examples=trials(draw_relation, dict(n=3, d=4, shift=5)),
-    trials=trials(draw_relation, dict(n=7, d=6, shift=3), dict(n=5, d=2, shift=1)),
-)
-ROTATE_BATCH = ROTATE_CHECKS.batch(
-    1,
-    title="with a batch, and with places of each vector's own",
-    examples=[dict(batch_shape=(2,), n=3, d=4, each=True)],
-    trials=[
-        dict(batch_shape=(2, 3), n=7, d=4),
-        dict(batch_shape=(2, 3), n=5, d=6, each=True),
-        dict(batch_shape=(3,), n=3, d=6, each=True),
-    ],
-)
-ODD = further_check(
-    name="odd",
-    title="an odd width raises a ValueError",
-    points=1,
-    probe=rotate_odd,
-    examples=trials(draw_odd, dict(n=2, d=3)),
-    trials=trials(draw_odd, dict(n=3, d=7), dict(n=2, d=1)),
-)
-ROTATE_CONDUCT = ROTATE_CHECKS.conduct(
-    1, examples=[dict(n=2, d=4)], trials=[dict(batch_shape=(2,), n=5, d=6, dtype=torch.float64)], rtol=ANGLES_IN_FLOAT32
-)
-ROTATE_MISTAKES = edits(rotate, """
+ROTATE = attention_exercise("4.10 Rotary positions", rotate, """
+    values 2: each pair of neighbours is turned by its own angle
+        e.g. n = 2, d = 4; n = 3, d = 6, base = 100.0; n = 2, d = 4, double_places = True
+        n = 7, d = 6; n = 5, d = 2; n = 3, d = 10, base = 50.0; n = 5, d = 8, fractions = True; n = 5, d = 4, double_places = True
+    relation 1 after nothing: a score depends on the distance of query and key alone, and lengths stay
+        e.g. n = 3, d = 4, shift = 5
+        n = 7, d = 6, shift = 3; n = 5, d = 2, shift = 1
+    batch 1: with a batch, and with places of each vector's own
+        e.g. batch 2, n = 3, d = 4, each = True
+        batch 2 × 3, n = 7, d = 4; batch 2 × 3, n = 5, d = 6, each = True; batch 3, n = 3, d = 6, each = True
+    odd 1: an odd width raises a ValueError
+        e.g. n = 2, d = 3
+        n = 3, d = 7; n = 2, d = 1
+    conduct 1
+        e.g. n = 2, d = 4
+        batch 2, n = 5, d = 6, float64
+""",
+    draw=draw_rotation, returns=("rotated",),
+    details=dict(
+        relation=dict(draw=draw_relation, probe=rotary_relation),
+        odd=dict(draw=draw_odd, probe=rotate_odd),
+        conduct=dict(rtol=ANGLES_IN_FLOAT32),
+    ),
+    difficulty=2, minutes=12, review="Positions that turn", writings=(rotate_as_complex, rotate_in_loop),
+    mistakes="""
     pairs_of_halves: Dimension i is paired with i + d/2, as some programs do. Pair neighbours: 2i and 2i + 1.
         vectors[..., 0::2], vectors[..., 1::2]  →  vectors.chunk(2, dim=-1)
         torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)  →  torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
@@ -171,23 +149,7 @@ ROTATE_MISTAKES = edits(rotate, """
         = (vectors.data.copy_(result.data), result)[1]
 """)  # fmt: skip
 
-
-ROTATE = AttentionExercise(
-    id="4.10",
-    title="Rotary positions",
-    reference=(rotate,),
-    points=6,
-    difficulty=2,
-    minutes=12,
-    checks=(ROTATE_VALUES, RELATION, ROTATE_BATCH, ODD, ROTATE_CONDUCT),
-    mistakes=ROTATE_MISTAKES,
-    writings=(rotate_as_complex, rotate_in_loop),
-    review="Positions that turn",
-)
-
-
 # ---------------------------------------------------------------- 4.11
-
 
 # Vectors, and the row and the column of each; a base if the trial gives one.
 draw_grid = drawn(
@@ -197,9 +159,20 @@ draw_grid = drawn(
     base=where_given("base", given("base")),
 )
 
-
-ROTATE_2D_CHECKS = StandardChecks(reference=rotate_2d, returns=("rotated",), draw=draw_grid)
-ROTATE_2D_MISTAKES = edits(rotate_2d, """
+ROTATE_2D = attention_exercise("4.11 Rotary positions on a grid", rotate_2d, """
+    values 2: the first half is turned by the row, the last half by the column
+        e.g. n = 3, d = 8; n = 2, d = 12, base = 100.0
+        n = 7, d = 12; n = 5, d = 4; n = 3, d = 8, base = 50.0
+    batch 1
+        e.g. batch 2, n = 3, d = 8
+        batch 2 × 3, n = 5, d = 8; batch 3, n = 7, d = 12
+    conduct 1
+        e.g. n = 2, d = 8
+        batch 2, n = 5, d = 12, float64
+""",
+    draw=draw_grid, returns=("rotated",), details=dict(conduct=dict(rtol=ANGLES_IN_FLOAT32)),
+    builds_on=("4.10",), difficulty=1, minutes=6, review="Positions that turn", writings=(rotate_2d_in_one,),
+    mistakes="""
     rows_alone: The row turns the whole vector, and the column nothing. Each of them gets one half.
         + return rotate(vectors, rows, base)
     rows_twice: Both halves are turned by the row. The last half belongs to the column.
@@ -223,8 +196,7 @@ ROTATE_2D_MISTAKES = edits(rotate_2d, """
         + pairs = vectors.unflatten(-1, (-1, 2))
         + vectors = torch.cat([pairs[..., 0::2, :].flatten(-2), pairs[..., 1::2, :].flatten(-2)], dim=-1)
         = result.unflatten(-1, (2, -1, 2)).transpose(-3, -2).flatten(-3)
-    speeds_of_the_whole: Each half has the speeds of the whole width d. Turn it as a vector of its own, of width
-        d/2.
+    speeds_of_the_whole: Each half has the speeds of the whole width d. Turn it as a vector of its own, of width d/2.
         + base = base**0.5
     speeds_go_on: The column's half goes on where the row's speeds end. Turn each half as a vector of its own, of
         width d/2: both begin at the speed 1.
@@ -239,36 +211,3 @@ ROTATE_2D_MISTAKES = edits(rotate_2d, """
     halves_exchanged: The halves come back in the other order. Put the row's half first.
         = result.roll(vectors.shape[-1] // 2, dims=-1)
 """)  # fmt: skip
-
-
-ROTATE_2D = AttentionExercise(
-    id="4.11",
-    title="Rotary positions on a grid",
-    reference=(rotate_2d,),
-    points=4,
-    difficulty=1,
-    minutes=6,
-    checks=(
-        ROTATE_2D_CHECKS.values(
-            "the first half is turned by the row, the last half by the column",
-            2,
-            examples=[dict(n=3, d=8), dict(n=2, d=12, base=100.0)],
-            trials=[dict(n=7, d=12), dict(n=5, d=4), dict(n=3, d=8, base=50.0)],
-        ),
-        ROTATE_2D_CHECKS.batch(
-            1,
-            examples=[dict(batch_shape=(2,), n=3, d=8)],
-            trials=[dict(batch_shape=(2, 3), n=5, d=8), dict(batch_shape=(3,), n=7, d=12)],
-        ),
-        ROTATE_2D_CHECKS.conduct(
-            1,
-            examples=[dict(n=2, d=8)],
-            trials=[dict(batch_shape=(2,), n=5, d=12, dtype=torch.float64)],
-            rtol=ANGLES_IN_FLOAT32,
-        ),
-    ),
-    mistakes=ROTATE_2D_MISTAKES,
-    writings=(rotate_2d_in_one,),
-    builds_on=("4.10",),
-    review="Positions that turn",
-)

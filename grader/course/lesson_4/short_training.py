@@ -16,10 +16,9 @@ from torch import Tensor, nn
 from grader.course.trainings.checks import begins
 from grader.course.trainings.recorded import Training
 from grader.course.trainings.segment import weights_of
-from grader.declare.authoring import SHORT, Check, InputSampler, Trial
+from grader.declare.authoring import SHORT, Case, Check, Finding, Inputs, InputSampler, Trial, Value
 from grader.declare.layer_weights import build_quietly
 from grader.judge.compare import compare
-from grader.records import Case, Finding, Inputs, Value
 
 # Names that the cells of the notebook define, for `Lesson.given`: models, and the losses of their trainings.
 TRAINED_IN_NOTEBOOK = {

@@ -2,44 +2,34 @@
 
 from collections.abc import Mapping
 
-import torch
 from attention.tiled import tiled_attention
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
+from grader.course.common.attention_words import attention_exercise
 from grader.course.common.tensor_sizes import watch_peak, watch_sizes
-from grader.course.lesson_4.modern_writings import tiled_on_both_sides
-from grader.declare.authoring import InputSampler, StandardChecks, edits, further_check, trials
+from grader.course.lesson_4.writings import tiled_on_both_sides
+from grader.declare.authoring import InputSampler, Value, drawn, given, normal
+from grader.declare.drawn import Draw, Sizes
 from grader.declare.probes import effects_of
-from grader.records import Inputs, Value
 
 # A score in the hundreds is rounded at the fifth digit, in float32, and a weight changes by as much.
 ROUNDED_SCORES = 30.0
 
 
-def draw_tiled(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    queries: int,
-    keys: int,
-    d: int,
-    d_v: int,
-    tile: int,
-    scores: str = "usual",
-    dtype: torch.dtype = torch.float32,
-) -> Inputs:
-    """Draw queries, keys and values.
+def draw_side(shape: str, sign: int) -> Draw:
+    """Draw queries or keys for scores that a trial calls "large", in the hundreds, or "far below zero", since all keys point away."""
 
-    Args:
-        scores: "usual"; "large", in the hundreds; "far below zero", because every key points away from every query.
-    """
-    scale = 12.0 if scores == "large" else 1.5
-    query = sampler.normal(*batch_shape, queries, d, scale=scale, dtype=dtype)
-    key = sampler.normal(*batch_shape, keys, d, scale=scale, dtype=dtype)
-    if scores == "far below zero":
-        query, key = query.abs() + 11.0, -key.abs() - 11.0
-    return {"query": query, "key": key, "value": sampler.normal(*batch_shape, keys, d_v, dtype=dtype), "tile": tile}
+    def draw(sampler: InputSampler, sizes: Sizes) -> Tensor:
+        kind = sizes.get("scores")
+        side = normal(shape, scale=12.0 if kind == "large" else 1.5)(sampler, sizes)
+        return sign * (side.abs() + 11.0) if kind == "far below zero" else side
+
+    return draw
+
+
+draw_tiled = drawn(
+    query=draw_side("* queries d", 1), key=draw_side("* keys d", -1), value="* keys d_v", tile=given("tile")
+)
 
 
 def tiled_memory(tiled_attention, query: Tensor, key: Tensor, value: Tensor, tile: int) -> Mapping[str, Value]:
@@ -60,7 +50,31 @@ def tiled_conduct(tiled_attention, query: Tensor, key: Tensor, value: Tensor, ti
     return {**effects_of(lambda **given: tiled_attention(**given), inputs), "output": tiled_attention(**inputs)}
 
 
-TILED_MISTAKES = edits(tiled_attention, """
+TILED = attention_exercise("4.13 Tiled attention", tiled_attention, """
+    values 3: the same as dense attention, whatever the tile
+        e.g. 3 queries, 5 keys, d = 2, d_v = 4, tile = 2; batch 2, 2 queries, 4 keys, d = 2, d_v = 3, tile = 2
+        7 queries, 13 keys, d = 3, d_v = 5, tile = 4
+        batch 2, 11 queries, 5 keys, d = 2, d_v = 3, tile = 1
+        batch 2 × 3, 5 queries, 7 keys, d = 3, d_v = 2, tile = 19
+        31 queries, 53 keys, d = 5, d_v = 2, tile = 8
+    extreme 1: finite and right where scores are very large, or far below zero
+        e.g. 2 queries, 5 keys, d = 2, d_v = 3, tile = 2, scores = large
+        e.g. 2 queries, 5 keys, d = 2, d_v = 3, tile = 2, scores = far below zero
+        5 queries, 13 keys, d = 3, d_v = 4, tile = 3, scores = large
+        batch 2, 3 queries, 7 keys, d = 5, d_v = 2, tile = 2, scores = far below zero
+    memory 3: never T × S numbers at one time
+        e.g. 67 queries, 67 keys, d = 2, d_v = 3, tile = 3; 17 queries, 211 keys, d = 2, d_v = 1, tile = 17
+        211 queries, 211 keys, d = 3, d_v = 5, tile = 7
+        23 queries, 1009 keys, d = 2, d_v = 3, tile = 23  # one tile of queries: who cuts those alone has all scores at once
+    conduct 1: float64 stays float64, inputs stay as they are
+        e.g. 2 queries, 3 keys, d = 2, d_v = 4, tile = 2
+        batch 2, 5 queries, 7 keys, d = 3, d_v = 2, tile = 3, float64
+""",
+    draw=draw_tiled, returns=("output",),
+    details=dict(extreme=dict(rtol=ROUNDED_SCORES), memory=dict(probe=tiled_memory), conduct=dict(probe=tiled_conduct)),
+    bans={"fused attention"}, difficulty=3, minutes=20, review="A softmax while the keys go by",
+    writings=(tiled_on_both_sides,),
+    mistakes="""
     dense_attention: The answer is right, but T × S numbers stand in memory at once: nothing is saved. Add each tile
         up before the next.
         + return (query @ key.transpose(-2, -1) / sqrt(query.shape[-1])).softmax(-1) @ value
@@ -118,74 +132,3 @@ TILED_MISTAKES = edits(tiled_attention, """
     tiled_query_scaled_in_place: The query that was handed in is changed. Scale a new tensor, not in place.
         query = query / sqrt  →  query /= sqrt
 """)  # fmt: skip
-
-
-TILED_CHECKS = StandardChecks(reference=tiled_attention, returns=("output",), draw=draw_tiled)
-EXTREME = TILED_CHECKS.further_values(
-    "extreme",
-    "finite and right where scores are very large, or far below zero",
-    1,
-    examples=[
-        dict(queries=2, keys=5, d=2, d_v=3, tile=2, scores="large"),
-        dict(queries=2, keys=5, d=2, d_v=3, tile=2, scores="far below zero"),
-    ],
-    trials=[
-        dict(queries=5, keys=13, d=3, d_v=4, tile=3, scores="large"),
-        dict(batch_shape=(2,), queries=3, keys=7, d=5, d_v=2, tile=2, scores="far below zero"),
-    ],
-    rtol=ROUNDED_SCORES,
-)
-MEMORY = further_check(
-    name="memory",
-    title="never T × S numbers at one time",
-    points=3,
-    probe=tiled_memory,
-    examples=trials(
-        draw_tiled, dict(queries=67, keys=67, d=2, d_v=3, tile=3), dict(queries=17, keys=211, d=2, d_v=1, tile=17)
-    ),
-    trials=trials(
-        draw_tiled,
-        dict(queries=211, keys=211, d=3, d_v=5, tile=7),
-        # As many queries as a tile: whoever cuts the queries alone has all scores in one piece.
-        dict(queries=23, keys=1009, d=2, d_v=3, tile=23),
-    ),
-)
-TILED_CONDUCT = further_check(
-    name="conduct",
-    title="float64 stays float64, inputs stay as they are",
-    points=1,
-    probe=tiled_conduct,
-    examples=trials(draw_tiled, dict(queries=2, keys=3, d=2, d_v=4, tile=2)),
-    trials=trials(draw_tiled, dict(batch_shape=(2,), queries=5, keys=7, d=3, d_v=2, tile=3, dtype=torch.float64)),
-)
-TILED = AttentionExercise(
-    id="4.13",
-    title="Tiled attention",
-    reference=(tiled_attention,),
-    points=8,
-    difficulty=3,
-    minutes=20,
-    checks=(
-        TILED_CHECKS.values(
-            "the same as dense attention, whatever the tile",
-            3,
-            examples=[
-                dict(queries=3, keys=5, d=2, d_v=4, tile=2),
-                dict(batch_shape=(2,), queries=2, keys=4, d=2, d_v=3, tile=2),
-            ],
-            trials=[
-                dict(queries=7, keys=13, d=3, d_v=5, tile=4),
-                dict(batch_shape=(2,), queries=11, keys=5, d=2, d_v=3, tile=1),
-                dict(batch_shape=(2, 3), queries=5, keys=7, d=3, d_v=2, tile=19),
-                dict(queries=31, keys=53, d=5, d_v=2, tile=8),
-            ],
-        ),
-        EXTREME,
-        MEMORY,
-        TILED_CONDUCT,
-    ),
-    mistakes=TILED_MISTAKES,
-    writings=(tiled_on_both_sides,),
-    bans=frozenset({"fused attention"}),
-    review="A softmax while the keys go by",
-)

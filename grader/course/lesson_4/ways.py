@@ -7,11 +7,10 @@ from attention.fusion_ways import ConcatenatedAttention, GatedCrossAttention, Le
 from attention.masks import causal_mask
 from torch import Tensor
 
-from grader.course.common.attention_words import AttentionExercise
-from grader.declare.authoring import Exercise, InputSampler, StandardChecks, edits, further_check, trials
+from grader.course.common.attention_words import attention_exercise
+from grader.declare.authoring import Exercise, InputSampler, Value
 from grader.declare.drawn import Sizes, drawn, drawn_layer, given, weights_of
 from grader.declare.probes import as_module, as_tensor, learned, pair
-from grader.records import Value
 
 LAYER = dict(d_model="d_model", num_heads="heads")
 TOKENS = dict(text_tokens="* words d_model", image_tokens="* patches d_model")
@@ -34,14 +33,11 @@ def draw_open_gate(sampler: InputSampler, sizes: Sizes) -> Mapping[str, Tensor]:
 
 draw_gated = drawn_layer(draw_open_gate, LAYER, **TOKENS)
 
-
 draw_queries = drawn_layer(LearnedQueries, dict(num_queries="queries", **LAYER), image_tokens="* patches d_model")
-
 
 draw_new_gate = drawn(
     d_model=given("d_model"), num_heads=given("heads"), text_tokens="2 words d_model", image_tokens="2 patches d_model"
 )
-
 
 draw_new_queries = drawn(num_queries=given("queries"), d_model=given("d_model"), num_heads=given("heads"))
 
@@ -82,40 +78,24 @@ def looks_normal(numbers: Tensor) -> bool | None:
     return bool(numbers.mean().abs() < 0.2 * spread and fourth > 2.1)
 
 
-JOINED = StandardChecks(reference=ConcatenatedAttention, returns=("tokens", "weights"), draw=draw_joined)
-JOINED_VALUES = JOINED.values(
-    "one self-attention over the image, then the words; the image sees no word",
-    2,
-    map="weights",
-    examples=[dict(words=2, patches=3, d_model=4, heads=1)],
-    trials=[
-        dict(batch_shape=(2,), words=5, patches=3, d_model=6, heads=2),
-        dict(batch_shape=(3,), words=2, patches=7, d_model=6, heads=3),
-    ],
-)
-JOINED_MASK = JOINED.further_values(
-    "mask",
-    "the mask holds among the words",
-    1,
-    examples=[dict(words=3, patches=2, d_model=4, heads=1, mask="causal")],
-    trials=[
-        dict(batch_shape=(2,), words=5, patches=3, d_model=6, heads=2, mask="causal"),
-        dict(batch_shape=(2,), words=7, patches=5, d_model=6, heads=2, mask="random"),
-    ],
-)
-JOINED_BATCH = JOINED.batch(
-    1,
-    title="with and without batch dimensions",
-    trials=[
-        dict(words=5, patches=7, d_model=6, heads=2, mask="causal"),
-        dict(batch_shape=(2, 3), words=3, patches=5, d_model=4, heads=2, mask="causal"),
-        dict(batch_shape=(1,), words=1, patches=1, d_model=6, heads=3),
-    ],
-)
-JOINED_CONDUCT = JOINED.conduct(
-    1, trials=[dict(batch_shape=(2,), words=3, patches=5, d_model=6, heads=2, mask="causal", dtype=torch.float64)]
-)
-JOINED_MISTAKES = edits(ConcatenatedAttention, """
+CONCATENATION = attention_exercise("4.15 Concatenation: the image stands in front of the text", ConcatenatedAttention, """
+    values 2: one self-attention over the image, then the words; the image sees no word
+        e.g. 2 words, 3 patches, d_model = 4, 1 head
+        batch 2, 5 words, 3 patches, d_model = 6, 2 heads; batch 3, 2 words, 7 patches, d_model = 6, 3 heads
+    mask 1: the mask holds among the words
+        e.g. 3 words, 2 patches, d_model = 4, 1 head, mask = causal
+        batch 2, 5 words, 3 patches, d_model = 6, 2 heads, mask = causal
+        batch 2, 7 words, 5 patches, d_model = 6, 2 heads, mask = random
+    batch 1: with and without batch dimensions
+        5 words, 7 patches, d_model = 6, 2 heads, mask = causal
+        batch 2 × 3, 3 words, 5 patches, d_model = 4, 2 heads, mask = causal
+        batch 1, 1 word, 1 patch, d_model = 6, 3 heads
+    conduct 1
+        batch 2, 3 words, 5 patches, d_model = 6, 2 heads, mask = causal, float64
+""",
+    draw=draw_joined, returns=("tokens", "weights"), details=dict(values=dict(map="weights")),
+    difficulty=2, minutes=8, review="Concatenation: who may see whom?",
+    mistakes="""
     words_first: The words stand in front here. Put the image's tokens first, then the words.
         = (lambda order: (result[0][..., order, :], result[1][..., order, :][..., order]))([*range(S, S + T), *range(S)])
     words_in_front: The words are put in front, and the mask is made for the image in front. Put the image's tokens first.
@@ -148,51 +128,24 @@ JOINED_MISTAKES = edits(ConcatenatedAttention, """
         = result[0] + torch.cat([image_tokens, text_tokens], -2), result[1]
 """)  # fmt: skip
 
-
-CONCATENATION = AttentionExercise(
-    id="4.15",
-    title="Concatenation: the image stands in front of the text",
-    reference=(ConcatenatedAttention,),
-    points=5,
-    difficulty=2,
-    minutes=8,
-    checks=(JOINED_VALUES, JOINED_MASK, JOINED_BATCH, JOINED_CONDUCT),
-    mistakes=JOINED_MISTAKES,
-    review="Concatenation: who may see whom?",
-)
-
-GATE = StandardChecks(reference=GatedCrossAttention, returns=("tokens", "weights"), draw=draw_gated)
-GATE_VALUES = GATE.values(
-    "text + tanh(gate) · what the words see",
-    2,
-    map="weights",
-    examples=[dict(words=2, patches=3, d_model=4, heads=1)],
-    trials=[
-        dict(batch_shape=(2,), words=5, patches=3, d_model=6, heads=2),
-        dict(batch_shape=(3,), words=2, patches=7, d_model=6, heads=3),
-    ],
-)
-GATE_CLOSED = further_check(
-    name="closed",
-    title="a new layer leaves the text as it is",
-    points=1,
-    probe=new_gate,
-    examples=trials(draw_new_gate, dict(words=2, patches=3, d_model=4, heads=1)),
-    trials=trials(draw_new_gate, dict(words=5, patches=3, d_model=6, heads=2)),
-)
-GATE_BATCH = GATE.batch(
-    1,
-    title="with and without batch dimensions",
-    trials=[
-        dict(words=5, patches=7, d_model=6, heads=2),
-        dict(batch_shape=(2, 3), words=3, patches=5, d_model=4, heads=2),
-        dict(batch_shape=(1,), words=1, patches=1, d_model=6, heads=3),
-    ],
-)
-GATE_CONDUCT = GATE.conduct(
-    1, trials=[dict(batch_shape=(2,), words=3, patches=5, d_model=6, heads=2, dtype=torch.float64)]
-)
-GATE_MISTAKES = edits(GatedCrossAttention, """
+GATED = attention_exercise("4.16 Gated cross-attention: a door that begins closed", GatedCrossAttention, """
+    values 2: text + tanh(gate) · what the words see
+        e.g. 2 words, 3 patches, d_model = 4, 1 head
+        batch 2, 5 words, 3 patches, d_model = 6, 2 heads; batch 3, 2 words, 7 patches, d_model = 6, 3 heads
+    closed 1: a new layer leaves the text as it is
+        e.g. 2 words, 3 patches, d_model = 4, 1 head
+        5 words, 3 patches, d_model = 6, 2 heads
+    batch 1: with and without batch dimensions
+        5 words, 7 patches, d_model = 6, 2 heads
+        batch 2 × 3, 3 words, 5 patches, d_model = 4, 2 heads
+        batch 1, 1 word, 1 patch, d_model = 6, 3 heads
+    conduct 1
+        batch 2, 3 words, 5 patches, d_model = 6, 2 heads, float64
+""",
+    draw=draw_gated, returns=("tokens", "weights"),
+    details=dict(values=dict(map="weights"), closed=dict(draw=draw_new_gate, probe=new_gate)),
+    difficulty=2, minutes=8, review="Gated cross-attention: a door that begins closed",
+    mistakes="""
     gate_without_tanh: The gate is used as it is. Put it through tanh, so that it stays between −1 and 1.
         torch.tanh(self.gate)  →  self.gate
     sigmoid_gate: This gate is ½ where tanh is 0, so it begins half open. Put it through tanh.
@@ -219,51 +172,24 @@ GATE_MISTAKES = edits(GatedCrossAttention, """
         = result[0], torch.tanh(self.gate) * result[1]
 """)  # fmt: skip
 
-
-GATED = AttentionExercise(
-    id="4.16",
-    title="Gated cross-attention: a door that begins closed",
-    reference=(GatedCrossAttention,),
-    points=5,
-    difficulty=2,
-    minutes=8,
-    checks=(GATE_VALUES, GATE_CLOSED, GATE_BATCH, GATE_CONDUCT),
-    mistakes=GATE_MISTAKES,
-    review="Gated cross-attention: a door that begins closed",
-)
-
-SUMMARY = StandardChecks(reference=LearnedQueries, returns=("summary", "weights"), draw=draw_queries)
-SUMMARY_VALUES = SUMMARY.values(
-    "the queries ask the image; the norm of queries + what they see",
-    3,
-    map="weights",
-    examples=[dict(queries=2, patches=3, d_model=4, heads=1)],
-    trials=[
-        dict(batch_shape=(2,), queries=3, patches=5, d_model=6, heads=2),
-        dict(batch_shape=(3,), queries=5, patches=2, d_model=6, heads=3),
-    ],
-)
-SUMMARY_PARTS = further_check(
-    name="parts",
-    title="the queries are learned, and begin apart",
-    points=1,
-    probe=new_queries,
-    examples=trials(draw_new_queries, dict(queries=3, d_model=4, heads=2), dict(queries=40, d_model=48, heads=2)),
-    trials=trials(draw_new_queries, dict(queries=5, d_model=6, heads=3), dict(queries=42, d_model=45, heads=3)),
-)
-SUMMARY_BATCH = SUMMARY.batch(
-    1,
-    title="with and without batch dimensions",
-    trials=[
-        dict(queries=5, patches=7, d_model=6, heads=2),
-        dict(batch_shape=(2, 3), queries=4, patches=5, d_model=6, heads=3),
-        dict(batch_shape=(1,), queries=1, patches=1, d_model=6, heads=3),
-    ],
-)
-SUMMARY_CONDUCT = SUMMARY.conduct(
-    1, trials=[dict(batch_shape=(2,), queries=3, patches=5, d_model=6, heads=2, dtype=torch.float64)]
-)
-QUERY_MISTAKES = edits(LearnedQueries, """
+QUERIES = attention_exercise("4.17 Learned queries: a summary of the image", LearnedQueries, """
+    values 3: the queries ask the image; the norm of queries + what they see
+        e.g. 2 queries, 3 patches, d_model = 4, 1 head
+        batch 2, 3 queries, 5 patches, d_model = 6, 2 heads; batch 3, 5 queries, 2 patches, d_model = 6, 3 heads
+    parts 1: the queries are learned, and begin apart
+        e.g. 3 queries, d_model = 4, 2 heads; 40 queries, d_model = 48, 2 heads
+        5 queries, d_model = 6, 3 heads; 42 queries, d_model = 45, 3 heads
+    batch 1: with and without batch dimensions
+        5 queries, 7 patches, d_model = 6, 2 heads
+        batch 2 × 3, 4 queries, 5 patches, d_model = 6, 3 heads
+        batch 1, 1 query, 1 patch, d_model = 6, 3 heads
+    conduct 1
+        batch 2, 3 queries, 5 patches, d_model = 6, 2 heads, float64
+""",
+    draw=draw_queries, returns=("summary", "weights"),
+    details=dict(values=dict(map="weights"), parts=dict(draw=draw_new_queries, probe=new_queries)),
+    difficulty=2, minutes=10, review="Learned queries: a summary for every question",
+    mistakes="""
     image_asks_queries: The image asks and the queries answer. The queries come first, the image is the context.
         (queries, image_tokens)  →  (image_tokens, queries)
         self.norm(queries + seen)  →  self.norm(image_tokens + seen)
@@ -292,18 +218,5 @@ QUERY_MISTAKES = edits(LearnedQueries, """
     query_heads_averaged: The weights are averaged over the heads. Return those of every head.
         = result[0], result[1].mean(-3)
 """)  # fmt: skip
-
-
-QUERIES = AttentionExercise(
-    id="4.17",
-    title="Learned queries: a summary of the image",
-    reference=(LearnedQueries,),
-    points=6,
-    difficulty=2,
-    minutes=10,
-    checks=(SUMMARY_VALUES, SUMMARY_PARTS, SUMMARY_BATCH, SUMMARY_CONDUCT),
-    mistakes=QUERY_MISTAKES,
-    review="Learned queries: a summary for every question",
-)
 
 WAYS: tuple[Exercise, ...] = (CONCATENATION, GATED, QUERIES)

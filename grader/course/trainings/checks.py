@@ -7,8 +7,7 @@ from torch import Tensor
 
 from grader.course.trainings.recorded import Training
 from grader.course.trainings.segment import compare_training, judge_segment
-from grader.declare.authoring import SHORT, Check, Trial
-from grader.records import Case, Finding, Inputs, Value
+from grader.declare.authoring import SHORT, Case, Check, Finding, Inputs, Trial, Value
 
 
 def begins(

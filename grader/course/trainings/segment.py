@@ -8,8 +8,7 @@ import torch
 from torch import Tensor
 
 from grader.course.trainings.recorded import State
-from grader.declare.sampler import InputSampler
-from grader.records import Case, Finding, Value
+from grader.declare.authoring import Case, Finding, InputSampler, Value
 
 # A state that is drawn is off the reference's path by this share of each weight's spread: nobody can know it in advance.
 NOISE = 0.02

@@ -1,9 +1,43 @@
-"""Exercises 4.10 to 4.14 written in other right ways, as students write them: the slips in these explain wrong answers, too."""
+"""Lesson 4's exercises written in other right ways, as students write them: the slips in these explain wrong answers, too."""
 
 import math
 
 import torch
+from attention.vit import vit_attention
+from attention.vit_layer import ViTLayer
 from torch import Tensor, nn
+from torch.nn import functional as F
+
+
+def rollout_in_one_product(self_maps: list[Tensor], cross_map: Tensor) -> Tensor:
+    """Multiply the layers first, then look at the image."""
+    identity = torch.eye(cross_map.shape[-2], dtype=cross_map.dtype, device=cross_map.device)
+    rollout = identity
+    for weights in self_maps:
+        layer = 0.5 * weights.mean(dim=-3) + 0.5 * identity
+        rollout = layer @ rollout
+    return rollout @ cross_map.mean(dim=-3)
+
+
+def gradient_in_steps(weights: Tensor, score: Tensor) -> Tensor:
+    """Name each step."""
+    gradient = torch.autograd.grad(score.sum(), weights, retain_graph=True)[0]
+    product = weights * gradient
+    positive = torch.relu(product)
+    return positive.mean(dim=-3).detach()
+
+
+def patch_with_stack(model: nn.Module, head: int, token_ids: Tensor, clean: Tensor, twin: Tensor) -> Tensor:
+    """Put the heads together anew."""
+    seen = model.inside(token_ids, clean)
+
+    def edit(heads):
+        parts = list(heads.unbind(1))
+        parts[head] = seen.heads[:, head]
+        return torch.stack(parts, dim=1)
+
+    changed = model.inside(token_ids, twin, edit)
+    return changed.logits
 
 
 def rotate_as_complex(vectors: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
@@ -109,3 +143,42 @@ def cached_by_steps(layer: nn.Module, tokens: Tensor, cache: tuple[Tensor, Tenso
         outputs.append(weights @ values[..., :known, :])
     joined = torch.cat(outputs, dim=-2).transpose(-3, -2).flatten(-2)
     return layer.W_O(joined), (keys, values)
+
+
+def embedding_by_hand(images: Tensor, weight: Tensor, bias: Tensor, cls: Tensor, positions: Tensor) -> Tensor:
+    """Cut the patches out, and multiply with the weight as a matrix."""
+    d, patch = len(bias), weight.shape[-1]
+    side = round((len(positions) - 1) ** 0.5)
+    batch = images.reshape(-1, *images.shape[-3:])
+    rows, columns = batch.shape[-2] // patch, batch.shape[-1] // patch
+    n = rows * columns
+    cut = batch.reshape(-1, 3, rows, patch, columns, patch)
+    flat = cut.permute(0, 2, 4, 1, 3, 5).reshape(len(batch), n, -1)
+    patches = flat @ weight.reshape(d, -1).T + bias
+    grid = positions[1:].T.reshape(1, d, side, side)
+    grid = F.interpolate(grid, size=(rows, columns), mode="bicubic", align_corners=False)
+    places = grid.reshape(d, n).T
+    first = (cls + positions[0]).expand(len(batch), 1, d)
+    tokens = torch.cat([first, patches + places], dim=1)
+    return tokens.reshape(*images.shape[:-3], *tokens.shape[1:])
+
+
+def attention_by_hand(layer: ViTLayer, tokens: Tensor) -> tuple[Tensor, Tensor]:
+    """Split, compare, mix and join with nothing but reshapes and products."""
+    heads = layer.num_heads
+    width = tokens.shape[-1] // heads
+    query, key, value = layer.W_Q(tokens), layer.W_K(tokens), layer.W_V(tokens)
+    query, key, value = (one.unflatten(-1, (heads, width)).transpose(-3, -2) for one in (query, key, value))
+    weights = (query @ key.transpose(-2, -1) / width**0.5).softmax(-1)
+    seen = weights @ value
+    joined = seen.transpose(-3, -2).flatten(-2)
+    return layer.W_O(joined), weights
+
+
+def block_in_steps(layer: ViTLayer, tokens: Tensor) -> tuple[Tensor, Tensor]:
+    """Name every step."""
+    normed = layer.norm_1(tokens)
+    seen, weights = vit_attention(layer, normed)
+    tokens = tokens + seen * layer.scale_1
+    wide = F.gelu(layer.expand(layer.norm_2(tokens)))
+    return tokens + layer.contract(wide) * layer.scale_2, weights

@@ -1,0 +1,166 @@
+"""An exercise whose checks are written as students read them: what is asked for, its points, and the sizes that it is tried on.
+
+    SCORES = written_exercise("1.1 Scores", attention_scores, '''
+        values 4: every query is compared with every key
+            e.g. 2 queries, 3 keys, d_k = 4
+            5 queries, 7 keys, d_k = 3; 7 queries, 2 keys, d_k = 5
+        batch 2
+            batch 2 × 3, 5 queries, 7 keys, d_k = 3
+        conduct 1 after values, batch
+            5 queries, 7 keys, d_k = 3, float64
+    ''', draw=drawn(query="* queries d_k", key="* keys d_k"), difficulty=1, minutes=5)
+
+- A check is its name and its points; the title of "batch" and "conduct" may be left out.
+- `after` names the checks that must pass before this one earns its points: "values", unless it says something else, if there is such a
+  check above. `after nothing` is none.
+- A line below is a trial, or several with `;` between them, in the words that students read. `e.g.` stands before the public ones.
+- What follows two blanks and a # is for who reads the declaration.
+"""
+
+import re
+import textwrap
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from grader.declare.builtin_names import BuiltIn
+from grader.declare.edits import edits
+from grader.declare.errors import DeclarationError
+from grader.declare.exercise import Check, Exercise, Mistake, reference_problems
+from grader.declare.read_sizes import read_sizes
+from grader.declare.standard_checks import DrawInputs, StandardChecks
+
+HEAD = re.compile(r"(?P<name>[a-z][a-z ]*?) (?P<points>\d+(\.\d+)?)( after (?P<needs>[a-z, ]+))?(: (?P<title>.+))?")
+PUBLIC = "e.g. "
+
+
+class _Written(NamedTuple):
+    """A check as it is written."""
+
+    name: str
+    points: float
+    needs: tuple[str, ...] | None  # None: as usual
+    title: str
+    examples: list[Mapping[str, Any]]  # sizes of the public trials
+    trials: list[Mapping[str, Any]]
+
+
+def written_exercise(
+    heading: str,
+    reference: Any,
+    checks: str,
+    *,
+    draw: DrawInputs | None = None,
+    returns: tuple[str | None, ...] = ("result",),
+    zero_others: bool = False,
+    probe: Callable[..., Any] | None = None,
+    details: Mapping[str, Mapping[str, Any]] | None = None,
+    also: tuple[Check, ...] = (),
+    mistakes: str | tuple[Mistake, ...] = (),
+    bans: Collection[str | BuiltIn] = (),
+    **fields: Any,
+) -> Exercise:
+    """Declare an exercise; its points are those of its checks together.
+
+    Args:
+        heading: id and title, as in "1.1 Means of rows".
+        reference: the right function or class, or several in a tuple, of which the first is checked where nothing else is said.
+        checks: as the text above.
+        draw, returns, zero_others: of the `StandardChecks` that make the checks.
+        probe: of all checks but "conduct" that have none of their own; None: the standard one.
+        details: for a check what its text does not say: arguments of `StandardChecks.check`; and `reference` or `returns`, where
+            they are others.
+        also: checks that are made elsewhere, behind those of the text.
+        mistakes: as `edits` makes them, or the text of which it makes them.
+        fields: of Exercise.
+
+    Raises:
+        DeclarationError: a line cannot be read, or there are details of a check that is not there.
+    """
+    id, title = id_and_title(heading)
+    references = _references(id, reference)
+    standard = StandardChecks(reference=references[0], returns=returns, draw=draw, zero_others=zero_others)
+    try:
+        made = (*_checks(standard, checks, probe, details or {}), *also)
+    except DeclarationError as error:
+        raise DeclarationError(f"exercise {id}: {error}") from error
+    points = sum(check.points for check in made)
+    return Exercise(
+        id=id,
+        title=title,
+        reference=references,
+        points=int(points) if points == int(points) else points,
+        checks=made,
+        mistakes=edits(references[0], mistakes) if isinstance(mistakes, str) else mistakes,
+        bans=frozenset(bans),
+        **fields,
+    )
+
+
+def id_and_title(heading: str) -> tuple[str, str]:
+    """Split a heading.
+
+    Raises:
+        DeclarationError: it does not begin with an id.
+    """
+    id, _, title = heading.partition(" ")
+    if not title or not id[:1].isdigit():
+        raise DeclarationError(f"exercise {heading!r}: begin the heading with the id, as in '1.1 Means of rows'")
+    return id, title
+
+
+def _references(id: str, reference: Any) -> tuple[Any, ...]:
+    """Return the right definitions, one or several, in a tuple.
+
+    Raises:
+        DeclarationError: one is none.
+    """
+    references = reference if isinstance(reference, tuple) else (reference,)
+    for problem in reference_problems(references):
+        raise DeclarationError(f"exercise {id}, {problem}")
+    return references
+
+
+def _checks(
+    standard: StandardChecks, text: str, probe: Callable[..., Any] | None, details: Mapping[str, Mapping[str, Any]]
+) -> tuple[Check, ...]:
+    """Make the checks that a text describes, in its order."""
+    checks: list[Check] = []
+    for one in _written(text):
+        given: dict[str, Any] = {"probe": probe} if probe and one.name != "conduct" else {}
+        given |= details.get(one.name, {})
+        maker = replace(standard, **{name: given.pop(name) for name in ("reference", "returns") if name in given})
+        usual = ("values",) if any(check.name == "values" for check in checks) else ()
+        needs = usual if one.needs is None else one.needs
+        sizes: dict[str, Any] = {"trials": one.trials, "examples": one.examples}
+        checks.append(maker.check(one.name, one.points, one.title, needs=needs, **sizes, **given))
+    if strange := sorted(details.keys() - {check.name for check in checks}):
+        raise DeclarationError(f"details of {', '.join(strange)}: there is no such check")
+    return tuple(checks)
+
+
+def _written(text: str) -> Iterator[_Written]:
+    """Yield the checks of a text as they are written."""
+    found: _Written | None = None
+    for line in textwrap.dedent(text).strip().splitlines():
+        line = re.sub(r"  +#.*", "", line)
+        if head := HEAD.fullmatch(line):
+            if found:
+                yield found
+            found = _Written(head["name"], _points(head["points"]), _needs(head["needs"]), head["title"] or "", [], [])
+        elif found is None or not line.startswith(" "):
+            raise DeclarationError(f"{line!r} is no `name points: title`, and no trial of a check")
+        else:
+            public, rest = line.strip().startswith(PUBLIC), line.strip().removeprefix(PUBLIC)
+            (found.examples if public else found.trials).extend(map(read_sizes, rest.split("; ")))
+    if found:
+        yield found
+
+
+def _points(text: str) -> float:
+    return float(text) if "." in text else int(text)
+
+
+def _needs(text: str | None) -> tuple[str, ...] | None:
+    """Return the names after the word `after`; None where there are none."""
+    return None if text is None else () if text == "nothing" else tuple(text.split(", "))
