@@ -53,6 +53,46 @@ def test_a_right_line_is_not_blamed(exercise: str, answer: str, not_said: str) -
     assert not_said not in judged.hint
 
 
+MASKS = """
+def causal_mask(n):
+    return torch.ones(n, n).tril().bool()
+
+def padding_mask(lengths, n):
+    real = torch.arange(n, device=lengths.device) < lengths[:, None]
+    return real[:, :, None] & real[:, None, :]
+"""
+SQUEEZED = """
+class CrossAttention(nn.Module):
+    def __init__(self, d_text, d_image, d_k):
+        super().__init__()
+        self.W_Q = nn.Linear(d_text, d_k, bias=False)
+        self.W_K = nn.Linear(d_image, d_k, bias=False)
+        self.W_V = nn.Linear(d_image, d_k, bias=False)
+
+    def forward(self, text_tokens, image_tokens, mask=None):
+        query, key, value = self.W_Q(text_tokens), self.W_K(image_tokens), self.W_V(image_tokens)
+        output, weights = masked_attention(query, key, value, mask)
+        return output.squeeze(), weights.squeeze()
+"""
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer", "not_said", "said"),
+    [
+        # Lengths have one axis in every trial, so none that is counted from the front.
+        ("1.5", MASKS, "number of axes", "look at the axes in `real[:, :, None]`"),
+        # Where one number is due, it is its own mean.
+        ("1.8", SQUEEZED, "the mean of all", "Axes of length 1 are gone from the output, as after `squeeze()`"),
+    ],
+)
+def test_what_is_said_of_axes_is_true_of_the_inputs(exercise: str, answer: str, not_said: str, said: str) -> None:
+    lesson = lessons()["1-attention"]
+    judged = verdict(lesson, lesson.exercise(exercise), answer)
+    assert judged.outcome is Outcome.FAILED
+    assert not_said not in judged.hint
+    assert said in judged.hint
+
+
 def test_a_comparison_that_the_code_does_not_have_is_not_spoken_of() -> None:
     """Here the diagonal is left out of a sum. So it would be with == 1 in the place of <= 1, and nothing is compared with 1."""
     answer = """

@@ -3,6 +3,7 @@
 import ast
 import signal
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,6 +11,13 @@ from grader.explain.repairs import run_repaired as run_repaired_module
 from grader.explain.repairs.find_repair import find_repair
 from grader.explain.repairs.repairs import MAX_SOURCE, MOST, repairs
 from grader.explain.repairs.run_repaired import RAISED, namespace_of, probe_repaired, run_repaired
+
+COUNTS = SimpleNamespace(sum=lambda axis=None: {None: 6, -1: 4}[axis])
+
+
+def half_less(number):
+    return number - 0.5
+
 
 WRONG_AND_RIGHT = [
     # wrong, words of the place, a call that tells right from wrong, its right value
@@ -28,6 +36,11 @@ WRONG_AND_RIGHT = [
     ("def f(a, b):\n    return a / b", "a root is missing: look at `b`", (6.0, 4.0), 3.0),
     ("def f(a, b):\n    return a == 4", "look at the `4`", (3.0, 4.0), True),
     ("def f(a, b):\n    return sorted([a, b], reverse=True)", "the argument `reverse` of `sorted`", (3.0, 4.0), [3.0, 4.0]),
+    ("def f(a, b):\n    return abs(a * b)", "`abs` takes in too much here: one factor", (-3.0, -2.0), -6.0),
+    ("def f(a, b):\n    return abs(a + b)", "`abs` takes in too much here: one part", (-3.0, 1.0), 4.0),
+    ("def f(a, b):\n    return abs(a) + b", "`abs` takes in too little here: look at `abs(a) + b`", (-3.0, 1.0), 2.0),
+    ("def f(a, b):\n    return abs(b(a))", "look at the order of `abs` and `b`", (-3.0, half_less), 2.5),
+    ("def f(a, b):\n    return a.sum()", "`a.sum()` runs over everything: name the axis", (COUNTS, 0), 4),
 ]  # fmt: skip
 
 

@@ -182,6 +182,10 @@ MASKED = attention_exercise("1.6 Masked attention", masked_attention, """
     nan_for_blank_queries: A query that may look nowhere gets NaN: 0 divided by 0, or the softmax of a row of −inf.
         Your stable_softmax of 1.3 gives zeros there.
         stable_softmax(scores)  →  scores.softmax(-1)
+    nan_in_the_weights: The weights of a query that may look nowhere are NaN, and only its output is mended. Your stable_softmax
+        of 1.3 gives zeros there.
+        stable_softmax(scores)  →  scores.softmax(-1)
+        weights @ value, weights  →  (weights @ value).nan_to_num(), weights
     uniform_for_blank_queries: A query that may look nowhere looks everywhere:
         hidden scores are a large negative number, all the same. Its weights and its output must be zero.
         -torch.inf  →  -1e9

@@ -287,13 +287,10 @@ DIAGNOSE = attention_exercise("3.P4 What is wrong with this model?", diagnose, f
     zeros_overlooked: A parameter whose gradient is all zeros is not found here. It learns nothing: that is "no
         gradient", too.
         gradient is None or not gradient.any()  →  gradient is None
-    none_skipped: A parameter whose gradient is None is not found here: the loss does not reach it. That is "no gradient",
-        too.
-        gradient is None or not gradient.any()  →  gradient is not None and not gradient.any()
     any_zero: A gradient that holds more than zeros counts as none here. Only a gradient that is all zeros is none.
         not gradient.any()  →  not gradient.all()
-    stale_gradients: Gradients left from training hide a part that gets none now: torch.autograd.grad does not look
-        at them.
+    stale_gradients: A part that gets no gradient now is not found here. torch.autograd.grad gives None for it, and does not
+        look at what training has left.
         torch.autograd.grad(loss, learned, allow_unused=True)  →  (loss.backward(), [one.grad for one in learned])[1]
     whole_text: The loss is over the whole text, the question included. Take the targets from shift_targets.
         loss = F.cross_entropy(logits.flatten(0, -2), targets)  →  loss = F.cross_entropy(logits[:, :-1].flatten(0, 1), token_ids[:, 1:].flatten())

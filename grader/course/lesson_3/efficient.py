@@ -124,6 +124,11 @@ LINEAR = attention_exercise("3.P2 Linear attention", linear_attention, """
     divided_by_features: It is divided by sums over the features. Sum φ(k) over all keys, axis −2, and divide by φ(q) times
         that sum.
         query @ key.sum(-2).unsqueeze(-1)  →  query.sum(-1, keepdim=True) * key.sum(-1, keepdim=True)
+    divided_by_two_sums: It is divided by the product of two sums. φ(q) · Σ φ(k) is a sum of products, number by number.
+        query @ key.sum(-2).unsqueeze(-1)  →  query.sum(-1, keepdim=True) * key.sum((-2, -1), keepdim=True)
+    softmax_features: Softmaxes stand where elu(x) + 1 is due: that is another linear attention. Divide by φ(q) · Σ φ(k) then.
+        F.elu(query) + 1, F.elu(key) + 1  →  query.softmax(-1), key.softmax(-2)
+        / total  →
     exponential_features: The feature map is elu(x) + 1; here it is an exponential.
         F.elu(query) + 1, F.elu(key) + 1  →  torch.exp(query), torch.exp(key)
     softmax_attention: This is softmax attention. Linear attention replaces exp(q·k) by φ(q)·φ(k).

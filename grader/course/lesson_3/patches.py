@@ -144,6 +144,8 @@ SWAP = attention_exercise("3.9 Intervene: swap two patches", swap_patches, """
     copies_one_way: One patch is there twice and the other is lost: both places have to be written, and read from
         the original.
         swapped[scene, second] = image_patches[scene, first]  →  pass
+    others_lost: All other patches are lost. Begin with a copy of the scene.
+        swapped = image_patches.clone()  →  swapped = torch.zeros_like(image_patches)
     swaps_scenes: Scenes change places here. The patches are the second axis.
         swapped[scene, first] = image_patches[scene, second]  →  swapped[first] = image_patches[second]
         swapped[scene, second] = image_patches[scene, first]  →  swapped[second] = image_patches[first]

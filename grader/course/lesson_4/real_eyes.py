@@ -64,6 +64,8 @@ PATCH_EMBEDDING = attention_exercise("4.18 Patches become tokens", patch_embeddi
         patches + places  →  patches + 0 * places
     patches_by_columns: The patches are read column by column. Read them row by row.
         cut.permute(0, 2, 4, 1, 3, 5)  →  cut.permute(0, 4, 2, 1, 3, 5)
+    patches_reshaped: A token holds numbers of several patches: a reshape stands where axes have to change places. Move the width behind the places first.
+        flat @ weight.reshape(d, -1).T + bias  →  (flat @ weight.reshape(d, -1).T + bias).transpose(1, 2).reshape(len(batch), n, d)
     colours_last: The numbers of a patch stand in another order than those of the weight. That order is colour, row, column.
         cut.permute(0, 2, 4, 1, 3, 5)  →  cut.permute(0, 2, 4, 3, 5, 1)
     positions_cut_off: For another grid the first positions are taken, as they stand. Interpolate the grid to the new one.
@@ -213,6 +215,11 @@ VIT_BLOCK = attention_exercise("4.20 A block with layer scale", vit_block, """
         layer.scale_2  →  layer.scale_1
     second_scale_twice: scale_2 is used twice. What attention brings has scale_1.
         layer.scale_1  →  layer.scale_2
+    scales_inside: The scales are multiplied with what goes in. Multiply what comes out: scale_1 what attention brings, scale_2 what the feed-forward step brings.
+        vit_attention(layer, layer.norm_1(tokens))  →  vit_attention(layer, layer.scale_1 * layer.norm_1(tokens))
+        layer.scale_1 * seen  →  seen
+        layer.expand(layer.norm_2(tokens))  →  layer.expand(layer.scale_2 * layer.norm_2(tokens))
+        layer.scale_2 * worked  →  worked
     scale_on_the_sum: The residual is scaled, too. Scale what is added, and only that.
         tokens + layer.scale_1 * seen  →  layer.scale_1 * (tokens + seen)
         tokens + layer.scale_2 * worked  →  layer.scale_2 * (tokens + worked)

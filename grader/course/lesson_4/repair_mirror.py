@@ -70,6 +70,16 @@ MIRROR_REPAIR = attention_exercise("4.8 Repair: it looks at two places", mirror_
         and right should change places.
         .flip(2)  →  .flip(1)
         cells - column + (2 - column)  →  column + 3 * (2 - cells // 3)
+    half_circle: Scenes and questions are turned by half a turn here. The gate is passed, and the task is another one: left and
+        right should change places, and each row stay.
+        .flip(2)  →  .flip(1, 2)
+        cells - column + (2 - column)  →  8 - cells
+    rows_become_columns: Rows and columns change places, in scenes and questions. The gate is passed, and the task is another
+        one: left and right should change places.
+        .flip(2)  →  .transpose(1, 2)
+        cells - column + (2 - column)  →  3 * column + cells // 3
+    brackets_moved: The row is multiplied with too much. A place is 3 × row + column, and the new column is 2 − column.
+        cells - column + (2 - column)  →  cells // 3 * (3 + 2 - column)
     row_lost: 2 − column is a place in the top row: the row got lost. A place is 3 × row + column.
         cells - column + (2 - column)  →  2 - column
     pixels_mirrored: The numbers inside a patch are turned round as well, and with them the digits. Only the patches should

@@ -71,6 +71,7 @@ ROWS = """
 4 G(A) * B → G(A * B)  # `{G}` takes in too little here: look at `{it}`.
 4 A * G(B) → G(A * B)  # `{G}` takes in too little here: look at `{it}`.
 4 G(H(A)) → H(G(A))  # look at the order of `{G}` and `{H}`.
+3 X.REDUCED() → X.REDUCED(-1)  # `{it}` runs over everything: name the axis.
 2 METHOD(X) → X  # without `.{it:name}(…)` it comes out right.
 2 FUNCTION(X) → X  # without `{it:name}` around `{X:30}` it comes out right.
 """
@@ -103,6 +104,7 @@ TABLE = Table(
         "METHOD": _method,
         "FUNCTION": _function,
     },
+    {"REDUCED": ("sum", "mean", "amax", "softmax", "norm")},
 )
 
 
