@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import torch
+from attention.tokens import EOS
 from attention.training import shift_targets
 from torch import Tensor
 
@@ -15,12 +16,13 @@ from grader.declare.probes import effects_of, strided
 def draw_sequences(
     sampler: InputSampler, *, sequences: int, tokens: int, vocabulary: int = 51, pad_id: int = 0
 ) -> Inputs:
-    """Draw prompts, each with an answer of one word or more and padding; some row has no padding."""
+    """Draw prompts, each with an answer of one word or more, the end of sequence, and padding; some row has no padding."""
     prompt_lengths = sampler.integers(1, tokens - 1, sequences)
     lengths = prompt_lengths + 1 + (sampler.uniform(sequences) * (tokens - prompt_lengths)).long()
     lengths[sampler.integers(0, sequences, 1)] = tokens
     token_ids = sampler.integers(1, vocabulary - 1, sequences, tokens)
     token_ids = torch.where(token_ids == pad_id, vocabulary - 1, token_ids)
+    token_ids[torch.arange(sequences), lengths - 1] = EOS
     padded = torch.arange(tokens) >= lengths.unsqueeze(1)
     return {"token_ids": token_ids.masked_fill(padded, pad_id), "prompt_lengths": prompt_lengths}
 
