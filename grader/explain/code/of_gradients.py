@@ -116,6 +116,8 @@ def narrow(flow: Flow) -> Iterator[Found]:
         if isinstance(target, ast.Subscript)
     }
     made = []
+    cast = [call for call in calls(flow.tree, "float") if owner_of(call) is not None]
+    where = ", here and in another place" if len(cast) > 1 else ""
     for node in flow.statements:
         targets, value = targets_and_value(node)
         for call in calls(value) if flow.feeds(node) else ():
@@ -130,7 +132,7 @@ def narrow(flow: Flow) -> Iterator[Found]:
             elif called_name(call) == "float" and owner_of(call) is not None:
                 yield (
                     call.lineno,
-                    "`.float()` makes float32, whatever the inputs are. `.to(x.dtype)` takes the dtype of a tensor x",
+                    f"`.float()` makes float32{where}, whatever the inputs are. `.to(x.dtype)` takes the dtype of a tensor x",
                 )
             elif (
                 text.startswith("torch.")

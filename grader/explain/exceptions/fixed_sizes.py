@@ -6,7 +6,7 @@ import re
 from grader.explain.code.read_code import Raising, called_name, calls, integer, text_of
 
 MADE_OF_SIZES = frozenset(
-    "view reshape unflatten expand repeat zeros ones full empty eye arange range randn causal_mask".split()
+    "view reshape unflatten expand repeat zeros ones full empty eye arange randn causal_mask".split()
 )
 
 

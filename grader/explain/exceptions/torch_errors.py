@@ -62,13 +62,24 @@ def sizes_do_not_multiply(raising: Raising, found: re.Match) -> str:
 
 def axis_out_of_range(raising: Raising, found: re.Match) -> str:
     """Say how to name an axis that not every input has."""
-    if int(found[1]) >= 0:
+    axis = int(found[1])
+    if axis >= 0 and all(integer(part) != axis for part in parts_of(raising.node)):
+        return f"There is no axis {axis} here. Look at how this number comes about."
+    if axis >= 0:
         return "An axis counted from the front is another one, or none, where inputs have fewer axes. Count from the end: -1, -2, …"
     for call in calls(raising.node):
         owner = owner_of(call)
         if owner is not None and text_of(owner) in raising.shapes and called_name(call) != "unsqueeze":
             return f"`{text_of(owner)}` may have fewer axes than this line takes for granted."
     return "A tensor may have fewer axes here than this line takes for granted."
+
+
+def more_axes_than_sizes(raising: Raising, found: re.Match) -> str:
+    """Say which tensor has an axis too many, or that .repeat and .expand name all axes."""
+    if any(calls(raising.tree, "repeat", "expand")):
+        return ".repeat and .expand name every axis, and inputs may have more in front."
+    many = [name for name, shape in raising.shapes.items() if found[1] and len(shape) == int(found[1])]
+    return f"`{many[0]}` has an axis more than fits here." if len(many) == 1 else ""
 
 
 def index_out_of_bounds(raising: Raising, found: re.Match) -> str:
@@ -185,8 +196,7 @@ IndexError: tensors used as indices must be
     Indices must be whole numbers or bools: this tensor holds floats.
 (?:permute\(.*\)|permute): number of dim|number of dims don't match in permute
     .permute names every axis, and inputs may have more in front. .transpose(-2, -1) swaps two and leaves the rest.
-Number of dimensions of repeat dims|the number of sizes provided \(\d+\) must be greater
-    .repeat and .expand name every axis, and inputs may have more in front.
+Number of dimensions of repeat dims|the number of sizes provided \(\d+\) must be greater.*\((\d+)\) → more_axes_than_sizes
 batch[12] must be a 3D tensor|(?:self|mat2) must be a matrix|1D tensors expected
     torch.bmm, torch.mm and torch.dot take tensors with exactly three, two or one axes. `@` takes any number in front.
 tensor.m[TH] is only supported on matrices
@@ -247,6 +257,6 @@ cannot assign '.*' as child module '(\w+)'
 Only Tensors of floating point .* can require gradients
     A parameter must hold floats.
 """,
-    no_view, sizes_do_not_multiply, written_size, axis_out_of_range, index_out_of_bounds, joined, no_graph, frozen,
+    no_view, sizes_do_not_multiply, written_size, axis_out_of_range, more_axes_than_sizes, index_out_of_bounds, joined, no_graph, frozen,
     targets_and_scores, whole_numbers,
 )  # fmt: skip

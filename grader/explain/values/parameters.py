@@ -20,6 +20,9 @@ def of_parameters(got: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
     extra, missing = sorted(has.keys() - wants.keys()), sorted(wants.keys() - has.keys())
     if len(extra) == len(missing) and extra and sorted(has[n] for n in extra) == sorted(wants[n] for n in missing):
         return f"Your layer has {_listed(extra)}; the task asks for {_listed(missing)}."
+    kinds = {(name.rpartition(".")[2], has[name]) for name in extra}
+    if missing and all((name.rpartition(".")[2], wants[name]) in kinds for name in missing):
+        return f"Your layer has {_listed(extra)}; the task asks for {_listed(missing)} and no more."
     if missing:
         why = " Is it made in __init__, as an nn.Module or nn.Parameter, and kept as self.…?"
         return f"The layer lacks the parameter{'s' * (len(missing) > 1)} {_listed(missing)}.{why}"
