@@ -43,7 +43,7 @@ def drawn_layer(
 
 
 def and_more(draw: Callable[..., Inputs], **values: str | Draw) -> Callable[..., Inputs]:
-    """Return a function that draws what another one does, and then more values."""
+    """Return a function that draws what another one does, and then more values, by the same sizes."""
     further = drawn_part(**values)
     return lambda sampler, **sizes: {**draw(sampler, **sizes), **further(sampler, sizes)}
 

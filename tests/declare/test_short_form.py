@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.declare.drawn import drawn, drawn_layer, given, integers, where_given
+from grader.declare.drawn import and_more, drawn, drawn_layer, given, integers, then, where_given
 from grader.declare.errors import DeclarationError
 from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
@@ -141,6 +141,17 @@ def test_shapes_say_what_is_drawn() -> None:
     assert inputs["tokens"].dtype == torch.float64
     assert inputs["place"].shape == (2,)
     assert draw(InputSampler("key"), count=3, heads=2, width=5, bias=4)["bias"].shape == (4,)
+
+
+def test_more_is_drawn_after_the_rest_and_made_of_what_is_drawn() -> None:
+    first = drawn(tokens="* count")
+    inputs = and_more(first, direction=then("* count", torch.Tensor.abs))(
+        InputSampler("key"), batch_shape=(2,), count=3
+    )
+    sampler = InputSampler("key")
+    assert [*inputs] == ["tokens", "direction"]
+    assert torch.equal(inputs["tokens"], first(sampler, batch_shape=(2,), count=3)["tokens"])
+    assert torch.equal(inputs["direction"], sampler.normal(2, 3).abs())
 
 
 def test_a_layer_is_drawn_with_its_weights() -> None:

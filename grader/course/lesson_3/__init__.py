@@ -1,9 +1,8 @@
 """Lesson 3, declared: a small vision-language model.
 
-Each module declares related exercises: how their hidden inputs are drawn, their probes, their recognised mistakes, and
-the `Exercise` at its end. The wrong blocks and models of 3.3 and 3.4 are in `block_mistakes` and `model_mistakes`;
-`trained_model` judges what a submission trained, and `repaired_model` what it trained again after a repair. This
-file only puts the exercises in their order.
+Each module declares related exercises: how their hidden inputs are drawn, their probes, and the exercises with their checks
+and recognised mistakes. `trained_model` judges what a submission trained, and `repaired_model` what it trained again
+after a repair. This file only puts the exercises in their order.
 """
 
 from attention.multi_head import MultiHeadAttention

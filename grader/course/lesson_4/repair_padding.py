@@ -1,5 +1,6 @@
 """Exercise 4.5: `look_past_padding`, in the place of a look whose mask means the opposite."""
 
+from collections.abc import Callable
 from typing import Any
 
 from attention.mended import look_past_padding
@@ -11,21 +12,15 @@ from grader.course.lesson_4.short_training import training_gate
 from grader.declare.authoring import Inputs, InputSampler
 
 
-def with_padding(sampler: InputSampler, inputs: Inputs) -> Inputs:
-    """Add padding to words and patches: in each scene at least one cell is padding, and one is not."""
-    patches = inputs["arguments"]["patches"]
-    padding = ~sampler.mask(*patches.shape[:-1])
-    return {**inputs, "arguments": {**inputs["arguments"], "padding": padding}}
+def padded(draw: Callable[..., Inputs]) -> Callable[..., Inputs]:
+    """Add padding to words and patches that are drawn: in each scene at least one patch is padding, and one is not."""
 
+    def draw_padded(sampler: InputSampler, **sizes: Any) -> Inputs:
+        inputs = draw(sampler, **sizes)
+        padding = ~sampler.mask(*inputs["arguments"]["patches"].shape[:-1])
+        return {**inputs, "arguments": {**inputs["arguments"], "padding": padding}}
 
-def draw_padded(sampler: InputSampler, **sizes: Any) -> Inputs:
-    """Draw weights of a MultiHeadAttention, words, patches, and which patches are padding."""
-    return with_padding(sampler, draw_look(sampler, **sizes))
-
-
-def draw_padded_and_direction(sampler: InputSampler, **sizes: Any) -> Inputs:
-    """Draw the same, and a direction for the gradient of what is seen."""
-    return with_padding(sampler, draw_look_and_direction(sampler, **sizes))
+    return draw_padded
 
 
 NAMES = {"look_at_image": "look_past_padding"}
@@ -39,10 +34,10 @@ PADDING_REPAIR = attention_exercise("4.5 Repair: it looks where nothing is", loo
         e.g. batch 2, 2 words, 3 patches, d_model = 2, 1 head
         batch 2, 3 words, 5 patches, d_model = 6, 3 heads, float64
 """,
-    draw=draw_padded,
+    draw=padded(draw_look),
     details=dict(
         values=dict(probe=look_values, names=NAMES, map="weights"),
-        conduct=dict(draw=draw_padded_and_direction, probe=look_conduct, names=NAMES),
+        conduct=dict(draw=padded(draw_look_and_direction), probe=look_conduct, names=NAMES),
     ),
     difficulty=2, minutes=8, review="First training: it looks where nothing is",
     also=(training_gate(PADDING, look_past_padding, "mended_padding", "train-padding", 1),),
