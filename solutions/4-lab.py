@@ -531,8 +531,9 @@ else:
 # *The photos, cut so that temple and flower stand at the left edge, and the maps of the six heads of the last layer. The bright
 # patches have gone left with the objects, and head 3 lights up what is to the right of them.*
 #
-# The maps go along. Head 2 has 0.78 and 0.98 in the moved boxes; its maps of the first cut have 0.33 and 0.68 there. So these heads follow
-# the object, or what is on it, and not a place of the picture.
+# The maps go along. Head 2 has 0.78 and 0.98 in the moved boxes; its maps of the first cut have 0.33 and 0.68 there. Heads 0, 1,
+# 4 and 5, too, have more in the moved boxes than their maps of the first cut. So these five follow the object, or what is on it,
+# and not a place of the picture.
 #
 # All of it in one table, where even weights have the numbers of the column "even":
 #
@@ -617,6 +618,8 @@ print(f"{steps} steps in {time.perf_counter() - started:.1f} s, last loss {recor
 # %% provided="attention.explained"
 
 # %% provided="attention.explained_plots"
+
+# %% provided="attention.explained_ranges"
 
 # %% id="explain-questions"
 held = {task: held_out(task, 500).to(device) for task in TASKS}
@@ -916,26 +919,26 @@ show_curves(
 # the head average's a little later, rollout's clearly later, and the dotted line of the random order falls evenly. In the end all
 # rise a little, to 0.11: in an empty scene the model guesses. Insertion: the same picture upside down.*
 #
-# You have one seed; `python -m benchmarks.explanations` has five, with 1,000 questions of each kind. Insertion minus deletion,
-# from the worst to the best seed:
+# You have one seed. Beside it are ours (`python -m benchmarks.explanations`): five seeds, with the kernels of two processors, with 500
+# questions and with 1,000.
+
+# %% id="compare-quality" draws="1"
+need("quality", "4.3")
+show_quality(OUR_QUALITY, quality)
+
+# %% [markdown]
+# *Three panels, one for each kind of question, a row for each explanation: a blue bar from the lowest of our runs to the highest, with
+# both numbers, and an orange mark for yours. For "where" the rows go down from top to bottom as far as rollout, which has
+# the longest bar. For "what" and "read" the first three rows are nearly the same. A random order is at 0. The last row has no mark.*
 #
-# | | where | what | read |
-# |---|---|---|---|
-# | gradient × attention | 0.855 to 0.878 | 0.856 to 0.881 | 0.876 to 0.882 |
-# | value-weighted | 0.842 to 0.863 | 0.878 to 0.882 | 0.880 to 0.883 |
-# | head average | 0.786 to 0.843 | 0.873 to 0.882 | 0.879 to 0.882 |
-# | rollout | 0.476 to 0.768 | 0.673 to 0.814 | 0.782 to 0.882 |
-# | random order | -0.004 to 0.003 | -0.008 to -0.006 | 0.011 to 0.013 |
-# | each patch blanked in turn | 0.866 to 0.879 | 0.881 to 0.884 | 0.882 to 0.885 |
+# The last row asks the model and not its maps: blank each patch in turn, and sort the patches by what the answer loses. In 44 of our
+# 45 comparisons none of the four maps was better than that. Three things surprised us:
 #
-# The last row asks the model and not its maps: blank each patch in turn, and sort the patches by what the answer loses. None of
-# the four maps was better than that, at any seed. Three things surprised us:
-#
-# - **No explanation is the best for all questions.** Gradient × attention is the best of the four for "where" at 5 of 5 seeds. For
-#   "what" the value-weighted map beats it at 5 of 5.
+# - **No explanation is the best for all questions.** Gradient × attention is the best of the four for "where" in 15 of 15 runs. For
+#   "what" the value-weighted map beats it in 13 of 15.
 # - **The head average is nearly as good as the best for "what"**, although lesson 3 taught you to distrust it: there two or three
 #   heads look at the patch in question.
-# - **Rollout is the last of the four for "where" and for "what" at 5 of 5 seeds**, though it uses more of the model than the head
+# - **Rollout is the last of the four for "where" and for "what" in 15 of 15 runs**, though it uses more of the model than the head
 #   average does. Look into that first.
 
 # %% id="earlier-words" draws="1"
@@ -994,8 +997,8 @@ show_deleted(falls, {name: one["random orders"] for name, one in values.items()}
 
 # %% [markdown]
 # *Four panels, for each photo in both cuts: how alike [CLS] stays while squares are blanked. Grey lines: twenty random
-# orders. In the first two panels the order from the middle outwards falls fastest on the whole, the map and rollout are close to it; in
-# the last two the map falls faster than it.*
+# orders. In the first two panels the three coloured lines lie close together, below nearly all grey ones. In the last two the line of
+# the map falls well before that of the order from the middle outwards.*
 #
 # With the weights, the curve of the mean is yours in the first two panels; all others are ours (`python -m benchmarks.real_eyes`). The
 # area under deletion, where small is good:
@@ -1022,15 +1025,16 @@ need("values", "4.21")
 show_each_head({name: 1 - values[name]["removed"] for name in pictures}, "[CLS] changes by", 0.2)
 
 # %% [markdown]
-# *Two panels, a field for each head: how much [CLS] changes without it, 1 less the cosine. The early layers are dark; some heads of the
-# last four are bright.*
+# *Two panels, a field for each head: how much [CLS] changes without it, 1 less the cosine. The early layers are dark; a few heads
+# of the last four are brighter.*
 #
-# For 71 of the 72 heads on the temple, and 64 on the flower, [CLS] stays alike to 0.95 or more. It changes most without head 3 of layer 8 on the temple (0.911) and head 3 of layer 9 on the flower (0.790).
+# For 71 of the 72 heads on the temple, and 64 on the flower, [CLS] stays alike to 0.95 or more. It changes most without head 3 of
+# layer 8 on the temple (0.911) and head 3 of layer 9 on the flower (0.790).
 #
 # Do heads that rest matter less? Over all 72 it seems so: the more [CLS] gives itself in a head, the less it changes without it
 # (rank correlation -0.50 and -0.37). But the heads that rest are early, and early heads change little. Compare the six heads of a
-# layer with one another, and it goes either way: it is positive in 3 and 1 of the last six layers. What depth does, and what resting does,
-# this experiment cannot tell apart.
+# layer with one another, and it goes either way: it is positive in 3 and 1 of the last six layers. What depth does, and what
+# resting does, this experiment cannot tell apart.
 
 # %% [markdown]
 # ### Agreement is not the test
@@ -1051,11 +1055,11 @@ for task, questions in held.items():
         print(f"    {name:21} Kendall's τ {tau:6.3f}, largest on the patch in question {hit:.3f}")
 
 # %% [markdown]
-# The value-weighted map of "where" is largest on the patch in question in 0.964 to 0.991 of the scenes (5 seeds), and its τ is
-# -0.133 to 0.041. By that measure it explains nothing. But look at what is compared: the answer hangs on one patch, as the first line of each kind
-# shows. The other eight ranks are ranks of next to nothing, and they make up 28 of the 36 pairs. **A low rank correlation is no
-# evidence against a map where one patch matters and eight hardly do.** Whether the texts of Jain and Wallace are of
-# that kind, this cannot say.
+# The value-weighted map of "where" is largest on the patch in question in 0.956 to 0.991 of the scenes (5 seeds, the kernels of
+# two processors), and its τ is -0.133 to 0.080. By that measure it explains nothing. But look at what is compared: the answer
+# hangs on one patch, as the first line of each kind shows. The other eight ranks are ranks of next to nothing, and they make up
+# 28 of the 36 pairs. **A low rank correlation is no evidence against a map where one patch matters and eight hardly do.** Whether
+# the texts of Jain and Wallace are of that kind, this cannot say.
 
 # %% [markdown]
 # ## Shuffle the weights
@@ -1087,11 +1091,11 @@ show_heads_by_task(
 # brings the share of unchanged words down to chance, shuffling any other head changes nothing. "What" and "read": heads 1 and 3
 # cost a quarter to a third each, the others hardly anything. All heads at once, or equal weights: chance or below.*
 #
-# So each paper has a head of this model on its side. At seed 0, with 1,000 questions, shuffling head 0 leaves
-# 0.131 of the words of "where" as they were. Shuffling any one of the others leaves 0.995 to 0.999: whatever their maps show, it
-# does not explain this answer. For "what" it is the other way round: head 0 does not matter (0.998 stay).
+# So each paper has a head of this model on its side. At seed 0, with the kernels of two processors, shuffling head 0
+# leaves 0.118 to 0.131 of the words of "where" as they were. Shuffling any one of the others leaves 0.995 to 1.000: whatever their
+# maps show, it does not explain this answer. For "what" it is the other way round: head 0 does not matter (0.994 to 0.998 stay).
 #
-# And Wiegreffe and Pinter's question, does the model need its attention at all? With uniform weights 0.098 to 0.119 of
+# And Wiegreffe and Pinter's question, does the model need its attention at all? With uniform weights 0.096 to 0.122 of
 # the words of "where" stay (5 seeds). That might be the shock of it. So we trained models with uniform weights from the first step
 # on: "where" is right in 0.094 to 0.128 of the scenes (5 seeds), beside a chance of 0.111. It does need its attention.
 
@@ -1185,22 +1189,22 @@ show_heads_by_task(
 # of the scenes, hardly any scene loses it when one head is taken out, and yet head 1 alone answers most scenes when all others
 # are silent.*
 #
-# For "where" the experiments agree. At seed 0, with 1,000 questions, head 0 brings the answer in 0.998 of the twins, and without
-# it 0.853 of the answers are lost.
+# For "where" the experiments agree. At seed 0, with the kernels of two processors, head 0 brings the answer in 0.998 to 1.000 of
+# the twins, and without it 0.853 to 0.881 of the answers are lost.
 #
 # For "what" they do not, and that surprised us most. Take head 1:
 #
-# - put in, it brings the answer in 0.309 of the twins, so it is *not enough*;
-# - taken out, it costs 0.036 of the answers, so it is *not needed*;
-# - alone, with all others silent, it keeps 0.908 of the answers.
+# - put in, it brings the answer in 0.270 to 0.309 of the twins, so it is *not enough*;
+# - taken out, it costs 0.012 to 0.036 of the answers, so it is *not needed*;
+# - alone, with all others silent, it keeps 0.908 to 0.936 of the answers.
 #
-# There is no contradiction. Heads 1, 2 and 3 all look at the patch in question (0.96, 0.84 and 0.90 of their weight). Take one out,
-# and the others still say it. Put one in, and the others, which look at the twin, outvote it. Put in two, 1 and 3, and 0.973 of
-# the twins get the clean answer. **Taking a head out misses what others back up.**
+# There is no contradiction. Heads 1, 2 and 3 all look at the patch in question, with 0.84 to 0.97 of their weight. Take one out,
+# and the others still say it. Put one in, and the others, which look at the twin, outvote it. Put in two, 1 and 3, and 0.968 to 0.974
+# of the twins get the clean answer. **Taking a head out misses what others back up.**
 #
-# Which heads they are, and how many, depends on the seed. Over 5 seeds the best single head brings 0.474 to 0.998 of the
-# answers to "where", and 0.267 to 0.975 of those to "what". At seed 3 two heads share "where": put in alone they bring 0.474 and 0.377,
-# together 0.997.
+# Which heads they are, and how many, depends on the seed. Over 5 seeds, with the kernels of two processors, the best single head
+# brings 0.448 to 1.000 of the answers to "where", and 0.233 to 0.978 of those to "what". At seed 3 two heads share "where": put
+# in alone they bring 0.448 to 0.474 and 0.363 to 0.378, together 0.994 or more.
 
 # %% [markdown]
 # ### So, does attention explain?
@@ -1380,7 +1384,8 @@ print("largest weights before the first step:", largest, "even: 0.11")
 # <details><summary>Second hint</summary>
 #
 # A smaller learning rate does not mend it in these 250 steps: where one weight is nearly 1, the softmax hands on hardly any
-# gradient, and the head cannot find out that another patch would have been better. Lesson 1 divides the scores by something that depends on d_k.
+# gradient, and the head cannot find out that another patch would have been better. Lesson 1 divides the scores by something that
+# depends on d_k.
 # </details>
 #
 # Expected below: maps that begin nearly even, become sharp while the loss falls, and end in the orange frames.
@@ -1930,12 +1935,12 @@ for groups in (4, 2, 1):
 #
 # | groups | shared | trained on |
 # |--:|--:|--:|
-# | 4 | 0.980 to 0.984 | 0.973 to 0.981 |
-# | 2 | 0.406 to 0.506 | 0.971 to 0.980 |
+# | 4 | 0.980 to 0.985 | 0.973 to 0.981 |
+# | 2 | 0.406 to 0.506 | 0.971 to 0.982 |
 # | 1 | 0.091 to 0.138 | 0.942 to 0.968 |
 #
-# Four groups share nothing, so that row says what the training alone does: hardly anything. Two groups lose little, and with one group for all
-# heads some of the words stay lost.
+# Four groups share nothing, so that row says what the training alone does: hardly anything. Two groups lose little, and with one
+# group for all heads some of the words stay lost.
 
 # %% [markdown]
 # ## A softmax while the keys go by
@@ -2527,7 +2532,7 @@ show_squares({f"query {number}": look for number, look in enumerate(looks)}, "we
 # - **The closed gate is no help here.** It protects a text model that knows something. Ours knows nothing yet, and at 1 of 10
 #   seeds it never learns to look. With gates that begin open all ten do.
 # - **The noise that the gate keeps out is small.** You saw it above: 32 open layers with random weights, and most rows are
-#   still read right. Over five trained models 0.946 to 0.952 become 0.927 to 0.951.
+#   still read right. Over five trained models 0.942 to 0.952 become 0.927 to 0.951.
 # - **The most common way did not learn "where".** On all of lesson 3's questions, with two blocks and lesson 3's recipe:
 #
 #   | way | "where" right, five seeds, chance 0.11 |
@@ -2693,7 +2698,7 @@ show_pairs(
 # | `where is the red 7 ?` | 0.847 | 0.074 |
 #
 # **A gap of zero can mean that nothing was learned.** The relation "left of" has hardly a gap, and is hardly learned: 0.273 to
-# 0.407 at the five seeds, with seen pairs. Where each digit has only one colour, so that the digit alone finds the patch, 3 of 5
+# 0.409 at the five seeds, with seen pairs. Where each digit has only one colour, so that the digit alone finds the patch, 3 of 5
 # seeds learn it (0.994 to 0.996).
 
 # %% [markdown]

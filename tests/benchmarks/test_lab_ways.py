@@ -1,4 +1,7 @@
-"""The numbers that the lab's prose quotes from benchmarks/results/three_ways.txt and compositional.txt."""
+"""The numbers that the lab's prose quotes from benchmarks/results/three_ways.txt and compositional.txt.
+
+A range also holds what readers see at the notebook's own seed, with the kernels of two processors.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from statistics import mean
 import pytest
 from attention.coloured_world import COLOURS, seen_pairs
 from attention.three_ways import WAYS, way_flops
+
+from tests import reader
 
 ROOT = Path(__file__).parents[2]
 PROSE = re.sub(r"\s+", " ", re.sub(r"^# ?", "", (ROOT / "solutions" / "4-lab.py").read_text("utf-8"), flags=re.M))
@@ -32,8 +37,9 @@ def quoted() -> Iterator[str]:
     ):
         found = runs("three_ways", job)
         right = [run["right"] for run in found]
+        shown = reader.seen("4-lab", "compare-ways", rf"^{job} +none +#$") if job in WAYS else []
         low = sum(share < 0.9 for share in right)
-        yield f"| {name} | {between(right)} | {low} of {len(right)} | {found[0]['flops']:,} |"
+        yield f"| {name} | {between([*right, *shown])} | {low} of {len(right)} | {found[0]['flops']:,} |"
     means = [mean(run["right"] for run in runs("three_ways", f"{count} learned queries")) for count in (1, 2, 9, 16)]
     yield "| learned queries | 1 | 2 | 9 | 16 | |---|--:|--:|--:|--:| | right, mean over five seeds | {:.2f} | {:.2f} | {:.2f} | {:.2f} |".format(
         *means
@@ -41,7 +47,13 @@ def quoted() -> Iterator[str]:
     best = max(run["right"] for run in runs("three_ways", "9 learned queries"))
     yield f"At none of the five seeds did training find that: the best gave {best:.2f} right answers"
     layers = runs("three_ways", "new layers in lesson 3's model")
-    before, after = (between([run[name] for run in layers]) for name in ("as it was", "32 open gates"))
+    before, after = (
+        between([*(run[name] for run in layers), *reader.seen("4-lab", "try-gate", shown)])
+        for name, shown in (
+            ("as it was", r"^ 0 new layers, gate closed +#"),
+            ("32 open gates", r"^32 new layers, gate open +#"),
+        )
+    )
     yield f"{before} become {after}"
     joined, gated, asked = (between([run["where"] for run in runs("three_ways", f"lesson 3, {way}")]) for way in WAYS)
     yield f"| gated cross-attention | {gated} | | concatenation | {joined} | | learned queries | {asked} |"
@@ -73,7 +85,7 @@ def quoted_pairs() -> Iterator[str]:
         missing: [run["scores"]["seen pairs"]["left"]["right"] for run in runs("compositional", f"{missing} of 5 colours missing")]
         for missing in (1, 4)
     }  # fmt: skip
-    yield f"{between(relation[1])} at the five seeds"
+    yield f"{between([*relation[1], *reader.seen('4-lab', 'compare-pairs', '^left, seen +none +#$')])} at the five seeds"
     learned = [value for value in relation[4] if value > 0.9]
     yield f"{len(learned)} of 5 seeds learn it ({between(learned)})"
 
