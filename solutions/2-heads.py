@@ -540,7 +540,8 @@ two_words = word_vectors(0, 4096)[:2]  # background, object
 nearer = {}
 for kind, photos in real.items():
     for learned_on, asked_about in (("flower", "temple"), ("temple", "flower")):
-        real_aligner = TokenAligner(photos[learned_on].shape[-1], 4096)
+        with torch.random.fork_rng(devices=[]):  # what later cells draw stays the same, with the model and without it
+            real_aligner = TokenAligner(photos[learned_on].shape[-1], 4096)
         draw_linear(real_aligner, seed)
         optimizer = torch.optim.Adam(real_aligner.parameters(), lr=1e-3)
         for _ in range(30 if train_steps is None else train_steps):

@@ -41,12 +41,12 @@ def show_quality(ours: Mapping[str, Mapping[str, Sequence[float]]], yours: Mappi
     for ax, (task, ranges) in zip(axes, ours.items(), strict=True):
         for row, (low, high) in enumerate(ranges.values()):
             ax.plot((low, high), (row, row), color="#56b4e9", linewidth=9, solid_capstyle="butt", label="our runs")
-            ax.text(low - 0.02, row, f"{low:.3f}", fontsize=7, ha="right", va="center")
-            ax.text(high + 0.02, row, f"{high:.3f}", fontsize=7, va="center")
+            ax.text(low - 0.04, row, f"{low:.3f}", fontsize=7, ha="right", va="center")
+            ax.text(high + 0.04, row, f"{high:.3f}", fontsize=7, va="center")
         marks = {row: yours[task][name] for row, name in enumerate(ranges) if name in yours[task]}
         ax.plot(marks.values(), marks.keys(), "D", color="#d55e00", markersize=5, label="yours")
         ax.set_yticks(range(len(ranges)), list(ranges), fontsize=8)
-        ax.set(xlim=(-0.15, 1.15), ylim=(len(ranges) - 0.4, -0.7))
+        ax.set(xlim=(-0.4, 1.3), xticks=(0, 0.5, 1), ylim=(len(ranges) - 0.4, -0.7))
         ax.set_title(task, fontsize=9)
         ax.grid(axis="x", color="0.9")
     axes[len(axes) // 2].set_xlabel("insertion minus deletion")

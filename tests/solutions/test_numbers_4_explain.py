@@ -10,9 +10,11 @@ import re
 from pathlib import Path
 
 import pytest
+from attention.evaluation import BLANK_PATCH
 from attention.explained_ranges import OUR_QUALITY
+from attention.recipe import training_questions
 
-from tests.reader import seen
+from tests import reader
 from tests.scripts import cells_of
 
 ROOT = Path(__file__).parents[2]
@@ -79,7 +81,9 @@ def test_what_readers_see_lies_within_the_ranges(name: str):
     for column, (task, ranges) in enumerate(OUR_QUALITY.items()):
         pattern = rf"^{name} +" + r" +".join("#" if place == column else r"-?\d\.\d+" for place in range(3)) + "$"
         low, high = ranges[name]
-        assert all(low - 6e-4 <= value <= high + 6e-4 for value in seen("4-lab", "rank-explanations", pattern)), task
+        assert all(
+            low - 6e-4 <= value <= high + 6e-4 for value in reader.seen("4-lab", "rank-explanations", pattern)
+        ), task
 
 
 def test_what_the_caption_says():
@@ -142,6 +146,24 @@ def test_the_rank_correlation():
     assert seeds == len(SEEDS)
     others, pairs = says("make up # of the # pairs")
     assert (others, pairs) == (8 * 7 / 2, 9 * 8 / 2)
+
+
+def test_without_another_patch_the_probability_stays():
+    """The control to "the other eight ranks are ranks of next to nothing"."""
+    for task in ("where", "what", "read"):
+        assert (
+            max(
+                abs(fall) for fall in reader.seen("4-lab", "rank-correlation", rf"^{task}: .* by # without another one")
+            )
+            < 0.005
+        )
+        assert min(reader.seen("4-lab", "rank-correlation", rf"^{task}: .* by # without the patch in question")) > 0.9
+
+
+def test_blank_patches_are_nothing_new_to_the_model():
+    assert "the recipe shows scenes with empty cells" in PROSE
+    blank = (training_questions(0, seed=0).image_patches == BLANK_PATCH).all(-1)
+    assert (blank.sum(1) >= 7).all()
 
 
 def test_shuffled_weights():

@@ -165,6 +165,24 @@ def test_tiled_attention_is_the_same_to_six_digits():
         assert off.abs().max() < 1e-6
 
 
+def test_in_training_autograd_keeps_every_tile():
+    """The control to "your function does not save that memory there": what is kept for the way back, without and with gradients."""
+    assert "In *training* autograd keeps every tile for the way back" in PROSE
+    query, key, value = torch.randn(3, 512, 16, generator=torch.Generator().manual_seed(0))
+    kept: dict[int, int] = {}
+
+    def keep(tensor: torch.Tensor) -> torch.Tensor:
+        kept[tensor.data_ptr()] = tensor.numel()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        solution("4.13")(query, key, value, 64)
+        assert not kept
+        tiles = solution("4.13")(query.requires_grad_(), key, value, 64)
+    assert tiles.requires_grad
+    assert sum(kept.values()) >= 512 * 512
+
+
 # ---------------------------------------------------------------- the cache
 
 
