@@ -52,9 +52,15 @@ def main() -> None:
 
 
 def as_text(figures: dict[str, dict[str, Tensor]]) -> str:
-    """JSON with four digits of each number."""
+    """JSON of what the lab draws: four digits of each number, two of the curves of random orders."""
     rounded = {
-        picture: {name: values.double().mul(1e4).round().div(1e4).tolist() for name, values in measures.items()}
+        picture: {
+            name: [[round(value, 2) for value in curve] for curve in values.tolist()]
+            if name == CURVES[-1]
+            else values.double().mul(1e4).round().div(1e4).tolist()
+            for name, values in measures.items()
+            if not name.startswith("its head")
+        }
         for picture, measures in figures.items()
     }
     return json.dumps(rounded, separators=(",", ":")) + "\n"

@@ -2487,7 +2487,7 @@ show_squares(
 
 # %% [markdown]
 # *Three maps of 3×3 places, the share of right answers at each. Concatenation and gated cross-attention are bright
-# everywhere. Learned queries are bright at one or two places and dark at the others.*
+# everywhere. Learned queries are brightest at one place, and darker at the others.*
 #
 # The third map is the surprise. Four queries could share nine digits out in many ways. What do they look at?
 
@@ -2509,8 +2509,8 @@ with torch.no_grad():
 show_squares({f"query {number}": look for number, look in enumerate(looks)}, "weight")
 
 # %% [markdown]
-# *Four maps of 3×3 patches, averaged over 500 scenes. At seed 0 one query rests on a single place; the others spread over two or three.
-# No place belongs to two queries. Compare with the map before: the place that one query has for itself is the bright one.*
+# *Four maps of 3×3 patches, averaged over 500 scenes. Each query has one, two or three places; no place belongs to two queries. Compare
+# with the map before: the place that gets most of a query's weight is the brightest one there.*
 #
 # One training is one throw of the dice. `python -m benchmarks.three_ways` repeats it over ten seeds:
 #
@@ -2523,7 +2523,7 @@ show_squares({f"query {number}": look for number, look in enumerate(looks)}, "we
 #
 # Four things that we did not expect:
 #
-# - **Queries share the places out.** Each query rests on one place, or blends a few. A blend of two digits is neither. More
+# - **Queries share the places out.** Each query rests on one place, or blends two or three. A blend of two digits is neither. More
 #   queries keep more:
 #
 #   | learned queries | 1 | 2 | 9 | 16 |

@@ -12,8 +12,10 @@ from pathlib import Path
 from statistics import mean
 
 import pytest
+import torch
 from attention.coloured_world import COLOURS, seen_pairs
-from attention.three_ways import WAYS, way_flops
+from attention.fusion_ways import ConcatenatedAttention, GatedCrossAttention, LearnedQueries
+from attention.three_ways import WAYS, WayLayers, place_questions, train_way, way_flops, way_scores
 
 from tests import reader
 
@@ -93,6 +95,21 @@ def quoted_pairs() -> Iterator[str]:
 @pytest.mark.parametrize("words", list(quoted()))
 def test_the_lab_quotes_what_was_measured(words: str) -> None:
     assert words in PROSE
+
+
+def test_queries_share_the_places_out() -> None:
+    """What the captions say at the notebook's own seed, with whatever kernels this processor has."""
+    assert "Each query has one, two or three places; no place belongs to two queries." in PROSE
+    assert "the place that gets most of a query's weight is the brightest one there" in PROSE
+    model, _ = train_way(WAYS[2], WayLayers(ConcatenatedAttention, GatedCrossAttention, LearnedQueries), 0)
+    asked = place_questions(500, torch.Generator().manual_seed(7), "test")
+    with torch.no_grad():
+        patches = model.image_norm(model.aligner(asked.image_patches) + model.image_positions)
+        looks = model.summary(patches)[1].mean((0, 1))  # (queries, places)
+    places = looks > 0.2
+    assert places.sum(0).max() == 1
+    assert set(places.sum(1).tolist()) <= {1, 2, 3}
+    assert way_scores(model)["by place"].argmax() == looks.amax(0).argmax()
 
 
 def test_the_pairs_that_the_lab_names_are_unseen() -> None:
