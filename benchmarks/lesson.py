@@ -36,8 +36,8 @@ def main() -> None:
     publish("lesson", figures, rows)
 
 
-def run(notebook: Path) -> float:
-    """Seconds that one notebook takes.
+def run(notebook: Path, output: Path | None = None) -> float:
+    """Seconds that one notebook takes; what comes out stands in `output`, if that is given.
 
     Raises:
         papermill.PapermillExecutionError: a cell raised.
@@ -46,7 +46,7 @@ def run(notebook: Path) -> float:
         started = perf_counter()
         papermill.execute_notebook(
             notebook,
-            Path(folder, "out.ipynb"),
+            output or Path(folder, "out.ipynb"),
             parameters={"device": "cpu"},
             kernel_name="python3",
             progress_bar=False,

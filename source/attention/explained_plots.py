@@ -30,6 +30,31 @@ def show_curves(deletion: Mapping[str, Tensor], insertion: Mapping[str, Tensor],
     plt.show()
 
 
+def show_quality(ours: Mapping[str, Mapping[str, Sequence[float]]], yours: Mapping[str, Mapping[str, float]]) -> None:
+    """A panel for each task: for each explanation a bar from the lowest to the highest of our runs, and yours as a mark.
+
+    Args:
+        ours: by task, then by explanation: the lowest and the highest.
+        yours: by task, then by explanation; one that is left out has no mark.
+    """
+    figure, axes = plt.subplots(1, len(ours), figsize=(9.6, 2.9), sharey=True, layout="constrained", facecolor="white")
+    for ax, (task, ranges) in zip(axes, ours.items(), strict=True):
+        for row, (low, high) in enumerate(ranges.values()):
+            ax.plot((low, high), (row, row), color="#56b4e9", linewidth=9, solid_capstyle="butt", label="our runs")
+            ax.text(low - 0.04, row, f"{low:.3f}", fontsize=7, ha="right", va="center")
+            ax.text(high + 0.04, row, f"{high:.3f}", fontsize=7, va="center")
+        marks = {row: yours[task][name] for row, name in enumerate(ranges) if name in yours[task]}
+        ax.plot(marks.values(), marks.keys(), "D", color="#d55e00", markersize=5, label="yours")
+        ax.set_yticks(range(len(ranges)), list(ranges), fontsize=8)
+        ax.set(xlim=(-0.4, 1.3), xticks=(0, 0.5, 1), ylim=(len(ranges) - 0.4, -0.7))
+        ax.set_title(task, fontsize=9)
+        ax.grid(axis="x", color="0.9")
+    axes[len(axes) // 2].set_xlabel("insertion minus deletion")
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles[-2:], labels[-2:], loc="outside lower center", ncols=2, fontsize=8)
+    plt.show()
+
+
 def show_heads_by_task(
     shares: Mapping[str, Mapping[str, Sequence[float]]],
     ylabel: str,

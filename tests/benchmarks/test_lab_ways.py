@@ -1,4 +1,7 @@
-"""The numbers that the lab's prose quotes from benchmarks/results/three_ways.txt and compositional.txt."""
+"""The numbers that the lab's prose quotes from benchmarks/results/three_ways.txt and compositional.txt.
+
+A range also holds what readers see at the notebook's own seed, with the kernels of two processors.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,12 @@ from pathlib import Path
 from statistics import mean
 
 import pytest
+import torch
 from attention.coloured_world import COLOURS, seen_pairs
-from attention.three_ways import WAYS, way_flops
+from attention.fusion_ways import ConcatenatedAttention, GatedCrossAttention, LearnedQueries
+from attention.three_ways import WAYS, WayLayers, place_questions, train_way, way_flops, way_scores
+
+from tests import reader
 
 ROOT = Path(__file__).parents[2]
 PROSE = re.sub(r"\s+", " ", re.sub(r"^# ?", "", (ROOT / "solutions" / "4-lab.py").read_text("utf-8"), flags=re.M))
@@ -32,8 +39,9 @@ def quoted() -> Iterator[str]:
     ):
         found = runs("three_ways", job)
         right = [run["right"] for run in found]
+        shown = reader.seen("4-lab", "compare-ways", rf"^{job} +none +#$") if job in WAYS else []
         low = sum(share < 0.9 for share in right)
-        yield f"| {name} | {between(right)} | {low} of {len(right)} | {found[0]['flops']:,} |"
+        yield f"| {name} | {between([*right, *shown])} | {low} of {len(right)} | {found[0]['flops']:,} |"
     means = [mean(run["right"] for run in runs("three_ways", f"{count} learned queries")) for count in (1, 2, 9, 16)]
     yield "| learned queries | 1 | 2 | 9 | 16 | |---|--:|--:|--:|--:| | right, mean over five seeds | {:.2f} | {:.2f} | {:.2f} | {:.2f} |".format(
         *means
@@ -41,7 +49,13 @@ def quoted() -> Iterator[str]:
     best = max(run["right"] for run in runs("three_ways", "9 learned queries"))
     yield f"At none of the five seeds did training find that: the best gave {best:.2f} right answers"
     layers = runs("three_ways", "new layers in lesson 3's model")
-    before, after = (between([run[name] for run in layers]) for name in ("as it was", "32 open gates"))
+    before, after = (
+        between([*(run[name] for run in layers), *reader.seen("4-lab", "try-gate", shown)])
+        for name, shown in (
+            ("as it was", r"^ 0 new layers, gate closed +#"),
+            ("32 open gates", r"^32 new layers, gate open +#"),
+        )
+    )
     yield f"{before} become {after}"
     joined, gated, asked = (between([run["where"] for run in runs("three_ways", f"lesson 3, {way}")]) for way in WAYS)
     yield f"| gated cross-attention | {gated} | | concatenation | {joined} | | learned queries | {asked} |"
@@ -73,7 +87,7 @@ def quoted_pairs() -> Iterator[str]:
         missing: [run["scores"]["seen pairs"]["left"]["right"] for run in runs("compositional", f"{missing} of 5 colours missing")]
         for missing in (1, 4)
     }  # fmt: skip
-    yield f"{between(relation[1])} at the five seeds"
+    yield f"{between([*relation[1], *reader.seen('4-lab', 'compare-pairs', '^left, seen +none +#$')])} at the five seeds"
     learned = [value for value in relation[4] if value > 0.9]
     yield f"{len(learned)} of 5 seeds learn it ({between(learned)})"
 
@@ -81,6 +95,21 @@ def quoted_pairs() -> Iterator[str]:
 @pytest.mark.parametrize("words", list(quoted()))
 def test_the_lab_quotes_what_was_measured(words: str) -> None:
     assert words in PROSE
+
+
+def test_queries_share_the_places_out() -> None:
+    """What the captions say at the notebook's own seed, with whatever kernels this processor has."""
+    assert "Each query has one, two or three places; no place belongs to two queries." in PROSE
+    assert "the place that gets most of a query's weight is the brightest one there" in PROSE
+    model, _ = train_way(WAYS[2], WayLayers(ConcatenatedAttention, GatedCrossAttention, LearnedQueries), 0)
+    asked = place_questions(500, torch.Generator().manual_seed(7), "test")
+    with torch.no_grad():
+        patches = model.image_norm(model.aligner(asked.image_patches) + model.image_positions)
+        looks = model.summary(patches)[1].mean((0, 1))  # (queries, places)
+    places = looks > 0.2
+    assert places.sum(0).max() == 1
+    assert set(places.sum(1).tolist()) <= {1, 2, 3}
+    assert way_scores(model)["by place"].argmax() == looks.amax(0).argmax()
 
 
 def test_the_pairs_that_the_lab_names_are_unseen() -> None:

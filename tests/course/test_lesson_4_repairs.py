@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 import torch
+from attention import short_trainings
 from attention.mended import image_tokens, mirror_left_right
-from attention.short_trainings import ALIGNER, MIRROR, train_short
+from attention.short_trainings import ALIGNER, MIRROR, SCALE, short_scores, train_short
 
 from benchmarks.lab_repairs import BROKEN, LAB, TRAININGS
 from benchmarks.repair import broken_pieces
@@ -85,3 +86,25 @@ def test_a_hint_says_that_the_gate_is_passed_where_it_is():
     for name, passed in figures["wrong_gate_passed"].items():
         says = "gate is passed" in hints[name]
         assert says == (passed == figures["seeds"]), f"{name}: passes on {passed} seeds"
+
+
+def test_the_bonus_was_not_needed():
+    """The control to the fear that the fifth training is built on: recorded, over all seeds."""
+    lines = [line.split() for line in RESULTS.read_text("utf-8").splitlines() if line.startswith(" 4.9")]
+    shares = {piece: (least, most) for _, piece, least, most, *_ in lines}
+    text = " ".join(LAB.read_text("utf-8").replace("\n# ", " ").split())
+    without, with_it = (" to ".join(shares[piece]) for piece in ("bonus_removed", "mended"))
+    assert f"Without any bonus the same training has {without} right answers (5 seeds), with it {with_it}." in text
+
+
+def test_a_tenth_of_the_learning_rate_does_not_mend_the_scale(monkeypatch: pytest.MonkeyPatch):
+    """What the second hint of 4.6 says, at one seed; and what it gives as the reason, by hand."""
+    assert "(a tenth of it: under 0.6 right)" in LAB.read_text("utf-8")
+    usual = short_trainings.pocket_rate
+    monkeypatch.setattr(short_trainings, "pocket_rate", lambda step: usual(step) / 10)
+    model, _ = train_short(SCALE, broken_pieces(LAB)[BROKEN["4.6"]], 0)
+    assert short_scores(SCALE, model)["right"] < 0.6
+    for largest, most in ((4.0, 0.5), (40.0, 1e-10)):
+        scores = torch.tensor([largest, 0.0, 0.0], dtype=torch.float64, requires_grad=True)
+        (gradient,) = torch.autograd.grad(scores.softmax(0)[0], scores)
+        assert 0 < gradient.abs().max() < most

@@ -15,6 +15,7 @@ from attention.scaling import cost_of, dense_attention, slope
 from torch.nn import functional as F
 
 from grader.course.lesson_4 import LESSON
+from tests.reader import seen
 from tests.scripts import cells_of
 
 ROOT = Path(__file__).parents[2]
@@ -104,6 +105,10 @@ def test_what_sharing_costs():
     for groups, row in rows.items():
         for place, name in enumerate(("right, shared", "trained on")):
             ends = [end for kernels in both for end in kernels[f"{groups} groups"][name]]
+            shown = ("#", r"\d\.\d+") if place == 0 else (r"\d\.\d+", "#")
+            ends += seen(
+                "4-lab", "share-keys", rf"^groups: {groups}, {shown[0]} of the words right, trained on {shown[1]};"
+            )
             assert row[2 * place : 2 * place + 2] == pytest.approx([min(ends), max(ends)], abs=6e-4)
 
 
@@ -158,6 +163,24 @@ def test_tiled_attention_is_the_same_to_six_digits():
     for tile in (1, 64, 300, 1000):
         off = solution("4.13")(query, key, value, tile) - dense_attention(query, key, value)
         assert off.abs().max() < 1e-6
+
+
+def test_in_training_autograd_keeps_every_tile():
+    """The control to "your function does not save that memory there": what is kept for the way back, without and with gradients."""
+    assert "In *training* autograd keeps every tile for the way back" in PROSE
+    query, key, value = torch.randn(3, 512, 16, generator=torch.Generator().manual_seed(0))
+    kept: dict[int, int] = {}
+
+    def keep(tensor: torch.Tensor) -> torch.Tensor:
+        kept[tensor.data_ptr()] = tensor.numel()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        solution("4.13")(query, key, value, 64)
+        assert not kept
+        tiles = solution("4.13")(query.requires_grad_(), key, value, 64)
+    assert tiles.requires_grad
+    assert sum(kept.values()) >= 512 * 512
 
 
 # ---------------------------------------------------------------- the cache
