@@ -12,6 +12,8 @@ from grader.explain.seen import Candidate, Explanation, Seen
 from grader.judge.compare import scale
 from grader.submission.code.traits import shows
 
+# Words of a sentence, and what code has of which they are true; or, of a step that is left out, has not.
+WRITTEN = (("(//)", "//", True), ("(==)", "==", True), ("the collecting in the list", ".append(", False))
 COMPARISON = re.compile(r"\bthe comparison(?: with ([\d.]+))?")
 ENOUGH = 3  # so many numbers must differ before a match of values says something
 FEW = 20  # fewer values than that say little: bools, counts, lists of names
@@ -73,7 +75,9 @@ def nearest(
 
 
 def _is_there(says: str, source: str) -> bool:
-    """Tell whether the code has the comparison that a sentence speaks of; other sentences speak of what is seen."""
+    """Tell whether the code has what a sentence speaks of, or lacks what it says is left out; other sentences speak of what is seen."""
+    if any(words in says and (code in source) is not has for words, code, has in WRITTEN):
+        return False
     named = COMPARISON.search(says)
     if named is None:
         return True

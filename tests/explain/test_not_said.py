@@ -93,6 +93,48 @@ def test_what_is_said_of_axes_is_true_of_the_inputs(exercise: str, answer: str, 
     assert said in judged.hint
 
 
+MENDED_LATE = """
+def attention_entropy(weights):
+    products = weights * weights.log()
+    return -products.sum(-1).nan_to_num(nan=0.0) / math.log(weights.shape[-1])
+"""
+COLLECTED = """
+def diagnose(model, batch):
+    token_ids, prompt_lengths, image_patches = batch
+    targets, found = shift_targets(token_ids, prompt_lengths), []
+
+    def run(images):
+        logits, maps = model(token_ids, images)
+        return F.cross_entropy(logits.flatten(0, 1), targets.flatten()), maps[-1]
+
+    loss, weights = run(image_patches)
+    learning = [one for one in model.parameters() if one.requires_grad]
+    if not learning:
+        found.append("frozen")
+    gradients = torch.autograd.grad(loss, learning, allow_unused=True) if learning else []
+    if any(one is None or not one.any() for one in gradients):
+        found.append("no gradient")
+    rows = weights[torch.arange(len(token_ids)), :, prompt_lengths - 1]
+    if torch.special.entr(rows).sum(-1).mean() > 0.99 * np.log(rows.shape[-1]):
+        found.append("uniform")
+    if rows.mean((0, 1)).max() > 0.9:
+        found.append("one patch")
+    if run(image_patches.roll(1, 0))[0] < 1.01 * loss:
+        found.append("misaligned")
+    return found
+"""
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer", "not_said"), [("2.P1", MENDED_LATE, "(//)"), ("3.P4", COLLECTED, "collecting in the list")]
+)
+def test_where_little_is_seen_the_code_has_what_is_spoken_of(exercise: str, answer: str, not_said: str) -> None:
+    lesson = next(lesson for lesson in lessons().values() if any(one.id == exercise for one in lesson.exercises))
+    judged = verdict(lesson, lesson.exercise(exercise), answer)
+    assert judged.outcome is Outcome.FAILED
+    assert not_said not in judged.hint
+
+
 def test_a_comparison_that_the_code_does_not_have_is_not_spoken_of() -> None:
     """Here the diagonal is left out of a sum. So it would be with == 1 in the place of <= 1, and nothing is compared with 1."""
     answer = """
