@@ -68,6 +68,8 @@ CROSS_ATTENTION = attention_exercise("1.8 Cross-attention: text asks, the image 
         self.W_Q(text_tokens)  →  self.W_Q(text_tokens) * self.W_Q.out_features ** 0.5
     cross_mask_dropped: The mask changes nothing here: hand it on to masked_attention.
         self.W_V(image_tokens), mask  →  self.W_V(image_tokens)
+    cross_mask_late: The mask comes after the softmax, so the weights no longer sum to 1. Hand it on to masked_attention.
+        return masked_attention(self.W_Q(text_tokens), self.W_K(image_tokens), self.W_V(image_tokens), mask)  →  value = self.W_V(image_tokens); weights = masked_attention(self.W_Q(text_tokens), self.W_K(image_tokens), value)[1] * (1 if mask is None else mask); return weights @ value, weights
     cross_with_bias: The projections have a bias. They are asked for without: nn.Linear(…, bias=False).
         nn.Linear(d_text, d_k, bias=False)  →  nn.Linear(d_text, d_k)
         self.W_K = nn.Linear(d_image, d_k, bias=False)  →  self.W_K = nn.Linear(d_image, d_k)

@@ -82,6 +82,9 @@ SOFTMAX = attention_exercise("1.3 A softmax that stays finite", stable_softmax, 
     overflows: exp of a large score is infinite, and ∞/∞ is NaN. Subtract the row's largest score first.
         - largest.masked_fill(largest == -torch.inf, 0.0)  →
         total.masked_fill(total == 0, 1.0)  →  total
+    largest_magnitude: The largest absolute value is subtracted. Where scores are far below 0 every exponential becomes 0:
+        subtract the row's largest score.
+        scores.amax(  →  scores.abs().amax(
     overflow_hidden: exp of a large score is infinite, and a row with one comes out as zeros here. Subtract the
         row's largest score first.
         - largest.masked_fill(largest == -torch.inf, 0.0)  →

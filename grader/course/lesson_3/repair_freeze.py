@@ -105,10 +105,10 @@ FREEZE = attention_exercise("3.P6 Repair a training that stands still", start_st
         model.requires_grad_(True)  →  [one.requires_grad_(not one.requires_grad) for one in model.parameters()]
     copies: These are copies: the optimizer would change them, and the model would stay as it is. Return the model's
         own.
-        list(model.parameters())  →  list(deepcopy(model).parameters())
+        list(model.parameters())  →  [deepcopy(one.detach().clone()).requires_grad_(True) for one in model.parameters()]
     copies_without_a_thaw: These are copies, and the model's own parameters are frozen still. Let those learn, and return them.
         model.requires_grad_(True)  →  pass
-        list(model.parameters())  →  [one.detach().clone().requires_grad_(True) for one in model.parameters()]
+        list(model.parameters())  →  [deepcopy(one.detach().clone()).requires_grad_(True) for one in model.parameters()]
     listed_twice: Some parameters are in the list more than once: model.modules() holds parts and the parts of parts.
         list(model.parameters())  →  [one for part in model.modules() for one in part.parameters()]
 """, deepcopy=deepcopy))  # fmt: skip

@@ -118,6 +118,8 @@ STEP = attention_exercise("3.6 One training step", train_step, """
         shift_targets(token_ids, prompt_lengths)  →  token_ids
     learns_every_next_token: Every next token is learned, those of the question and the padding, too. Take shift_targets.
         shift_targets(token_ids, prompt_lengths)  →  F.pad(token_ids[..., 1:], (0, 1), value=-100)
+    shifted_once_more: The targets are shifted once more. shift_targets has done it: compare logits and targets as they are.
+        logits.flatten(0, -2), targets.flatten()  →  logits[:, :-1].flatten(0, -2), targets[:, 1:].flatten()
     reshapes_the_logits: A reshape to (B, vocabulary, T) mixes up words and positions. Swap the axes, or flatten
         batch and positions together.
         logits.flatten(0, -2), targets.flatten()  →  logits.reshape(len(logits), logits.shape[-1], -1), targets

@@ -208,6 +208,9 @@ VIT_BLOCK = attention_exercise("4.20 A block with layer scale", vit_block, """
     without_layer_scale: What attention and the feed-forward step bring is added whole. Multiply the first by scale_1, the second by scale_2.
         layer.scale_1 * seen  →  seen
         layer.scale_2 * worked  →  worked
+    tanh_of_the_scales: The scales go through a tanh, as the gate of 4.16 does. Multiply by them as they are.
+        layer.scale_1 * seen  →  layer.scale_1.tanh() * seen
+        layer.scale_2 * worked  →  layer.scale_2.tanh() * worked
     scales_swapped: scale_1 and scale_2 have changed places: scale_1 is for attention, scale_2 for the feed-forward step.
         layer.scale_1 * seen  →  layer.scale_2 * seen
         layer.scale_2 * worked  →  layer.scale_1 * worked

@@ -70,6 +70,8 @@ ROLLOUT = attention_exercise("4.1 Attention rollout", attention_rollout, """
         (weights.mean(-3) + identity) / 2  →  weights.mean(-3)
     residual_without_half: The identity is added and nothing is halved, so the rows sum to more than 1.
         / 2 @ seen  →  @ seen
+    identity_for_the_image: The map over the image gets half of an identity, too. Only the layers' maps do: no word is a patch.
+        cross_map.mean(-3)  →  (cross_map.mean(-3) + torch.eye(*cross_map.shape[-2:], dtype=cross_map.dtype)) / 2
     heads_apart: Each head is followed on its own, and the mean comes last. Take the mean over the heads in each
         layer first.
         cross_map.mean(-3)  →  cross_map
