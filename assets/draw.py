@@ -258,8 +258,10 @@ DIAGRAMS = {
 
 
 def main() -> None:
-    plt.rcParams.update({"svg.hashsalt": "attention", "svg.fonttype": "path", "font.family": "DejaVu Sans"})
+    plt.rcParams.update({"svg.hashsalt": "attention", "font.family": "DejaVu Sans"})
     for name, draw in DIAGRAMS.items():
+        # In a notebook letters are paths, the same for all who read it. The processes stand in a page, and have many letters.
+        plt.rcParams["svg.fonttype"] = "none" if name == "processes" else "path"
         figure = draw()
         figure.savefig(HERE / f"{name}.svg", metadata={"Date": None, "Creator": None}, facecolor="white")
         plt.close(figure)
