@@ -290,3 +290,7 @@ def test_a_result_that_is_too_many_is_not_to_be_stacked():
 def test_a_tensor_without_elements_is_told_its_shape(shape):
     """It was compared with its first number, and there is none: the whole grade was withheld."""
     list(structure("scores", torch.empty(shape), torch.ones(2, 5, 3), {}))
+
+
+def test_a_yes_or_no_that_is_not_known_is_no_missing_return():
+    assert structure("from a normal distribution", None, True) == []

@@ -93,7 +93,7 @@ ALIGNED = attention_exercise("2.7 Align, then look", AlignedCrossAttention, """
     cuts_the_image: The image tokens are cut to the width of the text. Put them through the aligner.
         self.aligner(image_tokens)  →  image_tokens[..., : text_tokens.shape[-1]]
     aligner_never_used: cross_attn is made for image tokens that are d_vision wide. Make it as
-        MultiHeadAttention(d_text, num_heads): it looks at the aligned ones.
+        MultiHeadAttention(d_text, num_heads), and let it look at what the aligner makes of them.
         (d_text, num_heads)  →  (d_text, num_heads, d_context=d_vision)
         self.aligner(image_tokens)  →  image_tokens
     image_asks: Here the image asks and the text answers. The text tokens come first, the image is the context.

@@ -26,7 +26,7 @@ def draw_fused(
     """
     inputs = draw_multi_head(sampler, **sizes)
     if dropout is not None:
-        inputs["sizes"] |= {"d_context": None, "dropout": dropout}
+        inputs = {**inputs, "sizes": {**inputs["sizes"], "d_context": None, "dropout": dropout}}
     tokens, image_tokens = inputs["arguments"].values()
     columns = sizes["patches" if cross else "tokens"]
     *batch_shape, count = tokens.shape[:-1]

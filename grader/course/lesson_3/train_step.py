@@ -105,7 +105,7 @@ STEP = attention_exercise("3.6 One training step", train_step, """
         optimizer.step()  →  pass
     no_zero_grad: Gradients pile up from step to step: call optimizer.zero_grad() before loss.backward().
         optimizer.zero_grad()  →  pass
-    summed_loss: The loss is a sum over the targets. Take their mean, so that long answers do not weigh more.
+    summed_loss: The loss is a sum over the targets. Take their mean.
         ignore_index=-100  →  reduction="sum"
     mean_over_questions: The losses of all targets are divided by the number of questions here. Divide by the number of
         targets: cross_entropy does that by itself.

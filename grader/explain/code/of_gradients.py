@@ -117,7 +117,7 @@ def narrow(flow: Flow) -> Iterator[Found]:
     }
     made = []
     cast = [call for call in calls(flow.tree, "float") if owner_of(call) is not None]
-    where = ", here and in another place" if len(cast) > 1 else ""
+    where = ", here and elsewhere" if len(cast) > 1 else ""
     for node in flow.statements:
         targets, value = targets_and_value(node)
         for call in calls(value) if flow.feeds(node) else ():

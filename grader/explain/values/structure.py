@@ -42,7 +42,8 @@ def _form_of(the: str, name: str, got: Any, want: Any, sizes: Mapping[str, Any],
     elif got is None:
         if name.isidentifier() and type(want) is int:
             yield f"`{name}` is None, and {want} is due: the task asks for an attribute of this name."
-        elif " of " not in name:  # a gradient that is None is no matter of form
+        # A gradient that is None is no matter of form, nor is a yes or no that is not known.
+        elif " of " not in name and not isinstance(want, bool):
             yield f"Nothing came back for {the}: is a `return` missing?"
     elif isinstance(want, Tensor):
         if isinstance(got, Tensor):
