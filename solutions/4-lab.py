@@ -1746,9 +1746,10 @@ def rotate(vectors: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
 # %% stuck="4.10"
 def rotate(vectors, positions, base=10000.0):
     speeds = base ** (-torch.arange(0, vectors.shape[-1], 2, device=vectors.device) / vectors.shape[-1])
-    turns = torch.polar(torch.ones_like(speeds), positions[..., None] * speeds)
+    angles = (positions[..., None] * speeds).to(vectors.dtype)
+    turns = torch.polar(torch.ones_like(angles), angles)
     arrows = torch.view_as_complex(vectors.unflatten(-1, (-1, 2)).contiguous())
-    return torch.view_as_real(arrows * turns.to(arrows.dtype)).flatten(-2)
+    return torch.view_as_real(arrows * turns).flatten(-2)
 
 
 # %% [markdown]

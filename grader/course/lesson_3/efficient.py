@@ -126,7 +126,7 @@ LINEAR = attention_exercise("3.P2 Linear attention", linear_attention, """
         query @ key.sum(-2).unsqueeze(-1)  →  query.sum(-1, keepdim=True) * key.sum(-1, keepdim=True)
     divided_by_two_sums: It is divided by the product of two sums. φ(q) · Σ φ(k) is a sum of products, number by number.
         query @ key.sum(-2).unsqueeze(-1)  →  query.sum(-1, keepdim=True) * key.sum((-2, -1), keepdim=True)
-    softmax_features: Softmaxes stand where elu(x) + 1 is due: that is another linear attention. Divide by φ(q) · Σ φ(k) then.
+    softmax_features: Softmaxes stand in the place of elu(x) + 1: that is another linear attention. Then divide by φ(q) · Σ φ(k).
         F.elu(query) + 1, F.elu(key) + 1  →  query.softmax(-1), key.softmax(-2)
         / total  →
     exponential_features: The feature map is elu(x) + 1; here it is an exponential.

@@ -91,7 +91,7 @@ ROLLOUT = attention_exercise("4.1 Attention rollout", attention_rollout, """
     layers_averaged: The layers are averaged. Multiply their maps: what one hands on, the next one mixes.
         + mixed = [(one.mean(-3) + torch.eye(one.shape[-1], dtype=one.dtype)) / 2 for one in self_maps]
         + return torch.stack(mixed).mean(0) @ cross_map.mean(-3)
-    list_emptied: The caller's list is empty afterwards, as after pop. Go through it, and leave it as it is.
+    list_emptied: The list that was handed in is empty afterwards. Go through it, and leave it as it is.
         + self_maps = [self_maps.pop(0) for _ in range(len(self_maps))]
     transposed_maps: The layers' maps are multiplied transposed. Leave them as they are: rows are the tokens that
         ask, columns the tokens that answer.

@@ -26,19 +26,19 @@ def draw_rotation(
     each: bool = False,
     fractions: bool = False,
     dtype: torch.dtype = torch.float32,
-    double_places: bool = False,
+    places: str = "as drawn",
 ) -> Inputs:
     """Draw vectors and places; a base if one is given.
 
     Args:
         each: whether every vector of the batch has a place of its own.
         fractions: whether places may lie between the integers.
-        double_places: whether places are float64, whatever the vectors are.
+        places: "as drawn", or "float64", whatever the vectors are.
     """
     shape = (*batch_shape, n) if each else (n,)
-    places = sampler.uniform(*shape) * FARTHEST if fractions else sampler.integers(0, FARTHEST, *shape)
+    drawn_places = sampler.uniform(*shape) * FARTHEST if fractions else sampler.integers(0, FARTHEST, *shape)
     vectors = sampler.normal(*batch_shape, n, d, dtype=dtype)
-    inputs = {"vectors": vectors, "positions": places.double() if double_places else places}
+    inputs = {"vectors": vectors, "positions": drawn_places.double() if places == "float64" else drawn_places}
     return inputs if base is None else {**inputs, "base": base}
 
 
@@ -85,8 +85,8 @@ def rotate_odd(rotate, odd: Tensor, even: Tensor, positions: Tensor) -> Mapping[
 
 ROTATE = attention_exercise("4.10 Rotary positions", rotate, """
     values 2: each pair of neighbours is turned by its own angle
-        e.g. n = 2, d = 4; n = 3, d = 6, base = 100.0; n = 2, d = 4, double_places = True
-        n = 7, d = 6; n = 5, d = 2; n = 3, d = 10, base = 50.0; n = 5, d = 8, fractions = True; n = 5, d = 4, double_places = True
+        e.g. n = 2, d = 4; n = 3, d = 6, base = 100.0; n = 2, d = 4, places = float64
+        n = 7, d = 6; n = 5, d = 2; n = 3, d = 10, base = 50.0; n = 5, d = 8, fractions = True; n = 5, d = 4, places = float64
     relation 1 after nothing: a score depends on the distance of query and key alone, and lengths stay
         e.g. n = 3, d = 4, shift = 5
         n = 7, d = 6, shift = 3; n = 5, d = 2, shift = 1
