@@ -1,5 +1,5 @@
 # Wrong answers that once passed: a largest score that is 0 at least, an axis for the heads that is counted from the front,
-# queries from another distribution.
+# queries from another distribution, a list that is emptied, the dtype of the places.
 
 # %% exercise="4.6" wrong="the largest score is 0 at least"
 def look_once(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
@@ -50,3 +50,27 @@ class LearnedQueries(nn.Module):
         queries = self.queries.expand(*image_tokens.shape[:-2], -1, -1)
         seen, weights = self.cross_attn(queries, image_tokens)
         return self.norm(queries + seen), weights
+
+
+# %% exercise="4.1" wrong="the caller's list emptied"
+def attention_rollout(self_maps: list[Tensor], cross_map: Tensor) -> Tensor:
+    rollout = cross_map.mean(-3)
+    while self_maps:
+        maps = self_maps.pop(0)
+        A = maps.mean(-3)
+        A_hat = 0.5 * A + 0.5 * torch.eye(A.shape[-1], dtype=A.dtype, device=A.device)
+        rollout = A_hat @ rollout
+    return rollout
+
+
+# %% exercise="4.10" wrong="the dtype of the places"
+def rotate(vectors: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
+    d = vectors.shape[-1]
+    if d % 2:
+        raise ValueError("odd width")
+    speeds = base ** (-torch.arange(0, d, 2, device=vectors.device) / d)
+    angle = positions[..., None] * speeds
+    c, s = torch.cos(angle), torch.sin(angle)
+    first = vectors[..., 0::2] * c - vectors[..., 1::2] * s
+    second = vectors[..., 0::2] * s + vectors[..., 1::2] * c
+    return torch.stack([first, second], dim=-1).flatten(-2)

@@ -125,5 +125,5 @@ def _trials(
 
 
 def draw_directions(sampler: InputSampler, outputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """DrawInputs grad_outputs for torch.autograd.grad: for each output a tensor of its shape and dtype."""
+    """Draw grad_outputs for torch.autograd.grad: for each output a tensor of its shape and dtype."""
     return {name: sampler.normal(*output.shape, dtype=output.dtype) for name, output in outputs.items()}

@@ -14,6 +14,10 @@ ASKED = ["W_K.weight (3, 7)", "W_Q.weight (3, 5)"]
         (["query.weight (3, 5)", "key.weight (3, 7)"], "Your layer has `key.weight`, `query.weight`; the task asks"),
         ([*ASKED, "W_K.bias (3,)"], "`W_K.bias`, which the task does not ask for: bias=False."),
         ([*ASKED, "W_O.weight (3, 3)"], "`W_O.weight`, which the task does not ask for."),
+        (
+            [*(f"all.{name}" for name in ASKED), "all.W_O.weight (3, 3)"],
+            "`all.W_Q.weight`; the task asks for `W_K.weight`, `W_Q.weight` and no more.",
+        ),
         (ASKED[:1], "lacks the parameter `W_Q.weight`"),
         (["W_K.weight (7, 3)", "W_Q.weight (3, 5)"], "`W_K.weight` has the shape (7, 3), expected (3, 7): its two"),
         (["W_K.weight (3, 2)", "W_Q.weight (3, 5)"], "`W_K.weight` has the shape (3, 2), expected (3, 7)."),

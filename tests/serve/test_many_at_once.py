@@ -9,7 +9,7 @@ import pytest
 
 from tests.serve.load import measure
 
-STUDENTS, SECONDS = 30, 2.5
+STUDENTS, SECONDS = 60, 5.0
 
 
 @pytest.mark.slow(held_by="tests/serve/test_killed_server.py::test_killed_between_any_two_steps")

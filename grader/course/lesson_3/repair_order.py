@@ -64,7 +64,7 @@ def shuffled(shuffle_questions, token_ids: Tensor, image_patches: Tensor, seed: 
 
 ORDER = attention_exercise("3.P7 Repair a misalignment", shuffle_questions, """
     values 0: another order, and every question keeps its image
-        e.g. 11 questions, 2 tokens, 1 patch, d_vision = 2
+        e.g. 11 questions, 2 tokens, 1 patch, d_vision = 2; 7 questions, 2 tokens, 3 patches, d_vision = 2
         13 questions, 2 tokens, 3 patches, d_vision = 5; 29 questions, 5 tokens, 2 patches, d_vision = 3
 """,
     draw=draw_questions_and_images, details=dict(values=dict(probe=shuffled)),

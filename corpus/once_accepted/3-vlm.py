@@ -1,0 +1,23 @@
+# Wrong answers that once passed: numbers dropped in evaluation, an end of sequence that is no target.
+
+# %% exercise="3.P3" wrong="dropout in evaluation, too"
+def fused_forward(layer: nn.Module, tokens: Tensor, context: Tensor | None = None, mask: Tensor | None = None):
+    source = tokens if context is None else context
+    H = layer.num_heads
+    q = layer.W_Q(tokens).unflatten(-1, (H, -1)).transpose(-3, -2)
+    k = layer.W_K(source).unflatten(-1, (H, -1)).transpose(-3, -2)
+    v = layer.W_V(source).unflatten(-1, (H, -1)).transpose(-3, -2)
+    if mask is not None and mask.ndim > 2:
+        mask = mask.unsqueeze(-3)
+    out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=layer.dropout)
+    return layer.W_O(out.transpose(-3, -2).flatten(-2))
+
+
+# %% exercise="3.5" wrong="the end of sequence left out by its number"
+def shift_targets(token_ids: Tensor, prompt_lengths: Tensor, pad_id: int = 0, ignore_index: int = -100) -> Tensor:
+    B, T = token_ids.shape
+    padding = token_ids.new_full((B, 1), pad_id)
+    target = torch.cat([token_ids[:, 1:], padding], dim=1)
+    in_answer = torch.arange(T, device=token_ids.device) >= (prompt_lengths - 1)[:, None]
+    a_word = (target != pad_id) & (target != EOS)
+    return target.masked_fill(~(in_answer & a_word), ignore_index)
