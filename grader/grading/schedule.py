@@ -67,7 +67,8 @@ def _requests(
             cell = batches[cell]
             request = replace(request, group=f"{cell} {ways.setdefault(request.watched, len(ways))}")
         requests[cell].append(request)
-    return requests
+    # Those that share a fork come one after the other: the next fork ends the one before.
+    return {cell: sorted(asked, key=lambda request: request.group) for cell, asked in requests.items()}
 
 
 def _given_cells(notebook: NotebookNode, rebuilt: Rebuilt) -> list[NotebookNode]:

@@ -7,7 +7,7 @@ given cell or the other exercise; all other code counts as the exercise's own. T
 given cells an answer may call. What counts as the code of a given cell, guest/released.py says.
 
 The tripwire runs in the same process as student code, so a student can switch it off on purpose; this module
-makes that hard, not impossible: a record cannot be erased, because the kernel counts it too (`_count_down`),
+makes that hard, not impossible: a record cannot be erased, because the kernel counts it too (guest/kernel_count.py),
 and during a watched probe no student code gets a frame or the garbage collector's lists. A record can only
 cost points. The trusted side's ban by name works without the tripwire, and it flags what looks like a way
 around it (grader/judge/reaches.py).
@@ -23,6 +23,7 @@ import threading
 import traceback
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import CodeType, FrameType
 from typing import Any
 
@@ -32,18 +33,12 @@ import torch.ao.nn.quantizable as quantizable
 import torch.nn.functional as F
 import torch.utils._python_dispatch as dispatching
 from guest import released
+from guest.kernel_count import count, count_down
 from guest.library_internals import NotCompiled
 from guest.released import INSTALLED, LIBRARY, is_disguised, is_installed
 from torch import nn
-from torch._ops import HigherOrderOperator
+from torch._ops import HigherOrderOperator, OpOverload
 from torch.utils._python_dispatch import TorchDispatchMode
-
-try:
-    import resource
-except ImportError:  # Windows has none
-    COUNTS = False
-else:
-    COUNTS = hasattr(resource, "RLIMIT_RTTIME")
 
 GIVEN = "given"
 SWITCHED_OFF = "switched off"
@@ -91,7 +86,6 @@ NAMESPACES = ("aten", "prim", "prims", "profiler", "")
 
 # Before the name of a function that is watched wherever it is installed.
 CALL = "call "
-UNCOUNTED = 1 << 40  # what the count of records begins with
 # Backward passes in each other; from the 61st on torch computes them in threads of its own, which nobody watches.
 MAX_NESTED = 40
 # The operator that every attention written in Python by torch calls.
@@ -99,7 +93,7 @@ SOFTMAX = "aten::_softmax"
 
 # Taken before student code can replace them.
 _getframe, _softmax, _setprofile, _getprofile = sys._getframe, torch.softmax, sys.setprofile, sys.getprofile
-_get_ident = _thread.get_ident
+_get_ident, _stop_tracing = _thread.get_ident, partial(sys.setprofile, None)
 _count_modes = torch._C._len_torch_dispatch_stack
 _collects, _collect_no_more, _collect_again = gc.isenabled, gc.disable, gc.enable
 _engine = type(torch.autograd.Variable._execution_engine)
@@ -116,6 +110,8 @@ _depth = 0
 _active: Tripwire | None = None
 # The thread on which the audit hook asks for a frame, which is an audit event too.
 _auditing = 0
+# The threads on which the tripwire itself sets what traces calls, twice for each operator.
+_setting: dict[int, bool] = {}
 
 
 def begin(origin: str, defines: Collection[str], cell: str, source: str) -> None:
@@ -178,32 +174,46 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         # Calls of the student's own code that Python made while the tripwire itself was at work.
         self._interrupting: set[FrameType] = set()
         self._nested = 0  # backward passes that run now
+        self._seen: set[str] = set()  # names of operators of which no look is due
         # Each built-in with the id of the other exercise whose answer called it, or "" if the exercise's own
         # code did.
         self.trips: list[tuple[str, str]] = []
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        """Trace watched operators, and softmax, which Python built-ins call; run the operator. For torch."""
+        """Look at an operator of which a look is due; run the operator. For torch."""
+        if type(func) is not OpOverload or func._schema.name not in self._seen or types:
+            self._look_at(func, types)
+        if self._functions or _getprofile() is not None:  # this thread's calls are traced already
+            return func(*args, **(kwargs or {}))
+        # What a `partial` calls is not traced if it is written in C: that costs as much as the operator itself.
+        run = partial(func._op) if type(func) is OpOverload else func
+        _setting[thread := _get_ident()] = True
+        _setprofile(self._trace_function)  # a student's function may run in there, where no mode is on
+        _setting[thread] = False
+        try:
+            return run(*args, **(kwargs or {}))
+        finally:
+            _setting[thread] = True
+            _stop_tracing()
+            _setting[thread] = False
+
+    def _look_at(self, func: Any, types: Collection[type]) -> None:
+        """Trace a watched operator, and softmax, which Python built-ins call; record one that runs code where no mode watches."""
         schema = getattr(func, "_schema", None)
         name = schema.name if schema is not None else func.name()
         if name == SOFTMAX or name in self._watched:
-            self._trace(name)
+            self._trace(name, _getframe(2))
         elif (
             isinstance(func, HigherOrderOperator)
             or name.rpartition("::")[0] not in NAMESPACES
             or any(map(_has_own_dispatch, types))
         ):
-            # The code of such an operator, or of such a class of tensors, runs where no mode watches.
             self.record(SWITCHED_OFF, "")
-        before = _getprofile()
-        _profile(self._trace_function)  # a student's function may run in there, where no mode is on
-        try:
-            return func(*args, **(kwargs or {}))
-        finally:
-            _profile(before)
+        else:
+            self._seen.add(name)
 
-    def _trace(self, operator: str) -> None:
-        """Read the stack from the operator outwards, and record the built-in with what called it.
+    def _trace(self, operator: str, frame: FrameType | None) -> None:
+        """Read the stack from the operator's frame outwards, and record the built-in with what called it.
 
         A given cell called it if no student code lies on the stack between the two. Otherwise the first
         answer on the stack is responsible; without an answer, the exercise's own code.
@@ -211,7 +221,6 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         name = operator if operator in self._watched or self._self_test else ""
         # Whether a frame between this one and the operator is neither torch's nor Python's.
         student_code = False
-        frame: FrameType | None = _getframe(2)
         while frame is not None and frame is not self._top:
             code = frame.f_code
             builtin = IN_PYTHON.get(id(code), "")
@@ -231,7 +240,7 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         if self._self_test:
             self._was_tested = True
         elif name:
-            _count_down()
+            count_down()
             if (name, other_exercise) not in self.trips and len(self.trips) < MAX_TRIPS:
                 self.trips.append((name, other_exercise))
 
@@ -240,7 +249,7 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         """Watch this thread, and threads that start meanwhile, as long as this context is open."""
         global _active
         self._top: FrameType | None = _getframe(2)
-        before, _active, count, collected = _active, self, _count(), _collects()
+        before, _active, counted, collected = _active, self, count(), _collects()
         _collect_no_more()  # it calls a student's functions at any moment, while the tripwire works as well
         self.watch_functions()
         try:
@@ -252,7 +261,7 @@ class Tripwire(NotCompiled, TorchDispatchMode):
             _active = before
             if collected:
                 _collect_again()
-            if _count() != count and not self.trips:  # somebody erased them
+            if count() != counted and not self.trips:  # somebody erased them
                 self.trips.append((SWITCHED_OFF, ""))
 
     def watch_functions(self) -> None:
@@ -265,26 +274,26 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         A student's function that Python calls while `__torch_dispatch__` works, as memory is given back, gets the mode back.
         """
         name = ""
-        if _collects():
-            self.record(SWITCHED_OFF, "")
         if event == "call":
+            if _collects():
+                self.record(SWITCHED_OFF, "")
             if frame.f_code.co_filename.startswith(INSTALLED):
                 name = frame.f_code.co_name
             elif not _count_modes():
                 self._interrupting.add(frame)
                 self.__enter__()
         elif event == "return":
-            if frame in self._interrupting:
+            if self._interrupting and frame in self._interrupting:
                 self._interrupting.remove(frame)
                 self.__exit__(None, None, None)
-        elif type(argument.__self__) is numpy.ufunc:  # numpy.logaddexp.reduce
-            name = argument.__self__.__name__ if event == "c_call" else ""
-        elif type(argument.__self__) is _engine:
+        elif (owner := type(argument.__self__)) is _engine:
             self._nested += 1 if event == "c_call" else -1
             if self._nested > MAX_NESTED:
                 self.record(SWITCHED_OFF, "")
-        if name in self._functions:
-            self._trace(CALL + name)
+        elif owner is numpy.ufunc and event == "c_call":  # numpy.logaddexp.reduce
+            name = argument.__self__.__name__
+        if name and name in self._functions:
+            self._trace(CALL + name, frame)
 
     def _test(self) -> None:
         """Check that softmax is recorded, and calls of functions are; if not, student code has switched the tripwire off."""
@@ -300,21 +309,6 @@ def _has_own_dispatch(kind: type) -> bool:
     return getattr(kind, "__torch_dispatch__", _no_dispatch) is not _no_dispatch
 
 
-def _count() -> int:
-    """Return the count of records of this process: it goes down, and no code that lacks privileges can raise it.
-
-    It is a limit of the process that has no other use here, that on real-time scheduling.
-    """
-    limit = resource.getrlimit(resource.RLIMIT_RTTIME)[1] if COUNTS else 0
-    return UNCOUNTED if limit == resource.RLIM_INFINITY else limit
-
-
-def _count_down() -> None:
-    """Lower the count of records by one."""
-    if COUNTS and (count := _count()) > 0:
-        resource.setrlimit(resource.RLIMIT_RTTIME, (count - 1, count - 1))
-
-
 def _audit(event: str, arguments: tuple) -> None:
     """Refuse what could evade the tripwire, most of it during a watched probe alone; Python calls this for every audit event.
 
@@ -323,6 +317,10 @@ def _audit(event: str, arguments: tuple) -> None:
             process or a thread that is not watched, profiles, traces, or, not being of a library, looks into the interpreter.
     """
     global _auditing
+    if event in TRACES:
+        if _active is not None and not _setting.get(_get_ident()):
+            raise RuntimeError("this exercise is checked: do not look into the interpreter here")
+        return
     if _auditing == _get_ident():
         return
     if event in ("compile", "code.__new__") and is_disguised(event, *arguments[:2]):
@@ -336,8 +334,6 @@ def _audit(event: str, arguments: tuple) -> None:
     # What `watched_start` starts is watched; a function that somebody kept from before it was wrapped starts anything.
     if event in THREAD_EVENTS and type(arguments[0]) is not _Watched:
         raise RuntimeError("start threads through the module threading here")
-    if event in TRACES and _getframe(1).f_code is not _profile.__code__:
-        raise RuntimeError("this exercise is checked: do not look into the interpreter here")
     if event.startswith(LOOKS) or (event == "object.__getattr__" and arguments[1] in FRAMES):
         _auditing = _get_ident()
         try:
@@ -352,7 +348,9 @@ def _audit(event: str, arguments: tuple) -> None:
 
 def _profile(function: Callable | None) -> None:
     """Set this thread's profile function; no other code may during a watched probe."""
+    _setting[thread := _get_ident()] = True
     _setprofile(function)
+    _setting[thread] = False
 
 
 class _Watched:

@@ -56,6 +56,8 @@ DECORATORS = frozenset(
     """.split()
 )
 COUNTERS = frozenset({"count", "cycle"})  # of itertools; elsewhere they are names like others
+# How calls begin that give an object an attribute.
+SETS_SELF = ("setattr(self,", "self.add_module(", "self.register_module(", "self.register_parameter(")
 # Methods that change a list, a set, a table or a module.
 CHANGES = frozenset(
     """
@@ -106,7 +108,7 @@ def may_remember(
                 if isinstance(inner, FUNCTIONS) and inner is not node:
                     around.setdefault(inner, set()).update(own_names(node))
     known = names_without_a_memory().union(*map(made_names, (*texts, *given)), SET_BY_TRAINING, KNOWN_METHODS)
-    harmless = {name for node in nodes for name in (*_setattr_of_self(node), *_own_parameters(node))}
+    harmless = {name for node in nodes for name in (*_setattr_of_self(node), *_own_variables(node))}
     return (
         bool(held & set(asked))
         or any(map(looks_names_up, texts))
@@ -172,25 +174,19 @@ def _binds_namedtuple(node: ast.AST) -> bool:
 
 
 def _setattr_of_self(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the names in calls of `setattr(self, …)` that stand in an `__init__` itself: like `self.name = …`, they forget."""
+    """Yield what is called in `setattr(self, …)` and `self.add_module(…)` in an `__init__` itself: like `self.name = …`, it forgets."""
     if isinstance(node, ast.FunctionDef) and node.name == "__init__":
         left: list[ast.AST] = list(node.body)
         while left:
             one = left.pop()
             if not isinstance(one, (*FUNCTIONS, ast.ClassDef)):
                 left += ast.iter_child_nodes(one)
-            if (
-                isinstance(one, ast.Call)
-                and isinstance(one.func, ast.Name)
-                and one.func.id == "setattr"
-                and isinstance(one.args[0] if one.args else None, ast.Name)
-                and ast.unparse(one.args[0]) == "self"
-            ):
+            if isinstance(one, ast.Call) and ast.unparse(one).startswith(SETS_SELF):
                 yield one.func
 
 
-def _own_parameters(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the names in a function's body that are its parameters: a parameter `cache` is not functools' own."""
+def _own_variables(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the names in a function's body that are its parameters, or that it binds itself: such a `cache` is not functools' own."""
     if isinstance(node, FUNCTIONS):
         # Its children alone: an annotation or a default may hold a lambda with parameters of its own.
         own = {one.arg for one in ast.iter_child_nodes(node.args) if isinstance(one, ast.arg)}
@@ -198,6 +194,11 @@ def _own_parameters(node: ast.AST) -> Iterator[ast.AST]:
         for one in (inner for part in body for inner in ast.walk(part)):
             if isinstance(one, ast.Name) and one.id in own:
                 yield one
+        nodes = own_nodes(node)
+        others = {name for one in nodes if isinstance(one, ast.Global | ast.Nonlocal) for name in one.names}
+        names = [one for one in nodes if isinstance(one, ast.Name) and one.id not in others]
+        bound = {one.id for one in names if isinstance(one.ctx, ast.Store)}
+        yield from (one for one in names if one.id in bound)
 
 
 def _holders(body: Sequence[ast.stmt], tuples: frozenset[str] = frozenset()) -> Iterator[str]:
