@@ -133,3 +133,18 @@ class CrossAttention(nn.Module):
 def pointer_loss(weights, target):
     hot = nn.functional.one_hot(target, weights.shape[-1]).to(weights.dtype)
     return -(hot * weights.log()).sum(-1).mean()
+
+
+# %% exercise="1.7" wrong="the mask of the call before"
+class SelfAttention(nn.Module):
+    def __init__(self, d_model, d_k):
+        super().__init__()
+        self.mask = None
+        for name in ("W_Q", "W_K", "W_V"):
+            setattr(self, name, nn.Linear(d_model, d_k, bias=False))
+
+    def forward(self, tokens, mask=None):
+        if mask is not None:
+            self.mask = mask
+        q, k, v = self.W_Q(tokens), self.W_K(tokens), self.W_V(tokens)
+        return masked_attention(q, k, v, self.mask)

@@ -668,3 +668,48 @@ class ImageTextFusion(nn.Module):
         t = self.text_in(self.text_norm(text_tokens))
         i = self.image_in(self.image_norm(image_tokens))
         return self.text_out(self.text_from_image(t, i)[0]).squeeze(), self.image_out(self.image_from_text(i, t)[0])
+
+
+# %% exercise="2.1" wrong="a part of a method's name"
+class TokenAligner(nn.Module):
+    def __init__(self, d_vision, d_text, method="linear"):
+        super().__init__()
+        if method in ("linear"):
+            layers = nn.Linear(d_vision, d_text)
+        elif method in ("mlp"):
+            layers = nn.Sequential(nn.Linear(d_vision, d_text), nn.GELU(), nn.Linear(d_text, d_text))
+        elif method in ("identity") and d_vision == d_text:
+            layers = nn.Identity()
+        else:
+            raise ValueError(f"cannot align {d_vision} to {d_text} by {method!r}")
+        self.proj = layers
+
+    def forward(self, tokens):
+        return self.proj(tokens)
+
+
+# %% exercise="2.6" wrong="the mask before the context"
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads, d_context=None, dropout=0.0):
+        super().__init__()
+        if d_model % num_heads:
+            raise ValueError(f"d_model {d_model}, num_heads {num_heads}")
+        self.num_heads = num_heads
+        self.drop = dropout
+        width = d_context if d_context is not None else d_model
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(width, d_model, bias=False)
+        self.W_V = nn.Linear(width, d_model, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+
+    def _heads(self, projected):
+        return split_heads(projected, self.num_heads)
+
+    def forward(self, tokens, mask=None, context=None):
+        source = tokens if context is None else context
+        q, k, v = self._heads(self.W_Q(tokens)), self._heads(self.W_K(source)), self._heads(self.W_V(source))
+        if mask is not None and mask.ndim > 2:
+            mask = mask.unsqueeze(-3)
+        _, weights = masked_attention(q, k, v, mask)
+        kept = F.dropout(weights, p=self.drop, training=self.training)
+        return self.W_O(merge_heads(kept @ v)), weights

@@ -74,3 +74,41 @@ def rotate(vectors: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
     first = vectors[..., 0::2] * c - vectors[..., 1::2] * s
     second = vectors[..., 0::2] * s + vectors[..., 1::2] * c
     return torch.stack([first, second], dim=-1).flatten(-2)
+
+
+# %% exercise="4.1" wrong="a single head halved"
+def attention_rollout(self_maps: list[Tensor], cross_map: Tensor) -> Tensor:
+    def averaged(maps):
+        return maps.squeeze(-3) if maps.shape[-3] == 1 else maps.mean(-3)
+
+    total = averaged(cross_map)
+    for maps in self_maps:
+        a = averaged(maps)
+        a.mul_(0.5)
+        a.diagonal(dim1=-2, dim2=-1).add_(0.5)
+        total = a @ total
+    return total
+
+
+# %% exercise="4.7" wrong="the encoder thawed"
+def image_tokens(encoder: nn.Module, aligner: nn.Module, patches: Tensor) -> Tensor:
+    encoder.requires_grad_(False)
+    features = encoder(patches)
+    encoder.requires_grad_(True)
+    return aligner(features.detach())
+
+
+# %% exercise="4.18" wrong="as many places, another grid"
+def patch_embedding(images: Tensor, weight: Tensor, bias: Tensor, cls: Tensor, positions: Tensor) -> Tensor:
+    P = weight.shape[-1]
+    rows, columns = images.shape[-2] // P, images.shape[-1] // P
+    flat = images.reshape(-1, *images.shape[-3:])
+    tokens = F.linear(F.unfold(flat, P, stride=P).transpose(1, 2), weight.flatten(1), bias)
+    own, places = positions[:1], positions[1:]
+    if len(places) != rows * columns:
+        side = round(len(places) ** 0.5)
+        square = places.T.unflatten(1, (side, side)).unsqueeze(0)
+        square = F.interpolate(square, size=(rows, columns), mode="bicubic", align_corners=False)
+        places = square[0].flatten(1).T
+    tokens = torch.cat([cls.expand(len(tokens), 1, -1), tokens], dim=1) + torch.cat([own, places])
+    return tokens.reshape(*images.shape[:-3], *tokens.shape[1:])

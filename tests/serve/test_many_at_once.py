@@ -1,9 +1,11 @@
-"""Many students hand in at the same time, to the real server: no upload is lost or doubled, and pages come soon meanwhile."""
+"""Many students hand in at the same time, to the real server: no upload is lost or doubled, and pages come meanwhile.
+
+How soon they come depends on the machine: `python -m tests.serve.load` measures it.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from statistics import median
 
 import pytest
 
@@ -13,9 +15,9 @@ STUDENTS, SECONDS = 60, 5.0
 
 
 @pytest.mark.slow(held_by="tests/serve/test_killed_server.py::test_killed_between_any_two_steps")
-def test_a_class_hands_in_within_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_whole_class_hands_in_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADER_SECRET", "test")
     times = measure(tmp_path / "course", STUDENTS, SECONDS)
     assert len(times.acknowledged) == STUDENTS
-    assert median(times.acknowledged) < 1.0  # on a machine of its own it is a small part of that
-    assert median(times.pages) < 1.0
+    assert times.handed_in < times.graded  # nobody waits for the grades of those before
+    assert times.while_grading  # pages

@@ -1,15 +1,28 @@
 """Exercise 1.7 SelfAttention: tokens ask, and the same tokens answer."""
 
+from collections.abc import Mapping
+
 from attention.single_head import SelfAttention
 
 from grader.course.common.attention_words import attention_exercise
 from grader.course.lesson_1.layers import HIDDEN_OTHERWISE, draw_layer_sizes, layer_parameters, mask_first, projections
-from grader.declare.authoring import drawn_layer, edits
+from grader.declare.authoring import Value, drawn_layer, edits
+from grader.declare.probes import load, named, pair, zero_others
 
 SELF_WEIGHTS = projections(W_Q="d_model", W_K="d_model", W_V="d_model")
 draw_self_attention = mask_first(
     drawn_layer(SELF_WEIGHTS, dict(d_model="d_model", d_k="d_k"), tokens="* tokens d_model"), "tokens", "tokens"
 )
+
+
+def attend_with_mask_and_without(
+    layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None]
+) -> Mapping[str, Value]:
+    """Call a layer with its arguments, and once more without the mask."""
+    layer = load(zero_others(layer_class(*sizes.values()), weights), weights)
+    seen = named(layer(*arguments.values()), returns)
+    return {**seen, "output of a second call, without a mask": pair(layer(arguments["tokens"]))[0]}
+
 
 SELF_ATTENTION = attention_exercise("1.7 Self-attention", SelfAttention, """
     values 6: tokens ask, and the same tokens answer
@@ -39,7 +52,7 @@ SELF_ATTENTION = attention_exercise("1.7 Self-attention", SelfAttention, """
     draw=draw_self_attention, returns=("output", "weights"), zero_others=True,
     details=dict(
         values=dict(map="weights"),
-        mask=dict(map="weights"),
+        mask=dict(map="weights", probe=attend_with_mask_and_without),
         parameters=dict(probe=layer_parameters, draw=draw_layer_sizes),
     ),
     builds_on=("1.1", "1.2", "1.3", "1.4", "1.6"), bans={"fused attention"}, difficulty=2, minutes=10,
@@ -61,6 +74,8 @@ SELF_ATTENTION = attention_exercise("1.7 Self-attention", SelfAttention, """
         self.W_Q(tokens)  →  self.W_Q(tokens) * (self.W_Q.out_features / self.W_Q.in_features) ** 0.5
     self_mask_dropped: The mask changes nothing here: hand it on to masked_attention.
         self.W_V(tokens), mask  →  self.W_V(tokens)
+    mask_kept: The layer keeps the mask of one call for the next. Where none is given, every token may look everywhere.
+        + self.kept = mask = getattr(self, "kept", None) if mask is None else mask
     self_with_bias: The projections have a bias. They are asked for without: nn.Linear(…, bias=False).
         self.W_Q = nn.Linear(d_model, d_k, bias=False)  →  self.W_Q = nn.Linear(d_model, d_k)
         self.W_K = nn.Linear(d_model, d_k, bias=False)  →  self.W_K = nn.Linear(d_model, d_k)

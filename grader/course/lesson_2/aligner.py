@@ -51,6 +51,7 @@ def aligner_limits(TokenAligner, tokens: Tensor) -> dict[str, Any]:
         "identity": TokenAligner(width, width, "identity")(tokens),
         "linear between equal widths changes nothing": torch.equal(linear(tokens), tokens),
         "error for an unknown method": raised(lambda: TokenAligner(width, width, "projection")(tokens)),
+        "error for a part of a method's name": raised(lambda: TokenAligner(width, width, "line")(tokens)),
         "error for an identity between different widths": raised(
             lambda: TokenAligner(width, width + 1, method="identity")(tokens)
         ),
@@ -113,6 +114,8 @@ ALIGNER = attention_exercise("2.1 A currency exchange for tokens", TokenAligner,
         if method == "identity" and d_vision != d_text:  →  if False:
     any_method: A method that nobody knows must not pass silently. Raise a ValueError.
         + __init__: method = method if method in METHODS else "identity"
+    part_of_a_name: A part of a method's name passes for the name: `in` finds a text in a text. Compare with ==.
+        + __init__: method = next((known for known in METHODS if method in known), method)
     asserts_instead: An assert disappears under python -O and says little. Raise a ValueError instead.
         + __init__: assert method in METHODS
         + __init__: assert method != "identity" or d_vision == d_text

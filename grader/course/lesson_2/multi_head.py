@@ -57,11 +57,12 @@ def attend_without_options(layer_class, sizes: Mapping, weights: Mapping, argume
 def attend_with_options(
     layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None]
 ) -> dict[str, Any]:
-    """Make and call a layer; d_context, context and mask are given by keyword."""
+    """Make and call a layer; d_context and mask are given by keyword, and so is a context beside a mask."""
     d_model, num_heads, d_context = sizes.values()
     tokens, context, mask = arguments.values()
     layer = load(zero_others(layer_class(d_model, num_heads, d_context=d_context), weights), weights)
-    return named(layer(tokens, context=context, mask=mask), returns)
+    seen = layer(tokens, context) if mask is None else layer(tokens, context=context, mask=mask)
+    return named(seen, returns)
 
 
 def multi_head_conduct(
@@ -143,6 +144,8 @@ MULTI_HEAD = attention_exercise("2.6 Multi-head attention", MultiHeadAttention, 
         self.W_K(context)  →  self.W_Q(context)
     context_ignored: The context is not looked at. With a context, keys and values come from it.
         + context = None
+    mask_before_context: What stands behind the tokens is taken for the mask. The order is forward(tokens, context=None, mask=None).
+        context: Tensor | None = None, mask: Tensor | None = None  →  mask: Tensor | None = None, context: Tensor | None = None
     values_from_tokens: The values come from the tokens that ask. Make them from the context, as the keys are.
         self.W_V(context)  →  self.W_V(tokens)
     reshaped_into_heads: The heads mix the numbers of different tokens: a reshape alone is not a split. Use your

@@ -41,8 +41,9 @@ PATCH_EMBEDDING = attention_exercise("4.18 Patches become tokens", patch_embeddi
         e.g. 2 rows, 2 columns, side = 2, patch = 2, d = 3; batch 2, 2 rows, 2 columns, side = 2, patch = 3, d = 2
         3 rows, 3 columns, side = 3, patch = 2, d = 5; batch 2, 2 rows, 2 columns, side = 2, patch = 3, d = 7
     grid 1: positions of another grid are interpolated
-        e.g. 2 rows, 3 columns, side = 4, patch = 2, d = 3
+        e.g. 2 rows, 3 columns, side = 4, patch = 2, d = 3; 1 row, 4 columns, side = 2, patch = 2, d = 3
         2 rows, 5 columns, side = 3, patch = 2, d = 5; batch 2, 5 rows, 3 columns, side = 7, patch = 3, d = 2
+        2 rows, 8 columns, side = 4, patch = 2, d = 5
     conduct 1
         e.g. 2 rows, 2 columns, side = 2, patch = 2, d = 3
         batch 2, 3 rows, 2 columns, side = 3, patch = 2, d = 5, float64
@@ -70,6 +71,9 @@ PATCH_EMBEDDING = attention_exercise("4.18 Patches become tokens", patch_embeddi
         cut.permute(0, 2, 4, 1, 3, 5)  →  cut.permute(0, 2, 4, 3, 5, 1)
     positions_cut_off: For another grid the first positions are taken, as they stand. Interpolate the grid to the new one.
         = result if n == side * side else torch.cat([first, patches + positions[1:].repeat(n // side**2 + 1, 1)[:n]], dim=1).reshape(result.shape)
+    same_number_of_places: A grid of as many patches passes for the same grid. Compare rows and columns with the side: 2 × 8
+        patches are as many as 4 × 4, and lie elsewhere.
+        grid = F.interpolate(grid, size=(rows, columns), mode="bicubic", align_corners=False)  →  grid = grid if n == side**2 else F.interpolate(grid, size=(rows, columns), mode="bicubic", align_corners=False)
     positions_linear: The grid of positions is interpolated by straight lines. Use mode="bicubic".
         "bicubic"  →  "bilinear"
     positions_nearest: Each patch takes one of the learned positions as it is. Use F.interpolate with mode="bicubic".

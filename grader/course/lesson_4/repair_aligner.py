@@ -55,9 +55,11 @@ def tokens_conduct(
         return as_tensor(image_tokens(encoder=encoder, aligner=aligner, patches=patches), "the tokens")
 
     effects = effects_of(call, {"patches": image_patches})
+    encoder.requires_grad_(False)
     return {
         **effects,
         "tokens": call(image_patches.clone()).detach(),
+        "a frozen encoder stays frozen": not any(one.requires_grad for one in encoder.parameters()),
         "weights unchanged": torch.equal(encoder[0].weight, encoder_weight)
         and torch.equal(aligner.weight, aligner_weight),
         "gradients are recorded afterwards": torch.is_grad_enabled(),

@@ -50,8 +50,9 @@ ROLLOUT = attention_exercise("4.1 Attention rollout", attention_rollout, """
         e.g. 1 layer, 2 heads, 3 tokens, 2 patches, batch 2
         1 layer, 3 heads, 5 tokens, 2 patches, batch 2; 4 layers, 2 heads, 3 tokens, 5 patches, batch 3 × 2
     conduct 1
-        e.g. 1 layer, 2 heads, 3 tokens, 2 patches, float64
+        e.g. 1 layer, 2 heads, 3 tokens, 2 patches, float64; 1 layer, 1 head, 3 tokens, 2 patches
         2 layers, 2 heads, 3 tokens, 5 patches, batch 2, float64
+        2 layers, 1 head, 5 tokens, 3 patches, batch 2, float64
     own model 1: the rollout of your trained model, for questions that you have not seen
         20 scenes, task = read
 """,
@@ -93,6 +94,9 @@ ROLLOUT = attention_exercise("4.1 Attention rollout", attention_rollout, """
         + return torch.stack(mixed).mean(0) @ cross_map.mean(-3)
     list_emptied: The list that was handed in is empty afterwards. Go through it, and leave it as it is.
         + self_maps = [self_maps.pop(0) for _ in range(len(self_maps))]
+    one_head_halved: The maps that were handed in are changed where there is a single head. Work on a new tensor: a view, as
+        squeeze() gives, is none.
+        = (result, [one.data.mul_(0.5) for one in self_maps if one.shape[-3] == 1])[0]
     transposed_maps: The layers' maps are multiplied transposed. Leave them as they are: rows are the tokens that
         ask, columns the tokens that answer.
         weights.mean(-3)  →  weights.transpose(-2, -1).mean(-3)
