@@ -1351,7 +1351,7 @@ compare_predictions(my_queries, narrow_scores)
 
 # %% [markdown] about="3.P1"
 # Write `sliding_window_attention(query, key, value, window)`. Position i sees positions j with |i − j| ≤ window. No
-# tensor of n × n numbers may be made.
+# tensor of n × n numbers may be made. A model is to be trained through it: let gradients reach all three.
 #
 # <details><summary>First hint</summary>
 #
