@@ -3,13 +3,14 @@
 import ast
 from typing import Any
 
-from grader.explain.nodes import changed, is_text, put
+from grader.explain.nodes import called, changed, is_text, put
 from grader.explain.repairs.change import Changes, exchanged
 
 BLOCKS = (ast.For, ast.While, ast.If, ast.With)
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr)
 BEHIND = "this belongs behind the block that it stands in: look at the indentation."
 WITHIN = "this belongs into the block above: look at the indentation."
+KEPT = "what `{}` makes is thrown away here: keep it in a name."
 OVERWRITTEN = "each round overwrites `{}`; what the rounds bring has to be put together."
 
 
@@ -24,6 +25,8 @@ def of_statements(node: Any) -> Changes:
             yield from _moved(node, index, statement, after)
         if isinstance(statement, ast.For):
             yield from _put_together(node, index, statement)
+        if isinstance(statement, ast.Expr):
+            yield from _kept(node, index, statement.value)
         if isinstance(statement, ast.If) and statement.orelse:
             says = "what stands under `else` or `elif` is not tried where this condition holds."
             yield (
@@ -67,6 +70,18 @@ def _put_together(node: Any, index: int, loop: ast.For) -> Changes:
             summing = changed(loop, body=put(loop.body, place, _assign(name, total, statement.lineno)))
             says = OVERWRITTEN.format(name)
             yield 3, says, statement.lineno, changed(node, body=put(node.body, index, *first, summing))
+
+
+def _kept(node: Any, index: int, value: ast.expr) -> Changes:
+    """Give a name what is made of it and thrown away, or what it is compared with."""
+    is_call = isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute)
+    is_equal = isinstance(value, ast.Compare) and isinstance(value.ops[0], ast.Eq)
+    of: Any = value.func.value if is_call else value.left if is_equal else None  # type: ignore[attr-defined]
+    if isinstance(of, (ast.Name, ast.Attribute)):
+        new = value if is_call else value.comparators[0]  # type: ignore[attr-defined]
+        new = ast.Assign([changed(of, ctx=ast.Store())], new, lineno=value.lineno)
+        says = KEPT.format(called(value)) if is_call else "`==` compares; `=` gives a value."
+        yield 1, says, value.lineno, changed(node, body=put(node.body, index, new))
 
 
 def _assign(name: str, value: ast.expr, line: int) -> ast.Assign:
