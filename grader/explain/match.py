@@ -61,6 +61,8 @@ def nearest(
         if not declared and len({candidate.says for candidate in whole}) != 1:
             return None
         matching = [one for one in whole or matching if declared or _is_there(one.says, source)]
+        if not declared and _nan_alone(seen, seen[chosen[0]].check):
+            matching = [one for one in matching if "NaN" in one.says]
         if declared and says_little(seen, seen[chosen[0]].check):
             matching = [candidate for candidate in matching if shows(source, candidate.traits())]
         if not matching:
@@ -135,6 +137,12 @@ def is_telling(seen: Sequence[Seen], failed: str) -> bool:
     return any(trial.error for trial in wrong) or len(set().union(*map(_telling, wrong))) >= ENOUGH
 
 
+def _nan_alone(seen: Sequence[Seen], failed: str) -> bool:
+    """Tell whether all that is off is NaN, which comes of many things."""
+    wrong = [trial for trial in seen if trial.check == failed and not trial.passed]
+    return set().union(*map(_telling, wrong)) == {"NaN"}
+
+
 def says_little(seen: Sequence[Seen], failed: str) -> bool:
     """Tell whether a check's trials gave so little that wrong answers of other kinds may give the same by chance."""
     if is_telling(seen, failed):
@@ -166,7 +174,7 @@ def _telling(trial: Seen) -> set[object]:
             if came.shape == right.shape:
                 near = max(1e-5, trial.near)
                 came = came[~torch.isclose(came, right, rtol=near, atol=near * scale(right), equal_nan=True)]
-            numbers.update(round(number, 6) for number in came.flatten().nan_to_num(nan=0.0)[:20].tolist())
+            numbers.update("NaN" if number != number else round(number, 6) for number in came.flatten()[:20].tolist())
         elif isinstance(got, float) and isinstance(want, float) and got != want:
             # One number with all its digits is nearly enough; with another one it is.
             numbers.update({round(got, 6)} | ({f"{got:.6f}"} if abs(got) not in (0.0, 1.0) else set()))

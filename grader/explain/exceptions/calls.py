@@ -133,7 +133,7 @@ def nothing_returned(raising: Raising, _: re.Match) -> str:
 # ---------------------------------------------------------------- truth values
 
 
-def truth_of_tensor(raising: Raising, _: re.Match) -> str:
+def truth_of_tensor(raising: Raising, found: re.Match) -> str:
     """Say which word of Python asks a whole tensor whether it is true, and what to do instead."""
 
     def of_tensor(part: ast.AST) -> bool:
@@ -163,7 +163,8 @@ def truth_of_tensor(raising: Raising, _: re.Match) -> str:
             " Decide number by number (torch.where, masked_fill), or ask .any() or .all()."
         )
     return (
-        "Something on this line asks a whole tensor whether it is true, as Python's max, min, sorted and `in` do, too."
+        layer_made_of_tensor(raising, found)
+        or "Something on this line asks a whole tensor whether it is true, as Python's max, min, sorted and `in` do, too."
     )
 
 

@@ -96,9 +96,10 @@ def attribute_of_tensor(raising: Raising, found: re.Match) -> str:
         return f"Tensors have no `.{name}`. Is `.{right}` meant?"
     if name in vars(F) or name in vars(torch):
         return f"Tensors have no `.{name}`: it is a function that takes the tensor."
-    if any(isinstance(call.func, ast.Attribute) for call in calls(raising.node, name)):
+    owners = [call.func.value for call in calls(raising.node, name) if isinstance(call.func, ast.Attribute)]
+    if owners and name.islower():
         return f"Tensors have no `.{name}`. If it is a function, it takes the tensor: `{name}(…)`."
-    return ""
+    return f"`{text_of(owners[0])}` is a tensor here, and has no `.{name}`." if owners else ""
 
 
 def attribute_of_library(raising: Raising, found: re.Match) -> str:
@@ -291,7 +292,7 @@ AttributeError: 'super' object has no attribute 'init'
     It is `super().__init__()`, with two underscores on each side.
 AttributeError: 'Tensor' object has no attribute '(\w+)' → attribute_of_tensor
 AttributeError: module '([\w.]+)' has no attribute '(\w+)' → attribute_of_library
-(?:AttributeError: '|must be Tensor, not |unsupported operand type\(s\) .*')torch.return_types.(\w+)
+(?:AttributeError: '|must be Tensor, not |unsupported operand type\(s\) .*')torch.return_types.(max|min|sort|topk|median|mode|kthvalue|cummax|cummin)\b
     .{1} along an axis gives two things, values and indices. Take the values: `.values`.
 AttributeError: '(tuple|list|int|float|NoneType)' object has no attribute '(\w+)' → attribute_of_value
 AttributeError: '?(\w+)'?(?: object)? has no attribute [`'](\w+)[`'] → attribute_of_layer

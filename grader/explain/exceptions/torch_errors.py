@@ -25,8 +25,13 @@ def sizes_do_not_multiply(raising: Raising, _: re.Match) -> str:
 
 def axis_out_of_range(raising: Raising, found: re.Match) -> str:
     """Say how to name an axis that not every input has."""
-    if int(found[1]) >= 0:
-        return f"There is no axis {found[1]} here. Where inputs differ in their number of axes, count from the end: -1, -2, …"
+    axis = int(found[1])
+    if axis >= 0 and all(integer(part) != axis for part in parts_of(raising.node)):
+        return f"There is no axis {axis} here. Look at how this number comes about."
+    if axis >= 0:
+        return (
+            f"There is no axis {axis} here. Where inputs differ in their number of axes, count from the end: -1, -2, …"
+        )
     return "A tensor has fewer axes here than this line takes for granted."
 
 
