@@ -38,9 +38,8 @@ def clue(effect: Effect, source: str, name: str = "") -> str:
     """
     found = in_place(source, name) if effect == Effect.IN_PLACE else CLUES[effect](Flow(source, name))
     line, says = min(found := list(found), default=(0, ""), key=lambda one: one[0])
-    too = ""
-    if effect in (Effect.FLOAT32, Effect.FLOAT64) and (
-        others := sorted({str(other) for other, _ in found} - {str(line)})
-    ):
-        too = f". Look at line{'s' * (len(others) > 1)} {' and '.join(others[:3])}, too"
+    others = [str(other) for other in sorted({other for other, _ in found} - {line})]
+    too = f". Look at line{'s' * (len(others) > 1)} {' and '.join(others)}, too"
+    if not others or effect not in (Effect.FLOAT32, Effect.FLOAT64):
+        too = ""
     return f"line {line}: {says}{too}{'' if f'{says}{too}'[-1] in '?…' else '.'}" if says else ""
