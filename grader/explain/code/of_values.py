@@ -31,12 +31,13 @@ WITHOUT_PARAMETERS = frozenset("Dropout GELU ReLU Softmax LogSoftmax Identity Ta
 
 def from_front(flow: Flow) -> Iterator[Found]:
     """Find where an axis is counted from the front, or all axes are turned."""
-    fixed = {
-        base_of(target)
-        for node in flow.statements
-        for target in targets_and_value(node)[0]
-        if isinstance(node, ast.Assign) and _has_fixed_axes(node.value, set())
-    }
+    fixed = set()
+    for node in (one for one in flow.statements if isinstance(one, ast.Assign)):
+        targets, value = targets_and_value(node)
+        values = value.elts if isinstance(value, ast.Tuple) else [value] * len(targets)
+        fixed |= {
+            base_of(one) for one, its in zip(targets, values, strict=False) if its and _has_fixed_axes(its, set())
+        }
     # `for b in range(len(q))` counts entries, whatever they are.
     counted = {
         place_of(inner)
@@ -80,7 +81,7 @@ def _has_fixed_axes(node: ast.AST, fixed: set[str]) -> bool:
             return not any(isinstance(one, ast.Starred) and not _are_last(one.value) for one in inner.args)
         if isinstance(inner, ast.Call) and called_name(inner) == "flatten":
             return not inner.args or integer(inner.args[0]) == 0
-    return base_of(node) in fixed
+    return any(base_of(one) in fixed for one in getattr(node, "elts", [node]))
 
 
 def _are_last(node: ast.AST) -> bool:
