@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from grader.explain.code.read_code import Raising, Shape, called_name, calls, shape_of, text_of
+from grader.explain.code.read_code import Raising, Shape, called_name, calls, owner_of, shape_of, text_of, values_of
 
 
 def wrong_factors(raising: Raising, _: re.Match) -> str:
@@ -47,11 +47,9 @@ def _fit(raising: Raising, one: ast.expr, other: ast.expr, a: Shape, b: Shape) -
     one_turned, other_turned = _is_turned(one, raising.tree), _is_turned(other, raising.tree)
     fits = []
     if b[-1] == a[-1]:
-        fits.append(
-            f"without the swap in `{second}`" if other_turned else f"if the last two axes of `{second}` are swapped"
-        )
+        fits.append(f"if the last two axes of `{second}` are swapped")
     if b[-2] == a[-2] and one_turned:
-        fits.append(f"without the swap in `{first}`")
+        fits.append(f"if the last two axes of `{first}` are swapped back")
     if b[-1] == a[-2] and not other_turned:
         fits.append(f"if `{second}` is turned, and `{first}` is not" if one_turned else "in the other order")
     by_chance = len({*a[-2:], *b[-2:]}) < 3  # sizes that are the same fit in many ways
@@ -72,16 +70,12 @@ def _products(node: ast.AST | None) -> Iterator[tuple[ast.expr, ast.expr]]:
             yield call.func.value, call.args[0]
 
 
-def _is_turned(node: ast.AST, tree: ast.AST) -> bool:
+def _is_turned(node: ast.expr, tree: ast.AST) -> bool:
     """Tell whether an expression swaps axes, itself or where its name gets its value."""
-    if isinstance(node, ast.Name):
-        for inner in ast.walk(tree):
-            if isinstance(inner, ast.Assign) and any(text_of(target) == node.id for target in inner.targets):
-                return not isinstance(inner.value, ast.Name) and _is_turned(inner.value, tree)
-        return False
-    if isinstance(node, ast.Attribute):
-        return node.attr in ("T", "mT")
-    return isinstance(node, ast.Call) and called_name(node) in ("transpose", "t", "swapaxes", "swapdims")
+    return any(
+        called_name(part) in ("transpose", "t", "swapaxes", "swapdims", "T", "mT")
+        for part in (values_of(node.id, tree) if isinstance(node, ast.Name) else [node])
+    )
 
 
 def _reads_another_width(raising: Raising) -> str:
@@ -91,8 +85,10 @@ def _reads_another_width(raising: Raising) -> str:
         return ""
     rows, width = int(factors[1]), int(factors[2])
     found = set()
+    layers = [call for call in calls(raising.node) if len(call.args) == 1 and owner_of(call) is not None]
+    handed_on = [id(call.args[0]) for call in layers]  # to another layer, which may be the one that it does not fit
     for call in calls(raising.node):
-        shape = shape_of(call.args[0], raising.shapes) if len(call.args) == 1 else None
+        shape = shape_of(call.args[0], raising.shapes) if len(call.args) == 1 and id(call) not in handed_on else None
         if shape and shape[-1] == width and _count(shape[:-1]) == rows and text_of(call.func) not in raising.shapes:
             found.add((text_of(call.func), text_of(call.args[0])))
     if len(found) != 1:
