@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from grader.explain.code.data_flow import Flow, Found, base_of, place_of, targets_and_value
+from grader.explain.code.data_flow import SIZES, Flow, Found, base_of, place_of, targets_and_value
 from grader.explain.code.read_code import (
     called_name,
     calls,
@@ -188,6 +188,15 @@ def slips(flow: Flow) -> Iterator[Found]:
         elif isinstance(node, (ast.Return, ast.Expr)) and isinstance(node.value, ast.Call) and _is_error(node.value):
             name = called_name(node.value)
             yield (line, f"`{name}(…)` alone only makes an error. To refuse an input, raise it: `raise {name}(…)`")
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Compare):
+            compared = node.value.left
+            of_size = isinstance(compared, ast.Attribute) and compared.attr in SIZES - {"requires_grad"}
+            if (
+                isinstance(node.value.ops[0], ast.Eq)
+                and isinstance(compared, (ast.Name, ast.Attribute))
+                and not of_size
+            ):
+                yield line, "`==` compares; `=` gives a value"
 
 
 def _is_error(call: ast.Call) -> bool:

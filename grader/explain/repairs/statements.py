@@ -3,7 +3,7 @@
 import ast
 from typing import Any
 
-from grader.explain.nodes import called, changed, is_text, put
+from grader.explain.nodes import changed, is_text, put
 from grader.explain.repairs.change import Changes, exchanged
 
 BLOCKS = (ast.For, ast.While, ast.If, ast.With)
@@ -72,16 +72,11 @@ def _put_together(node: Any, index: int, loop: ast.For) -> Changes:
             yield 3, says, statement.lineno, changed(node, body=put(node.body, index, *first, summing))
 
 
-def _kept(node: Any, index: int, value: ast.expr) -> Changes:
-    """Give a name what is made of it and thrown away, or what it is compared with."""
-    is_call = isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute)
-    is_equal = isinstance(value, ast.Compare) and isinstance(value.ops[0], ast.Eq)
-    of: Any = value.func.value if is_call else value.left if is_equal else None  # type: ignore[attr-defined]
-    if isinstance(of, (ast.Name, ast.Attribute)):
-        new = value if is_call else value.comparators[0]  # type: ignore[attr-defined]
-        new = ast.Assign([changed(of, ctx=ast.Store())], new, lineno=value.lineno)
-        says = KEPT.format(called(value)) if is_call else "`==` compares; `=` gives a value."
-        yield 1, says, value.lineno, changed(node, body=put(node.body, index, new))
+def _kept(node: Any, index: int, call: ast.expr) -> Changes:
+    """Give a name what a method makes of it and what is thrown away."""
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
+        new = ast.Assign([ast.Name(call.func.value.id, ast.Store())], call, lineno=call.lineno)
+        yield 1, KEPT.format(call.func.attr), call.lineno, changed(node, body=put(node.body, index, new))
 
 
 def _assign(name: str, value: ast.expr, line: int) -> ast.Assign:
