@@ -13,7 +13,12 @@ from grader.judge.compare import scale
 from grader.submission.code.traits import shows
 
 # Words of a sentence, and what code has of which they are true; or, of a step that is left out, has not.
-WRITTEN = (("(//)", "//", True), ("(==)", "==", True), ("the collecting in the list", ".append(", False))
+WRITTEN = (
+    ("(//)", "//", True),
+    ("+∞", "inf", True),
+    ("(==)", "==", True),
+    ("the collecting in the list", ".append(", False),
+)
 COMPARISON = re.compile(r"\bthe comparison(?: with ([\d.]+))?")
 ENOUGH = 3  # so many numbers must differ before a match of values says something
 FEW = 20  # fewer values than that say little: bools, counts, lists of names
@@ -60,9 +65,8 @@ def nearest(
         ]
         if not declared and len({candidate.says for candidate in whole}) != 1:
             return None
-        matching = [one for one in whole or matching if declared or _is_there(one.says, source)]
-        if not declared and _nan_alone(seen, seen[chosen[0]].check):
-            matching = [one for one in matching if "NaN" in one.says]
+        nan = _nan_alone(seen, seen[chosen[0]].check)
+        matching = [one for one in whole or matching if declared or _is_there(one.says, source, nan)]
         if declared and says_little(seen, seen[chosen[0]].check):
             matching = [candidate for candidate in matching if shows(source, candidate.traits())]
         if not matching:
@@ -76,9 +80,11 @@ def nearest(
     return Explanation(best.kind, best.name, best.says)
 
 
-def _is_there(says: str, source: str) -> bool:
+def _is_there(says: str, source: str, nan: bool) -> bool:
     """Tell whether the code has what a sentence speaks of, or lacks what it says is left out; other sentences speak of what is seen."""
     if any(words in says and (code in source) is not has for words, code, has in WRITTEN):
+        return False
+    if nan and "NaN" not in says and "∞" not in says:
         return False
     named = COMPARISON.search(says)
     if named is None:

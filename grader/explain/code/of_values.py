@@ -32,8 +32,8 @@ WITHOUT_PARAMETERS = frozenset("Dropout GELU ReLU Softmax LogSoftmax Identity Ta
 def from_front(flow: Flow) -> Iterator[Found]:
     """Find where an axis is counted from the front, or all axes are turned."""
     fixed = set()
-    for node in (one for one in flow.statements if isinstance(one, ast.Assign)):
-        targets, value = targets_and_value(node)
+    for statement in (one for one in flow.statements if isinstance(one, ast.Assign)):
+        targets, value = targets_and_value(statement)
         values = value.elts if isinstance(value, ast.Tuple) else [value] * len(targets)
         fixed |= {
             base_of(one) for one, its in zip(targets, values, strict=False) if its and _has_fixed_axes(its, set())

@@ -14,10 +14,10 @@ def wrong_factors(raising: Raising, _: re.Match) -> str:
         if a and b and len(a) >= 2 and len(b) == 1 and a[-1] != b[0]:
             return f"`{text_of(other)}` has one axis, and it must be as long as the last one of `{text_of(one)}`."
         if a and b and min(len(a), len(b)) >= 2 and a[-1] != b[-2]:
-            as_they_are = f"`{text_of(one)}` and `{text_of(other)}` cannot be multiplied as they are"
+            start = f"`{text_of(one)}` and `{text_of(other)}` cannot be multiplied as they are"
             if raising.foreign:
-                return f"{as_they_are}: the last axis of the one must be as long as the last but one of the other."
-            return f"{as_they_are}: the sizes fit {fit}." if (fit := _fit(raising, one, other, a, b)) else ""
+                return f"{start}: the last axis of the one must be as long as the last but one of the other."
+            return f"{start}: the sizes fit {fit}." if (fit := _fit(raising, one, other, a, b)) else ""
     return _reads_another_width(raising) or _weight_of_a_layer(raising)
 
 
@@ -53,8 +53,8 @@ def _fit(raising: Raising, one: ast.expr, other: ast.expr, a: Shape, b: Shape) -
         fits.append(f"if the last two axes of `{first}` are swapped back")
     if b[-1] == a[-2] and not other_turned:
         fits.append(f"if `{second}` is turned, and `{first}` is not" if one_turned else "in the other order")
-    by_chance = len({*a[-2:], *b[-2:]}) < 3  # sizes that are the same fit in many ways
-    if by_chance:
+    many = len({*a[-2:], *b[-2:]}) < 3  # sizes that are the same fit in many ways
+    if many:
         return ""
     return fits[0] if len(fits) == 1 else ""
 
