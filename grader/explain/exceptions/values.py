@@ -37,7 +37,7 @@ def one_number_only(raising: Raising, _: re.Match) -> str:
     for call in calls(raising.node):
         owner, name = owner_of(call), called_name(call)
         if name == "item" and owner is not None:
-            found.add(f".item() takes a tensor of one number, and `{text_of(owner)}` holds several.")
+            found.add(".item() takes a tensor of one number, and here is one of several.")
         if name in ("int", "float", "bool", "round"):
             found.add(f"{name}() takes one number, and here is a tensor of several.")
         if text_of(call.func).startswith("math."):
@@ -108,7 +108,7 @@ def unary_on_none(raising: Raising, _: re.Match) -> str:
 VALUE_RULES = rules(r"""
 TypeError: '([\w.]+)' object is not callable → not_callable
 TypeError: '([\w.]+)' object is not subscriptable → not_subscriptable
-a Tensor with \d+ elements cannot be converted to Scalar|only one element tensors can be converted → one_number_only
+a Tensor with (?!0 )\d+ elements cannot be converted to Scalar|only one element tensors can be converted → one_number_only
 TypeError: ([\w.]+)\(\): argument '\w+' \(position \d+\) must be Tensor, not (\w+) → number_for_tensor
 TypeError: unsupported operand type\(s\) for .*: '(\w+)' and '(\w+)' → wrong_operands
 TypeError: bad operand type for unary .: 'NoneType' → unary_on_none
