@@ -49,9 +49,8 @@ def wrong_attention(raising: Raising, _: re.Match) -> str:
         if "attention" in called_name(call) and len(tensors) >= 3:
             (query, q), (key, k), (value, v) = tensors[:3]
             if k[-2] != v[-2]:
-                return (
-                    f"`{text_of(key)}` and `{text_of(value)}` differ in their number of rows. Each key needs its value."
-                )
+                too = f" `{text_of(value)}` has as many as `{text_of(query)}`." if v[-2] == q[-2] else ""
+                return f"`{text_of(key)}` and `{text_of(value)}` differ in their number of rows.{too} Each key needs its value."
             if q[-1] != k[-1]:
                 return f"`{text_of(query)}` and `{text_of(key)}` differ in width, and cannot be compared."
             scores: Shape | None = (*max(q[:-2], k[:-2], key=len), q[-2], k[-2])
