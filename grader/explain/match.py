@@ -13,7 +13,12 @@ from grader.judge.compare import scale
 from grader.submission.code.traits import shows
 
 # Words of a sentence, and what code has of which they are true; or, of a step that is left out, has not.
-WRITTEN = (("(//)", "//", True), ("(==)", "==", True), ("the collecting in the list", ".append(", False))
+WRITTEN = (
+    ("(//)", "//", True),
+    ("+∞", "inf", True),
+    ("(==)", "==", True),
+    ("the collecting in the list", ".append(", False),
+)
 COMPARISON = re.compile(r"\bthe comparison(?: with ([\d.]+))?")
 ENOUGH = 3  # so many numbers must differ before a match of values says something
 FEW = 20  # fewer values than that say little: bools, counts, lists of names
@@ -60,7 +65,8 @@ def nearest(
         ]
         if not declared and len({candidate.says for candidate in whole}) != 1:
             return None
-        matching = [one for one in whole or matching if declared or _is_there(one.says, source)]
+        nan = _nan_alone(seen, seen[chosen[0]].check)
+        matching = [one for one in whole or matching if declared or _is_there(one.says, source, nan)]
         if declared and says_little(seen, seen[chosen[0]].check):
             matching = [candidate for candidate in matching if shows(source, candidate.traits())]
         if not matching:
@@ -74,9 +80,11 @@ def nearest(
     return Explanation(best.kind, best.name, best.says)
 
 
-def _is_there(says: str, source: str) -> bool:
+def _is_there(says: str, source: str, nan: bool) -> bool:
     """Tell whether the code has what a sentence speaks of, or lacks what it says is left out; other sentences speak of what is seen."""
     if any(words in says and (code in source) is not has for words, code, has in WRITTEN):
+        return False
+    if nan and "NaN" not in says and "∞" not in says:
         return False
     named = COMPARISON.search(says)
     if named is None:
@@ -135,6 +143,12 @@ def is_telling(seen: Sequence[Seen], failed: str) -> bool:
     return any(trial.error for trial in wrong) or len(set().union(*map(_telling, wrong))) >= ENOUGH
 
 
+def _nan_alone(seen: Sequence[Seen], failed: str) -> bool:
+    """Tell whether all that is off is NaN, which comes of many things."""
+    wrong = [trial for trial in seen if trial.check == failed and not trial.passed]
+    return set().union(*map(_telling, wrong)) == {"NaN"}
+
+
 def says_little(seen: Sequence[Seen], failed: str) -> bool:
     """Tell whether a check's trials gave so little that wrong answers of other kinds may give the same by chance."""
     if is_telling(seen, failed):
@@ -166,7 +180,7 @@ def _telling(trial: Seen) -> set[object]:
             if came.shape == right.shape:
                 near = max(1e-5, trial.near)
                 came = came[~torch.isclose(came, right, rtol=near, atol=near * scale(right), equal_nan=True)]
-            numbers.update(round(number, 6) for number in came.flatten().nan_to_num(nan=0.0)[:20].tolist())
+            numbers.update("NaN" if number != number else round(number, 6) for number in came.flatten()[:20].tolist())
         elif isinstance(got, float) and isinstance(want, float) and got != want:
             # One number with all its digits is nearly enough; with another one it is.
             numbers.update({round(got, 6)} | ({f"{got:.6f}"} if abs(got) not in (0.0, 1.0) else set()))

@@ -68,7 +68,7 @@ def of_conduct(wrong: Sequence[Seen], source: str) -> Explanation | None:
     lost = [name for name in due if wrong[0].got.get(name) is None]
     if lost:
         name = lost[0].removeprefix(OF_GRADIENT)
-        found = clue(Effect.GRADIENT, source, name if len(lost) == 1 else "") or clue(Effect.GRADIENT, source)
+        found = clue(Effect.GRADIENT, source, name)
         says = f"No gradient reaches `{name}`{' and others' if len(lost) > 1 else ''}."
         return _with_line("gradient", says, found) if found else None
     partly = [

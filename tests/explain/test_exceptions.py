@@ -59,7 +59,14 @@ class Both(nn.Module):
         self.W_O = nn.Linear(4, 3)
 
 
-NAMES = {"torch": torch, "nn": nn, "F": F, "math": math}
+class Looks:
+    """A layer that refuses a context of another width, as torch's attention does."""
+
+    def __call__(self, tokens: torch.Tensor, context: torch.Tensor) -> torch.Tensor:
+        raise AssertionError("expecting key weights shape of (4, 3), but got torch.Size([4, 4])")
+
+
+NAMES = {"Looks": Looks, "torch": torch, "nn": nn, "F": F, "math": math}
 CALLER = {"pair": pair, "as_tensor": as_tensor, "copy": copy, "grad": gradients, "B": in_batch}
 CALLER |= {"number": as_number, "load": load, "learned": learned}
 CALLER |= {"Both": Both, "summed": summed}
@@ -124,7 +131,7 @@ def attention(query, key, value, mask=None):
     [
         (
             "attention(torch.rand(3, 4), torch.rand(5, 4), torch.rand(3, 2), torch.ones(3, 5))",
-            "`weights` and `value` cannot be multiplied:"
+            "`weights` and `value` cannot be multiplied as they are:"
             " the last axis of the one must be as long as the last but one of the other.",
         ),
         ("attention(*(torch.rand(1, 1, 1, 1, 1, 1),) * 3)", "it is refused. Is it what that function takes?"),
@@ -143,7 +150,9 @@ def test_a_line_that_was_cut_is_found(function: str) -> None:
     shapes = {"query": (2, 4), "key": (3, 4)}
     for line in (source.splitlines()[1], "return torch.matmul(query, key) + 0 * query.s…"):
         text = meaning("RuntimeError", message, line, shapes, source)
-        assert text == "`query` and `key` cannot be multiplied as they are: swap the last two axes of `key`."
+        assert text == (
+            "`query` and `key` cannot be multiplied as they are: the sizes fit if the last two axes of `key` are swapped."
+        )
 
 
 @pytest.mark.parametrize("source", ["", "def f(:", "x = 1\x00", "(" * 500])

@@ -114,7 +114,10 @@ def test_what_is_seen_in_another_check_alone_is_said_of_that_check():
     odd = torch.tensor([[3.1, 0.2, -7.7], [0.05, 1.9, 4.2]])
     found = explain([trial(odd), trial(None, check="batch")], [])
     assert found is not None
-    assert found.says == "In the check “batch”: Nothing came back for the y: is a `return` missing?"
+    assert (
+        found.says
+        == "In the check “batch”: Nothing came back for the y: no `return` is reached, or it hands back None."
+    )
 
 
 BLOCK = "class Layer(nn.Module):\n    def __init__(self):\n        self.W_K = nn.Linear(2, 2)\n"

@@ -152,3 +152,94 @@ def classify_pattern(weights):
     judged = verdict(lesson, lesson.exercise("2.P2"), answer)
     assert judged.outcome is Outcome.FAILED
     assert "the comparison with" not in judged.hint
+
+
+SELF = """
+class SelfAttention(nn.Module):
+    def __init__(self, d_model, d_k):
+        super().__init__()
+        self.W_Q, self.W_K, self.W_V = (nn.Linear(d_model, d_k, bias=False) for _ in range(3))
+
+    def forward(self, tokens, mask=None):
+        output, weights = masked_attention(self.W_Q(tokens), self.W_K(tokens), self.W_V(tokens), mask)
+        return output, weights.mT
+"""
+TABLE = """
+class PositionEmbedding(nn.Module):
+    def __init__(self, n, d_model):
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(n, d_model))
+
+    def forward(self, tokens):
+        embedding = self.table[: tokens.shape[-2]]
+        return tokens + embedding
+"""
+LOGS = """
+def masked_attention(query, key, value, mask=None):
+    scores = scaled_scores(query, key)
+    if mask is not None:
+        scores = scores + mask.to(scores.dtype).log() * mask
+    weights = stable_softmax(scores)
+    return weights @ value, weights
+"""
+LARGEST = """
+def masked_attention(query, key, value, mask=None):
+    scores = scaled_scores(query, key)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    with torch.no_grad():
+        top = scores.amax(-1, keepdim=True)
+        top = torch.where(torch.isinf(top), 0.0, top)
+    powers = (scores - top).exp()
+    weights = powers / powers.sum(-1, keepdim=True).clamp(min=1.0)
+    weights = torch.stack([torch.tensor(row.tolist(), dtype=row.dtype) for row in weights])
+    return weights @ value, weights
+"""
+PRINTED = """
+def train_step(model, optimizer, batch):
+    token_ids, prompt_lengths, image_patches = batch
+    print(len(token_ids))
+    optimizer.zero_grad()
+    targets = shift_targets(token_ids, prompt_lengths)
+    F.cross_entropy(model(token_ids, image_patches)[0].flatten(0, 1), targets.flatten()).backward()
+    return optimizer.step()
+"""
+TURNED = """
+def patchify(images, patch_size):
+    B, H, W = images.shape
+    if images.shape[1] % patch_size == 0:
+        raise ValueError
+    return images.reshape(B, -1, patch_size**2)
+"""
+LOOP = """
+def step(total, output, top, scores, values):
+    new = torch.maximum(top, scores.amax(-1, keepdim=True))
+    powers = (scores - new).exp()
+    return total + powers.sum(-1, keepdim=True), output + powers @ values, new
+
+def tiled_attention(query, key, value, tile):
+    total, output = query.new_zeros(*query.shape[:-1], 1), 0
+    top = torch.full_like(total, -1e30)
+    for keys, values in zip(key.split(tile, -2), value.split(tile, -2)):
+        total, output, top = step(total, output, top, query @ keys.mT / query.shape[-1] ** 0.5, values)
+    return output / total
+"""
+
+
+@pytest.mark.parametrize(
+    ("exercise", "answer", "not_said"),
+    [
+        ("1.7", SELF, "the softmax runs over"),
+        ("3.2", TABLE, "in each call"),
+        ("1.6", LOGS, "minus sign"),
+        ("1.6", LARGEST, "no_grad"),
+        ("3.6", PRINTED, "is printed"),
+        ("3.1", TURNED, "counts from the front"),
+        ("4.13", LOOP, "needs it as it was"),
+    ],
+)
+def test_what_looks_alike_is_not_taken_for_the_cause(exercise: str, answer: str, not_said: str) -> None:
+    lesson = next(lesson for lesson in lessons().values() if any(one.id == exercise for one in lesson.exercises))
+    judged = verdict(lesson, lesson.exercise(exercise), answer)
+    assert judged.outcome is Outcome.FAILED
+    assert not_said not in judged.hint

@@ -60,9 +60,9 @@ def test_relation_of_floats(change, says):
     [
         (
             lambda s: s.softmax(-2),
-            "In the weights, the softmax runs over axis −2: the columns sum to 1, and not the rows.",
+            "In the weights, the columns sum to 1, and not the rows: does the softmax run over axis −2, or were they turned?",
         ),
-        (lambda s: s.softmax(0), "In the weights, the softmax runs over axis 0"),
+        (lambda s: s.softmax(0), "does the softmax run over axis 0"),
         (lambda s: s.flatten(1).softmax(-1).view_as(s), "All of the weights together sum to 1"),
         (lambda s: s.log_softmax(-1), "the log of what is due"),
         (lambda s: s.softmax(-1).tril() / s.softmax(-1).tril().sum(-1, keepdim=True), "nobody looks ahead"),
@@ -196,7 +196,7 @@ def test_the_most_telling_of_several_values():
             sizes=sizes,
         )
     ]
-    assert "the softmax runs over axis −2" in relation_of(seen)
+    assert "does the softmax run over axis −2" in relation_of(seen)
 
 
 def test_what_is_vague_comes_last_and_is_not_sure():

@@ -15,7 +15,7 @@ FLAT = torch.randn(5, 7, generator=torch.Generator().manual_seed(2))
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda x: None, "Nothing came back for the heads: is a `return` missing?"),
+        (lambda x: None, "Nothing came back for the heads: no `return` is reached, or it hands back None."),
         (lambda x: 1.5, "A plain number came back for the heads, where a tensor is due."),
         (lambda x: x.flatten().tolist(), "A Python list came back for the heads, where a tensor is due."),
         (lambda x: "heads", "A text came back for the heads, where a tensor is due."),
@@ -121,7 +121,11 @@ def test_form_of_a_tensor(change, says):
         (2.0, 2, "A whole number is due for the loss."),
         (None, "ValueError", "No ValueError came where one is due"),
         (None, 2, "`loss` is None, and 2 is due: the task asks for an attribute of this name."),
-        ([None, None], ["hub", "local"], "Each time nothing came back for the loss: is a `return` missing?"),
+        (
+            [None, None],
+            ["hub", "local"],
+            "Each time nothing came back for the loss: no `return` is reached, or it hands back None.",
+        ),
     ],
 )
 def test_form_of_other_values(got, want, says):

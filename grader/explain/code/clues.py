@@ -37,5 +37,9 @@ def clue(effect: Effect, source: str, name: str = "") -> str:
             a batch in front; "" if it is not one alone.
     """
     found = in_place(source, name) if effect == Effect.IN_PLACE else CLUES[effect](Flow(source, name))
-    line, says = min(found, default=(0, ""), key=lambda one: one[0])
-    return f"line {line}: {says}{'' if says[-1] in '?…' else '.'}" if says else ""
+    line, says = min(found := list(found), default=(0, ""), key=lambda one: one[0])
+    others = [str(other) for other in sorted({other for other, _ in found} - {line})]
+    too = f". Look at line{'s' * (len(others) > 1)} {' and '.join(others)}, too"
+    if not others or effect not in (Effect.FLOAT32, Effect.FLOAT64):
+        too = ""
+    return f"line {line}: {says}{too}{'' if f'{says}{too}'[-1] in '?…' else '.'}" if says else ""

@@ -1,12 +1,13 @@
 """Which statements of an answer feed its result, and which expressions hold a given input."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from grader.explain.code.read_code import called_name, parameters_of, text_of, tree_of
 
 SIZES = frozenset(
-    ("shape", "size", "ndim", "dim", "dtype", "device", "numel", "stride", "type", "requires_grad", "is_cuda")
+    "shape size ndim dim dtype device numel stride type requires_grad is_cuda zeros_like ones_like empty_like full_like"
+    " new_zeros new_ones new_empty new_full".split()
 )
 VIEWS = frozenset(
     "T mT data view reshape transpose swapaxes permute unsqueeze squeeze expand expand_as flatten unflatten detach to float"
@@ -21,12 +22,12 @@ Place = tuple[int, int, int, int]  # where an expression begins and ends
 class Flow:
     """The statements of an answer in order, with what feeds the result and what holds an input."""
 
-    def __init__(self, source: str, name: str = "", without: Place | None = None) -> None:
+    def __init__(self, source: str, name: str = "", without: Collection[Place] = ()) -> None:
         """Read an answer.
 
         Args:
             name: the input or parameter ("key", "linear.weight") that is followed; all inputs if it is "" or not known.
-            without: the place of an expression that is taken to hold nothing.
+            without: the places of expressions that are taken to hold nothing.
         """
         self.source, self.name, self.without = source, name, without
         self.tree = tree_of(source)
@@ -34,11 +35,9 @@ class Flow:
         inputs = {one for function in self.functions for one in parameters_of(function)}
         followed = name.partition(".")[0]
         attributes = {node.attr for node in ast.walk(self.tree) if isinstance(node, ast.Attribute)}
-        self.held = (
-            {followed}
-            if followed in inputs | (attributes if "." in name or followed not in inputs else set())
-            else inputs
-        )
+        of_self = followed in attributes and ("." in name or followed not in inputs)
+        self.own = f"self.{followed}" if of_self else ""
+        self.held = set() if of_self else {followed} if followed in inputs else inputs
         self.statements = sorted(
             (node for node in ast.walk(self.tree) if isinstance(node, ast.stmt)), key=lambda node: node.lineno
         )
@@ -61,21 +60,21 @@ class Flow:
 
     def holds(self, node: ast.AST) -> bool:
         """Tell whether an expression holds numbers of an input, and not only its sizes."""
-        if self.without is not None and place_of(node) == self.without:
+        if self.without and place_of(node) in self.without:
             return False
         if isinstance(node, ast.Name):
             return node.id in self.held
         if isinstance(node, ast.Attribute):
             if node.attr in SIZES:
                 return False
-            return (text_of(node.value) == "self" and node.attr in self.held) or self.holds(node.value)
+            return text_of(node) == self.own or self.holds(node.value)
         if isinstance(node, ast.Call) and (called_name(node) in SIZES | {"len"}):
             return False
         return any(self.holds(inner) for inner in ast.iter_child_nodes(node))
 
-    def is_held_up_at(self, place: Place) -> bool:
-        """Tell whether nothing of what is followed is returned if the expression at a place holds nothing."""
-        flow = Flow(self.source, self.name, place)
+    def is_held_up_at(self, places: Collection[Place]) -> bool:
+        """Tell whether nothing of what is followed is returned if the expressions at some places hold nothing."""
+        flow = Flow(self.source, self.name, places)
         returned = [node.value for node in flow.statements if isinstance(node, ast.Return) and node.value]
         return not any(map(flow.holds, returned))
 

@@ -20,7 +20,6 @@ CUTS = {
     "tolist": "`.tolist()` turns a tensor into plain numbers, and no gradient passes through them",
     "numpy": "`.numpy()` leaves torch, and no gradient passes through numpy",
     "detach": "`.detach()` cuts a tensor off from the gradient",
-    "detach_": "`.detach_()` cuts a tensor off from the gradient",
     "data": "`.data` is cut off from the gradient",
 }
 COPIES = ("torch.tensor", "torch.Tensor", "torch.FloatTensor", "torch.asarray")
@@ -33,19 +32,15 @@ NEW = ("zeros", "ones", "full", "empty", "eye", "linspace", "rand", "randn")
 
 
 def cut_off(flow: Flow) -> Iterator[Found]:
-    """Find what cuts the result off from the gradient of what is followed."""
-    cuts = list(_cuts(flow))
-    alone = [(place[0], says) for place, says in cuts if flow.is_held_up_at(place)]
-    found = [*(alone or [(place[0], says) for place, says in cuts]), *_without_graph(flow)]
-    yield from found or _without_slope(flow)
+    """Find what cuts the result off from the gradient of what is followed: alone, whatever else there is."""
+    found = [(line, says) for places, line, says in _cuts(flow) if flow.is_held_up_at(places)]
+    yield from [*found, *_switched_off(flow)] or _without_slope(flow)
 
 
 def cut_off_in_part(flow: Flow) -> Iterator[Found]:
-    """Find what cuts off one of several ways by which what is followed reaches the result."""
-    cuts = list(_cuts(flow))
-    besides = [(place[0], says) for place, says in cuts if not flow.is_held_up_at(place)]
-    found = [*(besides or [(place[0], says) for place, says in cuts]), *_without_graph(flow)]
-    yield from found or _without_slope(flow)
+    """Find what cuts off one of several ways by which what is followed reaches the result, if there is one such thing alone."""
+    found = [(line, says) for places, line, says in _cuts(flow) if not flow.is_held_up_at(places)]
+    yield from (found if len(found) == 1 else []) or _without_slope(flow)
 
 
 def _without_slope(flow: Flow) -> Iterator[Found]:
@@ -54,54 +49,59 @@ def _without_slope(flow: Flow) -> Iterator[Found]:
             yield line, f"`{called_name(node)}` has no slope, and no gradient passes through it"
 
 
-def _cuts(flow: Flow) -> Iterator[tuple[Place, str]]:
-    """Find the expressions that cut off what they hold, with their places."""
+def _cuts(flow: Flow) -> Iterator[tuple[set[Place], int, str]]:
+    """Find the expressions that cut off what they hold: their places, a line, and what is said of it."""
     for _, node in flow.expressions():
+        says = ""
         if isinstance(node, ast.Attribute) and node.attr in CUTS and flow.holds(node.value):
-            yield place_of(node), CUTS[node.attr]
+            says = CUTS[node.attr]
         elif isinstance(node, ast.Call) and flow.holds(node):
             name, function = called_name(node), text_of(node.func)
             if function in COPIES:
-                yield (place_of(node), f"`{function}(…)` copies plain numbers, and no gradient passes through them")
+                says = f"`{function}(…)` copies plain numbers, and no gradient passes through them"
             elif function.startswith(("np.", "numpy.")) or name == "from_numpy":
-                yield place_of(node), f"`{function}` belongs to numpy, and no gradient passes through numpy"
+                says = f"`{function}` belongs to numpy, and no gradient passes through numpy"
             elif function in ("float", "int"):
-                text = "turns a tensor into a plain number, and no gradient passes through it"
-                yield place_of(node), f"`{function}(…)` {text}"
+                says = f"`{function}(…)` turns a tensor into a plain number, and no gradient passes through it"
             elif name == "Parameter" and not in_init(flow.functions, node):
-                yield place_of(node), "a new nn.Parameter is cut off from what it was made of"
-
-
-def _without_graph(flow: Flow) -> Iterator[Found]:
-    """Find where gradients are switched off, for what is followed, or for a parameter as a whole."""
-    for node in flow.statements:
-        if isinstance(node, ast.With) and any(map(flow.feeds, statements_of(node))) and any(map(flow.holds, node.body)):
-            for item in node.items:
-                text = text_of(item.context_expr)
+                says = "a new nn.Parameter is cut off from what it was made of"
+        if says:
+            yield {place_of(node)}, place_of(node)[0], says
+    for block in flow.statements:
+        inner = [value for one in statements_of(block)[1:] if (value := targets_and_value(one)[1]) is not None]
+        if isinstance(block, ast.With):
+            for text in (text_of(item.context_expr) for item in block.items):
                 if "no_grad" in text or "inference_mode" in text or "set_grad_enabled(False)" in text:
-                    yield node.lineno, f"under `{text}` nothing is recorded for gradients"
-        elif isinstance(node, ast.FunctionDef):
-            for decorator in node.decorator_list:
+                    yield set(map(place_of, inner)), block.lineno, f"under `{text}` nothing is recorded for gradients"
+        elif isinstance(block, ast.FunctionDef):
+            for decorator in block.decorator_list:
                 if "no_grad" in (text := text_of(decorator)) or "inference_mode" in text:
-                    yield decorator.lineno, f"under `@{text}` nothing is recorded for gradients"
-        elif isinstance(node, (ast.Assign, ast.Expr, ast.AnnAssign)):
-            yield from _switched_off(node)
+                    places = set(map(place_of, (*inner, *calls(flow.tree, block.name))))
+                    yield places, decorator.lineno, f"under `@{text}` nothing is recorded for gradients"
 
 
-def _switched_off(node: ast.stmt) -> Iterator[Found]:
-    if isinstance(node, ast.Assign) and text_of(node).endswith(".requires_grad = False"):
-        yield node.lineno, "`requires_grad = False` freezes a parameter: it is never learned"
-    for call in calls(node):
-        if called_name(call) == "requires_grad_" and call.args and text_of(call.args[0]) == "False":
-            yield call.lineno, "`.requires_grad_(False)` freezes a parameter: it is never learned"
-        if called_name(call) == "Parameter" and any(
-            word.arg == "requires_grad" and text_of(word.value) == "False" for word in call.keywords
-        ):
-            yield call.lineno, "`requires_grad=False` freezes a parameter: it is never learned"
-        if called_name(call) == "register_buffer":
-            yield call.lineno, "a buffer is no parameter, and is never learned"
-        if text_of(call) == "torch.set_grad_enabled(False)":
-            yield call.lineno, "`torch.set_grad_enabled(False)` switches gradients off"
+def _switched_off(flow: Flow) -> Iterator[Found]:
+    """Find what keeps a parameter from being learned, or all gradients from being recorded."""
+    followed = flow.name.partition(".")[0]
+    for node in flow.statements:
+        base = base_of(targets_and_value(node)[0][0]) if targets_and_value(node)[0] else ""
+        of_another = bool(followed) and base.startswith("self.") and base != f"self.{followed}"
+        if isinstance(node, ast.Assign) and text_of(node).endswith(".requires_grad = False") and not of_another:
+            yield node.lineno, "`requires_grad = False` freezes a parameter: it is never learned"
+        for call in calls(node) if isinstance(node, (ast.Assign, ast.Expr, ast.AnnAssign)) else ():
+            if (
+                called_name(call) == "requires_grad_"
+                and call.args
+                and text_of(call.args[0]) == "False"
+                and not of_another
+            ):
+                yield call.lineno, "`.requires_grad_(False)` freezes a parameter: it is never learned"
+            if called_name(call) == "Parameter" and has_keyword(call, "requires_grad", "False") and not of_another:
+                yield call.lineno, "`requires_grad=False` freezes a parameter: it is never learned"
+            if called_name(call) == "register_buffer" and text_of(call.args[0]).strip("'") == followed:
+                yield call.lineno, "a buffer is no parameter, and is never learned"
+            if text_of(call) == "torch.set_grad_enabled(False)":
+                yield call.lineno, "`torch.set_grad_enabled(False)` switches gradients off"
 
 
 # ---------------------------------------------------------------- dtypes and devices
@@ -116,8 +116,6 @@ def narrow(flow: Flow) -> Iterator[Found]:
         if isinstance(target, ast.Subscript)
     }
     made = []
-    cast = [call for call in calls(flow.tree, "float") if owner_of(call) is not None]
-    where = ", here and elsewhere" if len(cast) > 1 else ""
     for node in flow.statements:
         targets, value = targets_and_value(node)
         for call in calls(value) if flow.feeds(node) else ():
@@ -132,7 +130,7 @@ def narrow(flow: Flow) -> Iterator[Found]:
             elif called_name(call) == "float" and owner_of(call) is not None:
                 yield (
                     call.lineno,
-                    f"`.float()` makes float32{where}, whatever the inputs are. `.to(x.dtype)` takes the dtype of a tensor x",
+                    "`.float()` makes float32, whatever the inputs are. `.to(x.dtype)` takes the dtype of a tensor x",
                 )
             elif (
                 text.startswith("torch.")

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from grader.explain.code.data_flow import Flow, Found
+from grader.explain.code.data_flow import SIZES, VIEWS, Flow, Found
 from grader.explain.code.read_code import called_name, calls, parameters_of, text_of
 
 
@@ -28,10 +28,17 @@ def added_twice(flow: Flow) -> Iterator[Found]:
 
 
 def wasted(flow: Flow) -> Iterator[Found]:
-    """Find a method that is named and not called, one layer under two names, and what the next round needs and this one overwrites."""
+    """Find a method that is named and not called, and one layer under two names that are both used."""
+    read = [
+        node.attr for node in ast.walk(flow.tree) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
+    ]
     for node in ast.walk(flow.tree):
         value = getattr(node, "value", None)
-        if isinstance(node, ast.Expr) and isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name):
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(value, ast.Attribute)
+            and value.attr not in SIZES | VIEWS | {"grad"}
+        ):
             yield node.lineno, f"`{text_of(value)}` names a method and does not call it: brackets are missing"
         elif isinstance(node, ast.Assign) and isinstance(value, ast.Attribute) and text_of(value).startswith("self."):
             target = text_of(node.targets[0])
@@ -42,32 +49,9 @@ def wasted(flow: Flow) -> Iterator[Found]:
                 and isinstance(one.value, ast.Call)
                 and text_of(one.targets[0]).startswith("self.")
             }
-            if target.startswith("self.") and text_of(value) in layers:
-                yield (
-                    node.lineno,
-                    f"`{target}` and `{text_of(value)}` are one and the same layer here; each needs its own",
-                )
-        elif isinstance(node, ast.For):
-            yield from _needed_again(node, flow)
-
-
-def _needed_again(loop: ast.For, flow: Flow) -> Iterator[Found]:
-    """Find a name that a call in a loop reads and overwrites, and that nothing else reads."""
-    reads = [one for one in ast.walk(flow.tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)]
-    for node in loop.body:
-        target = node.targets[0] if isinstance(node, ast.Assign) else None
-        if not isinstance(target, ast.Tuple) or not isinstance(node.value, ast.Call):  # type: ignore[attr-defined]
-            continue
-        step = text_of(node.value.func)  # type: ignore[attr-defined]
-        within = {id(part) for part in ast.walk(node.value)}  # type: ignore[attr-defined]
-        for one in target.elts[1:]:
-            used = [part for part in reads if isinstance(one, ast.Name) and part.id == one.id]
-            after = [part for part in used if part.lineno >= node.lineno]
-            if after and all(id(part) in within for part in after):
-                yield (
-                    node.lineno,
-                    f"`{text_of(one)}` is overwritten by what `{step}` returns, and the next round needs it as it was",
-                )
+            used = read.count(value.attr) > 1 and target.removeprefix("self.") in read
+            if target.startswith("self.") and text_of(value) in layers and used:
+                yield node.lineno, f"`{target}` and `{text_of(value)}` are one and the same layer here"
 
 
 def _adds_its_input(function: ast.FunctionDef) -> bool:

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from grader.explain.code.data_flow import Flow, Found, base_of, place_of, targets_and_value
+from grader.explain.code.data_flow import SIZES, Flow, Found, base_of, place_of, targets_and_value
 from grader.explain.code.read_code import (
     called_name,
     calls,
@@ -26,24 +26,18 @@ WITH_AXIS = {  # by function: the place of the axis among the arguments, the ten
     **dict.fromkeys(("norm", "normalize", "split"), 2),
 }
 TURNED = ".T turns all axes around. With a batch in front, swap only the last two: .transpose(-2, -1)"
-KEPT = frozenset(  # methods and functions that return a new tensor
-    "masked_fill transpose permute reshape view softmax unsqueeze squeeze clamp scatter masked_scatter index_fill"
-    " index_add contiguous float double to flatten expand exp sqrt detach clone where cat stack matmul normalize"
-    " nan_to_num add mul div sub".split()
-)
-
-
 WITHOUT_PARAMETERS = frozenset("Dropout GELU ReLU Softmax LogSoftmax Identity Tanh Sigmoid Flatten".split())
 
 
 def from_front(flow: Flow) -> Iterator[Found]:
     """Find where an axis is counted from the front, or all axes are turned."""
-    fixed = {
-        base_of(target)
-        for node in flow.statements
-        for target in targets_and_value(node)[0]
-        if isinstance(node, ast.Assign) and _has_fixed_axes(node.value, set())
-    }
+    fixed = set()
+    for statement in (one for one in flow.statements if isinstance(one, ast.Assign)):
+        targets, value = targets_and_value(statement)
+        values = value.elts if isinstance(value, ast.Tuple) else [value] * len(targets)
+        fixed |= {
+            base_of(one) for one, its in zip(targets, values, strict=False) if its and _has_fixed_axes(its, set())
+        }
     # `for b in range(len(q))` counts entries, whatever they are.
     counted = {
         place_of(inner)
@@ -87,7 +81,7 @@ def _has_fixed_axes(node: ast.AST, fixed: set[str]) -> bool:
             return not any(isinstance(one, ast.Starred) and not _are_last(one.value) for one in inner.args)
         if isinstance(inner, ast.Call) and called_name(inner) == "flatten":
             return not inner.args or integer(inner.args[0]) == 0
-    return base_of(node) in fixed
+    return any(base_of(one) in fixed for one in getattr(node, "elts", [node]))
 
 
 def _are_last(node: ast.AST) -> bool:
@@ -175,7 +169,7 @@ def rounded(flow: Flow) -> Iterator[Found]:
 
 
 def slips(flow: Flow) -> Iterator[Found]:
-    """Find what is nearly surely not meant: precedence, conditions that are always true, results thrown away."""
+    """Find what is nearly surely not meant: precedence, conditions that are always true, errors that are not raised."""
     for node in ast.walk(flow.tree):
         line = getattr(node, "lineno", 0)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
@@ -184,10 +178,6 @@ def slips(flow: Flow) -> Iterator[Found]:
                 if isinstance(side, ast.BinOp) and isinstance(side.op, ast.Pow) and integer(side.right) == 1:
                     base, root = text_of(side.left), text_of(node.right)
                     yield line, f"`{base} ** 1/{root}` is `({base} ** 1) / {root}`: brackets are missing"
-        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
-            power = integer(node.right)
-            if power is not None and power <= -3:
-                yield line, f"`** {power}` is a very high power. Is a point missing in it?"
         elif isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
             constants = [one for one in node.values[1:] if isinstance(one, ast.Constant) and isinstance(one.value, str)]
             if constants and isinstance(node.values[0], ast.Compare):
@@ -198,17 +188,15 @@ def slips(flow: Flow) -> Iterator[Found]:
         elif isinstance(node, (ast.Return, ast.Expr)) and isinstance(node.value, ast.Call) and _is_error(node.value):
             name = called_name(node.value)
             yield (line, f"`{name}(…)` alone only makes an error. To refuse an input, raise it: `raise {name}(…)`")
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            name = called_name(node.value)
-            if name in KEPT and not text_of(node.value.func).startswith(("self.", "model.", "nn.")):
-                # These are methods of layers and of Python's own objects, too.
-                if name in ("to", "float", "double", "add") and base_of(node.value) not in flow.held:
-                    continue
-                yield line, f"`{name}` makes a new tensor, which is thrown away here: keep it in a name"
-        elif (
-            isinstance(node, ast.Expr) and isinstance(node.value, ast.Compare) and isinstance(node.value.ops[0], ast.Eq)
-        ):
-            yield line, "`==` compares; `=` gives a value"
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Compare):
+            compared = node.value.left
+            of_size = isinstance(compared, ast.Attribute) and compared.attr in SIZES - {"requires_grad"}
+            if (
+                isinstance(node.value.ops[0], ast.Eq)
+                and isinstance(compared, (ast.Name, ast.Attribute))
+                and not of_size
+            ):
+                yield line, "`==` compares; `=` gives a value"
 
 
 def _is_error(call: ast.Call) -> bool:
@@ -216,7 +204,8 @@ def _is_error(call: ast.Call) -> bool:
 
 
 def unused(flow: Flow) -> Iterator[Found]:
-    """Find a parameter, or a layer of the answer's own, that nothing reads."""
+    """Find a parameter of what the task asks for, or a layer of the answer's own, that nothing reads."""
+    helpers = {called_name(call) for call in calls(flow.tree)}
     for top in flow.tree.body:
         functions = [
             node for node in (top.body if isinstance(top, ast.ClassDef) else [top]) if isinstance(node, ast.FunctionDef)
@@ -224,7 +213,8 @@ def unused(flow: Flow) -> Iterator[Found]:
         for function in functions:
             read = {node.id for one in function.body for node in ast.walk(one) if isinstance(node, ast.Name)}
             for name in parameters_of(function):
-                if name not in read and not name.startswith("_") and not _only_raises(function):
+                own = function.name in helpers or name.startswith("_") or _only_raises(function)
+                if name not in read and not own:
                     yield function.lineno, f"`{name}` is never used"
     yield from idle_layers(flow)
 

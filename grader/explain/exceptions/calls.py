@@ -2,10 +2,13 @@
 
 import ast
 import re
+from math import prod
 
-from grader.explain.code.read_code import Raising, called_name, calls, integer, parameters_of, text_of, values_of
-from grader.explain.exceptions.names import nearest
+from grader.explain.code.read_code import Raising, called_name, calls, parameters_of, parts_of, shape_of, text_of
+from grader.explain.exceptions.names import NO_RETURN, nearest
 from grader.explain.exceptions.rules import rules
+
+GIVEN = "To see whether it was given, ask `is None`."
 
 # ---------------------------------------------------------------- arguments
 
@@ -33,7 +36,7 @@ def missing_argument(raising: Raising, found: re.Match) -> str:
         return f"This call leaves out `{name}`." if raising.line else ""
     if _called_by_grader(raising, definition):
         where = " of __init__" if path.endswith("__init__") else ""
-        return f"The task's call leaves out `{name}`: give that parameter{where} the default of the task's signature."
+        return f"The task's call hands over no `{name}`: compare the parameters{where} and their defaults with the task's signature."
     if _without_self(definition, raising.tree):
         return "`self` is missing: it is the first parameter of each method."
     return f"This call leaves out `{name}`."
@@ -103,13 +106,10 @@ def too_many_to_unpack(raising: Raising, found: re.Match) -> str:
     node = raising.node
     if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], (ast.Tuple, ast.List))):
         return ""
-    left, right = text_of(node.targets[0]).strip("()"), node.value
-    if raising.foreign:
-        return "It has another number of axes."
+    right = node.value
     if (isinstance(right, ast.Attribute) and right.attr == "shape") or called_name(right) == "size":
-        if "too many" in raising.message:
-            return f"There may be axes in front of these, such as a batch: `*batch, {left} = …` takes them in."
-        return "The tensor has fewer axes here than there are names on the left: not every input has a batch in front."
+        count = "more" if "too many" in raising.message else "fewer"
+        return f"The tensor has {count} axes here than there are names on the left. One with a star, `*front`, takes in any number of them."
     if isinstance(right, ast.Name) and right.id in raising.shapes:
         return f"`{right.id}` is one tensor. Unpacking it takes it apart along its first axis."
     if isinstance(right, ast.Call):
@@ -127,47 +127,45 @@ def not_iterable(raising: Raising, found: re.Match) -> str:
 
 def nothing_returned(raising: Raising, _: re.Match) -> str:
     """Say that nothing came back, where the grader made a number of it."""
-    if raising.line:
-        return ""
-    printed = "It is printed and not returned." if any(calls(raising.tree, "print")) else "Is a `return` missing?"
-    return f"Nothing came back. {printed}"
+    return "" if raising.line else f"Nothing came back: {NO_RETURN}"
 
 
 # ---------------------------------------------------------------- truth values
 
 
-def truth_of_tensor(raising: Raising, _: re.Match) -> str:
+def truth_of_tensor(raising: Raising, found: re.Match) -> str:
     """Say which word of Python asks a whole tensor whether it is true, and what to do instead."""
+
+    def of_tensor(part: ast.AST) -> bool:
+        sides = [part.left, *part.comparators] if isinstance(part, ast.Compare) else [part]
+        return any(prod(shape_of(side, raising.shapes) or ()) > 1 for side in sides)
+
     node = raising.node
-    for inner in ast.walk(node) if node else ():
-        if isinstance(inner, ast.Compare) and len(inner.ops) > 1:
+    for inner in parts_of(node):
+        if isinstance(inner, ast.Compare) and len(inner.ops) > 1 and of_tensor(inner):
             return (
                 "A chain such as a < x < b asks a whole tensor whether it is true. Write two comparisons, joined by &."
             )
-        if isinstance(inner, ast.BoolOp):
+        if isinstance(inner, ast.BoolOp) and (asked := list(filter(of_tensor, inner.values))):
             word = "or" if isinstance(inner.op, ast.Or) else "and"
-            if not any(isinstance(value, ast.Compare) for value in inner.values):
-                first = text_of(inner.values[0])
-                return f"`{first} {word} …` asks a whole tensor whether it is true. To see whether it was given, ask `is None`."
+            if not isinstance(asked[0], ast.Compare):
+                return f"`{word}` asks the whole of `{text_of(asked[0])}` whether it is true. {GIVEN}"
             return f"`{word}` joins two truth values, not tensors. For tensors it is `{'|' if word == 'or' else '&'}`, with brackets around each side."
-        if isinstance(inner, ast.UnaryOp) and isinstance(inner.op, ast.Not):
-            return "`not` asks a whole tensor whether it is true. `~` turns each entry around; to see whether it was given, ask `is None`."
-        if (
-            isinstance(inner, ast.Call)
-            and isinstance(inner.func, ast.Name)
-            and inner.func.id in ("max", "min", "sorted")
-        ):
-            return f"Python's {inner.func.id} asks whether one whole tensor is the larger. torch has a function of its own that goes number by number."
+        if isinstance(inner, ast.UnaryOp) and isinstance(inner.op, ast.Not) and of_tensor(inner.operand):
+            return f"`not` asks a whole tensor whether it is true. `~` turns each entry around. {GIVEN}"
         if isinstance(inner, ast.IfExp) and isinstance(inner.test, ast.Name):
-            return f"`if {inner.test.id}` asks a whole tensor whether it is true. To see whether it was given, ask `is None`."
+            return f"`if {inner.test.id}` asks a whole tensor whether it is true. {GIVEN}"
     if isinstance(node, ast.Name):
-        return f"`if {node.id}` asks a whole tensor whether it is true. To see whether it was given, ask `is None`."
+        return f"`if {node.id}` asks a whole tensor whether it is true. {GIVEN}"
     if node is not None and re.match(r"\s*(if|elif|while|assert)\b", raising.line):
         return (
             "Python's if decides once, and here are many numbers."
             " Decide number by number (torch.where, masked_fill), or ask .any() or .all()."
         )
-    return ""
+    return (
+        layer_made_of_tensor(raising, found)
+        or "Something on this line asks a whole tensor whether it is true, as Python's max, min, sorted and `in` do, too."
+    )
 
 
 # ---------------------------------------------------------------- the answer's own errors
@@ -180,33 +178,18 @@ def own_refusal(raising: Raising, _: re.Match) -> str:
         return "It is refused. Is it what that function takes?" if start.startswith("raise") else ""
     if start.startswith("assert"):
         return (
-            "Your own `assert` refuses this input."
-            " Where the task wants that, it asks for a ValueError: `raise ValueError(…)`."
+            "Your own `assert` does not hold here."
+            " Where the task wants an input refused, it asks for a ValueError: `raise ValueError(…)`."
         )
     if start.startswith("raise") and raising.error == "ValueError":
-        counted = _measured_from_front(raising)
-        because = f": `{counted}` counts from the front, where other inputs have other axes" if counted else ""
-        return f"Your own `raise` refuses an input that the task allows{because}."
+        return (
+            "Your own `raise` refuses an input that the task allows: look at its condition, and at what it is made of."
+        )
     if start.startswith("raise"):
         return (
             "Your own `raise` refuses this input."
             f" Where the task wants that, it asks for a ValueError, not for {raising.error}."
         )
-    return ""
-
-
-def _measured_from_front(raising: Raising) -> str:
-    """Return the size counted from the front, `x.shape[1]`, on which the condition of this `raise` depends; "" if there is none."""
-    line = getattr(raising.node, "lineno", 0)
-    for branch in ast.walk(raising.tree):
-        if not isinstance(branch, ast.If) or not branch.lineno < line <= (branch.end_lineno or 0):
-            continue
-        names = {inner.id for inner in ast.walk(branch.test) if isinstance(inner, ast.Name)}
-        values = [branch.test, *(value for name in names for value in values_of(name, raising.tree))]
-        sizes = [inner for value in values for inner in ast.walk(value) if isinstance(inner, ast.Subscript)]
-        for size in sizes:
-            if text_of(size.value).endswith(".shape") and (integer(size.slice) or 0) > 0:
-                return text_of(size)
     return ""
 
 

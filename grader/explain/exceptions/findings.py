@@ -7,8 +7,8 @@ looked at.
 import ast
 import re
 
-from grader.explain.code.read_code import Raising, calls
-from grader.explain.exceptions.names import attribute_of_layer, shared_layer
+from grader.explain.code.read_code import Raising
+from grader.explain.exceptions.names import NO_RETURN, attribute_of_layer, shared_layer
 from grader.explain.exceptions.rules import rules
 
 
@@ -23,7 +23,7 @@ def no_tensor_came_back(raising: Raising, found: re.Match) -> str:
     """Say what came back in the place of a tensor."""
     name, kind = found[1], found[2]
     if kind == "nothing":
-        return f"Nothing came back for the {name}: is a `return` missing?"
+        return f"Nothing came back for the {name}: {NO_RETURN}"
     if kind in ("list", "tuple"):
         return f"The {name} came back as a Python {kind}. torch.stack or torch.cat makes one tensor of its parts."
     if kind in ("float", "int"):
@@ -34,8 +34,7 @@ def no_tensor_came_back(raising: Raising, found: re.Match) -> str:
 def no_number_came_back(raising: Raising, found: re.Match) -> str:
     """Say what came back in the place of a number."""
     if found[1] == "nothing":
-        printed = any(calls(raising.tree, "print"))
-        return f"Nothing came back. {'It is printed and not returned.' if printed else 'Is a `return` missing?'}"
+        return f"Nothing came back: {NO_RETURN}"
     return "Several numbers came back, where one is asked for." if found[1].startswith("shape") else ""
 
 

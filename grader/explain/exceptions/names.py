@@ -5,13 +5,13 @@ import builtins
 import difflib
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from grader.explain.code.read_code import Raising, called_name, calls, parameters_of, parts_of, self_attributes, text_of
+from grader.explain.code.read_code import Raising, called_name, calls, parts_of, self_attributes, text_of, values_of
 from grader.explain.exceptions.rules import rules
 
 NOT_TENSOR = {  # what other libraries call it
@@ -27,6 +27,7 @@ NOT_TENSOR = {  # what other libraries call it
     "dot_product": "`@`",
     "transposed": "`.transpose(…)`",
 }
+NO_RETURN = "no `return` is reached, or it hands back None."
 HOMES = (("torch", torch), ("math", math), ("torch.nn.functional, as F", F), ("nn", nn))
 
 
@@ -48,20 +49,22 @@ def undefined_name(raising: Raising, found: re.Match) -> str:
     name = found[1]
     if name == "self":
         return "`self` is missing: it is the first parameter of each method."
-    if name in self_attributes(raising.tree) or name in _methods(raising.tree):
+    kept = self_attributes(raising.tree)
+    local = {inner.id for inner in ast.walk(raising.tree) if isinstance(inner, ast.Name) and inner.id != name}
+    local |= {inner.arg for inner in ast.walk(raising.tree) if isinstance(inner, ast.arg)}
+    # `self.width = width` gives no width to __init__.
+    if name in _methods(raising.tree) or (name in kept and (name in local or not isinstance(kept[name], ast.Name))):
         return f"`{name}` belongs to the layer: write `self.{name}`."
     if name in ("true", "false", "none", "null"):
         return f"Python writes `{ {'null': 'None'}.get(name, name.capitalize()) }`."
-    if name in vars(math):
-        return f"`{name}` stands in the module math: write `math.{name}`."
-    local = {inner.id for inner in ast.walk(raising.tree) if isinstance(inner, ast.Name) and inner.id != name}
-    local |= {inner.arg for inner in ast.walk(raising.tree) if isinstance(inner, ast.arg)}
+    if name in vars(math) and hasattr(torch, name) and any(calls(raising.node, name)):
+        return f"`{name}` is not defined here. math and torch have it: `math.{name}` for a number, `torch.{name}` for a tensor."
     if right := nearest(name, local):
         return f"`{name}` is not defined. Is `{right}` meant?"
     if right := nearest(name, dir(builtins)):
         return f"`{name}` is not defined. Is `{right}` meant?"
     if name in ("np", "numpy"):
-        return "numpy is not imported here, and is not needed: stay with torch."
+        return "numpy is not imported here."
     if name in ("math", "random", "itertools", "functools", "copy", "einops"):
         return f"`{name}` is not imported here: write `import {name}` in a line above."
     return ""
@@ -93,9 +96,10 @@ def attribute_of_tensor(raising: Raising, found: re.Match) -> str:
         return f"Tensors have no `.{name}`. Is `.{right}` meant?"
     if name in vars(F) or name in vars(torch):
         return f"Tensors have no `.{name}`: it is a function that takes the tensor."
-    if any(isinstance(call.func, ast.Attribute) for call in calls(raising.node, name)):
+    owners = [call.func.value for call in calls(raising.node, name) if isinstance(call.func, ast.Attribute)]
+    if owners and name.islower():
         return f"Tensors have no `.{name}`. If it is a function, it takes the tensor: `{name}(…)`."
-    return ""
+    return f"`{text_of(owners[0])}` is a tensor here, and has no `.{name}`." if owners else ""
 
 
 def attribute_of_library(raising: Raising, found: re.Match) -> str:
@@ -114,34 +118,38 @@ def attribute_of_value(raising: Raising, found: re.Match) -> str:
     kind, name = found[1], found[2]
     if not raising.line:
         return _came_back(kind, name, raising)
-    owners = [node.value for node in parts_of(raising.node) if isinstance(node, ast.Attribute) and node.attr == name]
-    owner = text_of(owners[0]) if owners else "it"
+    parts = (node.value for node in parts_of(raising.node) if isinstance(node, ast.Attribute) and node.attr == name)
+    owner = the_one(map(text_of, parts), raising)
+    its = f"`{owner}`" if owner else "Something on this line"
     if kind == "tuple":
-        source = f" `{text_of(made, 30)}` returns several values." if (made := made_by(owner, raising.tree)) else ""
-        return f"`{owner}` is a pair here, not a tensor.{source} Take it apart first."
+        return f"{its} is a tuple here, not a tensor. Take it apart first."
     if kind == "list":
-        return f"`{owner}` is a Python list here. torch.stack or torch.cat makes a tensor of it."
+        return f"{its} is a Python list here. torch.stack or torch.cat makes a tensor of it."
     if kind in ("int", "float"):
-        return f"`{owner}` is a plain Python number here, not a tensor."
-    return nothing(raising, owner) or ("" if owners else _handed_on(raising))
+        return f"{its} is a plain Python number here, not a tensor."
+    return nothing(raising, owner) or _handed_on(raising)
+
+
+def the_one(texts: Iterable[str], raising: Raising) -> str:
+    """Return the only one of some expressions that is no tensor of known shape; "" if there are several."""
+    found = set(texts) - raising.shapes.keys()
+    return found.pop() if len(found) == 1 else ""
 
 
 def nothing(raising: Raising, owner: str) -> str:
-    """Say why something is None: an argument that was left out, or a call that returns nothing."""
+    """Say that something is None, and why: a call that returns nothing; "" if it is not known what."""
     made = made_by(owner, raising.tree) or next((call for call in calls(raising.node) if text_of(call) == owner), None)
-    if made is not None:
-        name = called_name(made)
-        if name in ("append", "extend", "sort", "reverse", "insert", "print"):
-            return f"`{owner}` is None, because .{name} returns nothing."
-        if name in _without_return(raising.tree):
-            return f"`{owner}` is None, because {name} returns nothing: its `return` is missing."
-        return f"`{owner}` is None here."
-    for node in ast.walk(raising.tree):
-        if isinstance(node, (ast.FunctionDef, ast.Lambda)) and owner in parameters_of(node):
-            return f"`{owner}` may be left out, and is None then. Ask `{owner} is None` first."
+    name = called_name(made) if made is not None else ""
+    for value in values_of(owner, raising.tree):
+        if called_name(value) in ("append", "extend", "sort", "reverse", "insert"):
+            return f"`{owner}` is None, because .{called_name(value)} returns nothing."
+    if name in _without_return(raising.tree):
+        return f"`{owner}` is None, because {name} returns nothing: its `return` is missing."
     if owner.endswith(".grad"):
         return f"`{owner}` is None until a gradient has reached it."
-    return ""
+    if made is not None or not owner:
+        return f"`{owner}` is None here." if owner else ""
+    return f"`{owner}` is None here. Where that is allowed, ask `{owner} is None` first."
 
 
 def _without_return(tree: ast.AST) -> set[str]:
@@ -164,10 +172,10 @@ def _handed_on(raising: Raising) -> str:
 
 
 def made_by(name: str, tree: ast.AST) -> ast.Call | None:
-    """Return the call of which a name is the result; None if it gets its value otherwise."""
+    """Return the call of which a name is always the result; None if it gets its value otherwise."""
     assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
     made = [node.value for node in assigned if any(text_of(target) == name for target in node.targets)]
-    return made[-1] if made and isinstance(made[-1], ast.Call) else None
+    return made[0] if len(made) == 1 and isinstance(made[0], ast.Call) else None
 
 
 def _came_back(kind: str, name: str, raising: Raising) -> str:
@@ -175,7 +183,7 @@ def _came_back(kind: str, name: str, raising: Raising) -> str:
     if kind == "NoneType" and name == "copy_":
         return "A layer of yours has no bias, and one is due: leave bias=False out."
     if kind == "NoneType":
-        return "Nothing came back: is a `return` missing?"
+        return f"Nothing came back: {NO_RETURN}"
     if kind in ("tuple", "list"):
         return "Several values came back, where one tensor is due."
     return "A plain Python number came back, where a tensor is due."
@@ -210,7 +218,7 @@ def attribute_of_layer(raising: Raising, found: re.Match) -> str:
     if right := nearest(name, members):
         said = "the task asks for" if asked else "this line asks for"
         return f"Your layer has `{right}`, and {said} `{name}`. Names count letter by letter."
-    if any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(classes[owner])):
+    if any(called_name(value)[:1].isupper() for value in values_of(name, classes[owner])):
         if not _is_set_in_init(classes[owner], name):
             return f"`{name} = …` makes a new layer in each call, which nothing keeps. Make it once, in __init__: `self.{name} = …`."
         return f"`{name} = …` in __init__ is forgotten when __init__ ends. Keep it in the layer: `self.{name} = …`."
@@ -284,7 +292,7 @@ AttributeError: 'super' object has no attribute 'init'
     It is `super().__init__()`, with two underscores on each side.
 AttributeError: 'Tensor' object has no attribute '(\w+)' → attribute_of_tensor
 AttributeError: module '([\w.]+)' has no attribute '(\w+)' → attribute_of_library
-(?:AttributeError: '|must be Tensor, not |unsupported operand type\(s\) .*')torch.return_types.(\w+)
+(?:AttributeError: '|must be Tensor, not |unsupported operand type\(s\) .*')torch.return_types.(max|min|sort|topk|median|mode|kthvalue|cummax|cummin)\b
     .{1} along an axis gives two things, values and indices. Take the values: `.values`.
 AttributeError: '(tuple|list|int|float|NoneType)' object has no attribute '(\w+)' → attribute_of_value
 AttributeError: '?(\w+)'?(?: object)? has no attribute [`'](\w+)[`'] → attribute_of_layer

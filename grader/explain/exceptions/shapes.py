@@ -4,22 +4,12 @@ import ast
 import re
 from collections.abc import Mapping
 
-from grader.explain.code.read_code import (
-    Raising,
-    Shape,
-    called_name,
-    calls,
-    parts_of,
-    self_attributes,
-    shape_of,
-    text_of,
-)
-from grader.explain.exceptions.fixed_sizes import fixed_size
+from grader.explain.code.read_code import Raising, Shape, called_name, calls, owner_of, parts_of, shape_of, text_of
 from grader.explain.exceptions.products import batches_differ, wrong_factors
 from grader.explain.exceptions.rules import Rule, rules
 
-ALL_AXES = ".T turns all axes around. With a batch in front, swap only the last two: .transpose(-2, -1)."
 REDUCTIONS = ("sum", "mean", "amax", "amin", "norm", "std", "var", "logsumexp")
+ALL_AXES = ".T turns all axes around. With a batch in front, swap only the last two: .transpose(-2, -1)."
 
 
 def all_axes_turned(raising: Raising, _: re.Match) -> str:
@@ -28,11 +18,8 @@ def all_axes_turned(raising: Raising, _: re.Match) -> str:
         owner = node.value if isinstance(node, ast.Attribute) and node.attr == "T" else None
         if isinstance(node, ast.Call) and called_name(node) == "t" and isinstance(node.func, ast.Attribute):
             owner = node.func.value
-        if owner is not None:
-            known = shape_of(owner, raising.shapes)
-            shapes = [known] if known else list(raising.shapes.values())
-            if any(len(shape) > 2 for shape in shapes):
-                return ALL_AXES if isinstance(node, ast.Attribute) else ALL_AXES.replace(".T turns", ".t() and .T turn")
+        if owner is not None and len(shape_of(owner, raising.shapes) or ()) > 2:
+            return ALL_AXES if isinstance(node, ast.Attribute) else ALL_AXES.replace(".T turns", ".t() and .T turn")
     return ""
 
 
@@ -62,10 +49,8 @@ def wrong_attention(raising: Raising, _: re.Match) -> str:
         if "attention" in called_name(call) and len(tensors) >= 3:
             (query, q), (key, k), (value, v) = tensors[:3]
             if k[-2] != v[-2]:
-                return (
-                    f"`{text_of(key)}` and `{text_of(value)}` differ in their number of rows."
-                    " Each key needs its value: make both from the same tokens."
-                )
+                too = f" `{text_of(value)}` has as many as `{text_of(query)}`." if v[-2] == q[-2] else ""
+                return f"`{text_of(key)}` and `{text_of(value)}` differ in their number of rows.{too} Each key needs its value."
             if q[-1] != k[-1]:
                 return f"`{text_of(query)}` and `{text_of(key)}` differ in width, and cannot be compared."
             scores: Shape | None = (*max(q[:-2], k[:-2], key=len), q[-2], k[-2])
@@ -142,10 +127,8 @@ def _broadcasts(shape: Shape, to: Shape) -> bool:
 # ---------------------------------------------------------------- sums and other operations number by number
 
 
-def not_aligned(raising: Raising, found: re.Match) -> str:
+def not_aligned(raising: Raising, _: re.Match) -> str:
     """Say why two tensors cannot be added, multiplied or compared number by number."""
-    if any(calls(raising.node, "cosine_similarity")):
-        return "F.cosine_similarity compares pairs, the first with the first. For each with each, divide both by their length and take a matrix product."
     for node in parts_of(raising.node):
         if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.MatMult):
             one, other = node.left, node.right
@@ -153,12 +136,12 @@ def not_aligned(raising: Raising, found: re.Match) -> str:
             one, other = node.left, node.comparators[0]
         else:
             continue
-        if text := _misaligned(raising, found, node, one, other):
+        if text := _misaligned(raising, node, one, other):
             return text
     return ""
 
 
-def _misaligned(raising: Raising, found: re.Match, node: ast.AST, one: ast.expr, other: ast.expr) -> str:
+def _misaligned(raising: Raising, node: ast.AST, one: ast.expr, other: ast.expr) -> str:
     a, b = shape_of(one, raising.shapes), shape_of(other, raising.shapes)
     first, second = text_of(one), text_of(other)
     if a and b and not (_broadcasts(a, b) or _broadcasts(b, a)):
@@ -166,39 +149,17 @@ def _misaligned(raising: Raising, found: re.Match, node: ast.AST, one: ast.expr,
             longer, shorter = (first, second) if len(a) > len(b) else (second, first)
             return f"`{shorter}` lacks the last axis of `{longer}`, so the rows do not meet: keepdim=True keeps it, .unsqueeze(-1) adds it."
         if min(len(a), len(b)) >= 2 and a[-1] == b[-1] and isinstance(getattr(node, "op", None), ast.Mult):
-            return "`*` multiplies number by number. For each row with each row, take a matrix product."
-        if 1 in (len(a), len(b)) and a[0] == b[0]:
-            return f"`{first if len(a) == 1 else second}` has one number for each row: give it a second axis, .unsqueeze(-1)."
-        return ""
-    for side, shape, text in ((one, a, first), (other, b, second)):
-        opposite = other if side is one else one
-        if shape and len(shape) == 1 and any(calls(opposite, "arange")):
-            return f"Both sides have one axis. Give `{_name_of(side)}` a second one, .unsqueeze(-1): then each row is compared on its own."
-        if shape and any(
-            not any(word.arg == "keepdim" for word in call.keywords) for call in calls(opposite, *REDUCTIONS)
-        ):
             return (
-                "A sum or a mean takes its axis away, so the rows no longer meet: keepdim=True keeps it, with length 1."
+                "`*` multiplies number by number, and the two differ in front of their last axis."
+                " A matrix product takes each row with each row."
             )
-        if shape and isinstance(opposite, ast.Attribute) and isinstance(getattr(node, "op", None), (ast.Add, ast.Sub)):
-            return _too_long(found, shape, text, text_of(opposite))
+    for side, shape, opposite in ((one, a, other), (other, b, one)):
+        summed = shape_of(owner_of(opposite), raising.shapes) if called_name(opposite) in REDUCTIONS else None
+        if shape and summed == shape and "keepdim" not in text_of(opposite, 200):
+            return f"`{text_of(opposite)}` lacks an axis of `{text_of(side)}`, so the rows do not meet: keepdim=True keeps it, with length 1."
+        if shape and len(shape) == 1 and any(calls(opposite, "arange")):
+            return f"`{_name_of(side)}` has one axis. With a second one, .unsqueeze(-1), each of its numbers meets a whole row."
     return ""
-
-
-def _too_long(found: re.Match, shape: Shape, text: str, attribute: str) -> str:
-    """Say that a parameter has more rows than the tensor that it is added to."""
-    axis = int(found[3]) - len(shape)
-    sizes = {int(found[1]), int(found[2])}
-    if axis == -2 and shape[axis] == min(sizes):
-        return f"`{text}` may have fewer rows than `{attribute}`: take only as many of those as are needed."
-    return ""
-
-
-def weight_of_wrong_shape(raising: Raising, found: re.Match) -> str:
-    """Recognise that the grader's weights do not fit into the student's layer: no line of the student's raised."""
-    if raising.line or not (self_attributes(raising.tree) and re.search(r"\bnn\.|\bModule\b", raising.source)):
-        return ""
-    return "A weight of your layer does not have the shape that the task asks for. Check the sizes that its layers are made with."
 
 
 # ---------------------------------------------------------------- einsum
@@ -207,7 +168,7 @@ def weight_of_wrong_shape(raising: Raising, found: re.Match) -> str:
 def einsum_axes(raising: Raising, found: re.Match) -> str:
     """Say that the letters of an einsum name another number of axes than there are."""
     if "no ellipsis" in raising.message:
-        return "The letters of this einsum stand for a fixed number of axes. Inputs may have others in front: write `...` for them."
+        return "The letters of this einsum stand for another number of axes than a tensor has here. `...` stands for any number in front."
     return "An operand of this einsum has fewer axes than its letters say."
 
 
@@ -224,22 +185,19 @@ def einsum_letter(raising: Raising, found: re.Match) -> str:
     return ""
 
 
-SIZES = r"size (?:of tensor \w )?\(?(\d+)\)? .*(?:size|tensor \w) \(?(\d+)\)?|of the tensor \((\d+)\) must match the existing size \((\d+)\)"
 PRODUCT = (
     r"RuntimeError: (?:(?:\w+: )?mat1 and mat2 shapes|Expected size for first two dimensions|.*size mismatch, got)"
 )
-UNEQUAL = r"RuntimeError: The size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension (\d+)"
+UNEQUAL = r"RuntimeError: The size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton"
 EXPANDED = r"RuntimeError: The expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)"
 
 SHAPE_RULES: tuple[Rule, ...] = (
-    (f"AssertionError: expecting (?:key|value) weights shape|{PRODUCT}|{UNEQUAL}", mask_in_another_place),
-    (SIZES, fixed_size),
+    ("AssertionError: expecting (?:key|value) weights shape", mask_in_another_place),
     (rf"{PRODUCT}|{UNEQUAL}|t\(\) expects a tensor with <= 2 dimensions", all_axes_turned),
     (f"{PRODUCT}|{UNEQUAL}|{EXPANDED}", wrong_attention),
     (PRODUCT, wrong_factors),
     (f"{PRODUCT}|{UNEQUAL}", batches_differ),
     (UNEQUAL, not_aligned),
-    (UNEQUAL, weight_of_wrong_shape),
     *rules(r"""
 IndexError: The shape of the mask
     A mask in square brackets must have exactly the shape of what it picks from. masked_fill and torch.where take every mask that broadcasts to it.

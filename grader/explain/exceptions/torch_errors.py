@@ -2,62 +2,25 @@
 
 import ast
 import re
-from math import prod
 
 from grader.explain.code.effects import Effect
-from grader.explain.code.read_code import (
-    Raising,
-    called_name,
-    calls,
-    integer,
-    owner_of,
-    parts_of,
-    self_attributes,
-    text_of,
-)
+from grader.explain.code.read_code import Raising, called_name, calls, integer, parts_of, self_attributes, text_of
 from grader.explain.exceptions.rules import rules
 
 RESHAPES = ("view", "reshape", "unflatten", "expand")
 
 # ---------------------------------------------------------------- sizes and axes
 
-TURNING = {"transpose", "permute", "swapaxes", "swapdims", "movedim", "t", "unfold"}
 
-
-def written_size(raising: Raising, _: re.Match) -> str:
-    """Name a size that is written as a number, where it differs from input to input."""
+def sizes_do_not_multiply(raising: Raising, _: re.Match) -> str:
+    """Say that the sizes of a reshape are not those of this tensor; name a number among them."""
     for call in calls(raising.node, *RESHAPES):
         name = called_name(call)
         parts = [node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node] for node in call.args]
         numbers = [integer(size) for part in parts[name == "unflatten" :] for size in part]
-        for number in numbers:
-            if number is not None and number > 1 and _may_be_wrong(number, raising.message):
-                return (
-                    f"The {number} in .{name} is right for one size only. Take it from the shape or from an argument."
-                )
+        number = next((f" Is the {number} right for every input?" for number in numbers if number and number > 1), "")
+        return f"The sizes in .{name} do not multiply to as many numbers as the tensor has. Is each of them a size of this very tensor?{number}"
     return ""
-
-
-def _may_be_wrong(number: int, message: str) -> bool:
-    """Tell whether a size that is written as a number is to blame: with another one the sizes might fit."""
-    if found := re.search(r"expanded size of the tensor \((\d+)\)", message):
-        return int(found[1]) == number
-    if found := re.search(r"\[([-\d, ]+)\](?: is invalid for input of size |.* size of dim \d+ \()(\d+)", message):
-        sizes = [int(size) for size in found[1].split(",") if int(size) > 0]
-        return number in sizes and int(found[2]) % (prod(sizes) // number) == 0
-    return True
-
-
-def sizes_do_not_multiply(raising: Raising, found: re.Match) -> str:
-    """Say that the sizes of a reshape are not those of this tensor."""
-    if text := written_size(raising, found):
-        return text
-    name = next((called_name(call) for call in calls(raising.node, *RESHAPES)), "")
-    return (
-        f"The sizes in .{name} do not multiply to as many numbers as the tensor has. Is each of them a size of this very tensor?"
-        if name
-        else ""
-    )
 
 
 def axis_out_of_range(raising: Raising, found: re.Match) -> str:
@@ -66,18 +29,16 @@ def axis_out_of_range(raising: Raising, found: re.Match) -> str:
     if axis >= 0 and all(integer(part) != axis for part in parts_of(raising.node)):
         return f"There is no axis {axis} here. Look at how this number comes about."
     if axis >= 0:
-        return "An axis counted from the front is another one, or none, where inputs have fewer axes. Count from the end: -1, -2, …"
-    for call in calls(raising.node):
-        owner = owner_of(call)
-        if owner is not None and text_of(owner) in raising.shapes and called_name(call) != "unsqueeze":
-            return f"`{text_of(owner)}` may have fewer axes than this line takes for granted."
-    return "A tensor may have fewer axes here than this line takes for granted."
+        return (
+            f"There is no axis {axis} here. Where inputs differ in their number of axes, count from the end: -1, -2, …"
+        )
+    return "A tensor has fewer axes here than this line takes for granted."
 
 
 def more_axes_than_sizes(raising: Raising, found: re.Match) -> str:
     """Say which tensor has an axis too many, or that .repeat and .expand name all axes."""
-    if any(calls(raising.tree, "repeat", "expand")):
-        return ".repeat and .expand name every axis, and inputs may have more in front."
+    if any(calls(raising.node, "repeat", "expand")):
+        return ".repeat and .expand name every axis, and the tensor has more here. `-1` in .expand leaves one as it is."
     many = [name for name, shape in raising.shapes.items() if found[1] and len(shape) == int(found[1])]
     return f"`{many[0]}` has an axis more than fits here." if len(many) == 1 else ""
 
@@ -86,7 +47,7 @@ def index_out_of_bounds(raising: Raising, found: re.Match) -> str:
     """Say along which axis an index counts."""
     axis = int(found[2])
     if found[1].startswith("-"):
-        return "A negative index counts from the end, and here one goes past the start. Places before the first have to be left out."
+        return "A negative index counts from the end, and here one goes past the start."
     for call in calls(raising.node, "gather", "index_select", "take_along_dim", "scatter"):
         numbers = [number for node in call.args if (number := integer(node)) is not None and number >= 0]
         if numbers:
@@ -112,7 +73,7 @@ def joined(raising: Raising, _: re.Match) -> str:
     if "stack expects each" in raising.message:
         return "torch.stack takes tensors of one shape alone; these differ."
     return (
-        f"torch.{name} joins along one axis, and all other axes must be equally long. Is it the axis that is meant?"
+        f"torch.{name} joins along one axis, and all other axes must be equally long. Look at that axis, and at the shapes of the parts."
         if name
         else ""
     )
@@ -130,7 +91,7 @@ def no_graph(raising: Raising, _: re.Match) -> str:
 def frozen(raising: Raising, _: re.Match) -> str:
     """Say what does not require a gradient."""
     if raising.line:
-        return "Some of these do not require a gradient: frozen parameters have requires_grad = False. Leave them out."
+        return "One of these does not require a gradient, as a frozen parameter or a detached copy. Leave such out."
     return raising.clue(Effect.GRADIENT) or (
         "A parameter of your layer does not require a gradient, so it is never learned."
         if self_attributes(raising.tree)
@@ -138,10 +99,8 @@ def frozen(raising: Raising, _: re.Match) -> str:
     )
 
 
-def targets_and_scores(raising: Raising, found: re.Match) -> str:
+def targets_and_scores(raising: Raising, _: re.Match) -> str:
     """Say how cross_entropy and nll_loss want their arguments."""
-    if text := written_size(raising, found):
-        return text
     if "batch_size" in raising.message:
         return "There are not as many rows of scores as targets: each target needs one row."
     name = next((called_name(call) for call in calls(raising.node, "cross_entropy", "nll_loss")), "")
@@ -154,7 +113,7 @@ def whole_numbers(raising: Raising, found: re.Match) -> str:
     """Say that floats are needed: here, or in what this line calls and hands another tensor to than is due."""
     function = re.match(r"(\w+)\(\): could not infer", raising.message)
     if raising.node is None or not function or any(calls(raising.node, function[1])):
-        return "This tensor holds whole numbers or bools, and the function needs floats: convert it with .to(…)."
+        return "This tensor holds whole numbers or bools, and the function needs floats. If it is the right one, .to(…) converts it."
     read = {inner.id for inner in ast.walk(raising.node) if isinstance(inner, ast.Name)}
     for node in ast.walk(raising.tree):
         if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Name):
@@ -168,50 +127,41 @@ def whole_numbers(raising: Raising, found: re.Match) -> str:
     return "What is called here gets whole numbers where it needs floats. Is it the right tensor?"
 
 
-def no_view(raising: Raising, _: re.Match) -> str:
-    """Say why .view refuses: axes change places in the answer, or what is viewed was cut out of something."""
-    turned = any(called_name(call) in TURNING for call in calls(raising.tree)) or re.search(
-        r"\.m?T\b", ast.unparse(raising.tree)
-    )
-    why = "After a transpose or permute the numbers no longer"
-    if not turned:  # so the input came like this, or it is cut out of a larger one
-        why = "The numbers of a tensor that was turned, or cut out of another one, do not"
-    return f"{why} lie in order, and .view refuses. Use .reshape or .flatten."
-
-
 TORCH_RULES = rules(r"""
-view size is not compatible with input tensor's size and stride → no_view
+view size is not compatible with input tensor's size and stride
+    The numbers of a tensor that was turned, or cut out of another one, do not lie in order, and .view refuses. Use .reshape or .flatten.
 RuntimeError: shape '\[.*\]' is invalid for input of size → sizes_do_not_multiply
 unflatten: Provided sizes → sizes_do_not_multiply
-RuntimeError: The expanded size of the tensor → written_size
 IndexError: Dimension out of range \(expected to be in range of .*but got (-?\d+)\) → axis_out_of_range
 index (-?\d+) is out of bounds for dimension (\d+) with size → index_out_of_bounds
 maximum size for tensor at dimension \d+ is \d+ but size is
     unfold cuts windows that are longer than this axis. Is it the right axis, and long enough in every input?
 IndexError: index out of range in self
-    An id is as large as the table of the nn.Embedding, or larger: it needs a row for each id.
+    An id is negative, or not smaller than the table of the nn.Embedding is long: it needs a row for each id.
 IndexError: too many indices for tensor
-    There are more places in the square brackets than axes. Not every input has a batch in front: `…, i` counts from the end.
+    There are more places in the square brackets than axes here. `…, i` counts from the end.
 IndexError: tensors used as indices must be
     Indices must be whole numbers or bools: this tensor holds floats.
 (?:permute\(.*\)|permute): number of dim|number of dims don't match in permute
-    .permute names every axis, and inputs may have more in front. .transpose(-2, -1) swaps two and leaves the rest.
+    .permute names every axis, and here are more or fewer. .transpose(-2, -1) swaps two and leaves the rest.
 Number of dimensions of repeat dims|the number of sizes provided \(\d+\) must be greater.*\((\d+)\) → more_axes_than_sizes
 batch[12] must be a 3D tensor|(?:self|mat2) must be a matrix|1D tensors expected
     torch.bmm, torch.mm and torch.dot take tensors with exactly three, two or one axes. `@` takes any number in front.
 tensor.m[TH] is only supported on matrices
-    .mT needs two axes, and not every input has two.
+    .mT needs two axes, and here are fewer.
 Padding length should be less than or equal to two times
     F.pad takes a pair of numbers for each axis, from the last one on. Here are more pairs than axes.
 Given normalized_shape=.*expected input with shape
     The nn.LayerNorm is made for another width than its input has.
 indices' to have one of the following scalar types: Long|one_hot is only applicable to index|Expected dtype int32/int64 for index
-    Ids and indices must be whole numbers: torch.long.
+    Ids and indices must be whole numbers: torch.long. Is it the right tensor?
 stack expects a non-empty|expected a non-empty list of Tensors
     The list is empty here, and nothing can be joined. Is one tensor asked for, or the list itself?
 stack expects each tensor|Sizes of tensors must match except in dimension → joined
 Index tensor must have the same number of dimensions as (?:input|self) tensor
     gather takes an index with as many axes as the tensor: .unsqueeze(-1) adds one, .squeeze(-1) takes it away again.
+(?:have the same dtype|expected scalar type|dtypes match, got|same dtype, but got).*(?:Long|long|Int|int|Bool|bool)
+    Two tensors are of different dtypes here, and one holds whole numbers or bools. Is it the right one?
 have the same dtype|expected scalar type (?:Double|Float|Half) but found|dtypes match, got|same dtype, but got → FLOAT32
     A tensor that you make, and the inputs, are of different dtypes: give it the inputs' dtype.
 Expected all tensors to be on the same device|is not on the expected device → DEVICE
@@ -236,7 +186,7 @@ Expected target size|size mismatch \(got input|Expected input batch_size|multi-t
 Expected floating point type for target with class probabilities
     There is one score for each target here. cross_entropy needs a row of scores, one for each class.
 empty\(\): argument 'size'.*NoneType
-    A size is None here: an argument was left out, and its default is None. Say which size it stands for then.
+    A size is None here. Where an argument may be left out, say which size it stands for then.
 Subtraction, the `-` operator, with (?:two bool tensors|a bool tensor)
     A mask of bools is turned around by `~`, not by a minus.
 bitwise_(?:and|or|xor)_\w+.* not implemented for '(?:Float|Double)'
@@ -257,6 +207,6 @@ cannot assign '.*' as child module '(\w+)'
 Only Tensors of floating point .* can require gradients
     A parameter must hold floats.
 """,
-    no_view, sizes_do_not_multiply, written_size, axis_out_of_range, more_axes_than_sizes, index_out_of_bounds, joined, no_graph, frozen,
+    sizes_do_not_multiply, axis_out_of_range, more_axes_than_sizes, index_out_of_bounds, joined, no_graph, frozen,
     targets_and_scores, whole_numbers,
 )  # fmt: skip

@@ -3,8 +3,8 @@
 import ast
 import re
 
-from grader.explain.code.read_code import Raising, called_name, calls, owner_of, parts_of, self_attributes, text_of
-from grader.explain.exceptions.names import made_by, nothing
+from grader.explain.code.read_code import Raising, called_name, calls, owner_of, parts_of, text_of
+from grader.explain.exceptions.names import made_by, nothing, the_one
 from grader.explain.exceptions.rules import rules
 
 
@@ -13,45 +13,38 @@ def not_callable(raising: Raising, found: re.Match) -> str:
     kind = found[1]
     if kind == "torch.Size":
         return "`.shape` is no function: it takes square brackets."
-    called = [text_of(call.func) for call in calls(raising.node)]
-    if kind == "Tensor":
-        names = [
-            name
-            for name in called
-            if name in raising.shapes or name.removeprefix("self.") in self_attributes(raising.tree)
-        ]
-        return (
-            f"`{names[0]}` is a tensor, and brackets call it like a function. Is an operator missing?" if names else ""
-        )
-    if kind in ("int", "float") and (names := [name for name in called if "." in name]):
-        return f"`{names[0]}` is a number, and round brackets call it like a function."
-    if kind == "NoneType" and called:
-        return f"`{called[0]}` is None here, and cannot be called."
-    if kind in ("list", "tuple") and called:
-        return f"`{called[-1]}` is a {kind}, and round brackets call it like a function."
-    return ""
+    called = {text_of(call.func) for call in calls(raising.node)}
+    wrong = called & raising.shapes.keys() if kind == "Tensor" else called if len(called) == 1 else set()
+    what = f"`{wrong.pop()}`" if len(wrong) == 1 else "Something on this line"
+    of_kind = "None" if kind == "NoneType" else f"of the kind {kind}"
+    return f"{what} is {of_kind} here, and round brackets call it like a function."
 
 
 def not_subscriptable(raising: Raising, found: re.Match) -> str:
     """Say what takes no square brackets."""
-    owners = [node.value for node in parts_of(raising.node) if isinstance(node, ast.Subscript)]
-    owner = text_of(owners[0]) if owners else "it"
+    owner = the_one(
+        (text_of(node.value) for node in parts_of(raising.node) if isinstance(node, ast.Subscript)), raising
+    )
     if found[1].startswith(("builtin_function", "method")):
-        return f"`{owner}` is a function: round brackets call it."
+        what = f"`{owner}`" if owner else "Something on this line"
+        return f"{what} is a function: round brackets call it, not square ones."
     return nothing(raising, owner) if found[1] == "NoneType" else ""
 
 
 def one_number_only(raising: Raising, _: re.Match) -> str:
     """Say which call takes a tensor of one number alone."""
+    found = set()
     for call in calls(raising.node):
         owner, name = owner_of(call), called_name(call)
         if name == "item" and owner is not None:
-            return f".item() takes a tensor of one number, and `{text_of(owner)}` may hold several. Work with the whole tensor."
+            found.add(".item() takes a tensor of one number, and here is one of several.")
         if name in ("int", "float", "bool", "round"):
-            return f"{name}() takes one number, and here is a tensor of several. Work with the whole tensor."
+            found.add(f"{name}() takes one number, and here is a tensor of several.")
         if text_of(call.func).startswith("math."):
-            return f"math.{name} takes one number, and here is a tensor of several: torch.{name} goes number by number."
-    return ""
+            found.add(
+                f"math.{name} takes one number, and here is a tensor of several: torch.{name} goes number by number."
+            )
+    return found.pop() if len(found) == 1 else "One number is due on this line, and here is a tensor of several."
 
 
 def whole_number_only(raising: Raising, _: re.Match) -> str:
@@ -85,7 +78,7 @@ def number_for_tensor(raising: Raising, found: re.Match) -> str:
             else f"{name} takes a tensor, and here is a plain number."
         )
     if kind == "tuple":
-        return f"{name} takes a tensor, and here is a pair. What returned it gives two values: take them apart first."
+        return f"{name} takes a tensor, and here is a tuple: take it apart first."
     if kind == "list":
         return f"{name} takes a tensor, and here is a list: torch.stack or torch.cat makes a tensor of it."
     return f"{name} takes a tensor, and here is None." if kind == "NoneType" else ""
@@ -96,10 +89,9 @@ def wrong_operands(raising: Raising, found: re.Match) -> str:
     kinds = {found[1], found[2]}
     sides = [side for node in parts_of(raising.node) if isinstance(node, ast.BinOp) for side in (node.left, node.right)]
     if "NoneType" in kinds:
-        sides = [side for side in sides if text_of(side) not in raising.shapes]
-        return next((text for side in sides if (text := nothing(raising, text_of(side)))), "One side is None here.")
+        return nothing(raising, the_one(map(text_of, sides), raising)) or "One side is None here."
     if "tuple" in kinds:
-        return "One side is a pair here, not a tensor: take it apart first."
+        return "One side is a tuple here, not a tensor: take it apart first."
     if "list" in kinds and "Tensor" in kinds:
         return "One side is a Python list here: torch.stack or torch.cat makes a tensor of it."
     if kinds & {"builtin_function_or_method", "method", "function"}:
@@ -109,29 +101,19 @@ def wrong_operands(raising: Raising, found: re.Match) -> str:
 
 def unary_on_none(raising: Raising, _: re.Match) -> str:
     """Say what is None under `~` or `-`."""
-    owners = [node.operand for node in parts_of(raising.node) if isinstance(node, ast.UnaryOp)]
-    return next((text for owner in owners if (text := nothing(raising, text_of(owner)))), "")
-
-
-def float_for_size(raising: Raising, _: re.Match) -> str:
-    """Say that `/` gives a float, where a whole number is due."""
-    return (
-        "A size or a number of rounds must be whole, and `/` gives a float. `//` divides whole numbers."
-        if "/" in raising.source
-        else ""
-    )
+    owners = (text_of(node.operand) for node in parts_of(raising.node) if isinstance(node, ast.UnaryOp))
+    return nothing(raising, the_one(owners, raising))
 
 
 VALUE_RULES = rules(r"""
 TypeError: '([\w.]+)' object is not callable → not_callable
 TypeError: '([\w.]+)' object is not subscriptable → not_subscriptable
-a Tensor with \d+ elements cannot be converted to Scalar|only one element tensors can be converted → one_number_only
+a Tensor with (?!0 )\d+ elements cannot be converted to Scalar|only one element tensors can be converted → one_number_only
 TypeError: ([\w.]+)\(\): argument '\w+' \(position \d+\) must be Tensor, not (\w+) → number_for_tensor
 TypeError: unsupported operand type\(s\) for .*: '(\w+)' and '(\w+)' → wrong_operands
 TypeError: bad operand type for unary .: 'NoneType' → unary_on_none
-TypeError: 'float' object cannot be interpreted as an integer → float_for_size
-TypeError: slice indices must be integers|are valid indices \(got float\) → float_for_size
-TypeError: (?:zeros|ones|empty|rand|randn|eye)\(\) takes 1 positional argument → float_for_size
+'float' object cannot be interpreted as an integer|must be tuple of ints.*float|must be integers|indices \(got float\)
+    A whole number is due here, and this is a float, as `/` gives. `//` gives a whole number.
 only integer tensors of a single element can be converted to an index → whole_number_only
 arange\(\): argument '\w+' \(position \d+\) must be Number, not Tensor → whole_number_only
 TypeError: (\w+)\(\): argument 'tensors' \(position 1\) must be tuple of Tensors, not (\w+) → list_of_tensors
@@ -145,8 +127,7 @@ ValueError: math domain error
     There is no root of a negative number, and no logarithm of 0 or less.
 ZeroDivisionError
     The divisor is 0 here.
-TypeError: .*must be tuple of ints.*float → float_for_size
 """,
     not_callable, not_subscriptable, one_number_only, number_for_tensor, wrong_operands, unary_on_none,
-    float_for_size, whole_number_only, list_of_tensors,
+    whole_number_only, list_of_tensors,
 )  # fmt: skip

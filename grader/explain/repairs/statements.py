@@ -10,6 +10,7 @@ BLOCKS = (ast.For, ast.While, ast.If, ast.With)
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr)
 BEHIND = "this belongs behind the block that it stands in: look at the indentation."
 WITHIN = "this belongs into the block above: look at the indentation."
+KEPT = "what `{}` makes is thrown away here: keep it in a name."
 OVERWRITTEN = "each round overwrites `{}`; what the rounds bring has to be put together."
 
 
@@ -24,6 +25,8 @@ def of_statements(node: Any) -> Changes:
             yield from _moved(node, index, statement, after)
         if isinstance(statement, ast.For):
             yield from _put_together(node, index, statement)
+        if isinstance(statement, ast.Expr):
+            yield from _kept(node, index, statement.value)
         if isinstance(statement, ast.If) and statement.orelse:
             says = "what stands under `else` or `elif` is not tried where this condition holds."
             yield (
@@ -67,6 +70,13 @@ def _put_together(node: Any, index: int, loop: ast.For) -> Changes:
             summing = changed(loop, body=put(loop.body, place, _assign(name, total, statement.lineno)))
             says = OVERWRITTEN.format(name)
             yield 3, says, statement.lineno, changed(node, body=put(node.body, index, *first, summing))
+
+
+def _kept(node: Any, index: int, call: ast.expr) -> Changes:
+    """Give a name what a method makes of it and what is thrown away."""
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
+        new = ast.Assign([ast.Name(call.func.value.id, ast.Store())], call, lineno=call.lineno)
+        yield 1, KEPT.format(call.func.attr), call.lineno, changed(node, body=put(node.body, index, new))
 
 
 def _assign(name: str, value: ast.expr, line: int) -> ast.Assign:

@@ -19,6 +19,7 @@ from grader.explain.values.pair import (
     with_article,
 )
 
+NO_RETURN = "no `return` is reached, or it hands back None."
 MOST_AXES = 5  # of a tensor whose axes are tried in every order
 
 
@@ -44,7 +45,7 @@ def _form_of(the: str, name: str, got: Any, want: Any, sizes: Mapping[str, Any],
             yield f"`{name}` is None, and {want} is due: the task asks for an attribute of this name."
         # A gradient that is None is no matter of form, nor is a yes or no that is not known.
         elif " of " not in name and not isinstance(want, bool):
-            yield f"Nothing came back for {the}: is a `return` missing?"
+            yield f"Nothing came back for {the}: {NO_RETURN}"
     elif isinstance(want, Tensor):
         if isinstance(got, Tensor):
             yield from _shapes(the, got, want, sizes, sure) if got.shape != want.shape else ()
@@ -57,7 +58,7 @@ def _form_of(the: str, name: str, got: Any, want: Any, sizes: Mapping[str, Any],
             yield f"{came[0].upper()}{came[1:]} came, and {with_article(want)} is due: check for this case yourself, and raise it."
     elif isinstance(want, (list, tuple)) and isinstance(got, (list, tuple)) and got and any(want):
         if all(item is None for item in got):
-            yield f"Each time nothing came back for {the}: is a `return` missing?"
+            yield f"Each time nothing came back for {the}: {NO_RETURN}"
     elif isinstance(got, Tensor) and got.numel() != 1 and isinstance(want, (int, float)):
         yield f"One number is due for {the}; a tensor of several came back."
     elif isinstance(want, int) and not isinstance(want, bool) and isinstance(got, float):

@@ -46,17 +46,15 @@ def _softmax_elsewhere(pair: Pair) -> Iterator[Phrase]:
         noun = "columns" if axis == pair.want.ndim - 2 else "numbers along this axis"
         for place in (f"−{pair.want.ndim - axis}", f"{axis}"):
             yield Phrase(
-                f"In {pair.the}, the softmax runs over axis {place}: the {noun} sum to 1, and not the rows.",
+                f"In {pair.the}, the {noun} sum to 1, and not the rows: does the softmax run over axis {place}, or were they turned?",
                 kind="free",
             )
         yield Phrase(
-            f"In {pair.the}, the softmax runs over another axis than the last: the rows do not sum to 1.", kind="free"
+            f"In {pair.the}, the numbers along another axis than the last sum to 1, and not the rows.", kind="free"
         )
     total = pair.got.sum((-1, -2))
     if shape[-2] > 1 and pair.got.count_nonzero() > DISTINCT and agree(total, torch.ones_like(total), pair.near):
-        yield Phrase(
-            f"All of {pair.the} together sum to 1: the softmax runs over rows and columns at once.", kind="free"
-        )
+        yield Phrase(f"All of {pair.the} together sum to 1, and not each row.", kind="free")
 
 
 def _hidden(pair: Pair, full: Tensor) -> Iterator[Phrase]:
@@ -106,8 +104,6 @@ def _uniform(pair: Pair, full: Tensor) -> Iterator[Phrase]:
     if agree(got, even / even.sum(-1, keepdim=True), pair.near) or agree(
         got, torch.full_like(got, 1 / got.shape[-1]), pair.near
     ):
-        yield Phrase(
-            f"In {pair.the}, every place of a row has the same weight: all scores are equal there.", kind="free"
-        )
+        yield Phrase(f"In {pair.the}, every place of a row has the same weight.", kind="free")
     elif agree(got, torch.nn.functional.one_hot(want.argmax(-1), want.shape[-1]).double(), pair.near):
         yield Phrase(f"In {pair.the}, the largest score takes all weight.", kind="free")
