@@ -99,7 +99,7 @@ def _axis_of_call(node: ast.Call) -> str:
     """Say which axis a call counts from the front; "" if it does not."""
     name, given = called_name(node), [word for word in node.keywords if word.arg in ("dim", "axis")]
     whole = [*([owner] if (owner := owner_of(node)) is not None else []), *node.args]
-    if name == "len" and node.args:
+    if name == "len" and node.args and isinstance(node.args[0], ast.Name):
         return f"`{text_of(node)}` is the length of the first axis, which is the batch where there is one"
     if name in ("transpose", "swapaxes", "swapdims") and len(whole) == 3:
         axes = [axis for one in whole[1:] if (axis := integer(one)) is not None and axis >= 0]
