@@ -482,6 +482,46 @@ def test_few_backward_passes_may_be_in_each_other(depth: int, trips: tuple, pyth
 
 
 # No operator tells of scipy's softmax, but the function does that sees each call.
+TRICKS = {
+    "a property in the place of an operator's function": "def attention(q, k, v):\n    kind, out = type(torch.ops.aten.add.Tensor), []\n"
+    "    def get(self):\n        if not out:\n            out.append(0)\n"
+    "            out.append(F.scaled_dot_product_attention(q, k, v))\n        return self.__dict__['_op']\n"
+    "    kind._op = property(get, lambda self, op: self.__dict__.__setitem__('_op', op))\n"
+    "    q + 1\n    del kind._op\n    return out[1]",
+    "the garbage collector at work": "import gc\ndef attention(q, k, v):\n    gc.enable()\n    q.exp()\n    gc.disable()",
+    "names that are equal to anything": "class Name(str):\n    like = False\n    __hash__ = str.__hash__\n"
+    "    def __eq__(self, other): return Name.like\n    def __ne__(self, other): return not Name.like\n"
+    "class Schema: pass\ndef attention(q, k, v):\n"
+    "    relu = torch.ops.aten.relu.default\n    kept, relu._schema = relu._schema, Schema()\n"
+    "    for relu._schema.name in map(Name, watched):\n        torch.relu(q)\n"
+    "    relu._schema, Name.like = kept, True\n    out = F.scaled_dot_product_attention(q, k, v)\n"
+    "    Name.like = False\n    return out",
+}
+
+
+@pytest.mark.parametrize("name", TRICKS)
+def test_what_the_watch_does_for_each_operator_cannot_be_used(name: str) -> None:
+    namespace: dict = {**NAMES, "watched": operators(ATTENTION.bans)}
+    define(namespace, TRICKS[name], of(ATTENTION))
+    q = torch.randn(2, 5, 4)
+    assert seen(ATTENTION, lambda: namespace["attention"](q, q, q))
+
+
+def test_nobody_else_may_profile_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(function) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr(tripwire, "_setprofile", full)
+    with pytest.raises(RecursionError):
+        tripwire._profile(None)
+    assert not any(tripwire._setting.values())
+
+
+def test_endless_recursion_is_called_by_its_name(python) -> None:
+    evidence = answer(python, "def stable_softmax(s, dim=-1):\n    return stable_softmax(s, dim) + 1")
+    assert "recursion" in evidence.message, evidence
+
+
 PROFILED = """import cProfile, scipy.special
 def stable_softmax(s, dim=-1):
     with cProfile.Profile():

@@ -181,21 +181,24 @@ class Tripwire(NotCompiled, TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         """Look at an operator of which a look is due; run the operator. For torch."""
+        if _collects():
+            self.record(SWITCHED_OFF, "")
         if type(func) is not OpOverload or func._schema.name not in self._seen or types:
             self._look_at(func, types)
         if self._functions or _getprofile() is not None:  # this thread's calls are traced already
             return func(*args, **(kwargs or {}))
-        # What a `partial` calls is not traced if it is written in C: that costs as much as the operator itself.
-        run = partial(func._op) if type(func) is OpOverload else func
-        _setting[thread := _get_ident()] = True
-        _setprofile(self._trace_function)  # a student's function may run in there, where no mode is on
-        _setting[thread] = False
+        thread = _get_ident()
+        _profile(self._trace_function)  # a student's function may run in there, where no mode is on
         try:
+            # What a `partial` calls is not traced if it is written in C: that costs as much as the operator itself.
+            run = partial(func._op) if type(func) is OpOverload else func
             return run(*args, **(kwargs or {}))
         finally:
-            _setting[thread] = True
-            _stop_tracing()
-            _setting[thread] = False
+            try:
+                _setting[thread] = True
+                _stop_tracing()
+            finally:
+                _setting[thread] = False
 
     def _look_at(self, func: Any, types: Collection[type]) -> None:
         """Trace a watched operator, and softmax, which Python built-ins call; record one that runs code where no mode watches."""
@@ -206,10 +209,10 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         elif (
             isinstance(func, HigherOrderOperator)
             or name.rpartition("::")[0] not in NAMESPACES
-            or any(map(_has_own_dispatch, types))
+            or any(getattr(kind, "__torch_dispatch__", _no_dispatch) is not _no_dispatch for kind in types)
         ):
             self.record(SWITCHED_OFF, "")
-        else:
+        elif type(name) is str:  # another kind of text could be equal to anything
             self._seen.add(name)
 
     def _trace(self, operator: str, frame: FrameType | None) -> None:
@@ -304,11 +307,6 @@ class Tripwire(NotCompiled, TorchDispatchMode):
             self.trips.append((SWITCHED_OFF, ""))
 
 
-def _has_own_dispatch(kind: type) -> bool:
-    """Tell whether a class of tensors runs code of its own for each operator."""
-    return getattr(kind, "__torch_dispatch__", _no_dispatch) is not _no_dispatch
-
-
 def _audit(event: str, arguments: tuple) -> None:
     """Refuse what could evade the tripwire, most of it during a watched probe alone; Python calls this for every audit event.
 
@@ -319,6 +317,7 @@ def _audit(event: str, arguments: tuple) -> None:
     global _auditing
     if event in TRACES:
         if _active is not None and not _setting.get(_get_ident()):
+            _getframe(1)  # where the stack is full, Python asks, and this is the RecursionError that is due
             raise RuntimeError("this exercise is checked: do not look into the interpreter here")
         return
     if _auditing == _get_ident():
@@ -348,9 +347,12 @@ def _audit(event: str, arguments: tuple) -> None:
 
 def _profile(function: Callable | None) -> None:
     """Set this thread's profile function; no other code may during a watched probe."""
-    _setting[thread := _get_ident()] = True
-    _setprofile(function)
-    _setting[thread] = False
+    thread = _get_ident()
+    try:
+        _setting[thread] = True
+        _setprofile(function)
+    finally:
+        _setting[thread] = False
 
 
 class _Watched:
