@@ -141,6 +141,16 @@ WITHIN: Mapping[str, str] = {
 }
 # These work: the guard's own parts lie in the process that it guards.
 OPEN_WITHIN: Mapping[str, str] = {
+    "another function in the place of an operator's own": _after(
+        "import functools\nrelu = torch.ops.aten.relu.default\nkept = relu._op\nrelu._op = functools.partial(find(), dim=dim)",
+        "relu._op = kept",
+        "result = torch.relu(scores)",
+    ),
+    "functions of C as memory is given back": _after(
+        "import functools\nout = []\nclass Lent(bytearray):\n"
+        "    __del__ = functools.partial(next, map(out.append, map(find(), [scores], [dim])), None)",
+        work="torch.frombuffer(Lent(16), dtype=torch.float32).set_(torch.ones(4))\nresult = out[0]",
+    ),
     "a closure of the guard": _after(
         "hidden = torch._C._DisableTorchDispatch.__closure__[0].cell_contents\noff = hidden()", "del off"
     ),
