@@ -140,7 +140,7 @@ MASKED = attention_exercise("1.6 Masked attention", masked_attention, """
     no mask 1: without a mask, every query looks everywhere
         e.g. 2 queries, 3 keys, d_k = 4, d_v = 1
         batch 3, 5 queries, 7 keys, d_k = 2, d_v = 11
-        5 queries, 7 keys, d_k = 3, d_v = 2, scale = 100.0  # with large scores, too
+        5 queries, 7 keys, d_k = 3, d_v = 2, scale = 100.0, float64  # with large scores, too
     forms 2: masks of every form: for each query, for the keys, causal, padding
         e.g. batch 2, 3 queries, 4 keys, d_k = 5, d_v = 1, mask = padding
         batch 3, 5 queries, 7 keys, d_k = 2, d_v = 11, mask = each

@@ -39,7 +39,7 @@ SCALE_REPAIR = attention_exercise("4.6 Repair: it is sure from the first step", 
         batch 3, 5 words, 7 patches, d_k = 11, d_v = 2
         batch 2 × 5, 3 words, 2 patches, d_k = 7, d_v = 13
         1 word, 9 patches, d_k = 32, d_v = 5
-        7 words, 3 patches, d_k = 5, d_v = 2, scale = 20.0
+        7 words, 3 patches, d_k = 5, d_v = 2, scale = 20.0, float64
         5 words, 3 patches, d_k = 7, d_v = 2, scale = 40.0, scores = below zero, float64
     conduct 0.5
         batch 2, 3 words, 5 patches, d_k = 7, d_v = 2, float64
