@@ -35,7 +35,7 @@ def _seen(scores: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
 
 SCALE_REPAIR = attention_exercise("4.6 Repair: it is sure from the first step", look_once, """
     values 1.5: softmax(QKᵀ / √d_k) V, for every width
-        e.g. 2 words, 3 patches, d_k = 4, d_v = 2; 1 word, 5 patches, d_k = 9, d_v = 3, scale = 20.0
+        e.g. 2 words, 3 patches, d_k = 4, d_v = 2; 3 words, 5 patches, d_k = 9, d_v = 3, scale = 20.0
         batch 3, 5 words, 7 patches, d_k = 11, d_v = 2
         batch 2 × 5, 3 words, 2 patches, d_k = 7, d_v = 13
         1 word, 9 patches, d_k = 32, d_v = 5
