@@ -56,8 +56,7 @@ DECORATORS = frozenset(
     """.split()
 )
 COUNTERS = frozenset({"count", "cycle"})  # of itertools; elsewhere they are names like others
-# How calls begin that give an object an attribute.
-SETS_SELF = ("setattr(self,", "self.add_module(", "self.register_module(", "self.register_parameter(")
+REGISTERS = frozenset("add_module register_module register_parameter".split())  # methods that give a module a part
 # Methods that change a list, a set, a table or a module.
 CHANGES = frozenset(
     """
@@ -108,7 +107,7 @@ def may_remember(
                 if isinstance(inner, FUNCTIONS) and inner is not node:
                     around.setdefault(inner, set()).update(own_names(node))
     known = names_without_a_memory().union(*map(made_names, (*texts, *given)), SET_BY_TRAINING, KNOWN_METHODS)
-    harmless = {name for node in nodes for name in (*_setattr_of_self(node), *_own_variables(node))}
+    harmless = {name for node in nodes for name in (*_parts_set_in_init(node), *_own_variables(node))}
     return (
         bool(held & set(asked))
         or any(map(looks_names_up, texts))
@@ -173,7 +172,7 @@ def _binds_namedtuple(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and node.id in names and isinstance(node.ctx, ast.Store)
 
 
-def _setattr_of_self(node: ast.AST) -> Iterator[ast.AST]:
+def _parts_set_in_init(node: ast.AST) -> Iterator[ast.AST]:
     """Yield what is called in `setattr(self, …)` and `self.add_module(…)` in an `__init__` itself: like `self.name = …`, it forgets."""
     if isinstance(node, ast.FunctionDef) and node.name == "__init__":
         left: list[ast.AST] = list(node.body)
@@ -181,8 +180,15 @@ def _setattr_of_self(node: ast.AST) -> Iterator[ast.AST]:
             one = left.pop()
             if not isinstance(one, (*FUNCTIONS, ast.ClassDef)):
                 left += ast.iter_child_nodes(one)
-            if isinstance(one, ast.Call) and ast.unparse(one).startswith(SETS_SELF):
+            if isinstance(one, ast.Call) and _sets_part_of_self(one):
                 yield one.func
+
+
+def _sets_part_of_self(call: ast.Call) -> bool:
+    """Tell whether a call is `setattr(self, …)`, or a method of `self` that registers a part."""
+    if isinstance(call.func, ast.Name) and call.func.id == "setattr":
+        return bool(call.args) and isinstance(call.args[0], ast.Name) and call.args[0].id == "self"
+    return isinstance(call.func, ast.Attribute) and call.func.attr in REGISTERS and _is_of_self(call.func)
 
 
 def _own_variables(node: ast.AST) -> Iterator[ast.AST]:
