@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from functools import cache
 
 import pytest
@@ -42,13 +43,9 @@ def trained(
     root: bool = True,
     learned: tuple[str, ...] = EVERYTHING,
     rate: float = 3e-3,
-    fused: bool = False,
+    loss_of: Callable = lambda pointer, words, patches, target: pointer_loss(pointer(words, patches), target),
 ) -> tuple:
-    """A pointer trained as in the notebook, and its losses, up to one that is not finite.
-
-    Args:
-        fused: softmax and logarithm are one function.
-    """
+    """A pointer trained as in the notebook, or with another loss, and its losses, up to one that is not finite."""
     pointer = OtherPointer(d_k, root)
     draw_start(pointer, seed)
     chosen = [one for name, one in pointer.named_parameters() if name.endswith(learned)]
@@ -56,12 +53,7 @@ def trained(
     generator = torch.Generator().manual_seed(seed)
     losses = []
     for _ in range(300):
-        words, patches, target = draw_looks(128, generator)
-        loss = (
-            F.cross_entropy(pointer.scores(words, patches), target)
-            if fused
-            else pointer_loss(pointer(words, patches), target)
-        )
+        loss = loss_of(pointer, *draw_looks(128, generator))
         losses.append(loss.item())
         if not math.isfinite(losses[-1]):
             break
@@ -69,6 +61,16 @@ def trained(
         loss.backward()
         optimizer.step()
     return pointer.requires_grad_(False), losses
+
+
+def fused(pointer: OtherPointer, words: Tensor, patches: Tensor, target: Tensor) -> Tensor:
+    """The loss with softmax and logarithm in one function."""
+    return F.cross_entropy(pointer.scores(words, patches), target)
+
+
+def squared(pointer: OtherPointer, words: Tensor, patches: Tensor, target: Tensor) -> Tensor:
+    """The squared distance from all weight on the target: no logarithm helps a small weight."""
+    return (pointer(words, patches) - F.one_hot(target, 9)).square().sum(-1).mean()
 
 
 @cache
@@ -133,7 +135,21 @@ def test_what_has_to_be_learned() -> None:
     low, high = numbers("words alone reach # to #, and so does W_Q alone")
     assert all(low - 0.011 <= one <= high + 0.011 for one in (*bold, *asking)), (bold, asking)
     assert projections == pytest.approx(everything, abs=0.011)
+    low, high = numbers("in W_Q or in W_K (either one alone reaches # to #)")
+    either = asking + [share(trained(seed, learned=EVERYTHING[2:])[0], seed) for seed in range(3)]
+    assert all(low - 0.011 <= one <= high + 0.011 for one in either), either
     assert max(words) < min(projections) - 0.1
+
+
+@pytest.mark.slow(held_by="tests/solutions/test_numbers_1_trained.py::test_the_pointer_before_and_after_training")
+def test_where_no_logarithm_helps_the_lottery_costs_something():
+    ends = numbers(
+        "still reaches # to # either way, but at d_k = 512 it is # to # without the root, and # to # with it"
+    )
+    runs = ((32, True, *ends[:2]), (32, False, *ends[:2]), (512, False, *ends[2:4]), (512, True, *ends[4:]))
+    for d_k, root, low, high in runs:
+        reached = [share(trained(seed, d_k, root, loss_of=squared)[0], seed) for seed in range(2)]
+        assert all(low - 0.011 <= one <= high + 0.011 for one in reached), (d_k, root, reached)
 
 
 @pytest.mark.slow(held_by="tests/solutions/test_numbers_1_trained.py::test_the_pointer_before_and_after_training")
@@ -155,7 +171,7 @@ def test_the_root_matters_where_the_head_is_wide() -> None:
     assert not math.isfinite(losses[-1]) or share(pointer, 1) < reached[1]
     claims("So it is the logarithm of 0 that ends the training")
     low, high = numbers("five seeds reach # to # without the root.")
-    whole = [share(trained(seed, 512, root=False, fused=True)[0], seed) for seed in range(5)]
+    whole = [share(trained(seed, 512, root=False, loss_of=fused)[0], seed) for seed in range(5)]
     assert all(low - 0.011 <= one <= high + 0.011 for one in whole), whole
     claims("through the logarithm a small weight still gets its gradient")
     score = torch.tensor([0.0, 30.0], requires_grad=True)
