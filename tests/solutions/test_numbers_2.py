@@ -19,6 +19,7 @@ from attention.matching import draw_linear, matching_accuracy, train_aligner, tr
 from attention.multi_head import MultiHeadAttention
 from attention.patterns import attention_entropy, classify_pattern
 from attention.real_eyes import EYES_WIDTH
+from sklearn.svm import SVC
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -119,10 +120,20 @@ def test_explained_variance_by_hand():
 
 
 def test_variance_of_pixels():
-    skipping, upper = says(r"Every second pixel keeps more, # against #")
+    own_upper, own, upper, skipping, more, less = says(
+        r"hold # of the variance in the upper half, and # in every second pixel\. What survives is more, # and #, because .* "
+        r"explains more of what is missing, # against #: each"
+    )
     patches = digits("test").patches
-    assert skipping == round(explained_variance(patches, patches[:, ::2]).item(), 2)
-    assert upper == round(explained_variance(patches, patches[:, :32]).item(), 2)
+    variance = patches.var(0) / patches.var(0).sum()
+    for kept, alone, survives, explained in (
+        (range(0, 64, 2), own, skipping, more),
+        (range(32), own_upper, upper, less),
+    ):
+        found = explained_variance(patches, patches[:, list(kept)]).item()
+        itself = variance[list(kept)].sum().item()
+        assert (survives, alone) == (round(found, 2), round(itself, 2))
+        assert explained == round((found - itself) / (1 - itself), 2)
 
 
 def test_why_pixels_can_be_left_out():
@@ -249,6 +260,40 @@ def test_why_truncation_is_below_chance():
     least, most = says(r"with four other draws of the ten words, truncation is right in # to #")
     others = [matching_accuracy(patches[:, :32], word_vectors(seed), labels) for seed in range(1, 5)]
     assert [least, most] == pytest.approx([min(others), max(others)], abs=6e-4)
+    centred = F.normalize(patches[:, :32] - digits("train").patches[:, :32].mean(0), dim=-1)
+    assert (centred @ word_vectors(0).T).argmax(-1).bincount(
+        minlength=10
+    ).max() < 0.2 * of  # made less alike: no favourites
+
+
+def test_what_was_cut_off_is_not_learned_back_by_a_stronger_reader_either():
+    assert "what was cut off cannot be learned back" in PROSE
+    (seen, names), (unseen, answers) = digits("train"), digits("test")
+    half, whole = (SVC(C=10).fit(seen[:, :n], names).score(unseen[:, :n], answers) for n in (32, 64))
+    assert half < 0.92 < 0.98 < whole
+
+
+def test_words_that_lie_close_are_mixed_up_where_their_patches_are_alike():
+    close, least, most, of, near, nearer, far, farther = says(
+        r'with "7" and "9" at a cosine of # it mixes up # to # of the # patches .* of "1" and "8" # or # instead of # or #\.'
+    )
+    patches, labels = digits("test")
+    mixed_up = {}
+    for one, other, apart in ((7, 9, 0.2), (1, 8, 0.2), (1, 8, None)):
+        words = word_vectors(0)
+        if apart:
+            words[other] = F.normalize(words[one] + apart * words[other], dim=0)
+            assert round((words[one] @ words[other]).item(), 2) == close
+        for seed in range(3):
+            chosen = TokenAligner(64, 32)
+            train_aligner(chosen, words, 200, seed)
+            with torch.no_grad():
+                given = (F.normalize(chosen(patches), dim=-1) @ words.T).argmax(-1)
+            swapped = ((labels == one) & (given == other)) | ((labels == other) & (given == one))
+            mixed_up.setdefault((one, apart), []).append(swapped.sum().item())
+    assert len(labels) == of
+    for key, low, high in (((7, 0.2), least, most), ((1, 0.2), near, nearer), ((1, None), far, farther)):
+        assert low - 1 <= min(mixed_up[key]) <= max(mixed_up[key]) <= high + 1, mixed_up
 
 
 def test_what_alignment_keeps_and_brings():
@@ -322,7 +367,7 @@ def test_own_words_come_closer_and_the_diagonal_lights_up():
         assert (means.argmax(1) == torch.arange(10)).all() == bright
 
 
-def test_what_identity_costs():
+def test_what_identity_costs(monkeypatch):
     alone, words_moved, linear, cosine = says(
         r"Identity alone matches #, chance\. .* and match #, little less than the # of the linear aligner\. .*"
         r"fourth line, #: the moved words"
@@ -337,6 +382,19 @@ def test_what_identity_costs():
     assert words_moved == pytest.approx(matching_accuracy(patches, moved, labels), abs=NEAR)
     assert linear == pytest.approx(matching_accuracy(aligned, wide, labels), abs=NEAR)
     assert cosine == pytest.approx(F.cosine_similarity(moved, wide).mean().item(), abs=NEAR)
+    rate, usual, low, high, near, nearer, few, many = says(
+        r"learning rate of # in place of # they match as well, # to # over five seeds, at a cosine of # to #, and # to # of the"
+    )
+    assert usual == 1e-2
+    adam = torch.optim.Adam
+    monkeypatch.setattr(torch.optim, "Adam", lambda learned, lr: adam(learned, lr=rate))
+    for seed in range(5):
+        wide = word_vectors(seed, 64)
+        moved = train_words(wide, 200, seed)
+        near_to = F.normalize(moved, dim=-1) @ wide.T
+        assert low - NEAR <= matching_accuracy(patches, moved, labels) <= high + NEAR
+        assert near - NEAR <= near_to.diagonal().mean() <= nearer + NEAR
+        assert few <= (near_to.argmax(1) == torch.arange(10)).sum() <= many
 
 
 # ---------------------------------------------------------------- heads
@@ -359,6 +417,19 @@ def test_scale_and_size_of_many_heads():
     four, side, again, total, width = says(r"four square matrices are (4) · # · # = # numbers for d_model = #,")
     assert total == four * side * again
     assert {size(MultiHeadAttention(int(width), heads)) for heads in (1, 8)} == {int(total)}
+
+
+def test_concat_is_not_alone_in_keeping_who_brought_what():
+    """Exchange what two heads look at: only added up *and* with one matrix of values the two outputs are the same."""
+    one, other = torch.randn(2, 8, generator=torch.Generator().manual_seed(0))
+    first, second = torch.randn(2, 8, 4, generator=torch.Generator().manual_seed(1))
+    for own, added in ((True, False), (True, True), (False, False), (False, True)):
+        values = (first, second if own else first)
+        outputs = []
+        for cells in ((one, other), (other, one)):
+            heads = [cell @ value for cell, value in zip(cells, values, strict=True)]
+            outputs.append(sum(heads) if added else torch.cat(heads))
+        assert torch.allclose(*outputs, atol=1e-5) == (added and not own)
 
 
 def test_dot_products_grow_with_the_width_of_a_head():

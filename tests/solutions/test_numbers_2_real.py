@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from functools import cache
+from unittest.mock import patch
 
 import pytest
 import torch
 from attention.alignment import TokenAligner, alignment_loss
 from attention.matching import draw_linear, matching_accuracy, word_vectors
 from attention.real_eyes import EYES_WIDTH, NoRealEyes, load_real_eyes
-from attention.real_photos import PHOTOS, in_box, sample_pictures
+from attention.real_photos import ASIDE, PHOTOS, in_box, pictures_aside, sample_pictures
 from attention.real_tokens import pixels_of, real_tokens
 from attention.vit import patch_embedding, vit_block
 from torch import Tensor
@@ -27,10 +28,21 @@ def tokens() -> dict[str, dict[str, Tensor]]:
     return {"model": real_tokens(), "pixels": {name: pixels_of(one) for name, one in sample_pictures().items()}}
 
 
-def right(kind: str, asked_about: str, seed: int) -> float:
+@cache
+def tokens_aside() -> dict[str, Tensor]:
+    with patch("attention.real_tokens.sample_pictures", pictures_aside):
+        return real_tokens()
+
+
+def right(kind: str, asked_about: str, seed: int, aside: str = "") -> float:
     """The share of a photo's patches that an aligner tells, which learned from the other photo."""
     photos, learned_on = tokens()[kind], OTHER[asked_about]
-    words, labels = word_vectors(0, 4096)[:2], {name: in_box(name).flatten().long() for name in PHOTOS}
+    asked_about += aside
+    photos = photos | tokens_aside() if aside else photos
+    words, labels = (
+        word_vectors(0, 4096)[:2],
+        {name: in_box(name).flatten().long() for name in (learned_on, asked_about)},
+    )
     aligner = TokenAligner(photos[learned_on].shape[-1], 4096)
     draw_linear(aligner, seed)
     optimizer = torch.optim.Adam(aligner.parameters(), lr=1e-3)
@@ -64,6 +76,27 @@ def test_the_tokens_are_those_of_the_last_layer_with_its_norm() -> None:
 
 def _normed(picture: Tensor) -> Tensor:
     return F.fold(pixels_of(picture).T.unsqueeze(0), picture.shape[1:], 14, stride=14)[0]
+
+
+def test_the_place_alone_does_not_explain_what_the_aligner_finds() -> None:
+    """The control: another cut of the photo, in which the object stands at the left edge."""
+    boxes = {name: in_box(name) for name in (*PHOTOS, *(name + ASIDE for name in PHOTOS))}
+    for tail, shares in (
+        ("", says(r"\| the box of the other photo \| # \| # \|")),
+        (ASIDE, says(r"at the left edge, the other box is right in # and #,")),
+    ):
+        assert shares == [round((boxes[name + tail] == boxes[OTHER[name]]).float().mean().item(), 2) for name in PHOTOS]
+    assert right("model", "flower", seed=0, aside=ASIDE) > shares[1] + 0.2
+
+
+@pytest.mark.slow(
+    held_by="tests/solutions/test_numbers_2_real.py::test_the_place_alone_does_not_explain_what_the_aligner_finds"
+)
+def test_the_aligner_over_five_seeds_where_objects_stand_aside() -> None:
+    ends = says(r"and the same aligner in # to # and # to #\. What both have")
+    for name, low, high in (("temple", *ends[:2]), ("flower", *ends[2:])):
+        found = [right("model", name, seed, ASIDE) for seed in range(5)]
+        assert low - 0.012 <= min(found) <= max(found) <= high + 0.012, found
 
 
 def test_chance_is_to_say_background_always() -> None:
