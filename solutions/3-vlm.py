@@ -313,7 +313,7 @@ print(f"patches shuffled, the answer moves by {bare:.1e} without positions, by {
 # A block is a list of steps, and each step *adds* to its tokens: `x = x + step(x)`. Like notes in the margin of a
 # page: everybody may write something, nobody rubs out the page.
 #
-# One addition per step. If a step adds its input inside *and* you add it outside, the tokens at least double at every
+# One addition per step. If a step adds its input inside *and* you add it outside, the tokens about double at every
 # layer: ×64 after six layers, before anything was learned.
 #
 # ### LayerNorm, with numbers
@@ -1891,7 +1891,8 @@ print(f"{page} is written ({page.stat().st_size / 1e6:.1f} MB): open it in a bro
 #
 #    === BEGIN ANSWER ===
 #    The answer is made of what the heads bring, and the average of their weights. A head that rests has weights that sum to 1 like
-#    those of any other, so three resting heads outvote the one that looks; taken out, they change hardly an answer.
+#    those of any other, so three resting heads outvote the one that looks; taken out, one by one or all together, they
+#    change hardly an answer.
 #    === END ANSWER ===
 # 2. Without image positions "what is at top-left?" fails as surely as "where is the 7?". Why?
 #

@@ -13,7 +13,7 @@ import torch
 from attention import recipe
 from attention.builtin import MultiHeadAttention, causal_mask
 from attention.evaluation import accuracy, held_out, looked, maps_by_cell, on_target, prompt_of, where_it_points
-from attention.head_effects import head_effects
+from attention.head_effects import head_effects, without_head
 from attention.patterns import classify_pattern
 from attention.tokens import NOWHERE
 from attention.training import train_step
@@ -117,6 +117,11 @@ def test_what_the_resting_heads_add(lesson):
         assert effect.without == pytest.approx(before, abs=0.01)
         assert effect.without == pytest.approx(right, abs=0.01)
         assert abs(effect.logit) < bound
+    silent = lesson.model
+    for head in range(4):
+        silent = silent if head == lesson.looker else without_head(silent, head)
+    assert "taken out, one by one or all together, they change hardly an answer" in PROSE
+    assert accuracy(silent, lesson.generate, "where", lesson.where) == pytest.approx(before, abs=0.01)
     assert up == pytest.approx(looking.logit, abs=1)
     assert alone == pytest.approx(looking.without, abs=0.06)
 
