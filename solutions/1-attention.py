@@ -1164,9 +1164,10 @@ show_curve(range(shown_steps), curves, "step", "loss", level=math.log(9), level_
 # either way, but at d_k = 512 it is 0.84 to 0.94 without the root, and 0.96 to 0.97 with it. With our loss the root matters
 # there, too, for another reason. Without it the first loss is **28.8** instead of **2.6**, and training ends at
 # step 13: the weight on some right patch is so small that it is rounded to 0, the logarithm of 0 is −∞, and no gradient leads
-# back from there. Seeds 1 and 2 break off as well, in steps 268 and 12; with the root all three reach 0.97. So it is the
-# logarithm of 0 that ends the training: where softmax and logarithm are one function (`F.cross_entropy` of the scores), five seeds
-# reach 0.95 to 0.97 without the root. (On a GPU, or if your `pointer_loss` guards its logarithm, yours may get through.)
+# back from there. Seed 2 breaks off as well, in step 12; whether seed 1 does, rounding decides. With the root all three reach 0.97.
+# So it is the logarithm of 0 that ends the training: where softmax and logarithm are one function (`F.cross_entropy` of the
+# scores), five seeds reach 0.95 to 0.97 without the root. (On a GPU, or if your `pointer_loss` guards its logarithm, yours may get
+# through.)
 #
 # Now the maps themselves.
 

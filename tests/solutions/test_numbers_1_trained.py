@@ -162,11 +162,10 @@ def test_the_root_matters_where_the_head_is_wide() -> None:
     claims("the weight on some right patch is so small that it is rounded to 0, the logarithm of 0 is −∞")
     assert broken[-1] == math.inf
     early = len(trained(2, 512, root=False)[1]) - 1
-    _, step = numbers("Seeds 1 and 2 break off as well, in steps # and #;")
-    assert step == pytest.approx(early, abs=2)
+    assert numbers("Seed 2 breaks off as well, in step #;") == pytest.approx([early], abs=2)
     reached = [share(trained(seed, 512)[0], seed) for seed in range(3)]
-    assert numbers("with the root all three reach #.") * 3 == pytest.approx(reached, abs=0.011)
-    # Rounding decides when the other seed breaks off, and on some machine it may not: then it ends lower.
+    assert numbers("With the root all three reach #.") * 3 == pytest.approx(reached, abs=0.011)
+    claims("whether seed 1 does, rounding decides")
     pointer, losses = trained(1, 512, root=False)
     assert not math.isfinite(losses[-1]) or share(pointer, 1) < reached[1]
     claims("So it is the logarithm of 0 that ends the training")
