@@ -570,8 +570,8 @@ if real:
 #
 # Asked about the flower, the aligner has seen a temple and nothing else. Did it learn the place, as the last row would? No: with both
 # photos cut anew, so that their objects stand at the left edge, the other box is right in 0.63 and 0.66, and the same aligner in 0.85
-# to 0.90 and 0.92 to 0.94. What both have in common stands in the model's numbers; in
-# the pixels, as the model is given them, the same aligner found nothing that holds for the other photo. Two photos are no
+# to 0.90 and 0.92 to 0.94. What both have in common stands in the model's numbers; in the pixels, as the model is given them, the
+# same aligner found nothing that holds for the other photo. Two photos are no
 # statistics; the lab looks at this model closely.
 
 # %% [markdown]
@@ -1046,9 +1046,9 @@ def show_reading(some_readers):
 show_reading({"4, untrained": untrained_reader, **{str(heads): one for heads, one in readers.items()}})
 
 # %% [markdown]
-# With seed 0, one head reads the second digit in 0.987 of the scenes and guesses the first: 0.104. Both are right in
-# 0.103, about the 1/9 = 0.111 of reading one and guessing the other. Two heads are no better here, 0.101, and four read
-# both in 0.950.
+# With seed 0, one head reads the second digit in 0.99 of the scenes and guesses the first: 0.10. Both are right in
+# 0.10, about the 1/9 = 0.111 of reading one and guessing the other. Two heads are no better here, 0.10, and four read
+# both in 0.95.
 #
 # One seed is one throw of the dice. So here are more: the dots are the numbers of the benchmark, the stars come from this
 # notebook.
@@ -1290,8 +1290,8 @@ with torch.no_grad():
 print(f"without 0 and 2  {first:11.3f}   {second:12.3f}")
 
 # %% [markdown]
-# With seed 0: without head 1 the first digit falls from 0.974 to 0.122, close to chance (0.1). That head was needed.
-# Without head 0 the second digit only falls to 0.956, because head 2 looks at the same cell: without both it falls to
+# With seed 0: without head 1 the first digit falls from 0.97 to 0.12, close to chance (0.1). That head was needed.
+# Without head 0 the second digit only falls to 0.96, because head 2 looks at the same cell: without both it falls to
 # 0.1. A head can be perfectly specialised and still be replaceable. And without head 3 nothing is lost.
 #
 # (The last line needs no new function. The output is a sum over heads, so what is left without two heads is the one
@@ -1551,7 +1551,7 @@ for name, finder in finders.items():
 print(f"{'chance':26} {1 / 8:29.3f}   {7 / 9:28.3f}")
 
 # %% [markdown]
-# With seed 0, two layers in both directions find the other's place in **0.960** of the cases. In one direction it is
+# With seed 0, two layers in both directions find the other's place in **0.96** of the cases. In one direction it is
 # 0.117, chance: the patches are never told who is named, so they can neither pass it on nor answer for themselves (0.778
 # is 7/9). With one layer the patches hear their names, 0.974, but no word looks at them afterwards: 0.117 again. So the
 # task needs both directions *and* both layers.
