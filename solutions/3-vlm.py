@@ -1008,7 +1008,7 @@ show_bars(grounding, "map is largest on the right patch", chance=dict.fromkeys(g
 # value-weighted map in 0.973 to 0.992; the value-weighted map was better in 20 of 20 seeds, by 0.001 to 0.235. Same
 # models, same answers, and at some seeds the average is nearly as good: you know only after you have measured both.
 # Nor is one seed one number: at seed 0, with the kernels of three processors and right answers in several styles, the average
-# came to 0.676 to 0.776, the value-weighted map to 0.988 to 0.994.
+# came to 0.676 to 0.776, the value-weighted map to 0.986 to 0.994.
 # **A map is a measurement; ask what it measures.**
 
 # %% [markdown]
@@ -1027,10 +1027,10 @@ show_head_effects(effects)
 # head adds, what it adds to the logit of the right word, and the share of right answers without it. One head stands
 # out in all four.*
 #
-# At seed 0 one head does the looking: **0.93** of its weight is on the right patch. The three others have 0.11 to
-# 0.16 there, hardly more than a blind head would (0.11). But their vectors are not short: their lengths are 4.1 to
-# 4.9, beside 13.3. And still, without any one of them the same 0.99 of the answers are right. They move the right
-# word's logit by less than 1; the looking head moves it up by 7.9, and without it only 0.11 are right.
+# At seed 0, with the kernels of several processors, one head does the looking: 0.92 to 0.95 of its weight is on the right patch. The
+# three others have 0.10 to 0.17 there, hardly more than a blind head would (0.11). But their vectors are not short: their lengths are
+# 3.9 to 5.2, beside 13.2 to 13.5. And still, without any one of them the same 0.99 of the answers are right. They move the right
+# word's logit by less than 1; the looking head moves it up by 7.5 to 7.9, and without it only 0.11 to 0.15 are right.
 # So the length of a vector is not its effect on the answer. The value-weighted map is right here because what the
 # looking head brings is the longest, not because the others bring nothing. Only taking a head out shows what the
 # answer depends on.
@@ -1237,8 +1237,9 @@ print(f"a shown digit beside an absent one: the shown one has the larger weight 
 # %% [markdown]
 # *Two histograms that hardly overlap: for shown digits most scenes are close to 1, for absent ones around one half.*
 #
-# The map tells what the answer does not. For a shown digit the head gives one patch 0.93 of its weight on average,
-# for an absent one 0.44. Take a shown and an absent digit: the shown one has the larger weight in 0.984 of the pairs.
+# The map tells what the answer does not. For a shown digit the head gives one patch 0.93 to 0.94 of its weight on
+# average, for an absent one 0.42 to 0.45. Take a shown and an absent digit: the shown one has the larger weight in 0.984 to 0.989 of
+# the pairs.
 #
 # ### A way out
 #
@@ -1276,14 +1277,14 @@ for name, one in (("before", model), ("after", cautious)):
 # two maps of the same head, for a digit that it shows and for one that it lacks, with the answers above them. For the
 # shown digit one patch is bright, for the absent one the weight is spread over several.*
 #
-# False places fall from 0.998 to **0.022**. It has a price: 0.024 of the digits that are shown are now denied, and
-# "where" is right in 0.976 of the scenes instead of 0.990. Over 20 seeds, with 2,000 scenes: a place for
+# False places fall from 0.998 to 0.014 to 0.022, as a processor rounds. It has a price: 0.020 to 0.024 of the digits that are shown
+# are now denied, and "where" is right in 0.976 to 0.978 of the scenes instead of 0.986 to 0.990. Over 20 seeds, with 2,000 scenes: a place for
 # 0.019 to 0.047 of the absent digits, "where" right in 0.966 to 0.982, "what" in 0.977 to 0.990, "read" in
 # 0.941 to 0.961.
 #
 # Why not ask for absent digits from the start? We tried. With a quarter of the "where" questions about absent digits
-# in all 800 steps, a place was still named for 0.065 to 0.099 of them (3 seeds). And then you could not have seen the
-# failure.
+# in all 800 steps, a place was still named for 0.065 to 0.099 of them (3 seeds); with half of them, as here, for 0.044 to 0.128,
+# and "where" was right in 0.536 to 0.962 only. And then you could not have seen the failure.
 #
 # ## Controls: trainings that must fail
 #
@@ -1330,9 +1331,9 @@ narrow_scores = {task: accuracy(narrow, generate, task, questions) for task, que
 compare_predictions(my_queries, narrow_scores)
 
 # %% [markdown]
-# We measured 0.25, 0.43 and 0.08 at seed 0; the same model, written in another way, ends some hundredths away. Not a
-# tenth of the scenes is read right, though four vectors of 64 numbers would be room enough for nine digits. With this model and this training they do not learn to use it. BLIP-2
-# trains 32 queries, on 129 million images.
+# We measured 0.24 to 0.25, 0.43 to 0.46 and 0.05 to 0.08 at seed 0; the same model, written in another way, ends some hundredths
+# away. Not a tenth of the scenes is read right, though four vectors of 64 numbers would be room enough for nine digits. With this
+# model and this training they do not learn to use it. BLIP-2 trains 32 queries, on 129 million images.
 
 # %% [markdown]
 # ## What attention costs
