@@ -5,6 +5,7 @@ Other processors round differently, and training enlarges that: numbers are comp
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import deepcopy
 from types import SimpleNamespace
 
@@ -15,12 +16,14 @@ from attention.builtin import MultiHeadAttention, causal_mask
 from attention.evaluation import accuracy, held_out, looked, maps_by_cell, on_target, prompt_of, where_it_points
 from attention.head_effects import head_effects, without_head
 from attention.patterns import classify_pattern
-from attention.tokens import NOWHERE
+from attention.shared_keys import words_right
+from attention.tokens import NOWHERE, draw_questions
 from attention.training import train_step
 from attention.vlm import MiniVLM
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from tests.scripts import cells_of
 from tests.solutions.test_numbers_3 import CELLS, PROSE, says
 
 # Training takes half a minute; of lesson 1 it takes a second.
@@ -96,22 +99,24 @@ def test_the_scene_whose_maps_are_drawn_shows_what_is_said_of_it(lesson):
     assert maps.mean(0).argmax() in [one.argmax() for one in resting]
 
 
+def within(measured: float, ends: Sequence[float], near: float) -> bool:
+    """Whether a number lies between the ends that the prose gives, or as near as another processor's rounding may bring it."""
+    return ends[0] - near <= measured <= ends[1] + near
+
+
 def test_what_the_resting_heads_add(lesson):
     looking = lesson.effects[lesson.looker]
     resting = [effect for head, effect in enumerate(lesson.effects) if head != lesson.looker]
-    (on_it,) = says(r"one head does the looking: \*\*#\*\* of its weight is on the right patch")
+    on_it = says(r"one head does the looking: # to # of its weight is on the right patch")
     low, high = says(r"The three others have # to # there")
-    short, long, longest = says(r"their lengths are # to #, beside #\.")
+    short, long, *longest = says(r"their lengths are # to #, beside # to #\.")
     (right,) = says(r"without any one of them the same # of the answers are right")
     (bound,) = says(r"They move the right word's logit by less than #; the looking head")
-    up, alone = says(r"the looking head moves it up by #, and without it only # are right")
-    assert on_it == pytest.approx(looking.on_target, abs=0.03)
-    assert [low, high] == pytest.approx(
-        [min(effect.on_target for effect in resting), max(effect.on_target for effect in resting)], abs=0.04
-    )
-    lengths = [effect.length for effect in resting]
-    assert [short, long] == pytest.approx([min(lengths), max(lengths)], abs=0.6)
-    assert longest == pytest.approx(looking.length, abs=1)
+    *up, least, most = says(r"the looking head moves it up by # to #, and without it only # to # are right")
+    assert within(looking.on_target, on_it, 0.01)
+    assert all(within(effect.on_target, (low, high), 0.02) for effect in resting)
+    assert all(within(effect.length, (short, long), 0.3) for effect in resting)
+    assert within(looking.length, longest, 0.3)
     before = accuracy(lesson.model, lesson.generate, "where", lesson.where)
     for effect in resting:
         assert effect.without == pytest.approx(before, abs=0.01)
@@ -122,8 +127,8 @@ def test_what_the_resting_heads_add(lesson):
         silent = silent if head == lesson.looker else without_head(silent, head)
     assert "taken out, one by one or all together, they change hardly an answer" in PROSE
     assert accuracy(silent, lesson.generate, "where", lesson.where) == pytest.approx(before, abs=0.01)
-    assert up == pytest.approx(looking.logit, abs=1)
-    assert alone == pytest.approx(looking.without, abs=0.06)
+    assert within(looking.logit, up, 0.5)
+    assert within(looking.without, (least, most), 0.03)
 
 
 def test_the_value_weighted_map_is_right_because_the_looking_head_brings_the_most(lesson):
@@ -141,6 +146,20 @@ def test_the_value_weighted_map_is_right_because_the_looking_head_brings_the_mos
             share.append(on_target(lesson.value_weighted_map(attention, tokens, image)[:, -1], cells))
             attention.W_O.weight[:, lesson.looker * width : (lesson.looker + 1) * width] *= 0.1
     assert share[1] < 0.5 < 0.95 < share[0]
+
+
+@pytest.mark.parametrize("kept", [0, 1])
+def test_keys_of_one_head_for_both_are_no_better_than_their_mean(lesson, kept):
+    """The lab, on sharing: "The mean is not to blame". The model is this one, so the test is here."""
+    (told,) = (cell for cell in cells_of("4-lab") if "falls apart" in cell.source)
+    assert "no more than two thirds of the words are right" in " ".join(told.source.split())
+    unseen = draw_questions(1000, torch.Generator().manual_seed(7), "test", fewest=9, most=9)
+    shared = deepcopy(lesson.model)
+    for name, layer in shared.named_modules():
+        if name.endswith(("W_K", "W_V")):
+            of_heads = layer.weight.data.unflatten(0, (2, 2, -1))  # groups, heads of each
+            of_heads[:, 1 - kept] = of_heads[:, kept]
+    assert words_right(shared, unseen) < 2 / 3 < 0.95 < words_right(lesson.model, unseen)
 
 
 def test_how_the_heads_came_to_look(lesson):
@@ -174,27 +193,28 @@ def test_the_map_tells_what_the_answer_does_not(lesson):
         looked(lesson.model, prompt_of("where", questions), questions.image_patches)[2][:, lesson.looker, -1].amax(-1)
         for questions in (lesson.where, lesson.lacking)
     )
-    one, other, apart = says(
-        r"the head gives one patch # of its weight on average, for an absent one #\. .*? "
-        r"has the larger weight in # of the pairs"
+    *ends, low, high = says(
+        r"the head gives one patch # to # of its weight on average, for an absent one # to #\. .*? "
+        r"has the larger weight in # to # of the pairs"
     )
-    assert [one, other] == pytest.approx([shown.mean().item(), absent.mean().item()], abs=0.06)
-    assert apart == pytest.approx((shown.unsqueeze(1) > absent).float().mean().item(), abs=0.02)
+    assert within(shown.mean().item(), ends[:2], 0.02)
+    assert within(absent.mean().item(), ends[2:], 0.03)
+    assert within((shown.unsqueeze(1) > absent).float().mean().item(), (low, high), 0.006)
 
 
 def test_the_way_out_and_its_price(lesson):
     cautious = deepcopy(lesson.model)
     recipe.teach_nowhere(cautious, lesson.train_step, 0)
-    steps, before, after = says(r"for # more steps, on full scenes\. .*? False places fall from # to \*\*#\*\*")
+    steps, before, *after = says(r"for # more steps, on full scenes\. .*? False places fall from # to # to #, as")
     assert steps == recipe.NOWHERE_STEPS
-    denied, right, instead = says(
-        r'# of the digits that are shown are now denied, and "where" is right in # of the scenes instead of #\.'
+    *denied, low, high, least, most = says(
+        r'# to # of the digits that are shown are now denied, and "where" is right in # to # of the scenes instead of # to #\.'
     )
     assert before == pytest.approx(where_it_points(lesson.model, lesson.generate, lesson.lacking)["a place"], abs=0.02)
-    assert after == pytest.approx(where_it_points(cautious, lesson.generate, lesson.lacking)["a place"], abs=0.02)
-    assert denied == pytest.approx(where_it_points(cautious, lesson.generate, lesson.where)["nowhere"], abs=0.02)
-    assert right == pytest.approx(accuracy(cautious, lesson.generate, "where", lesson.where), abs=0.02)
-    assert instead == pytest.approx(accuracy(lesson.model, lesson.generate, "where", lesson.where), abs=0.01)
+    assert within(where_it_points(cautious, lesson.generate, lesson.lacking)["a place"], after, 0.01)
+    assert within(where_it_points(cautious, lesson.generate, lesson.where)["nowhere"], denied, 0.01)
+    assert within(accuracy(cautious, lesson.generate, "where", lesson.where), (low, high), 0.01)
+    assert within(accuracy(lesson.model, lesson.generate, "where", lesson.where), (least, most), 0.006)
 
 
 def test_without_questions_about_absent_digits_the_same_steps_change_nothing(lesson, monkeypatch):
