@@ -25,7 +25,7 @@ from grader.complaint import Complaint
 from grader.course import assignment_by_exercise, lessons
 from grader.course.trainings.recorded import read_kept
 from grader.grading.grade import master_notebook, run_trainings
-from grader.grading.withheld import withheld
+from grader.grading.graded import withheld
 from grader.records import Grade, GradebookEntry, GradingSettings
 from grader.report.class_page import class_page
 from grader.report.jsonl import to_json

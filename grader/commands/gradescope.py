@@ -11,8 +11,7 @@ from pathlib import Path
 
 from grader.course import max_score
 from grader.grading.grade import grade, master_notebook
-from grader.grading.graded import again_if_starved
-from grader.grading.withheld import withheld
+from grader.grading.graded import again_if_starved, withheld
 from grader.paths import course_root, write_atomically
 from grader.records import Grade, GradebookEntry, GradingSettings
 from grader.report.export import export

@@ -2,12 +2,10 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from typing import Protocol
 
 from grader.declare.lesson import Lesson
 from grader.judge.dependencies import foundations
 from grader.records import Outcome, Verdict
-from grader.sandbox.engine import Execution
 from grader.submission.cells import answer_cell
 from grader.submission.code.keeps_state import may_remember
 from grader.submission.code.source_names import bound_names, mentioned_names
@@ -15,63 +13,43 @@ from grader.submission.code.told_names import told_names
 from grader.submission.rebuild import Rebuilt
 
 SEED = 0  # written into every notebook, whose own default is 0, too, where trainings are verified
-ATTEMPTS = 3  # whole trainings, each from another start
+VERIFIED, ATTEMPTS = 0, 3  # whole trainings are numbered from 1 on, and each begins at another start
 NOTE = "The training was at fault and not the code: it was repeated from another start, and that run counted."
 WHOLE = "A few steps of the training did not land where they should. So all of it was run, and that run counted."
 
 
-class Run(Protocol):
-    """Runs a notebook and judges some exercises."""
-
-    def __call__(self, ids: Collection[str], lesson: Lesson, seed: int) -> tuple[Execution, dict[str, Verdict]]:
-        """Run with a lesson's whole trainings, or in its verified form."""
+# Runs a notebook and judges some exercises: with the whole training of this number, or for VERIFIED with a few steps
+# of it. Returns nothing where no time is left.
+Run = Callable[[Collection[str], int], dict[str, Verdict]]
 
 
 def decide(
-    run: Run,
-    lesson: Lesson,
-    ids: Collection[str],
-    standing: Collection[str],
-    seed: Callable[[int], int],
-    has_time: Callable[[], bool],
-    verifies: bool,
-) -> tuple[Execution, dict[str, Verdict]]:
+    run: Run, lesson: Lesson, ids: Collection[str], standing: Collection[str], verifies: bool
+) -> dict[str, Verdict]:
     """Judge exercises with trainings verified; what that leaves open, whole trainings decide.
 
     Args:
         ids: the exercises to judge.
         standing: exercises that failed before, and that no stand-in replaces.
-        seed: of a whole training, by the number of the attempt.
-        has_time: asked before each run but the first.
         verifies: false: whole trainings from the first run on.
     """
     if not verifies:
-        return _train(run, lesson, ids, standing, seed, has_time)
-    execution, verdicts = run(ids, lesson.verified, SEED)
-    left = trainings_to_repeat(lesson, verdicts, standing)
-    if left and has_time():
-        trained = _train(run, lesson, left, standing, seed, has_time)[1]
+        return _train(run, lesson, ids, standing)
+    verdicts = run(ids, VERIFIED)
+    if left := trainings_to_repeat(lesson, verdicts, standing):
+        trained = _train(run, lesson, left, standing)
         verdicts |= {id: replace(one, notes=(*one.notes, WHOLE)) for id, one in trained.items()}
-    return execution, verdicts
+    return verdicts
 
 
-def _train(
-    run: Run,
-    lesson: Lesson,
-    ids: Collection[str],
-    standing: Collection[str],
-    seed: Callable[[int], int],
-    has_time: Callable[[], bool],
-) -> tuple[Execution, dict[str, Verdict]]:
+def _train(run: Run, lesson: Lesson, ids: Collection[str], standing: Collection[str]) -> dict[str, Verdict]:
     """Run with whole trainings. One that alone failed may have failed by chance, and is run from another start."""
-    execution, verdicts = run(ids, lesson, seed(1))
+    verdicts = run(ids, 1)
     for attempt in range(2, ATTEMPTS + 1):
-        again = trainings_to_repeat(lesson, verdicts, standing)
-        if not again or not has_time():
-            break
-        other = run(again, lesson, seed(attempt))[1]
-        verdicts |= {id: better_training(verdicts[id], other[id]) for id in again}
-    return execution, verdicts
+        if again := trainings_to_repeat(lesson, verdicts, standing):
+            other = run(again, attempt)
+            verdicts |= {id: better_training(verdicts[id], one) for id, one in other.items()}
+    return verdicts
 
 
 def training_may_remember(lesson: Lesson, rebuilt: Rebuilt) -> bool:
@@ -79,7 +57,7 @@ def training_may_remember(lesson: Lesson, rebuilt: Rebuilt) -> bool:
     trained = {exercise.id for exercise in lesson.exercises if lesson.training_checks(exercise.id)}
     below = trained.union(*(foundations(lesson, id) for id in trained))
     answers = that_training_reaches(lesson, rebuilt, below)
-    own = [cell.source for cell in rebuilt.notebook.cells if cell.id in rebuilt.own]
+    own = rebuilt.own_sources
     asked = {name for exercise in lesson.exercises if exercise.id in below for name in exercise.defines}
     students = {*rebuilt.own, *map(answer_cell, rebuilt.answers)}
     given = {
@@ -121,7 +99,7 @@ def only_training_failed(lesson: Lesson, verdict: Verdict) -> bool:
     )
 
 
-def trainings_to_repeat(lesson: Lesson, verdicts: Mapping[str, Verdict], standing: Collection[str] = ()) -> list[str]:
+def trainings_to_repeat(lesson: Lesson, verdicts: Mapping[str, Verdict], standing: Collection[str]) -> list[str]:
     """List the ids of the exercises of which only the training failed, and nothing that they build on.
 
     Args:
@@ -136,6 +114,6 @@ def trainings_to_repeat(lesson: Lesson, verdicts: Mapping[str, Verdict], standin
     ]
 
 
-def better_training(first: Verdict, second: Verdict, note: str = NOTE) -> Verdict:
+def better_training(first: Verdict, second: Verdict) -> Verdict:
     """Return the verdict with more points, the first if they are equal; add a note to the second."""
-    return first if second.points <= first.points else replace(second, notes=(*first.notes, note))
+    return first if second.points <= first.points else replace(second, notes=(*first.notes, NOTE))

@@ -25,18 +25,13 @@ ROUNDS = 3
 Run = Callable[[NotebookNode, frozenset[str]], Mapping[str, Verdict]]
 
 
-def _not_at_all(notebook: NotebookNode, ids: frozenset[str]) -> Mapping[str, Verdict]:
-    """Judge nothing."""
-    return {}
-
-
 def follow_through(
     lesson: Lesson,
     rebuilt: Rebuilt,
     verdicts: Mapping[str, Verdict],
     run: Run,
     unsolved: frozenset[str] = frozenset(),
-    run_with_weights: Run = _not_at_all,
+    run_with_weights: Run = lambda notebook, ids: {},
 ) -> dict[str, Verdict]:
     """Return the verdicts that improve when stand-ins replace earlier failures.
 
@@ -45,7 +40,7 @@ def follow_through(
 
     Args:
         verdicts: the verdicts on the answers as submitted, by exercise id.
-        run: runs a notebook, and judges exercises in it.
+        run: runs a notebook, and judges exercises in it; returns nothing where no time is left.
         unsolved: exercises that have no answer, or an answer that Python cannot parse. A stand-in for another
             exercise cannot improve their verdicts.
         run_with_weights: the same as `run`, but puts trained weights into the notebook's models instead of training them.
@@ -125,11 +120,7 @@ def judged_again(
 
 def _usable(lesson: Lesson, rebuilt: Rebuilt, verdicts: Mapping[str, Verdict]) -> dict[str, frozenset[str]]:
     """Map each exercise to those of its foundations that its answer can call."""
-    return {id: may_use(lesson, id, rebuilt.answers, _own_sources(rebuilt)) for id in verdicts}
-
-
-def _own_sources(rebuilt: Rebuilt) -> list[str]:
-    return [cell.source for cell in rebuilt.notebook.cells if cell.id in rebuilt.own]
+    return {id: may_use(lesson, id, rebuilt.answers, rebuilt.own_sources) for id in verdicts}
 
 
 def _round(

@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cache, partial
 from hashlib import sha256
@@ -15,14 +15,13 @@ from grader.course import lessons, max_score
 from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
 from grader.grading.allowance import Allowance, TookTooLong
-from grader.grading.decide import SEED, decide, training_may_remember
+from grader.grading.decide import SEED, VERIFIED, decide, training_may_remember
 from grader.grading.follow_through import choose_verdict, follow_through, judged_again
-from grader.grading.graded import Graded
-from grader.grading.judge_run import JudgedAgain, RunJudge, Tell, explaining, none_again, tell_nobody
+from grader.grading.graded import Graded, withheld
+from grader.grading.judge_run import EXPLAINING_SECONDS, JudgedAgain, RunJudge, Tell
 from grader.grading.schedule import schedule
 from grader.grading.shortened import say_shortened
 from grader.grading.stand_ins import carried_on
-from grader.grading.withheld import withheld
 from grader.judge.built_ins import refuse_built_ins
 from grader.judge.from_scratch import same_definitions
 from grader.judge.plan import draw_ahead, plan_exercise
@@ -31,7 +30,7 @@ from grader.judge.raised import SYNTAX_ERRORS
 from grader.judge.reference_results import ReferenceResults, Results
 from grader.paths import notebook_path
 from grader.records import CellResult, Flag, Grade, GradingSettings, Outcome, Verdict
-from grader.sandbox.engine import Execution, RunPlan, execute
+from grader.sandbox.engine import Execution, execute
 from grader.sandbox.interpreter import InterpreterServer
 from grader.submission.cells import answer_cell, check_cell
 from grader.submission.file import IntakeError, Problem, SubmissionFile, Unreadable
@@ -89,7 +88,7 @@ def grade(
     server: InterpreterServer,
     settings: GradingSettings,
     released: NotebookNode | None,
-    tell: Tell = tell_nobody,
+    tell: Tell | None = None,
 ) -> Graded:
     """Grade one submission. Raise no error: return a grade with the status "unreadable" or "fault" instead.
 
@@ -98,7 +97,7 @@ def grade(
         tell: gets verdicts as they are reached; those of the grade may differ from them.
     """
     started = time.monotonic()
-    sha = ""
+    sha, graded = "", None
     try:
         submission = read(file)
         sha = submission.sha256
@@ -109,34 +108,23 @@ def grade(
         reading = Allowance(READING_SECONDS)
         with reading.timed():
             rebuilt = rebuild(lesson, released, submission)
-            grading = _Grading(lesson, released, rebuilt, submission.sha256, server, settings, tell, reading)
-            graded = grading.grade(file.student)
-        flags = list(graded.grade.flags)
-        if file.note:
-            flags.append(Flag(kind="renamed", exercise=None, detail=file.note))
-        if file.draft:
-            flags.append(Flag(kind="draft", exercise=None, detail="Moodle has it as a draft: it was not submitted"))
-        graded = replace(graded, grade=replace(graded.grade, flags=tuple(flags)))
+            graded = _Grading(lesson, released, rebuilt, sha, server, settings, tell, reading).grade(file)
     except IntakeError as error:
-        graded = _withheld(file, error.problem, server, settings)
+        problem = error.problem
     except TookTooLong:
-        graded = _withheld(file, TOO_LONG, server, settings)
+        problem = TOO_LONG
     # Any other error is a fault of the grader: the rest of the class is graded, and the student loses nothing.
     except Exception as error:
         problem = Problem(f"{type(error).__name__}: {error}", "fault", proven=False)
-        graded = _withheld(file, problem, server, settings)
+    if graded is None:
+        without = withheld(file, problem, max_score(file.assignment), server.isolation, settings.device)
+        graded = Graded(grade=without)
     seconds = time.monotonic() - started
     return replace(graded, grade=replace(graded.grade, seconds=seconds, submission_sha256=sha))
 
 
-def _withheld(file: SubmissionFile, problem: Problem, server: InterpreterServer, settings: GradingSettings) -> Graded:
-    """Make the result for a submission without verdicts."""
-    worth = max_score(file.assignment)
-    return Graded(grade=withheld(file, problem, worth, server.isolation, settings.device))
-
-
 class _Grading:
-    """The state that the stages of grading one readable submission share."""
+    """The runs of one submission's notebook: what they have in common, and what they leave."""
 
     def __init__(
         self,
@@ -146,15 +134,16 @@ class _Grading:
         sha: str,
         server: InterpreterServer,
         settings: GradingSettings,
-        tell: Tell,
+        tell: Tell | None,
         reading: Allowance,
     ) -> None:
-        self._reading, self._explaining = reading, explaining()
+        self._reading, self._explaining = reading, Allowance(EXPLAINING_SECONDS)
         self._lesson, self._released, self._rebuilt = lesson, released, rebuilt
         self._sha, self._server, self._settings, self._tell = sha, server, settings, tell
         self._trials: dict[tuple[int, int], tuple[PlannedTrial, ...]] = {}
         self._reference_results = ReferenceResults(lesson.reference, public_results(lesson.assignment, id(lesson)))
         self._verifies = not (settings.full_training or settings.run_all or training_may_remember(lesson, rebuilt))
+        self._first: Execution | None = None  # the run of the notebook as submitted
         # All runs of the notebook together have the time of one.
         self._deadline = time.monotonic() + lesson.limits.seconds
         self._starved = False  # in a run, something timed out for which this machine had little time
@@ -162,51 +151,56 @@ class _Grading:
         self._unexplained: dict[str, str] = {}  # exercise id → the error of ours that left it without an explanation
         # Exercise id → what explains its verdict, which was put off because another run judges the exercise again.
         self._put_off: dict[str, Callable[[Verdict], Verdict]] = {}
-        # Built-ins that ran while an exercise was probed, by exercise id; all runs of the notebook add to
-        # them.
+        # Built-ins that ran while an exercise was probed in any run, by exercise id.
         self._builtin_calls: dict[str, list[tuple[str, str]]] = defaultdict(list)
 
-    def grade(self, student: str) -> Graded:
+    def grade(self, file: SubmissionFile) -> Graded:
         """Run the notebook, judge again with stand-ins, and assemble the grade."""
         ids = [exercise.id for exercise in self._lesson.exercises]
-        again = self._judged_again if self._lesson.follow_through else none_again
-        execution, submitted = self._decide(self._rebuilt.notebook, ids, again=again)
+        again = self._judged_again if self._lesson.follow_through else None
+        submitted = self._decide(self._rebuilt.notebook, ids, again=again)
+        assert self._first is not None  # the first run always takes place
         followed = follow_through(
             self._lesson,
             self._rebuilt,
             submitted,
             partial(self._run_with_stand_ins, submitted),
-            self._unsolved(execution.cells),
-            self._run_with_weights,
+            self._unsolved(self._first.cells),
+            partial(self._run, lesson=self._lesson.with_weights, seed=SEED),
         )
         with self._reading.paused():
             for id in self._put_off.keys() - followed.keys():
                 submitted[id] = self._put_off[id](submitted[id])
         verdicts = tuple(choose_verdict(self._lesson, verdict, followed.get(id)) for id, verdict in submitted.items())
-        return self._assemble(student, execution, verdicts)
+        return self._assemble(file, self._first, verdicts)
 
     def _decide(
         self,
         notebook: NotebookNode,
         ids: Collection[str],
         standing: Collection[str] = (),
-        again: JudgedAgain = none_again,
-    ) -> tuple[Execution, dict[str, Verdict]]:
+        again: JudgedAgain | None = None,
+    ) -> dict[str, Verdict]:
         """Run a notebook, more than once where its trainings need it, and judge some exercises.
 
         Args:
             standing: exercises that failed before, and that no stand-in replaces.
             again: tells which exercises another run judges again.
         """
-        run = partial(self._run, notebook, again=again)
-        return decide(run, self._lesson, ids, standing, self._seed, self._has_time, self._verifies)
+
+        def run(some: Collection[str], attempt: int) -> dict[str, Verdict]:
+            if attempt == VERIFIED:
+                return self._run(notebook, some, self._lesson.verified, SEED, again)
+            return self._run(notebook, some, self._lesson, self._seed(attempt), again)
+
+        return decide(run, self._lesson, ids, standing, self._verifies)
 
     def _seed(self, attempt: int) -> int:
         """Return the seed of a whole training: nobody who does not know the course secret can train in advance."""
         text = f"{self._settings.secret}\x1f{self._sha}\x1ftraining {attempt}"
         return int.from_bytes(sha256(text.encode("utf-8", "surrogatepass")).digest()[:4], "little") >> 1
 
-    def _planned(self, lesson: Lesson, exercise: Exercise, seed: int) -> tuple[PlannedTrial, ...]:
+    def _planned(self, exercise: Exercise, seed: int) -> tuple[PlannedTrial, ...]:
         """Draw the trials of an exercise, once for each form of its lesson and each seed."""
         key = id(exercise), seed
         if key not in self._trials:
@@ -214,23 +208,25 @@ class _Grading:
         return self._trials[key]
 
     def _run(
-        self, notebook: NotebookNode, ids: Iterable[str], lesson: Lesson, seed: int, again: JudgedAgain = none_again
-    ) -> tuple[Execution, dict[str, Verdict]]:
-        """Run a notebook once, and judge some exercises.
+        self, notebook: NotebookNode, ids: Collection[str], lesson: Lesson, seed: int, again: JudgedAgain | None = None
+    ) -> dict[str, Verdict]:
+        """Run a notebook once, and judge some exercises; return nothing where no time is left for another run.
 
         Args:
             ids: the exercises to judge.
-            lesson: with whole trainings, or its verified form.
+            lesson: with whole trainings, or another form of it.
             again: tells which exercises another run judges again.
 
         Raises:
             RuntimeError: the sandbox failed.
         """
-        chosen = frozenset(ids)
-        exercises = [exercise for exercise in lesson.exercises if exercise.id in chosen]
-        trials = {exercise.id: self._planned(lesson, exercise, seed) for exercise in exercises}
+        if self._first and time.monotonic() >= self._deadline:
+            self._left_out = True
+            return {}
+        trials = {exercise.id: self._planned(exercise, seed) for exercise in lesson.exercises if exercise.id in ids}
         planned = [trial for some in trials.values() for trial in some]
-        run = self._schedule(lesson, notebook, planned, seed)
+        plan = schedule(lesson, self._rebuilt, notebook, planned, self._settings, seed=seed)
+        limits = replace(plan.limits, seconds=max(self._deadline - time.monotonic(), 1.0))
         judging = RunJudge(
             lesson=lesson,
             rebuilt=self._rebuilt,
@@ -243,29 +239,21 @@ class _Grading:
             unexplained=self._unexplained,
             explaining=self._explaining,
         )
+        plan = replace(plan, limits=limits, arrived=judging.arrived, follow_up=judging.try_repairs)
         with self._reading.paused():
-            execution = execute(self._server, replace(run, arrived=judging.arrived, follow_up=judging.try_repairs))
+            execution = execute(self._server, plan)
             verdicts = {} if execution.fault else judging.verdicts(execution)
         if execution.fault:
             raise RuntimeError(execution.fault)
-        self._note(execution)
-        self._put_off |= dict.fromkeys(judging.put_off, judging.explain)
-        if lesson.whole:
-            say_shortened(execution.notebook, lesson.training_cells)
-        return execution, verdicts
-
-    def _note(self, execution: Execution) -> None:
-        """Keep what all runs of the notebook add to."""
+        self._first = self._first or execution
         self._starved |= execution.starved
         self._deadline += execution.waited
         for key, evidence in execution.evidence.items():
             self._builtin_calls[key.partition("/")[0]] += evidence.trips
-
-    def _schedule(self, lesson: Lesson, notebook: NotebookNode, trials: Sequence[PlannedTrial], seed: int) -> RunPlan:
-        """Plan one run in the time that is left."""
-        run = schedule(lesson, self._rebuilt, notebook, trials, self._settings, seed=seed)
-        left = max(self._deadline - time.monotonic(), 1.0)
-        return replace(run, limits=replace(run.limits, seconds=left))
+        self._put_off |= dict.fromkeys(judging.put_off, judging.explain)
+        if lesson.whole:
+            say_shortened(execution.notebook, lesson.training_cells)
+        return verdicts
 
     def _run_with_stand_ins(
         self, submitted: Mapping[str, Verdict], notebook: NotebookNode, ids: frozenset[str]
@@ -276,23 +264,8 @@ class _Grading:
             submitted: the verdicts on the answers as submitted.
             notebook: a copy of the rebuilt notebook with the stand-ins.
         """
-        if not self._has_time():
-            return {}
         failed = {id for id, verdict in submitted.items() if verdict.outcome is not Outcome.PASSED}
-        standing = failed - carried_on(self._lesson, notebook) - ids
-        return self._decide(notebook, ids, standing)[1]
-
-    def _run_with_weights(self, notebook: NotebookNode, ids: frozenset[str]) -> Mapping[str, Verdict]:
-        """Run a notebook with trained weights in the place of its trainings, and judge the exercises `ids`."""
-        if not self._has_time():
-            return {}
-        return self._run(notebook, ids, self._lesson.with_weights, SEED)[1]
-
-    def _has_time(self) -> bool:
-        """Tell whether the notebook may run once more; note that it did not, if not."""
-        has_time = time.monotonic() < self._deadline
-        self._left_out |= not has_time
-        return has_time
+        return self._decide(notebook, ids, failed - carried_on(self._lesson, notebook) - ids)
 
     def _judged_again(self, verdicts: Mapping[str, Verdict], results: Mapping[str, CellResult]) -> frozenset[str]:
         """Return the exercises that are judged again, with stand-ins for what they build on."""
@@ -314,19 +287,24 @@ class _Grading:
                 unsolved.add(exercise.id)
         return frozenset(unsolved)
 
-    def _assemble(self, student: str, execution: Execution, verdicts: tuple[Verdict, ...]) -> Graded:
+    def _assemble(self, file: SubmissionFile, execution: Execution, verdicts: tuple[Verdict, ...]) -> Graded:
         """Fail answers that call built-ins, make the grade, and show its verdicts in the notebook."""
-        verdicts, flags = refuse_built_ins(self._lesson, self._rebuilt, verdicts, self._builtin_calls)
-        for id, error in sorted(self._unexplained.items()):
-            flags = (*flags, Flag(kind="not-explained", exercise=id, detail=error[:MOST_DETAIL]))
-        if self._left_out:
-            limit = f"{self._lesson.limits.seconds:g} s for all runs"
-            flags = (*flags, Flag(kind="out-of-time", exercise=None, detail=limit))
-        if execution.moved:
-            flags = (*flags, Flag(kind="ran-on-cpu", exercise=None, detail=execution.moved[:MOST_DETAIL]))
+        verdicts, found = refuse_built_ins(self._lesson, self._rebuilt, verdicts, self._builtin_calls)
+        unexplained = sorted(self._unexplained.items())
+        about_all = {
+            "out-of-time": f"{self._lesson.limits.seconds:g} s for all runs" if self._left_out else "",
+            "ran-on-cpu": execution.moved[:MOST_DETAIL],
+            "renamed": file.note,
+            "draft": "Moodle has it as a draft: it was not submitted" if file.draft else "",
+        }
+        flags = (
+            *found,
+            *(Flag(kind="not-explained", exercise=id, detail=error[:MOST_DETAIL]) for id, error in unexplained),
+            *(Flag(kind=kind, exercise=None, detail=detail) for kind, detail in about_all.items() if detail),
+        )
         fault = any(verdict.outcome is Outcome.FAULT for verdict in verdicts)
         grade = Grade(
-            student=student,
+            student=file.student,
             assignment=self._lesson.assignment,
             status="fault" if fault else "graded",
             score=None if fault else sum(verdict.points for verdict in verdicts),

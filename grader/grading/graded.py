@@ -1,6 +1,6 @@
-"""What grading one submission gives, and what becomes of it where this machine had too little time.
+"""What grading one submission gives, also where it cannot be graded, or where this machine had too little time.
 
-It is graded once more, and then its grade is withheld, never lowered.
+In the latter case it is graded once more, and then its grade is withheld, never lowered.
 """
 
 from collections.abc import Callable
@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from nbformat import NotebookNode
 
 from grader.records import Grade
+from grader.submission.file import Problem, SubmissionFile
 
 TOO_BUSY = (
     "this machine was too busy: something was stopped that had not had its time. The grade is withheld, nothing is lost. "
@@ -38,3 +39,18 @@ def unless_starved(graded: Graded) -> Graded:
     if not graded.starved:
         return graded
     return replace(graded, grade=replace(graded.grade, status="fault", score=None, message=TOO_BUSY))
+
+
+def withheld(file: SubmissionFile, problem: Problem, max_score: float, isolation: str = "", device: str = "") -> Grade:
+    """Make a grade without verdicts, whose message says why there are none; a fault has no score."""
+    return Grade(
+        student=file.student,
+        assignment=file.assignment,
+        status=problem.status,
+        score=None if problem.status == "fault" else 0.0,
+        max_score=max_score,
+        message=problem.message,
+        proven=problem.proven,
+        isolation=isolation,
+        device=device,
+    )

@@ -27,23 +27,8 @@ from grader.submission.rebuild import Rebuilt
 EXPLAINING_SECONDS = 45.0
 Tell = Callable[[Verdict], None]
 
-
-def tell_nobody(verdict: Verdict) -> None:
-    """Do nothing with a verdict."""
-
-
 # Returns which exercises another run judges again. Arguments: the verdicts, and how the cells ended, by id.
 JudgedAgain = Callable[[Mapping[str, Verdict], Mapping[str, CellResult]], frozenset[str]]
-
-
-def none_again(verdicts: Mapping[str, Verdict], results: Mapping[str, CellResult]) -> frozenset[str]:
-    """Have no exercise judged again."""
-    return frozenset()
-
-
-def explaining() -> Allowance:
-    """Return what all explanations of one submission may take."""
-    return Allowance(EXPLAINING_SECONDS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,8 +48,10 @@ class RunJudge:
         notebook: that runs.
         trials: of the exercises to judge, by id.
         device: where the notebook runs, unless it is moved.
-        tell: gets each verdict as soon as it is known, without an explanation yet.
-        judged_again: tells which exercises another run judges again; these are left unexplained here.
+        tell: gets each verdict as soon as it is known, without an explanation yet; None if nobody waits for it.
+        judged_again: tells which exercises another run judges again; these are left unexplained here. None: none.
+        unexplained: gets by exercise id the error of ours that left a verdict without an explanation.
+        explaining: what all explanations of the submission may take.
     """
 
     lesson: Lesson
@@ -73,11 +60,10 @@ class RunJudge:
     trials: Mapping[str, Sequence[PlannedTrial]]
     reference_results: ReferenceResults
     device: str
-    tell: Tell = tell_nobody
-    judged_again: JudgedAgain = none_again
-    # Exercise id → the error of ours that left its verdict without an explanation.
-    unexplained: dict[str, str] = field(default_factory=dict)
-    explaining: Allowance = field(default_factory=explaining)
+    tell: Tell | None
+    judged_again: JudgedAgain | None
+    unexplained: dict[str, str]
+    explaining: Allowance
     put_off: frozenset[str] = frozenset()  # exercises that another run judges again
     _judged: dict[str, _Judged] = field(default_factory=dict)
     _repairs: dict[str, Repair | None] = field(default_factory=dict)
@@ -88,7 +74,7 @@ class RunJudge:
 
         One that fails is judged again after the last cell: what explains it may stand further down.
         """
-        if self.tell is tell_nobody:
+        if self.tell is None:
             return
         for id, planned in self.trials.items():
             if id not in self._seen and all(trial.key in evidence for trial in planned):
@@ -103,7 +89,8 @@ class RunJudge:
         judged = {
             id: self._judge(planned[0].exercise, evidence, self.device, cells) for id, planned in self.trials.items()
         }
-        self.put_off = self.judged_again({id: one.verdict for id, one in judged.items()}, results)
+        if self.judged_again:
+            self.put_off = self.judged_again({id: one.verdict for id, one in judged.items()}, results)
         for id in (id for id in judged if id not in self.put_off):
             try:
                 repair = self._search(judged[id], evidence)
@@ -151,7 +138,8 @@ class RunJudge:
         """Keep a verdict, and tell it."""
         judged = _Judged(verdict=verdict, evidence=self._evidence(verdict.id, evidence), wrong=cache(wrong))
         self._judged[verdict.id] = judged
-        self.tell(verdict)
+        if self.tell:
+            self.tell(verdict)
         return judged
 
     def _evidence(self, id: str, evidence: Mapping[str, Evidence]) -> tuple[Evidence | None, ...]:

@@ -162,14 +162,14 @@ def _exercise(verdict: Verdict) -> Iterator[Text]:
 
 
 @contextmanager
-def as_they_come(console: Console) -> Iterator[Callable[[Verdict], None]]:
+def as_they_come(console: Console) -> Iterator[Callable[[Verdict], None] | None]:
     """Show on a terminal how each exercise of a submission ends as it is known; the lines go when all are known.
 
     Yields:
-        A function that must be called with each verdict.
+        A function that must be called with each verdict; None where nobody sees it.
     """
     if not console.is_terminal:
-        yield lambda verdict: None
+        yield None
         return
     with Live(console=console, transient=True, auto_refresh=False) as live:
         told: dict[str, Text] = {}

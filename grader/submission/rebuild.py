@@ -45,6 +45,11 @@ class Rebuilt:
     written: tuple[Written, ...] = ()
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # for the student, by exercise id
 
+    @property
+    def own_sources(self) -> list[str]:
+        """The sources of the cells that `own` names, in their order."""
+        return [cell.source for cell in self.notebook.cells if cell.id in self.own]
+
 
 def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission) -> Rebuilt:
     """Put a submission into a copy of the released notebook.

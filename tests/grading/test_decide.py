@@ -7,7 +7,7 @@ from typing import cast
 from grader.course import lessons
 from grader.grading.decide import (
     ATTEMPTS,
-    SEED,
+    VERIFIED,
     WHOLE,
     better_training,
     decide,
@@ -21,7 +21,6 @@ from grader.submission.rebuild import Rebuilt
 LESSON = lessons()["1-attention"]
 EXERCISE = LESSON.exercise("1.9")
 TRAINED = {check.name for check in EXERCISE.checks if check.at}
-RUN = object()  # stands for the executed notebook of a run
 
 
 def verdict(*failed: str) -> Verdict:
@@ -59,9 +58,9 @@ def test_only_where_the_code_is_right_is_training_repeated() -> None:
 def test_training_is_not_repeated_where_follow_through_decides() -> None:
     lesson = lessons()["1-attention"]
     right = {exercise.id: replace(verdict(), id=exercise.id) for exercise in lesson.exercises}
-    assert trainings_to_repeat(lesson, {**right, "1.9": verdict(*TRAINED)}) == ["1.9"]
+    assert trainings_to_repeat(lesson, {**right, "1.9": verdict(*TRAINED)}, ()) == ["1.9"]
     below = replace(right["1.3"], outcome=Outcome.FAILED)
-    assert trainings_to_repeat(lesson, {**right, "1.3": below, "1.9": verdict(*TRAINED)}) == []
+    assert trainings_to_repeat(lesson, {**right, "1.3": below, "1.9": verdict(*TRAINED)}, ()) == []
 
 
 def test_the_better_run_counts_and_says_so() -> None:
@@ -73,39 +72,39 @@ def test_the_better_run_counts_and_says_so() -> None:
 
 
 class Runs:
-    """Runs that end as they are told to; keeps what they were asked for."""
+    """Runs that end as they are told to, while there is time; keeps what they were asked for."""
 
-    def __init__(self, *ends: Verdict) -> None:
-        self.ends, self.asked = list(ends), []
+    def __init__(self, *ends: Verdict, time: bool = True) -> None:
+        self.ends, self.asked, self.time = list(ends), [], time
 
-    def __call__(self, ids, lesson, seed):
-        self.asked.append((list(ids), lesson.whole is not None, seed))
-        return RUN, dict.fromkeys(ids, self.ends[0]) if not self.ends[1:] else dict.fromkeys(ids, self.ends.pop(0))
+    def __call__(self, ids, attempt):
+        if self.asked and not self.time:
+            return {}
+        self.asked.append((list(ids), attempt))
+        return dict.fromkeys(ids, self.ends[0] if not self.ends[1:] else self.ends.pop(0))
 
 
-def decided(runs: Runs, *, standing: tuple[str, ...] = (), time: bool = True, verifies: bool = True) -> Verdict:
-    found = decide(runs, LESSON, ["1.9"], standing, lambda attempt: 1000 + attempt, lambda: time, verifies)
-    assert found[0] is RUN
-    return found[1]["1.9"]
+def decided(runs: Runs, *, standing: tuple[str, ...] = (), verifies: bool = True) -> Verdict:
+    return decide(runs, LESSON, ["1.9"], standing, verifies)["1.9"]
 
 
 def test_what_is_verified_is_not_run_in_whole() -> None:
     runs = Runs(verdict())
     assert decided(runs).points == EXERCISE.points
-    assert runs.asked == [(["1.9"], True, SEED)]
+    assert runs.asked == [(["1.9"], VERIFIED)]
 
 
 def test_what_a_few_steps_leave_open_a_whole_training_decides_from_a_start_of_its_own() -> None:
     runs = Runs(verdict(*TRAINED), verdict())
     found = decided(runs)
     assert (found.points, found.notes) == (EXERCISE.points, (WHOLE,))
-    assert runs.asked == [(["1.9"], True, SEED), (["1.9"], False, 1001)]
+    assert runs.asked == [(["1.9"], VERIFIED), (["1.9"], 1)]
 
 
 def test_a_whole_training_that_fails_is_repeated_a_few_times() -> None:
     runs = Runs(verdict(*TRAINED))
     assert decided(runs).points < EXERCISE.points
-    assert [seed for _, _, seed in runs.asked] == [SEED, *(1000 + one for one in range(1, ATTEMPTS + 1))]
+    assert [attempt for _, attempt in runs.asked] == [VERIFIED, *range(1, ATTEMPTS + 1)]
 
 
 def test_nothing_is_run_in_whole_where_something_below_is_wrong_or_no_time_is_left() -> None:
@@ -113,7 +112,7 @@ def test_nothing_is_run_in_whole_where_something_below_is_wrong_or_no_time_is_le
     for runs, options in (
         (Runs(verdict(code, *TRAINED)), {}),
         (Runs(verdict(*TRAINED)), {"standing": ("1.2",)}),
-        (Runs(verdict(*TRAINED)), {"time": False}),
+        (Runs(verdict(*TRAINED), time=False), {}),
     ):
         decided(runs, **options)
         assert len(runs.asked) == 1
@@ -122,7 +121,7 @@ def test_nothing_is_run_in_whole_where_something_below_is_wrong_or_no_time_is_le
 def test_whole_trainings_can_be_asked_for() -> None:
     runs = Runs(verdict())
     assert decided(runs, verifies=False).notes == ()
-    assert runs.asked == [(["1.9"], False, 1001)]
+    assert runs.asked == [(["1.9"], 1)]
 
 
 def test_a_counter_in_the_cell_of_another_exercise_is_read_too() -> None:

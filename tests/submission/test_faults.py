@@ -17,7 +17,7 @@ from nbgrader.api import Gradebook
 
 from examples.make import classes, content
 from grader.course import lessons
-from grader.grading.withheld import withheld
+from grader.grading.graded import withheld
 from grader.submission.file import IntakeError, SubmissionFile
 from grader.submission.intake import find_all, read
 

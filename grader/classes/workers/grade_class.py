@@ -10,8 +10,7 @@ from dataclasses import replace
 from grader.classes.workers.job import Course, Job, JobMaker, parsed
 from grader.classes.workers.workers import UnfitWorker, Workers, WorkersLost
 from grader.course import max_score
-from grader.grading.graded import Graded, again_if_starved, unless_starved
-from grader.grading.withheld import withheld
+from grader.grading.graded import Graded, again_if_starved, unless_starved, withheld
 from grader.records import Grade
 from grader.submission.file import Problem, SubmissionFile
 

@@ -16,7 +16,7 @@ from grader.classes.workers.servers import thread_server
 from grader.classes.workers.workers import UnfitWorker
 from grader.grading import grade as grading
 from grader.grading.graded import Graded
-from grader.grading.judge_run import Tell, tell_nobody
+from grader.grading.judge_run import Tell
 from grader.paths import own_lessons
 from grader.records import Outcome, Verdict
 from grader.submission.file import SubmissionFile
@@ -52,7 +52,7 @@ def _run(job: Job) -> Graded:
     settings = job.settings
     server = thread_server(settings.tier, settings.device)
     with reserve_core() if settings.device == "cpu" else nullcontext():  # a GPU's driver needs more cores
-        tell = _beside(job.file) if job.tells else tell_nobody
+        tell = _beside(job.file) if job.tells else None
         return grading.grade(job.file, server=server, settings=settings, released=_notebook(job.released), tell=tell)
 
 

@@ -14,8 +14,7 @@ import pytest
 from grader.classes.workers.grade_class import ATTEMPTS, grade_class, grade_one
 from grader.classes.workers.job import Course, Job
 from grader.classes.workers.workers import Workers
-from grader.grading.graded import Graded
-from grader.grading.withheld import withheld
+from grader.grading.graded import Graded, withheld
 from grader.records import GradingSettings
 from grader.submission.file import Problem
 from grader.submission.intake import find
