@@ -10,8 +10,8 @@ from collections.abc import Collection, Mapping
 
 from nbformat import NotebookNode
 
+from grader.grading.pruning import student_looks_names_up
 from grader.submission.code.source_names import bound_names, cached_by_source, mentioned_names, parse_statements
-from grader.submission.code.student_code import student_looks_names_up
 
 # Kinds of expression that call no function. An operator, as in `a + b`, calls a method of its operands; that
 # is accepted.

@@ -157,8 +157,11 @@ class _Grading:
     def grade(self, file: SubmissionFile) -> Graded:
         """Run the notebook, judge again with stand-ins, and assemble the grade."""
         ids = [exercise.id for exercise in self._lesson.exercises]
-        again = self._judged_again if self._lesson.follow_through else None
-        submitted = self._decide(self._rebuilt.notebook, ids, again=again)
+
+        def again(verdicts: Mapping[str, Verdict], results: Mapping[str, CellResult]) -> frozenset[str]:
+            return judged_again(self._lesson, self._rebuilt, verdicts, self._unsolved(results))
+
+        submitted = self._decide(self._rebuilt.notebook, ids, again=again if self._lesson.follow_through else None)
         assert self._first is not None  # the first run always takes place
         followed = follow_through(
             self._lesson,
@@ -267,10 +270,6 @@ class _Grading:
         failed = {id for id, verdict in submitted.items() if verdict.outcome is not Outcome.PASSED}
         return self._decide(notebook, ids, failed - carried_on(self._lesson, notebook) - ids)
 
-    def _judged_again(self, verdicts: Mapping[str, Verdict], results: Mapping[str, CellResult]) -> frozenset[str]:
-        """Return the exercises that are judged again, with stand-ins for what they build on."""
-        return judged_again(self._lesson, self._rebuilt, verdicts, self._unsolved(results))
-
     def _unsolved(self, results: Mapping[str, CellResult]) -> frozenset[str]:
         """Find the exercises with no answer, the unchanged stub, or an answer that does not parse.
 
@@ -290,18 +289,18 @@ class _Grading:
     def _assemble(self, file: SubmissionFile, execution: Execution, verdicts: tuple[Verdict, ...]) -> Graded:
         """Fail answers that call built-ins, make the grade, and show its verdicts in the notebook."""
         verdicts, found = refuse_built_ins(self._lesson, self._rebuilt, verdicts, self._builtin_calls)
-        unexplained = sorted(self._unexplained.items())
-        about_all = {
-            "out-of-time": f"{self._lesson.limits.seconds:g} s for all runs" if self._left_out else "",
-            "ran-on-cpu": execution.moved[:MOST_DETAIL],
-            "renamed": file.note,
-            "draft": "Moodle has it as a draft: it was not submitted" if file.draft else "",
-        }
-        flags = (
-            *found,
-            *(Flag(kind="not-explained", exercise=id, detail=error[:MOST_DETAIL]) for id, error in unexplained),
-            *(Flag(kind=kind, exercise=None, detail=detail) for kind, detail in about_all.items() if detail),
-        )
+        flags = list(found)
+        for id, error in sorted(self._unexplained.items()):
+            flags.append(Flag(kind="not-explained", exercise=id, detail=error[:MOST_DETAIL]))
+        if self._left_out:
+            limit = f"{self._lesson.limits.seconds:g} s for all runs"
+            flags.append(Flag(kind="out-of-time", exercise=None, detail=limit))
+        if execution.moved:
+            flags.append(Flag(kind="ran-on-cpu", exercise=None, detail=execution.moved[:MOST_DETAIL]))
+        if file.note:
+            flags.append(Flag(kind="renamed", exercise=None, detail=file.note))
+        if file.draft:
+            flags.append(Flag(kind="draft", exercise=None, detail="Moodle has it as a draft: it was not submitted"))
         fault = any(verdict.outcome is Outcome.FAULT for verdict in verdicts)
         grade = Grade(
             student=file.student,
@@ -310,7 +309,7 @@ class _Grading:
             score=None if fault else sum(verdict.points for verdict in verdicts),
             max_score=self._lesson.max_score,
             verdicts=verdicts,
-            flags=flags,
+            flags=tuple(flags),
             written=self._rebuilt.written,
             message="a check of ours failed; the grade is withheld, nothing is lost" if fault else "",
             isolation=execution.isolation,

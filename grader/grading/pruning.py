@@ -1,14 +1,13 @@
 """Leave out cells that no verdict depends on."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from nbformat import NotebookNode
 
 from grader.declare.lesson import Lesson
 from grader.judge.planned_trial import PlannedTrial
 from grader.submission.cells import Role, is_off, only_draws, role
-from grader.submission.code.source_names import bound_names, free_names, imported_names, mentioned_names
-from grader.submission.code.student_code import student_looks_names_up
+from grader.submission.code.source_names import bound_names, free_names, imported_names, looks_names_up, mentioned_names
 
 
 def unneeded_cells(
@@ -71,3 +70,12 @@ def _provided_names(source: str, imports: Collection[tuple[str, str]]) -> frozen
 def _used_names(source: str) -> frozenset[str]:
     """Return the names that a cell reads and does not bind, or all that it mentions if it does not parse."""
     return mentioned_names(source) if bound_names(source) is None else free_names(source)
+
+
+def student_looks_names_up(cells: Iterable[NotebookNode], own: Collection[str]) -> bool:
+    """Tell whether an answer, or a cell that the student added, may look names up, as with `globals()`.
+
+    Args:
+        own: ids of the cells that the student added.
+    """
+    return any(looks_names_up(cell.source) for cell in cells if cell.id in own or role(cell.id) is Role.ANSWER)

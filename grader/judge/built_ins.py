@@ -59,7 +59,8 @@ def refuse_built_ins(
             if verdict.outcome is not Outcome.FAULT:
                 verdict = refused(verdict, IS_CARRY_ON)
         elif same_definitions(answer, given, exercise.defines):
-            flags.append(_carry_on_flag(exercise))
+            # The answer loses no points: a student may have written the same line.
+            flags.append(Flag(kind="same-as-carry-on", exercise=exercise.id, detail="equals the carry-on cell"))
         judged.append(verdict)
     if (modules := imported_course("\n".join(own))) and not any(flag.kind == "imports-course" for flag in flags):
         flags.append(Flag(kind="imports-course", exercise=None, detail=", ".join(modules)))
@@ -93,9 +94,3 @@ def refused(verdict: Verdict, message: str) -> Verdict:
         diagnosis="built-in",
         checks=tuple(replace(check, points=0.0) for check in verdict.checks),
     )
-
-
-def _carry_on_flag(exercise: Exercise) -> Flag:
-    """Make the flag of an answer that equals the carry-on cell."""
-    # The answer loses no points: a student may have written the same line.
-    return Flag(kind="same-as-carry-on", exercise=exercise.id, detail="equals the carry-on cell")

@@ -49,7 +49,7 @@ def join(cells: Mapping[int, str], names: set[str]) -> Joined:
         names: what the exercise asks to define.
     """
     parts = [part for part in _whole_parts(cells) if not _is_comment(part.source)]
-    defining = {part: found for part in parts if (found := defined(part.source, names))}
+    defining = {part: found for part in parts if (found := defined(part.source) & names)}
     scratch = {part for part in parts if part not in defining and _is_scratch(part.source)}
     parts = [part for part in parts if part not in scratch]
     replaced = _replaced(defining)
@@ -94,7 +94,7 @@ def _size_of_whole(parts: Sequence[_Part]) -> int:
     return 1
 
 
-def _replaced(defining: dict[_Part, set[str]]) -> set[_Part]:
+def _replaced(defining: dict[_Part, frozenset[str]]) -> set[_Part]:
     """Return the cells of which later cells define again all that they define of the exercise's names."""
     replaced: set[_Part] = set()
     later: set[str] = set()
@@ -125,16 +125,10 @@ def _without_cell_magic(source: str) -> str:
     return re.sub(r"\A\s*%%[^\n]*\n?", "", source)
 
 
-def defined(source: str, names: set[str], strictly: bool = False) -> set[str]:
-    """Return those of the names that a cell defines at its top level.
+def defined(source: str) -> frozenset[str]:
+    """Return the names that a cell defines at its top level.
 
-    Args:
-        strictly: decides about a cell that does not parse. If true, such a cell defines nothing; if false, it
-            defines each name with a line that begins with `def name`, `class name` or `name =`.
+    Where Python cannot read the cell, these are the names of the lines that begin with `def name`, `class name` or `name =`.
     """
-    names_bound = bound_names(source)
-    if names_bound is None:
-        if strictly:
-            return set()
-        return {name for name, _ in binding_lines(source)} & names
-    return {*names_bound} & names
+    bound = bound_names(source)
+    return frozenset(name for name, _ in binding_lines(source)) if bound is None else bound

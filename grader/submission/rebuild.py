@@ -26,6 +26,7 @@ from grader.submission.cells import (
     role,
     written_cell,
 )
+from grader.submission.code.source_names import bound_names
 from grader.submission.file import Cell, Submission, Unreadable
 from grader.submission.limits import refuse_much_code
 from grader.submission.parts import defined, is_rest, join
@@ -51,6 +52,17 @@ class Rebuilt:
         return [cell.source for cell in self.notebook.cells if cell.id in self.own]
 
 
+@dataclass(frozen=True)
+class _ReadCell:
+    """A submitted code cell, and what is read from it: once, whoever asks."""
+
+    source: str
+    exercises: frozenset[str]  # the ids of those to which it belongs
+    defines: frozenset[str]  # as `defined` returns it
+    parses: bool
+    released: str | None  # the id of the released cell that it is a copy of; None if the student added it
+
+
 def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission) -> Rebuilt:
     """Put a submission into a copy of the released notebook.
 
@@ -60,31 +72,29 @@ def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission) -> Reb
     Raises:
         Unreadable: no cell answers any exercise, or the student's code is too long.
     """
-    given = _given_cells(master)
+    given = [cell for cell in master.cells if cell.cell_type == "code" and role(cell.id) is not Role.ANSWER]
     released = {cell.source.strip() for cell in given}
     refuse_much_code(cell.source for cell in submission.cells if cell.source.strip() not in released)
-    predictions, cells = _predictions(submission.cells, master)
-    submission = replace(submission, cells=cells)
-    owners = _owners(submission.cells, lesson.exercises)
+    predictions, others = _predictions(submission.cells, master)
+    cells = _read_cells(others, lesson.exercises, given)
     answers: dict[str, str] = {}
     notes: dict[str, tuple[str, ...]] = {}
     used: set[int] = set()  # indices of the cells that belong to an exercise
     for exercise in lesson.exercises:
-        source, remarks, belonging = _choose(exercise, submission.cells, owners, given)
+        source, remarks, belonging = _choose(exercise, cells)
         used |= belonging
         if source is not None:
             answers[exercise.id] = source
         if remarks:
             notes[exercise.id] = remarks
     # A notebook of another course may have the same '# @exercise' lines.
-    if not any(defined(answers.get(exercise.id, ""), set(exercise.defines)) for exercise in lesson.exercises):
+    if not any(defined(answers.get(exercise.id, "")) & {*exercise.defines} for exercise in lesson.exercises):
         raise Unreadable(
             f"no exercise cell of {lesson.assignment} is in it: no cell defines {lesson.exercises[0].defines[0]}, or "
             "another name that the lesson asks for. It is of another lesson or course: submit "
             f"{lesson.assignment}.ipynb. (Instructor: --assignment says which lesson a file is of.)"
         )
-    own = _own_cells(submission.cells, owners, used, master, lesson)
-    rebuilt = _assemble(lesson, master, answers, own, notes)
+    rebuilt = _assemble(lesson, master, answers, _own_cells(cells, used, lesson.exercises), notes)
     return _with_students_words(rebuilt, predictions, written_texts(master, submission.texts))
 
 
@@ -117,53 +127,48 @@ def _with_students_words(rebuilt: Rebuilt, predictions: Mapping[str, str], writt
     return replace(rebuilt, own=(*rebuilt.own, *predictions), written=written)
 
 
-def _owners(cells: Sequence[Cell], exercises: Sequence[Exercise]) -> list[set[str]]:
-    """Return for each cell the exercises to which it belongs.
+def _read_cells(cells: Sequence[Cell], exercises: Sequence[Exercise], given: Sequence[NotebookNode]) -> list[_ReadCell]:
+    """Read the submitted code cells.
 
     A cell that is only the rest of the one above it belongs where that belongs: some editors split off a cell without
     its metadata.
-    """
-    owners: list[set[str]] = []
-    for index, cell in enumerate(cells):
-        owner = _marked_for(cell, exercises)
-        if not owner and index and owners[-1] and is_rest(cells[index - 1].source, cell.source):
-            owner = owners[-1]
-        owners.append(owner)
-    return owners
-
-
-def _marked_for(cell: Cell, exercises: Sequence[Exercise]) -> set[str]:
-    """Return the exercise ids in a cell's '# @exercise' lines; without such a line, that of its grade id."""
-    if marked := marked_exercises(cell.source) & {exercise.id for exercise in exercises}:
-        return marked
-    return {exercise.id for exercise in exercises if cell.grade_id == answer_cell(exercise.id)}
-
-
-def _choose(
-    exercise: Exercise, cells: Sequence[Cell], owners: Sequence[set[str]], given: Sequence[NotebookNode]
-) -> tuple[str | None, tuple[str, ...], set[int]]:
-    """Choose the cells that count as the answer to an exercise.
 
     Args:
-        owners: for each cell the exercises to which it belongs.
         given: the released code cells that are no answers.
+    """
+    read: list[_ReadCell] = []
+    for cell in cells:
+        owners = _marked_for(cell, exercises)
+        if not owners and read and read[-1].exercises and is_rest(read[-1].source, cell.source):
+            owners = read[-1].exercises
+        parses = bound_names(cell.source) is not None
+        read.append(_ReadCell(cell.source, owners, defined(cell.source), parses, _released_as(cell, given)))
+    return read
+
+
+def _marked_for(cell: Cell, exercises: Sequence[Exercise]) -> frozenset[str]:
+    """Return the exercise ids in a cell's '# @exercise' lines; without such a line, that of its grade id."""
+    marked = marked_exercises(cell.source) & {exercise.id for exercise in exercises}
+    return frozenset(marked or (exercise.id for exercise in exercises if cell.grade_id == answer_cell(exercise.id)))
+
+
+def _choose(exercise: Exercise, cells: Sequence[_ReadCell]) -> tuple[str | None, tuple[str, ...], set[int]]:
+    """Choose the cells that count as the answer to an exercise.
 
     Returns:
         The answer's source or None, notes for the student, and the indices of all cells that belong to the
         exercise.
     """
     names = set(exercise.defines)
-    marked = [index for index, ids in enumerate(owners) if exercise.id in ids]
+    marked = [index for index, cell in enumerate(cells) if exercise.id in cell.exercises]
     elsewhere = [
         index
         for index, cell in enumerate(cells)
-        if not owners[index]
-        and names & defined(cell.source, names, strictly=True)
         # The released "Stuck on …? Carry on" cells define the names too, and are no answers.
-        and _released_as(cell, given) is None
+        if not cell.exercises and cell.parses and names & cell.defines and cell.released is None
     ]
     remarks: tuple[str, ...] = ()
-    if any(names & defined(cells[index].source, names) for index in marked):
+    if any(names & cells[index].defines for index in marked):
         chosen = marked
         if elsewhere:
             remarks = (f"You also define {exercise.name} in a cell of your own; the exercise's cell counted.",)
@@ -185,35 +190,23 @@ def _choose(
     return joined.source, remarks, set(chosen) - joined.scratch
 
 
-def _own_cells(
-    cells: Sequence[Cell], owners: Sequence[set[str]], used: set[int], master: NotebookNode, lesson: Lesson
-) -> dict[str, list[str]]:
+def _own_cells(cells: Sequence[_ReadCell], used: set[int], exercises: Sequence[Exercise]) -> dict[str, list[str]]:
     """Map the id of each released cell to the sources of the student's own cells that follow it.
 
     The key "" has the cells before the first released cell. `used` has the indices of the answers.
     """
-    given = _given_cells(master)
     own: dict[str, list[str]] = defaultdict(list)
     previous, count = "", 0
     for index, cell in enumerate(cells):
         if index in used:
-            ids = owners[index] or {
-                exercise.id
-                for exercise in lesson.exercises
-                if set(exercise.defines) & defined(cell.source, set(exercise.defines))
-            }
+            ids = cell.exercises or {exercise.id for exercise in exercises if cell.defines & {*exercise.defines}}
             previous = max((answer_cell(id) for id in ids), default=previous)
-        elif (released := _released_as(cell, given)) is not None:
-            previous = released
+        elif cell.released is not None:
+            previous = cell.released
         elif cell.source.strip() and count < MAX_OWN_CELLS:
             own[previous].append(cell.source)
             count += 1
     return own
-
-
-def _given_cells(master: NotebookNode) -> list[NotebookNode]:
-    """Return the released code cells that are no answers."""
-    return [cell for cell in master.cells if cell.cell_type == "code" and role(cell.id) is not Role.ANSWER]
 
 
 def _released_as(cell: Cell, given: Sequence[NotebookNode]) -> str | None:

@@ -5,5 +5,5 @@ call to call (`keeps_state`, `library_state`, `told_names`), and what stays the 
 change, so that two codes can be compared: `words` (what a piece of code is made of), trees without comments (`without_docs`),
 without dead code (`live`) or without names for values that are used once (`inlined`), and what stands for each name
 (`labels_in`).
-May import: submission.cells.
+May import: nothing of grader.
 """
