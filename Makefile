@@ -86,7 +86,7 @@ release: setup  ## write dist/ from the tag that is checked out: the wheel, the 
 	$(RUN)/python -m grader.commands.release dist
 
 students: build  ## write dist/attention-course.zip, which students get, from the files as they are
-	$(RUN)/python -m grader.build.student_zip dist
+	$(RUN)/grader students
 
 preview: build  ## write dist/preview: the lessons as pages with all outputs, solved and unsolved (minutes)
 	$(RUN)/python -m grader.build.preview dist/preview

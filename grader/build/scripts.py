@@ -15,13 +15,11 @@ import nbformat
 from nbformat import NotebookNode
 
 from grader.build.errors import BuildError
-from grader.build.glossary import with_glossary
-from grader.build.points_table import with_points_table
 from grader.build.provided import inline, title_of
 from grader.build.questions import question_cells
 from grader.build.questions import title_of as question_title
-from grader.build.reading_time import with_reading_time
 from grader.build.script_checks import check_against_script, check_what_students_read, without_directives
+from grader.build.script_texts import with_glossary, with_points_table, with_reading_time
 from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
 from grader.submission.cells import (

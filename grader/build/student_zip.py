@@ -1,13 +1,13 @@
-"""Makes the zip that students get: `grader students`, `make release`, or `python -m grader.build.student_zip dist`.
+"""Makes the zip that students get: `grader students`, or `make release`.
 
 The same files give the same bytes on every machine: the members are sorted, have one fixed date, and are not
 compressed, because compressed bytes depend on the library.
 """
 
 import io
-import sys
 import tomllib
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -16,7 +16,7 @@ from packaging.utils import canonicalize_name
 from grader.build.errors import BuildError
 from grader.build.links import linked_pages, repository_of, setting_of, with_pages_beside
 from grader.course import lessons
-from grader.paths import course_root, notebook_path, shipped_root, write_atomically
+from grader.paths import notebook_path, shipped_root
 
 DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can hold
 NO_REPOSITORY = (
@@ -45,7 +45,7 @@ def student_zip(root: Path, name: str = "") -> tuple[str, bytes]:
     project = tomllib.loads((of_project / "pyproject.toml").read_text("utf-8"))
     name = name or project["project"]["name"]
     files = {
-        "requirements.txt": _requirements(project).encode(),
+        "requirements.txt": "\n".join([*ABOVE, *_student_requirements(project), ""]).encode(),
         "environment.yml": _environment(project).encode(),
         "LICENSE": (of_project / "LICENSE").read_bytes(),
     }
@@ -76,7 +76,7 @@ def handed_out(root: Path, name: str = "") -> tuple[str, bytes]:
     return student_zip(root, name)
 
 
-def pack(files: dict[str, bytes], executable: tuple[str, ...] = ()) -> bytes:
+def pack(files: Mapping[str, bytes], executable: tuple[str, ...] = ()) -> bytes:
     """Make a zip of files, given by path; the same files give the same bytes.
 
     Args:
@@ -106,11 +106,6 @@ def _student_requirements(project: dict) -> list[str]:
         ) from error
 
 
-def _requirements(project: dict) -> str:
-    """Return the text of requirements.txt."""
-    return "\n".join([*ABOVE, *_student_requirements(project), ""])
-
-
 def _environment(project: dict) -> str:
     """Return the text of environment.yml for conda."""
     python = project["project"]["requires-python"]
@@ -119,19 +114,3 @@ def _environment(project: dict) -> str:
         "name: attention-students\nchannels:\n  - conda-forge\n"
         f"dependencies:\n  - python{python}\n  - pip\n  - pip:\n      - -r requirements.txt\n"
     )
-
-
-def main() -> None:
-    """Write the zip into the folder that the first argument names, or into dist, and print its path."""
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "dist")
-    try:
-        name, content = handed_out(course_root())
-    except (BuildError, FileNotFoundError) as error:
-        sys.exit(f"release: {error}")
-    path = folder / f"{name}.zip"
-    write_atomically(path, content)
-    print(f"wrote {path}")
-
-
-if __name__ == "__main__":
-    main()

@@ -16,26 +16,24 @@ from grader.commands.options import AppealOptions, AppealsOptions, DecisionOptio
 from grader.commands.output_file import write_lines
 from grader.complaint import Complaint
 from grader.records import Appeal, GradebookEntry
-from grader.report.text import clean, number, who
+from grader.report.text import clean, number, or_dash, who
 
 OUTCOMES = {"": "waits", "points": "points set", "keep": "points kept"}
 
 
 def add(options: AppealOptions, terminal: Terminal) -> None:
     """Record a student's request."""
-    entries = recorded_entries(options.root, options.gradebook)
-    config = read_config(options.root)
-    url = options.gradebook or config.gradebook
-    entry = submission_of(list(entries), options.submission, options.student)
-    appeal = add_appeal(url, config.course_id, entry, options.exercise, options.text)
-    page = write_page(config, url, entry)
+    config = read_config(options.root, options.gradebook)
+    entry = submission_of(list(recorded_entries(config)), options.submission, options.student)
+    appeal = add_appeal(config.gradebook, config.course_id, entry, options.exercise, options.text)
+    page = write_page(config, entry)
     terminal.say(f"appeal {appeal.number}: {who(entry.student)}, {entry.assignment}, {options.exercise}")
     terminal.say(f"page  {page}")
 
 
 def show(options: AppealsOptions, terminal: Terminal) -> None:
     """List the appeals that wait, or all."""
-    found = _appeals(recorded_entries(options.root, options.gradebook))
+    found = _appeals(recorded_entries(read_config(options.root, options.gradebook)))
     found = [pair for pair in found if options.everything or not pair[1].outcome]
     if options.json is not None:
         write_lines(options.json, [_line(*pair) for pair in found], terminal.out.file)
@@ -50,18 +48,17 @@ def decide(options: DecisionOptions, terminal: Terminal) -> None:
     points = options.points
     if (points is None) != options.keep:
         raise Complaint("pass either --points or --keep")
-    found = _appeals(recorded_entries(options.root, options.gradebook))
+    config = read_config(options.root, options.gradebook)
+    found = _appeals(recorded_entries(config))
     entry, appeal = next((pair for pair in found if pair[1].number == options.number), (None, None))
     if entry is None or appeal is None:
         raise Complaint(f"there is no appeal {options.number}; see grader appeal list --all")
-    config = read_config(options.root)
-    url = options.gradebook or config.gradebook
-    decide_appeal(url, config.course_id, entry, appeal, points, options.comment)
-    after = read_entry(url, config.course_id, entry.student.id, entry.assignment) or entry
-    page = write_page(config, url, entry)
+    decide_appeal(config.gradebook, config.course_id, entry, appeal, points, options.comment)
+    after = read_entry(config.gradebook, config.course_id, entry.student.id, entry.assignment) or entry
+    page = write_page(config, entry)
     change = f"{_points(entry, appeal)} → {_points(after, appeal)}" if points is not None else "the points stay"
     about = f"{who(entry.student)}, {entry.assignment}, {appeal.exercise}"
-    terminal.say(f"{about}: {change}; score {_score(entry)} → {_score(after)}")
+    terminal.say(f"{about}: {change}; score {or_dash(entry.score)} → {or_dash(after.score)}")
     terminal.say(f"page  {page}")
 
 
@@ -102,8 +99,4 @@ def _points(entry: GradebookEntry, appeal: Appeal) -> str:
     cell = entry.cells.get(appeal.exercise)
     if cell is None:
         return "–"
-    return f"{'–' if cell.points is None else number(cell.points)} of {number(cell.max_points)}"
-
-
-def _score(entry: GradebookEntry) -> str:
-    return "–" if entry.score is None else number(entry.score)
+    return f"{or_dash(cell.points)} of {number(cell.max_points)}"

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from grader.build.gradescope_zip import autograder
-from grader.classes.gradebook.config import read_config
+from grader.classes.gradebook.config import CourseConfig, read_config
 from grader.classes.gradebook.reader import read_whole
 from grader.classes.results.feedback_zip import FeedbackZip, WrongDownload, feedback_zip
 from grader.commands.console import Terminal, check_assignment
@@ -30,13 +30,14 @@ def run(options: ExportOptions, terminal: Terminal) -> None:
     if options.autograder is not None:
         write_autograder(options.autograder, options, terminal)
         return
-    entries = recorded_entries(options.root, options.gradebook, options.assignment)
+    config = read_config(options.root, options.gradebook)
+    entries = recorded_entries(config, options.assignment)
     if options.fill:
         write = partial(export, options.service, entries, column=options.column)
         exported = read_own_file(options.fill, lambda text: write(own=text))
     else:
         exported = export(options.service, entries, column=options.column)
-    packed = _feedback(options) if options.feedback else None
+    packed = _feedback(options, config) if options.feedback else None
     _write(options, exported.text, packed, entries, terminal)
     for remark in (*_remarks(entries, exported.left_out, options.service), *exported.remarks):
         terminal.complain(remark)
@@ -62,7 +63,7 @@ def _wrong_options(options: ExportOptions) -> str:
     return ""
 
 
-def _feedback(options: ExportOptions) -> FeedbackZip:
+def _feedback(options: ExportOptions, config: CourseConfig) -> FeedbackZip:
     """Pack the feedback on the downloaded submissions.
 
     Raises:
@@ -72,11 +73,9 @@ def _feedback(options: ExportOptions) -> FeedbackZip:
     files, failed = find_all(options.submissions or (), tuple(lessons()), options.assignment, assignment_by_exercise())
     if problem := next((file.problem for file in failed if file.problem), None):
         raise WrongDownload(problem.message)
-    config = read_config(options.root)
     wanted = [(file.student, file.assignment) for file in files]
-    url = options.gradebook or config.gradebook
-    entries = read_whole(url, config.course_id, wanted)
-    return feedback_zip(options.service, files, entries, config.results_folder(url) / "autograded")
+    entries = read_whole(config.gradebook, config.course_id, wanted)
+    return feedback_zip(options.service, files, entries, config.results / "autograded")
 
 
 def _write(

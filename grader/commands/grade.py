@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.classes.gradebook.connection import shown
-from grader.classes.gradebook.errors import RecordError, StudentNameError
+from grader.classes.gradebook.errors import RecordError, StudentNameError, shown
 from grader.classes.workers import worker
 from grader.classes.workers.cluster import cluster_workers
 from grader.classes.workers.grade_class import grade_class
@@ -40,6 +39,7 @@ from grader.submission.file import NoSuchPath, SubmissionFile
 from grader.submission.intake import find_all
 
 if TYPE_CHECKING:
+    from grader.classes.gradebook.config import CourseConfig
     from grader.classes.results.writer import ResultsWriter
 
 GRADED, SOME_NOT_GRADED, WRONG_USE = 0, 1, 2  # exit statuses
@@ -175,8 +175,7 @@ class CannotStart(Complaint):
 class _Outputs:
     """Where grades go."""
 
-    gradebook: str  # URL
-    course: str  # its name in the gradebook
+    config: CourseConfig
     results: ResultsWriter
     pages: Path  # the folder for the class page
     write_line: Callable[[str], None]
@@ -196,10 +195,9 @@ def _open_outputs(options: GradeOptions, stack: ExitStack) -> _Outputs:
     root, html = options.root, options.html
     masters = {name: master_notebook(root, name) for name in lessons()}
     try:
-        config = read_config(root)
-        url = options.gradebook or config.gradebook
-        folder = config.results_folder(url)
-        writer = stack.enter_context(open_gradebook(url, lessons(), masters, config.course_id, config.late_penalty))
+        config = read_config(root, options.gradebook)
+        gradebook = open_gradebook(config.gradebook, lessons(), masters, config.course_id, config.late_penalty)
+        writer = stack.enter_context(gradebook)
         if html:
             with writing(html):
                 html.mkdir(parents=True, exist_ok=True)
@@ -207,10 +205,9 @@ def _open_outputs(options: GradeOptions, stack: ExitStack) -> _Outputs:
     except (RecordError, CannotWrite) as error:
         raise CannotStart(str(error)) from error
     return _Outputs(
-        gradebook=url,
-        course=config.course_id,
-        results=ResultsWriter(folder, html, writer),
-        pages=html or folder / "feedback",
+        config=config,
+        results=ResultsWriter(config.results, html, writer),
+        pages=html or config.results / "feedback",
         write_line=write_line,
     )
 
@@ -249,15 +246,11 @@ def _grade(
             if options.json:
                 outputs.write_line(outputs.results.line(graded))
             advance(graded.grade)
-    return _results(outputs, options.root, files, done, others)
+    return _results(outputs, files, done, others)
 
 
 def _results(
-    outputs: _Outputs,
-    root: Path,
-    files: Sequence[SubmissionFile],
-    done: Set[tuple[str, str]],
-    others: Sequence[GradebookEntry],
+    outputs: _Outputs, files: Sequence[SubmissionFile], done: Set[tuple[str, str]], others: Sequence[GradebookEntry]
 ) -> Results:
     """Write the page of the whole class, and collect what to show of this run.
 
@@ -269,25 +262,20 @@ def _results(
     from grader.classes.gradebook.reader import read_class
     from grader.commands.from_gradebook import with_checks
 
-    everybody = read_class(outputs.gradebook, outputs.course)
+    everybody = read_class(outputs.config.gradebook, outputs.config.course_id)
     ours = [entry for entry in everybody if (entry.student.id, entry.assignment) in done]
     late = {(file.student, file.assignment) for file in files if file.late}
-    shown = with_checks(everybody, root, outputs.gradebook) if len(everybody) <= MOST_WITH_CHECKS else everybody
+    shown = with_checks(outputs.config, everybody) if len(everybody) <= MOST_WITH_CHECKS else everybody
+    page = outputs.pages / "class.html"
+    write_result(page, class_page(shown))
     return Results(
         entries=sorted([*ours, *others], key=lambda entry: (entry.assignment, entry.student.id)),
-        gradebook=outputs.gradebook,
-        class_page=_write_class_page(outputs.pages, shown),
+        gradebook=outputs.config.gradebook,
+        class_page=page,
         not_counted_late=[
             entry for entry in ours if (entry.student.id, entry.assignment) in late and entry.seconds_late is None
         ],
     )
-
-
-def _write_class_page(folder: Path, entries: Sequence[GradebookEntry]) -> Path:
-    """Write the page of the whole class into a folder; return its path."""
-    page = folder / "class.html"
-    write_result(page, class_page(entries))
-    return page
 
 
 def _about_late(entries: Sequence[GradebookEntry]) -> str:

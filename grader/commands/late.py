@@ -8,19 +8,19 @@ from grader.commands.console import Terminal
 from grader.commands.from_gradebook import write_page
 from grader.commands.options import LateOptions
 from grader.records import GradebookEntry
-from grader.report.text import clean, number, who
+from grader.report.text import clean, number, or_dash, who
 
 
 def run(options: LateOptions, terminal: Terminal) -> None:
     """Write it into the gradebook and onto the student's page."""
-    config = read_config(options.root)
-    url = options.gradebook or config.gradebook
-    before = _submission(options, read_class(url, config.course_id, options.assignment))
-    after = set_lateness(url, config.course_id, options.student, before.assignment, options.hours, config.late_penalty)
-    page = write_page(config, url, after)
+    config = read_config(options.root, options.gradebook)
+    url, course = config.gradebook, config.course_id
+    before = _submission(options, read_class(url, course, options.assignment))
+    after = set_lateness(url, course, options.student, before.assignment, options.hours, config.late_penalty)
+    page = write_page(config, after)
     late = f"{number(options.hours)} hours late" if options.hours else "in time"
     cost = f"{number(after.penalty)} points taken off; " if after.penalty else ""
-    scores = f"score {_score(before)} → {_score(after)}"
+    scores = f"score {or_dash(before.score)} → {or_dash(after.score)}"
     terminal.say(f"{who(after.student)}, {after.assignment}: {late}; {cost}{scores}")
     if options.hours and not after.penalty:
         terminal.complain(
@@ -45,7 +45,3 @@ def _submission(options: LateOptions, entries: list[GradebookEntry]) -> Gradeboo
         names = ", ".join(entry.assignment for entry in own)
         raise RecordError(f"which assignment? Pass --assignment, one of {names}")
     return own[0]
-
-
-def _score(entry: GradebookEntry) -> str:
-    return "–" if entry.score is None else number(entry.score)

@@ -1,16 +1,14 @@
 """What each command takes: a record whose fields are the options and arguments of its command line, said nowhere else.
 
-`takes` gives a command the options of a record. A field without an option is for who calls the command from Python; the
-field `root` is the course's folder, in which the command runs.
+`takes` gives a command the options of a record. A field without an option is for who calls the command from Python.
 """
 
 import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
-from enum import Enum, StrEnum
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
 import typer
 from typer.models import ArgumentInfo, OptionInfo
@@ -36,8 +34,7 @@ def takes(record: type[Record]) -> Callable[[Callable[[Record], int | None]], Ca
         def called(**given: Any) -> None:
             if "root" in hints:
                 given["root"] = _course()
-            plain = {name: value.value if isinstance(value, Enum) else value for name, value in given.items()}
-            raise typer.Exit(command(record(**plain)) or 0)
+            raise typer.Exit(command(record(**given)) or 0)
 
         parameters = [
             inspect.Parameter(
@@ -71,30 +68,10 @@ def _course() -> Path:
         raise NoCourse(str(error)) from error
 
 
-class Device(StrEnum):
-    auto = "auto"
-    cpu = "cpu"
-    cuda = "cuda"
-
-
-class Isolation(StrEnum):
-    auto = "auto"
-    full = "full"
-    partial = "partial"
-    none = "none"
-
-
-class Service(StrEnum):
-    canvas = "canvas"
-    moodle = "moodle"
-    gradescope = "gradescope"
-    csv = "csv"
-
-
-class Annotations(StrEnum):
-    github = "github"
-    gitlab = "gitlab"
-
+Device = Literal["auto", "cpu", "cuda"]
+Isolation = Literal["auto", "full", "partial", "none"]
+Service = Literal["canvas", "moodle", "gradescope", "csv"]
+Annotations = Literal["github", "gitlab"]
 
 # ---------------------------------------------------------------- what several commands take
 
@@ -118,6 +95,13 @@ Student = Annotated[str, typer.Argument(help="The student's id, as the gradebook
 
 
 @dataclass(frozen=True, kw_only=True)
+class InCourse:
+    """What a command takes that runs in a course."""
+
+    root: Path  # the course's folder
+
+
+@dataclass(frozen=True, kw_only=True)
 class InitOptions:
     """Make a course of your own: its lessons, secret and gradebook in one folder."""
 
@@ -130,27 +114,25 @@ class InitOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BuildOptions:
+class BuildOptions(InCourse):
     """Make the solution and student notebooks from solutions/*.py and the declaration."""
 
-    root: Path
     check: Annotated[bool, typer.Option("--check", help="Write nothing; fail if a notebook is out of date.")] = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class GradeOptions:
+class GradeOptions(InCourse):
     """Grade submissions; record them in the gradebook, autograded/ and feedback/."""
 
-    root: Path
     paths: Annotated[
         list[Path],
         typer.Argument(metavar="PATH...", help="A notebook, a folder in nbgrader's submitted/ layout, or an LMS zip."),
     ]
     assignment: Annotated[str | None, typer.Option(help="Grade this assignment alone, as in 1-attention.")] = None
-    device: AnyDevice = Device.auto
+    device: AnyDevice = "auto"
     jobs: Annotated[int | None, typer.Option(min=1, help="Submissions side by side; default: one per core.")] = None
     scheduler: AnyScheduler = None
-    isolation: AnyIsolation = Isolation.auto
+    isolation: AnyIsolation = "auto"
     json: Annotated[Path | None, typer.Option(help="Write one JSON object per line and submission to this file.")] = (
         None
     )
@@ -168,14 +150,13 @@ class GradeOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckOptions:
+class CheckOptions(InCourse):
     """Grade one notebook and show the verdicts; nothing is recorded."""
 
-    root: Path
     notebook: Annotated[Path, typer.Argument(help="A notebook.")]
     assignment: Annotated[str | None, typer.Option(help="What it is a submission of.")] = None
-    device: Annotated[Device, typer.Option(help="Where the notebook runs.")] = Device.auto
-    isolation: AnyIsolation = Isolation.auto
+    device: Annotated[Device, typer.Option(help="Where the notebook runs.")] = "auto"
+    isolation: AnyIsolation = "auto"
     full_training: FullTraining = False
     run_all: RunAll = False
     json: JsonLines = None
@@ -190,27 +171,25 @@ class CheckOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RegradeOptions:
+class RegradeOptions(InCourse):
     """Grade one student anew, whatever was graded before, and say what changed."""
 
-    root: Path
     student: Student
     assignment: AnyAssignment = None
     paths: Annotated[
         list[Path] | None, typer.Option("--from", help="The zip or folder with the submission; default: submitted/.")
     ] = None
-    device: AnyDevice = Device.auto
-    isolation: AnyIsolation = Isolation.auto
+    device: AnyDevice = "auto"
+    isolation: AnyIsolation = "auto"
     gradebook: Gradebook = None
     full_training: FullTraining = False
     run_all: RunAll = False
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportOptions:
+class ReportOptions(InCourse):
     """The class: scores, the exercises' pass rates, the commonest mistakes."""
 
-    root: Path
     html: Annotated[Path | None, typer.Option(help="Write the class report to this file.")] = None
     items: Annotated[
         Path | None,
@@ -224,10 +203,9 @@ class ReportOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SimilarOptions:
+class SimilarOptions(InCourse):
     """Answers that agree in what few of the class write, for a person to look at; no points depend on it."""
 
-    root: Path
     assignment: AnyAssignment = None
     html: Annotated[Path | None, typer.Option(help="Write a page with the answers side by side to this file.")] = None
     json: Annotated[Path | None, typer.Option(help="Write one JSON object per line and pair to this file.")] = None
@@ -235,10 +213,9 @@ class SimilarOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExportOptions:
+class ExportOptions(InCourse):
     """The grades as a file that a learning management system reads."""
 
-    root: Path
     service: Annotated[Service, typer.Argument(help="Whose format.")]
     to: Annotated[Path | None, typer.Option("--out", help="The file to write; default: standard output.")] = None
     assignment: AnyAssignment = None
@@ -262,7 +239,7 @@ class ExportOptions:
         Path | None, typer.Option(help="For gradescope: write the zip that grades there; it holds the course secret.")
     ] = None
     isolation: Annotated[Isolation, typer.Option(help="With --autograder: the tier there; none must be asked for.")] = (
-        Isolation.auto
+        "auto"
     )
 
 
@@ -274,26 +251,23 @@ class DoctorOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProveOptions:
+class ProveOptions(InCourse):
     """Show that each mistake that a lesson declares fails its checks, and that the reference passes."""
 
-    root: Path
     exercise: Annotated[str | None, typer.Argument(help="This exercise alone, as in 1.4.")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class StudentsOptions:
+class StudentsOptions(InCourse):
     """The zip that students get: notebooks, figures, and how to begin."""
 
-    root: Path
     to: Annotated[Path | None, typer.Option("--out", help="The zip to write; default: in dist/.")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class LateOptions:
+class LateOptions(InCourse):
     """Say how late a student was, where the platform does not; 0 hours: in time, whatever it says."""
 
-    root: Path
     student: Student
     hours: Annotated[float, typer.Argument(min=0.0, help="Hours after the due date; 0: it counts as in time.")]
     assignment: Annotated[str | None, typer.Option(help="The assignment, if there are several.")] = None
@@ -301,10 +275,9 @@ class LateOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RosterOptions:
+class RosterOptions(InCourse):
     """Take the students' names from the platform's own list; write the links with which they sign in to hand in."""
 
-    root: Path
     file: Annotated[Path | None, typer.Argument(help="Canvas's gradebook export, or Moodle's grading worksheet.")] = (
         None
     )
@@ -321,13 +294,12 @@ class RosterOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServeOptions:
+class ServeOptions(InCourse):
     """The place to hand in: a web server that grades what students upload; serve.toml says how."""
 
-    root: Path
     jobs: Annotated[int, typer.Option(min=1, help="Submissions graded side by side.")] = 1
-    device: AnyDevice = Device.auto
-    isolation: AnyIsolation = Isolation.auto
+    device: AnyDevice = "auto"
+    isolation: AnyIsolation = "auto"
     scheduler: AnyScheduler = None
     gradebook: Gradebook = None
 
@@ -338,10 +310,9 @@ Exercise = Annotated[str, typer.Argument(help="The exercise or question, as in 1
 
 
 @dataclass(frozen=True, kw_only=True)
-class AppealOptions:
+class AppealOptions(InCourse):
     """Record what a student asks for."""
 
-    root: Path
     submission: Annotated[str, typer.Argument(help="The first digits of “submission” on the student's page.")]
     exercise: Exercise
     text: Annotated[str, typer.Argument(help="What the student writes.")]
@@ -350,10 +321,9 @@ class AppealOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AppealsOptions:
+class AppealsOptions(InCourse):
     """The appeals that wait for you."""
 
-    root: Path
     everything: Annotated[bool, typer.Option("--all", help="Those that were decided, too.")] = False
     json: Annotated[
         Path | None, typer.Option(help="Write one JSON object per appeal to this file; - is standard output.")
@@ -362,10 +332,9 @@ class AppealsOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DecisionOptions:
+class DecisionOptions(InCourse):
     """Decide an appeal: points and comment go into the gradebook, and onto the student's page."""
 
-    root: Path
     number: Annotated[int, typer.Argument(help="The appeal's number.")]
     comment: Annotated[str, typer.Option(help="What the student reads.")]
     points: Annotated[float | None, typer.Option(help="The points of the exercise from now on.")] = None

@@ -12,7 +12,7 @@ from grader.commands.grade import run as grade
 from grader.commands.options import GradeOptions, RegradeOptions
 from grader.complaint import Complaint
 from grader.records import GradebookEntry
-from grader.report.text import clean, number
+from grader.report.text import clean, number, or_dash
 
 SUBMITTED = "submitted"  # nbgrader's folder of submissions
 
@@ -20,10 +20,9 @@ SUBMITTED = "submitted"  # nbgrader's folder of submissions
 def run(options: RegradeOptions, terminal: Terminal) -> int:
     """Grade one student's submissions anew; return the exit status."""
     student = options.student
-    config = read_config(options.root)
-    url = options.gradebook or config.gradebook
-    folder = config.results_folder(url) / config.config.CourseDirectory.get("submitted_directory", SUBMITTED)
-    before = _of(student, read_class(url, config.course_id, options.assignment))
+    config = read_config(options.root, options.gradebook)
+    folder = config.results / config.config.CourseDirectory.get("submitted_directory", SUBMITTED)
+    before = _of(student, read_class(config.gradebook, config.course_id, options.assignment))
     paths = options.paths or _recorded(folder / student, student)
     if not before:
         raise Complaint(f"the gradebook holds no submission of {clean(student)!r}; run: grader grade PATH")
@@ -31,7 +30,7 @@ def run(options: RegradeOptions, terminal: Terminal) -> int:
     status = grade(GradeOptions(**{**asked, "paths": paths, "jobs": 1, "force": True}), terminal)
     if status == WRONG_USE:
         return status
-    after = _of(student, read_class(url, config.course_id, options.assignment))
+    after = _of(student, read_class(config.gradebook, config.course_id, options.assignment))
     for assignment, entry in after.items():
         for line in _changes(before.get(assignment), entry):
             terminal.say(line)
@@ -59,19 +58,13 @@ def _of(student: str, entries: list[GradebookEntry]) -> dict[str, GradebookEntry
 
 def _changes(before: GradebookEntry | None, after: GradebookEntry) -> list[str]:
     """Say the score before and after, and the same of each exercise that has another."""
-    lines = [f"{after.assignment}: {_score(before)} → {_score(after)} of {number(after.max_score)}"]
+    lines = [
+        f"{after.assignment}: {or_dash(before.score if before else None)} → {or_dash(after.score)} of {number(after.max_score)}"
+    ]
     if before is not None and before.grade.submission_sha256 != after.grade.submission_sha256:
         lines.append("    the file is not the one that was graded before")
     for name, cell in after.cells.items():
         old = before.cells.get(name) if before else None
         if old is not None and old.points != cell.points:
-            lines.append(f"    {name}: {_points(old.points)} → {_points(cell.points)}")
+            lines.append(f"    {name}: {or_dash(old.points)} → {or_dash(cell.points)}")
     return lines
-
-
-def _score(entry: GradebookEntry | None) -> str:
-    return _points(entry.score if entry else None)
-
-
-def _points(points: float | None) -> str:
-    return "–" if points is None else number(points)

@@ -1,33 +1,67 @@
 """`grader report`: the class as a table, as a page, as JSON or as PDF, or its items as CSV; what it says is the gradebook's."""
 
-from grader.commands.archive import write_pdfs
+from collections.abc import Sequence
+from pathlib import Path
+
+from grader.classes.gradebook.config import CourseConfig, read_config
+from grader.classes.gradebook.reader import read_whole
+from grader.classes.results.folders import autograded_notebook, write_pdf
+from grader.classes.results.pages import page_of
 from grader.commands.console import Terminal
 from grader.commands.from_gradebook import recorded_entries, whole_class_page, with_checks
 from grader.commands.options import ReportOptions
 from grader.commands.output_file import is_standard_output, write_lines, write_result
+from grader.records import GradebookEntry
 from grader.report.items import items_csv
 from grader.report.jsonl import entry_to_json
+from grader.report.pdf import pdf_printer
 from grader.report.terminal import table
 
 
 def run(options: ReportOptions, terminal: Terminal) -> None:
     """Show the class on the terminal, or write files."""
-    root, gradebook, json = options.root, options.gradebook, options.json
-    entries = recorded_entries(root, gradebook)
+    json, config = options.json, read_config(options.root, options.gradebook)
+    entries = recorded_entries(config)
     if options.html is options.items is json is options.pdf is None:
         terminal.out.print(table(entries))
         return
     if options.html or options.items or options.pdf:
-        with_all = with_checks(entries, root, gradebook)
+        with_all = with_checks(config, entries)
     if options.html:
-        write_result(options.html, whole_class_page(with_all, root, gradebook))
+        write_result(options.html, whole_class_page(config, with_all))
     if options.items:
         write_result(options.items, items_csv(entry.grade for entry in with_all))
     if json:
         write_lines(json, map(entry_to_json, entries), terminal.out.file)
     if options.pdf:
-        count = write_pdfs(options.pdf, entries, with_all, root, gradebook)
+        count = _write_pdfs(options.pdf, config, entries, with_all)
         terminal.note(f"wrote {options.pdf}: {count} feedback pages, and class.pdf")
     for path in (options.html, options.items, json):
         if path is not None and not is_standard_output(path):
             terminal.note(f"wrote {path}") if is_standard_output(json) else terminal.say(f"wrote {path}")
+
+
+def _write_pdfs(
+    folder: Path, config: CourseConfig, entries: Sequence[GradebookEntry], with_all: Sequence[GradebookEntry]
+) -> int:
+    """Write each submission's page to <student>/<assignment>/<assignment>.pdf, and class.pdf; return how many pages.
+
+    Args:
+        entries: the class, with those who handed in nothing.
+        with_all: the same with their checks.
+
+    Raises:
+        NoPdf: there is nothing here that prints.
+        RecordError: the gradebook cannot be read, or the folder cannot be written.
+        CannotWrite: class.pdf cannot be written.
+    """
+    wanted = [(entry.student.id, entry.assignment) for entry in entries if entry.status != "missing"]
+    count = 0
+    with pdf_printer() as printed:
+        for entry in filter(None, read_whole(config.gradebook, config.course_id, wanted)):
+            student, assignment = entry.student.id, entry.assignment
+            page = page_of(entry, autograded_notebook(config.results / "autograded", student, assignment))
+            write_pdf(folder, student, assignment, printed(page))
+            count += 1
+        write_result(folder / "class.pdf", printed(whole_class_page(config, with_all)))
+    return count

@@ -9,16 +9,15 @@ from grader.classes.results.worked_solutions import worked
 from grader.commands.console import Terminal, check_assignment
 from grader.commands.from_gradebook import recorded_entries
 from grader.commands.options import SimilarOptions
-from grader.commands.output_file import write_result
+from grader.commands.output_file import write_lines, write_result
 from grader.course import lessons
 from grader.grading.grade import master_notebook
 from grader.records import GradebookEntry
 from grader.report.similar import as_lines, similar_table
 from grader.report.similar_page import similar_page
-from grader.report.similarity.exercise import ComparedExercise, compare_exercise, given_fragments
+from grader.report.similarity.exercise import ComparedExercise, compare_exercise, given_fragments, whole_answer
 from grader.report.similarity.fragments import Fragments
-from grader.report.similarity.whole_answer import whole_answer
-from grader.report.text import assignments, clean
+from grader.report.text import assignments, some
 from grader.submission.cells import Role, role
 
 NOT_GIVEN = (Role.TOOLS, Role.CHECK)  # machinery that nobody copies from, and long
@@ -28,9 +27,9 @@ def run(options: SimilarOptions, terminal: Terminal) -> None:
     """Compare the recorded submissions of a class, and show what they share."""
     root = options.root
     check_assignment(options.assignment, tuple(lessons()))
-    entries = recorded_entries(root, options.gradebook, options.assignment)
-    config = read_config(root)
-    autograded = config.results_folder(options.gradebook or config.gradebook) / "autograded"
+    config = read_config(root, options.gradebook)
+    entries = recorded_entries(config, options.assignment)
+    autograded = config.results / "autograded"
     compared: list[ComparedExercise] = []
     for name, group in assignments(entries).items():
         if name in lessons():
@@ -38,7 +37,7 @@ def run(options: SimilarOptions, terminal: Terminal) -> None:
     if options.html:
         write_result(options.html, similar_page(compared, {entry.student.id: entry.student for entry in entries}))
     if options.json:
-        write_result(options.json, as_lines(compared))
+        write_lines(options.json, as_lines(compared), terminal.out.file)
     terminal.out.print(similar_table(compared))
     if options.html:
         terminal.say(f"wrote {options.html}")
@@ -49,11 +48,8 @@ def _compare_assignment(
 ) -> list[ComparedExercise]:
     """Compare the submissions of one assignment, exercise by exercise."""
     read = [*recorded_answers(autograded, entries)]
-    if missing := [clean(each) for each in read if isinstance(each, str)]:
-        terminal.complain(
-            f"{assignment}: no notebook in {autograded} for {', '.join(missing[:20])}"
-            f"{f' and {len(missing) - 20} more' if len(missing) > 20 else ''}. Grade the class again."
-        )
+    if missing := [each for each in read if isinstance(each, str)]:
+        terminal.complain(f"{assignment}: no notebook in {autograded} for {some(missing)}. Grade the class again.")
     students = [each for each in read if isinstance(each, RecordedAnswers)]
     given = given_code(root, assignment)
     return [

@@ -7,11 +7,12 @@ check, which passes or not, that is the point-biserial correlation. Points are t
 
 import csv
 import io
+import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import atanh, sqrt, tanh
+from math import atanh, isclose, sqrt, tanh
 from statistics import fmean, median
 
 from grader.records import CheckResult, Grade, Outcome, Verdict
@@ -122,13 +123,9 @@ def correlation(xs: Sequence[float], ys: Sequence[float]) -> float | None:
 
     Where one side is 0 or 1 it is the point-biserial correlation, and where both are, phi.
     """
-    mean_x, mean_y = fmean(xs), fmean(ys)
-    dx, dy = [x - mean_x for x in xs], [y - mean_y for y in ys]
-    spread = sqrt(sum(d * d for d in dx) * sum(d * d for d in dy))
-    tiny = 1e-9 * max(1.0, *map(abs, xs)) * max(1.0, *map(abs, ys)) * len(xs)  # what rounding leaves of nothing
-    if spread <= tiny:
+    if any(isclose(min(side), max(side), rel_tol=1e-9, abs_tol=1e-9) for side in (xs, ys)):
         return None
-    return max(-1.0, min(1.0, sum(a * b for a, b in zip(dx, dy, strict=True)) / spread))
+    return max(-1.0, min(1.0, statistics.correlation(xs, ys)))
 
 
 def interval(r: float, n: int) -> tuple[float, float]:

@@ -17,6 +17,7 @@ from grader.report.text import (
     kind,
     number,
     said_once,
+    worth,
 )
 
 # Characters that Markdown may make more of than text, anywhere in a line; ":" and "." make links of bare addresses.
@@ -60,18 +61,22 @@ def remarks(verdict: Verdict, cell: CellScore | None, said: str) -> str:
     Args:
         said: what was seen, as by the checks.
     """
-    comment = f"**Your instructor writes:** {escape(cell.comment)}" if cell and cell.comment else ""
     excerpt = code_block(verdict.excerpt) if verdict.excerpt and verdict.outcome is not Outcome.FAULT else ""
     notes = (f"Note: {escape(note)}" for note in verdict.notes)
-    return "\n\n".join(filter(None, (hint(verdict), excerpt, said, comment, *notes)))
+    return "\n\n".join(filter(None, (hint(verdict), excerpt, said, comment(cell), *notes)))
+
+
+def comment(cell: CellScore | None) -> str:
+    """Return what the instructor writes about an exercise or a question; "" for nothing."""
+    return f"**Your instructor writes:** {escape(cell.comment)}" if cell and cell.comment else ""
 
 
 def exercise(verdict: Verdict, entry: GradebookEntry) -> str:
     """Return one exercise: its points, its checks, and what explains what went wrong."""
     name, cell = kind(verdict), entry.cells.get(verdict.id)
     points = entry.points(verdict)
-    worth = "practice" if not verdict.max_points else _worth(points, verdict.max_points)
-    head = f"## {SYMBOLS[name][0]} {escape(verdict.id)} · {escape(verdict.title)}: {worth}"
+    earned = "practice" if not verdict.max_points else worth(points, verdict.max_points)
+    head = f"## {SYMBOLS[name][0]} {escape(verdict.id)} · {escape(verdict.title)}: {earned}"
     by_hand = "Your instructor set these points." if cell and cell.by_hand else ""
     return "\n\n".join(filter(None, (head, by_hand, remarks(verdict, cell, _said(verdict)))))
 
@@ -89,23 +94,20 @@ def _said(verdict: Verdict) -> str:
 def _check(check: CheckResult, message: str) -> str:
     passed = check.outcome is Outcome.PASSED
     symbol = SYMBOLS["full" if passed else "wrong"][0]
-    if passed and check.points < check.max_points:
-        message = "this holds, and counts as soon as the values are right"
     points = f" ({number(check.points)} of {number(check.max_points)})" if check.max_points else ""
     return f"{symbol} {escape(check.title)}{points}{': ' + escape(message) if message else ''}"
 
 
 def question(written: Written, cell: CellScore | None) -> str:
     """Return what a student wrote for a question, its points, and what the instructor writes."""
-    worth = _worth(cell.points, cell.max_points) if cell and (cell.max_points or cell.by_hand) else "no points"
-    head = f"## {escape(written.id)} · {escape(written.title)}: {worth}"
-    text = f"You wrote:\n\n{code_block(written.text)}" if written.text else "You wrote nothing here."
-    comment = f"**Your instructor writes:** {escape(cell.comment)}" if cell and cell.comment else ""
-    return "\n\n".join(filter(None, (head, text, comment)))
+    earned = worth(cell.points, cell.max_points) if cell and (cell.max_points or cell.by_hand) else "no points"
+    head = f"## {escape(written.id)} · {escape(written.title)}: {earned}"
+    return "\n\n".join(filter(None, (head, text_of(written), comment(cell))))
 
 
-def _worth(points: float | None, max_points: float) -> str:
-    return "waiting for your instructor" if points is None else f"{number(points)} of {number(max_points)}"
+def text_of(written: Written) -> str:
+    """Return what a student wrote for a question."""
+    return f"You wrote:\n\n{code_block(written.text)}" if written.text else "You wrote nothing here."
 
 
 def feedback_notebook(entry: GradebookEntry) -> str:

@@ -19,6 +19,7 @@ from grader.report.text import (
     check_messages,
     clean,
     clean_lines,
+    is_waiting,
     kind,
     number,
     said_once,
@@ -188,19 +189,14 @@ def _message(verdict: Verdict) -> str:
 def _check(check: CheckResult, message: str) -> dict[str, Any]:
     """Collect what the template shows of one check, with its message or what stands for that."""
     passed = check.outcome is Outcome.PASSED
-    # A check may pass and still give no points until another check passes: if the values are wrong, it is
-    # worth nothing that a batch of inputs gives the same wrong values as each input alone.
-    waiting = passed and check.points < check.max_points
     if check.outcome is Outcome.FAULT:
         message = "this could not be graded; the fault is ours"
     elif check.outcome is Outcome.MISSING:
         message = message or "nothing came back"
-    elif waiting:
-        message = "this holds, and counts as soon as the values are right"
     return {
         "title": check.title,
         "passed": passed,
-        "waiting": waiting,
+        "waiting": is_waiting(check),
         "symbol": SYMBOLS["full" if passed else "wrong"][0],
         "message": _with_code(message),
         "points": check.points,

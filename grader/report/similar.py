@@ -1,7 +1,7 @@
 """Shows which answers of a class agree in what few write: as a table for the terminal, and as JSON lines."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.console import Group, RenderableType
@@ -73,9 +73,9 @@ def similar_table(compared: Sequence[ComparedExercise]) -> RenderableType:
     return Group(exercises, Text(), *((pairs, Text()) if found else ()), Text(said))
 
 
-def as_lines(compared: Sequence[ComparedExercise]) -> str:
-    """Return one JSON object for each line, exercise and pair."""
-    return "".join(
+def as_lines(compared: Sequence[ComparedExercise]) -> Iterator[str]:
+    """Yield a line of JSON for each exercise and pair."""
+    return (
         json.dumps(
             {
                 "assignment": exercise.assignment,
@@ -86,7 +86,6 @@ def as_lines(compared: Sequence[ComparedExercise]) -> str:
                 "lines": [sorted(lines) for lines in pair.lines],
             }
         )
-        + "\n"
         for exercise in compared
         for pair in exercise.comparison.pairs
     )

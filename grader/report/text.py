@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from statistics import mean, median
 
-from grader.records import Appeal, GradebookEntry, Outcome, Student, Verdict
+from grader.records import Appeal, CheckResult, GradebookEntry, Outcome, Student, Verdict
 
 CODE = re.compile(r"`([^`]+)`")  # in a message: what is shown as code
 # How an exercise ended: one character, which is distinct without colour, and the words for it.
@@ -18,6 +18,7 @@ SYMBOLS = {
 }
 # What students read in the place of a message about the grader itself.
 EXERCISE_FAULT = "This could not be graded. The fault is ours and costs you nothing."
+WAITS = "this holds, and counts as soon as the values are right"
 
 
 def clean(text: object) -> str:
@@ -49,11 +50,25 @@ def some(names: Sequence[str]) -> str:
 
 
 def check_messages(verdict: Verdict) -> list[str]:
-    """Return the messages of an exercise's checks; "the same" for one that a check above has."""
+    """Return the messages of an exercise's checks; "the same" for one that a check above has.
+
+    A check may pass and still give no points until another one passes: if the values are wrong, it is worth nothing that a
+    batch of inputs gives the same wrong values as each input alone.
+    """
     messages = [check.message for check in verdict.checks]
     return [
-        "the same" if message and message in messages[:index] else message for index, message in enumerate(messages)
+        WAITS
+        if is_waiting(check)
+        else "the same"
+        if check.message and check.message in messages[:index]
+        else check.message
+        for index, check in enumerate(verdict.checks)
     ]
+
+
+def is_waiting(check: CheckResult) -> bool:
+    """Tell whether a check passed and gives no points yet."""
+    return check.outcome is Outcome.PASSED and check.points < check.max_points
 
 
 def said_once(verdict: Verdict) -> bool:
@@ -64,6 +79,16 @@ def said_once(verdict: Verdict) -> bool:
 def number(value: float) -> str:
     """Format a number without trailing zeros: "12.5" for 12.5, "15" for 15.0."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def worth(points: float | None, max_points: float) -> str:
+    """Say the points of an exercise or a question: "3 of 5"."""
+    return "waiting for your instructor" if points is None else f"{number(points)} of {number(max_points)}"
+
+
+def or_dash(value: float | None) -> str:
+    """Format a number as `number` does; a dash where there is none."""
+    return "–" if value is None else number(value)
 
 
 def appeal_outcome(appeal: Appeal, entry: GradebookEntry) -> str:

@@ -65,7 +65,7 @@ def _appeals(entries: list[GradebookEntry]) -> list[tuple[GradebookEntry, Appeal
 def report(visit: Visit) -> Response:
     """Show the report of the class, as `grader report` writes it."""
     site = visit.site
-    return students_html(whole_class_page(site.entries(), site.root, site.gradebook).encode("utf-8", "replace"))
+    return students_html(whole_class_page(site.config, site.entries()).encode("utf-8", "replace"))
 
 
 def feedback(visit: Visit) -> Response:

@@ -91,7 +91,7 @@ class Site:
         student, assignment = entry.student.id, entry.assignment
         path = self.feedback_path(student, assignment)
         if not is_current(path, entry):
-            write_page(self.config, self.gradebook, entry)
+            write_page(self.config, entry)
         return path.read_bytes()
 
 
@@ -103,14 +103,13 @@ def open_site(root: Path, gradebook: str | None) -> Site:
         SecretError: the key cannot be used.
         SettingsError: serve.toml cannot be used.
     """
-    config = read_config(root)
-    url = gradebook or config.gradebook
-    folder = config.results_folder(url)
+    config = read_config(root, gradebook)
+    folder = config.results
     current_settings(root)
     lessons()
     key = kept_secret(folder, "serve.key").encode()  # signs links and forms; it is not the course secret
     store = Store(folder / ".grader" / "serve.db")
-    return Site(root=root, folder=folder, config=config, gradebook=url, store=store, key=key)
+    return Site(root=root, folder=folder, config=config, gradebook=config.gradebook, store=store, key=key)
 
 
 def released(store: Store) -> set[str]:

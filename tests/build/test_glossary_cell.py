@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from grader.build.errors import BuildError
-from grader.build.glossary import with_glossary
+from grader.build.script_texts import with_glossary
 
 PAGE = "# Glossary\n\nThe words.\n\n## Attention\n\n| word | what it is |\n|---|---|\n| key | Found by it. |\n"
 

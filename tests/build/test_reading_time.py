@@ -5,7 +5,7 @@ from __future__ import annotations
 import nbformat
 import pytest
 
-from grader.build.reading_time import PLACE, WORDS_A_MINUTE, minutes_to_read, with_reading_time
+from grader.build.script_texts import MINUTES_PLACE, WORDS_A_MINUTE, minutes_to_read, with_reading_time
 from grader.course import lessons
 from tests.scripts import cells_of
 
@@ -47,5 +47,5 @@ def test_the_minutes_stand_in_the_place_of_the_comment() -> None:
 @pytest.mark.parametrize("name", lessons())
 def test_every_lesson_says_how_long_it_takes_to_read(name: str) -> None:
     texts = [cell.source for cell in cells_of(name) if cell.cell_type == "markdown"]
-    assert PLACE.search(texts[0])
+    assert MINUTES_PLACE.search(texts[0])
     assert 20 <= minutes_to_read(texts) <= 55  # half an hour, says docs/students.md; the lab is longer

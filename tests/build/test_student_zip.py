@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shutil
-import sys
 import zipfile
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -22,7 +21,7 @@ from packaging.requirements import Requirement
 
 from grader.build.errors import BuildError
 from grader.build.links import linked_pages
-from grader.build.student_zip import main, student_zip
+from grader.build.student_zip import handed_out, student_zip
 from grader.course import lessons
 from grader.paths import notebook_path
 from tests.answers_as_code import made_by_an_edit
@@ -125,9 +124,9 @@ def test_a_page_to_which_a_notebook_leads_lies_beside_it(tmp_path: Path) -> None
         assert "See the [words](words.md)." in archive.read(f"{NAME}/1-attention.ipynb").decode()
 
 
-@pytest.mark.parametrize(("repository", "status"), [("your.account/course", 1), ("a/b", 0), ("", 0)])
+@pytest.mark.parametrize(("repository", "refused"), [("your.account/course", True), ("a/b", False), ("", False)])
 def test_the_placeholder_is_refused_in_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repository: str, status: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repository: str, refused: bool
 ) -> None:
     there = copy(tmp_path / "course")
     (there / "solutions").mkdir()
@@ -135,14 +134,14 @@ def test_the_placeholder_is_refused_in_one_line(
     text = re.sub(r"(?m)^repository = .*$", f'repository = "{repository}"', project.read_text("utf-8"))
     project.write_text(text, "utf-8")
     monkeypatch.setenv("GRADER_COURSE", str(there))
-    monkeypatch.setattr(sys, "argv", ["student_zip", str(tmp_path / "dist")])
-    if not status:
-        main()
+    if refused:
+        with pytest.raises(BuildError, match=r'set repository = "account/name" under \[tool\.course\]') as error:
+            handed_out(there)
+        assert "\n" not in str(error.value)
     else:
-        with pytest.raises(SystemExit, match=r'set repository = "account/name" under \[tool\.course\]') as refused:
-            main()
-        assert "\n" not in str(refused.value)
-    assert (tmp_path / "dist" / f"{NAME}.zip").is_file() == (not status)
+        name, content = handed_out(there)
+        assert name == NAME
+        assert zipfile.is_zipfile(io.BytesIO(content))
 
 
 # ---------------------------------------------------------------- no answer is in it

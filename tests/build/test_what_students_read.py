@@ -8,8 +8,8 @@ import nbformat
 import pytest
 
 from grader.build.errors import BuildError
-from grader.build.points_table import points_table, with_points_table
 from grader.build.script_checks import check_what_students_read, without_directives
+from grader.build.script_texts import points_table, with_points_table
 from grader.build.scripts import heading
 from grader.course import lessons
 from grader.course.lesson_1 import LESSON

@@ -147,7 +147,7 @@ def test_the_pictures_and_pages_that_a_build_needs_are_there(course: Path) -> No
         course,
         "from pathlib import Path\n"
         "import jupytext\n"
-        "from grader.build.glossary import with_glossary\n"
+        "from grader.build.script_texts import with_glossary\n"
         "from grader.build.scripts import _with_images\n"
         "for script in Path('solutions').glob('*.py'):\n"
         "    for cell in jupytext.read(script, fmt='py:percent').cells:\n"

@@ -11,7 +11,7 @@ from nbgrader.api import Gradebook
 from grader.classes.gradebook.writer import add_students
 from grader.records import Student
 from grader.report.export import WrongOwnFile
-from grader.report.services.roster import Listed, read_roster
+from grader.report.services.roster import read_roster
 from tests.classes.gradebook.small_course import COURSE, NAME, SmallCourse
 from tests.commands.platforms import CANVAS, download
 from tests.commands.test_handback import CANVAS_EXPORT
@@ -104,7 +104,7 @@ def test_who_handed_in_nothing_is_on_the_page_of_the_class(course: SmallCourse, 
 
 
 def test_a_name_in_two_columns_is_read() -> None:
-    assert read_roster(TWO_COLUMNS) == [Listed(number="12", logins=("oez",), first_name="Özge", last_name="=1+1")]
+    assert read_roster(TWO_COLUMNS) == {Student(id="12", first_name="Özge", last_name="=1+1", lms_id="12"): ("oez",)}
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_name_in_two_columns_is_read() -> None:
 def test_canvas_s_test_student_is_nobody(person: str, kept: bool) -> None:
     # Canvas writes its row among the others, with a login that it made up and no number of the school's.
     listed = read_roster(f"{CANVAS_EXPORT}{person},,\n")
-    assert [one.number for one in listed] == ["12", "13", "14", "15", "16", *["99"] * kept]
+    assert [one.id for one in listed] == ["12", "13", "14", "15", "16", *["99"] * kept]
 
 
 @pytest.mark.parametrize(("text", "message"), [("a,b\n1,2\n", "it is no list of a class"), ("\n", "it is empty")])

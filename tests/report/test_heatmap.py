@@ -9,8 +9,7 @@ from math import inf, nan
 import pytest
 
 from grader.records import Heatmap
-from grader.report.colour import DIVERGING, VIRIDIS, ink, shade
-from grader.report.heatmap import LARGEST, figure
+from grader.report.heatmap import DIVERGING, LARGEST, VIRIDIS, figure, ink, shade
 
 
 def fills(svg: str) -> list[str]:

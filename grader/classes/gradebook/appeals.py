@@ -6,10 +6,10 @@ cell, words in `manual_comment` of its answer. So formgrader, pages and exports 
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from sqlalchemy import Column, Integer, Row, String, Table, Text, inspect, select
+from sqlalchemy import Column, Integer, Row, String, Table, Text, select
 from sqlalchemy.orm import Session
 
-from grader.classes.gradebook.details import METADATA
+from grader.classes.gradebook.details import METADATA, has_table
 from grader.records import Appeal
 
 APPEALS = Table(
@@ -28,7 +28,7 @@ APPEALS = Table(
 
 def appeals_of(db: Session, notebook: str) -> Sequence[Appeal]:
     """Load the appeals of one submitted notebook, the oldest first."""
-    if not _has_appeals(db):
+    if not has_table(db, APPEALS):
         return ()
     rows = db.execute(select(APPEALS).where(APPEALS.c.notebook_id == notebook).order_by(APPEALS.c.number))
     return tuple(map(_appeal, rows))
@@ -36,18 +36,11 @@ def appeals_of(db: Session, notebook: str) -> Sequence[Appeal]:
 
 def appeals_of_class(db: Session) -> Mapping[str, Sequence[Appeal]]:
     """Load all appeals, by submitted notebook."""
-    rows: Iterable[Row] = db.execute(select(APPEALS).order_by(APPEALS.c.number)) if _has_appeals(db) else ()
+    rows: Iterable[Row] = db.execute(select(APPEALS).order_by(APPEALS.c.number)) if has_table(db, APPEALS) else ()
     by_notebook: dict[str, list[Appeal]] = {}
     for row in rows:
         by_notebook.setdefault(row.notebook_id, []).append(_appeal(row))
     return by_notebook
-
-
-def _has_appeals(db: Session) -> bool:
-    """Tell whether the gradebook has the table; an earlier version made none. Ask once for each session that has it."""
-    if not db.info.get(APPEALS.name):
-        db.info[APPEALS.name] = inspect(db.get_bind()).has_table(APPEALS.name)
-    return db.info[APPEALS.name]
 
 
 def _appeal(row: Row) -> Appeal:

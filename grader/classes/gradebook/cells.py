@@ -9,8 +9,7 @@ from nbformat import NotebookNode
 from nbgrader import api, utils
 from sqlalchemy import insert, select
 
-from grader.classes.gradebook.connection import shown
-from grader.classes.gradebook.errors import RecordError
+from grader.classes.gradebook.errors import RecordError, shown
 from grader.declare.lesson import Lesson
 from grader.submission.cells import Role, answer_cell, check_cell, question_of, role
 

@@ -22,6 +22,7 @@ class CourseConfig:
 
     root: Path  # the course's folder
     config: Config  # empty without such a file
+    chosen: str | None = None  # the URL of another gradebook than the course's own
 
     @property
     def course_id(self) -> str:
@@ -30,7 +31,11 @@ class CourseConfig:
 
     @property
     def gradebook(self) -> str:
-        """The URL of the course's own gradebook; without one that of gradebook.db in the course."""
+        """The URL of the gradebook: the chosen one, or the course's own; without one that of gradebook.db in the course."""
+        return self.chosen or self._own_gradebook
+
+    @property
+    def _own_gradebook(self) -> str:
         return self.config.CourseDirectory.get("db_url") or f"sqlite:///{self.root / 'gradebook.db'}"
 
     @property
@@ -41,8 +46,9 @@ class CourseConfig:
             sys.path.append(str(self.root))
         return penalty_plugin(self.config)
 
-    def results_folder(self, url: str) -> Path:
-        """Return the folder in which autograded/ and feedback/ of a gradebook lie.
+    @property
+    def results(self) -> Path:
+        """The folder in which autograded/ and feedback/ of the gradebook lie.
 
         Those of the course's own gradebook lie in the course. Another gradebook is another class, whose files
         must not be mixed with the course's: they lie beside its file; those of a database server in the course.
@@ -50,7 +56,7 @@ class CourseConfig:
         Raises:
             RecordError: this is no database URL.
         """
-        file, own = sqlite_file(url), sqlite_file(self.gradebook)
+        file, own = sqlite_file(self.gradebook), sqlite_file(self._own_gradebook)
         if file is None or (own is not None and file.resolve() == own.resolve()):
             return self.root
         return file.parent
@@ -63,16 +69,19 @@ def penalty_plugin(config: Config) -> LatePenalty:
     return assign.plugin_inst.late_submission_penalty
 
 
-def read_config(root: Path) -> CourseConfig:
+def read_config(root: Path, gradebook: str | None = None) -> CourseConfig:
     """Read the nbgrader_config.py of a course.
+
+    Args:
+        gradebook: the URL of another gradebook than the course's own.
 
     Raises:
         RecordError: the file, which is a program, raises an error.
     """
     try:
-        return CourseConfig(root, PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config())
+        return CourseConfig(root, PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config(), gradebook)
     except ConfigFileNotFound:
-        return CourseConfig(root, Config())
+        return CourseConfig(root, Config(), gradebook)
     except Exception as error:
         path = root / "nbgrader_config.py"
         raise RecordError(f"{path} cannot be read: {type(error).__name__}: {error}. Mend that file.") from error

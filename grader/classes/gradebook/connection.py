@@ -17,7 +17,7 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.orm import Session
 from tornado.log import app_log
 
-from grader.classes.gradebook.errors import RecordError, StudentNameError
+from grader.classes.gradebook.errors import RecordError, StudentNameError, shown
 
 ATTEMPTS = 3
 PAUSE = 0.5  # seconds between attempts
@@ -65,14 +65,6 @@ def sqlite_file(url: str) -> Path | None:
     if parsed.get_backend_name() != "sqlite" or not parsed.database or parsed.database.startswith("file:"):
         return None
     return Path(parsed.database)
-
-
-def shown(url: str) -> str:
-    """Return a gradebook's address as people may read it: without a password, and without parameters, which may hold one.
-
-    It need not be a database URL: a slip in the address must not show the password either.
-    """
-    return re.sub(r"//([^:/@]*):.*@", r"//\1:***@", url, flags=re.DOTALL).partition("?")[0]
 
 
 def _parse(url: str) -> URL:

@@ -33,9 +33,14 @@ def make_tables(db: Session) -> None:
     METADATA.create_all(db.get_bind())
 
 
-def has_table(db: Session) -> bool:
-    """Tell whether this grader ever wrote into the gradebook."""
-    return inspect(db.get_bind()).has_table(DETAILS.name)
+def has_table(db: Session, table: Table = DETAILS) -> bool:
+    """Tell whether a gradebook has one of this grader's own tables. Ask once for each session that has it.
+
+    Where it lacks DETAILS, this grader never wrote into it; an earlier version made no table of appeals.
+    """
+    if not db.info.get(table.name):
+        db.info[table.name] = inspect(db.get_bind()).has_table(table.name)
+    return db.info[table.name]
 
 
 def without_checks(grade: Grade) -> Grade:

@@ -28,7 +28,7 @@ def entry_of(stored: Sequence[Stored]) -> GradebookEntry:
     penalty = sum(notebook.submission.penalty or 0.0 for notebook in stored)
     score = max(0.0, raw_score - penalty) if scored else None
     max_score = sum(cell.max_points for cell in cells.values())
-    summaries = (grade_in(notebook.submission.summary) for notebook in stored)
+    summaries = (notebook.grade for notebook in stored)
     return GradebookEntry(
         student=student_of(row),
         assignment=row.assignment,
@@ -45,13 +45,9 @@ def entry_of(stored: Sequence[Stored]) -> GradebookEntry:
     )
 
 
-def whole_entry(db: Session, student: str, assignment: str, *, details: bool = True) -> GradebookEntry | None:
-    """Load one submission with its whole grade, checks and heatmaps included; None if the gradebook has none.
-
-    Args:
-        details: whether the gradebook has this grader's own table.
-    """
-    stored = load_one(db, student, assignment, details=details)
+def whole_entry(db: Session, student: str, assignment: str) -> GradebookEntry | None:
+    """Load one submission with its whole grade, checks and heatmaps included; None if the gradebook has none."""
+    stored = load_one(db, student, assignment)
     if stored is None:
         return None
     entry = entry_of([stored])

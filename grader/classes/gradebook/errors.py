@@ -1,4 +1,6 @@
-"""Errors of recording a grade, in the gradebook or in a file."""
+"""Errors of recording a grade, in the gradebook or in a file; nbgrader, which is slow to import, is not needed for them."""
+
+import re
 
 from grader.complaint import Complaint
 
@@ -9,3 +11,11 @@ class RecordError(Complaint):
 
 class StudentNameError(RecordError):
     """One student's name cannot be recorded; the other students' grades can."""
+
+
+def shown(url: str) -> str:
+    """Return a gradebook's address as people may read it: without a password, and without parameters, which may hold one.
+
+    It need not be a database URL: a slip in the address must not show the password either.
+    """
+    return re.sub(r"//([^:/@]*):.*@", r"//\1:***@", url, flags=re.DOTALL).partition("?")[0]

@@ -11,7 +11,6 @@ from sqlalchemy.orm import Session
 
 from grader.classes.gradebook.config import LatePenalty
 from grader.classes.gradebook.connection import attempt, existing
-from grader.classes.gradebook.details import has_table
 from grader.classes.gradebook.entries import entry_of, seconds_late
 from grader.classes.gradebook.errors import RecordError
 from grader.classes.gradebook.rows import begin_to_write, set_columns
@@ -103,7 +102,7 @@ def _write(db: Session, stored: Stored, late: timedelta) -> None:
 
 
 def _load(db: Session, student: str, assignment: str) -> Stored:
-    stored = load_one(db, student, assignment, details=has_table(db))
+    stored = load_one(db, student, assignment)
     if stored is None:
         raise RecordError(f"the gradebook holds no submission of {assignment} by {student!r}")
     return stored

@@ -13,7 +13,7 @@ from sqlalchemy import and_, select
 from sqlalchemy.orm import Session
 
 from grader.classes.gradebook.connection import attempt, existing
-from grader.classes.gradebook.details import grade_in, has_table
+from grader.classes.gradebook.details import grade_in
 from grader.classes.gradebook.entries import entry_of, student_of, whole_entry
 from grader.classes.gradebook.stored import Stored, load_class, load_line
 from grader.records import Grade, GradebookEntry, Student
@@ -41,7 +41,7 @@ def read_whole_grades(url: str, course: str) -> Iterator[Grade]:
         RecordError: there is no gradebook, or it cannot be read.
     """
     with existing(url, course) as db:
-        for stored in attempt(url, lambda: [*load_class(db, None, details=has_table(db))]):
+        for stored in attempt(url, lambda: [*load_class(db, None)]):
             grade = grade_in(attempt(url, partial(load_line, db, stored)))
             if grade is not None:
                 verdicts = (replace(verdict, heatmaps=(), other=None) for verdict in grade.verdicts)
@@ -64,13 +64,8 @@ def read_whole(url: str, course: str, wanted: Iterable[tuple[str, str]]) -> Iter
         RecordError: there is no gradebook, or it cannot be read.
     """
     with existing(url, course) as db:
-        details = has_table(db)
         for student, assignment in wanted:
-
-            def load(student: str = student, assignment: str = assignment) -> GradebookEntry | None:
-                return whole_entry(db, student, assignment, details=details)
-
-            yield attempt(url, load)
+            yield attempt(url, partial(whole_entry, db, student, assignment))
 
 
 def read_students(url: str, course: str) -> list[Student]:
@@ -102,7 +97,7 @@ def read_due_dates(url: str, course: str, student: str) -> dict[str, datetime]:
 def _class(db: Session, assignment: str | None) -> list[GradebookEntry]:
     """Load the entries of all submissions, and of the students who handed in nothing."""
     by_submission: dict[str, list[Stored]] = {}
-    for stored in load_class(db, assignment, details=has_table(db)):
+    for stored in load_class(db, assignment):
         by_submission.setdefault(stored.submission.submission, []).append(stored)
     entries = [entry_of(notebooks) for notebooks in by_submission.values()]
     entries += _missing(entries, _students(db))

@@ -9,8 +9,8 @@ from sqlalchemy import Row, Select, Table, and_, bindparam, func, literal, selec
 from sqlalchemy.orm import Session
 
 from grader.classes.gradebook.appeals import appeals_of, appeals_of_class
-from grader.classes.gradebook.details import DETAILS, line_of
-from grader.records import Appeal
+from grader.classes.gradebook.details import DETAILS, grade_in, has_table, line_of
+from grader.records import Appeal, Grade
 
 _students, _assignments, _notebooks, _submissions, _submitted_notebooks, _grades, _comments = (
     mapped.__table__
@@ -36,15 +36,16 @@ class Stored:
     comments: Sequence[Row]
     appeals: Sequence[Appeal] = ()
 
+    @property
+    def grade(self) -> Grade | None:
+        """The grade that this grader recorded, without checks; None if it recorded none."""
+        return grade_in(self.submission.summary)
 
-def load_one(db: Session, student: str, assignment: str, *, details: bool = True) -> Stored | None:
-    """Load a student's submission of an assignment; None if the gradebook has none.
 
-    Args:
-        details: whether the gradebook has this grader's own table.
-    """
+def load_one(db: Session, student: str, assignment: str) -> Stored | None:
+    """Load a student's submission of an assignment; None if the gradebook has none."""
     keys = {"student": student, "assignment": assignment}
-    submission = db.execute(_submission_query(one=True, details=details), keys).first()
+    submission = db.execute(_submission_query(one=True, details=has_table(db)), keys).first()
     if submission is None:
         return None
     grades, comments = (
@@ -55,13 +56,9 @@ def load_one(db: Session, student: str, assignment: str, *, details: bool = True
     return Stored(submission=submission, grades=grades, comments=comments, appeals=appeals)
 
 
-def load_class(db: Session, assignment: str | None, *, details: bool) -> Iterator[Stored]:
-    """Load all submissions of an assignment, or with None of all assignments, in any order.
-
-    Args:
-        details: whether the gradebook has this grader's own table.
-    """
-    submissions = _submission_query(one=False, details=details)
+def load_class(db: Session, assignment: str | None) -> Iterator[Stored]:
+    """Load all submissions of an assignment, or with None of all assignments, in any order."""
+    submissions = _submission_query(one=False, details=has_table(db))
     grades, comments = _grade_query(one=False), _comment_query(one=False)
     if assignment is not None:
         submissions = submissions.where(_assignments.c.name == assignment)
@@ -94,7 +91,11 @@ def load_line(db: Session, stored: Stored) -> str | None:
 
 @cache
 def _submission_query(*, one: bool, details: bool) -> Select:
-    """Build the query for submitted notebooks, with student, assignment and this grader's own row."""
+    """Build the query for submitted notebooks, with student, assignment and this grader's own row.
+
+    Args:
+        details: whether the gradebook has this grader's own table.
+    """
     rows = (
         _assignments.join(_notebooks, _notebooks.c.assignment_id == _assignments.c.id)
         .join(_submissions, _submissions.c.assignment_id == _assignments.c.id)

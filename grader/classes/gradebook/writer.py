@@ -29,10 +29,10 @@ from sqlalchemy import insert, select, update
 
 from grader.classes.gradebook.cells import Cells, declare
 from grader.classes.gradebook.config import LatePenalty
-from grader.classes.gradebook.connection import attempt, connect, shown
-from grader.classes.gradebook.details import DETAILS, grade_in, make_tables, row_of
+from grader.classes.gradebook.connection import attempt, connect
+from grader.classes.gradebook.details import DETAILS, make_tables, row_of
 from grader.classes.gradebook.entries import entry_of, seconds_late, whole_entry
-from grader.classes.gradebook.errors import RecordError, StudentNameError
+from grader.classes.gradebook.errors import RecordError, StudentNameError, shown
 from grader.classes.gradebook.lateness import in_utc, set_penalty, time_to_store
 from grader.classes.gradebook.rows import begin_to_write, fill, insert_once, is_filled, set_columns, set_if_empty
 from grader.classes.gradebook.scores_and_comments import scores_and_comments
@@ -114,11 +114,9 @@ class GradeWriter:
             stored = self._load(student, assignment)
         except StudentNameError:  # who has no name in a database is in none; `record` says so
             return None
-        if stored is None or not key or stored.submission.key != key:
+        if stored is None or not key or stored.submission.key != key or stored.grade is None:
             return None
-        if (grade := grade_in(stored.submission.summary)) is None:
-            return None
-        return Recorded(grade=grade, notebook_sha256=stored.submission.notebook_sha256)
+        return Recorded(grade=stored.grade, notebook_sha256=stored.submission.notebook_sha256)
 
     def whole(self, student: str, assignment: str) -> GradebookEntry | None:
         """Return what the gradebook says of a submission, with checks and heatmaps; None if it has none."""
@@ -343,11 +341,10 @@ def _columns_of(student: Student) -> dict[str, str]:
 
 def _has_grade(before: Stored | None) -> bool:
     """Tell whether an earlier version was graded."""
-    grade = grade_in(before.submission.summary) if before else None
-    return grade is not None and grade.status != "fault"
+    return before is not None and before.grade is not None and before.grade.status != "fault"
 
 
 def _is_same_submission(grade: Grade, before: Stored | None) -> bool:
     """Tell whether the recorded grade is one of the same file."""
-    earlier = grade_in(before.submission.summary) if before else None
+    earlier = before.grade if before else None
     return earlier is not None and earlier.submission_sha256 == grade.submission_sha256

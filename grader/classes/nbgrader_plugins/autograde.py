@@ -9,6 +9,7 @@ exporter for each run, and new preprocessors for each notebook.
 import re
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from functools import cache, wraps
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbconvert.exporters.exporter import ResourcesDict
 from nbformat import NotebookNode
+from nbgrader import api
 from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.preprocessors import NbGraderPreprocessor
 from nbgrader.utils import remove, rmtree
@@ -25,7 +27,6 @@ from traitlets import Unicode
 from grader.classes.gradebook.config import LatePenalty, penalty_plugin
 from grader.classes.gradebook.errors import RecordError
 from grader.classes.gradebook.writer import GradeWriter, open_gradebook, submission_times
-from grader.classes.nbgrader_plugins.add_submission import flush_last
 from grader.classes.results.folders import unreadable_notebook
 from grader.classes.results.worked_solutions import with_mark_schemes
 from grader.classes.results.writer import file_digest, handover
@@ -45,6 +46,24 @@ from grader.submission.file import SubmissionFile, name_problem
 # The files that nbgrader needs beside a graded notebook: one shows whether the submission is new, the other
 # whose feedback is whose.
 KEPT = ("timestamp.txt", "submission_secret.txt")
+
+
+@cache
+def flush_last() -> None:
+    """Let nbgrader add a submission without SQLAlchemy's warnings: flush only once all of it is in the session.
+
+    `Gradebook.add_submission` of nbgrader 0.9.6 makes objects that refer to stored ones, reads more of the database, and adds
+    the objects to the session last. SQLAlchemy flushes before each read, and warns of each object that is not in the
+    session yet. What is stored in the end is the same.
+    """
+    original = api.Gradebook.add_submission
+
+    @wraps(original)
+    def add_submission(self: api.Gradebook, *arguments: Any, **columns: Any) -> api.SubmittedAssignment:
+        with self.db.no_autoflush:
+            return original(self, *arguments, **columns)
+
+    api.Gradebook.add_submission = add_submission
 
 
 class NotGraded(Exception):

@@ -10,7 +10,7 @@ exactly the name of the download. The names are read from the download itself: n
 import io
 import zipfile
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
@@ -41,15 +41,6 @@ class FeedbackZip:
     newer: tuple[str, ...] = ()  # students whose file in the download is not the one that was graded
 
 
-@dataclass
-class _Left:
-    """Who is left out, collected while the zip is written."""
-
-    not_graded: list[str] = field(default_factory=list)
-    no_file: list[str] = field(default_factory=list)
-    newer: list[str] = field(default_factory=list)
-
-
 def feedback_zip(
     service: str, files: Sequence[SubmissionFile], entries: Iterable[GradebookEntry | None], autograded: Path
 ) -> FeedbackZip:
@@ -65,7 +56,9 @@ def feedback_zip(
         WrongDownload: a name in the download is none of the service's.
     """
     written: dict[str, str] = {}
-    left = _Left()
+    not_graded: list[str] = []
+    no_file: list[str] = []
+    newer: list[str] = []
     for file, entry in zip(files, entries, strict=True):
         parts = file.member.split("/") if file.member else list(file.parts)
         said, place = service_name(parts)
@@ -73,22 +66,22 @@ def feedback_zip(
             by = f"a name of {said.capitalize()}" if said else f"no name of {service.capitalize()}"
             raise WrongDownload(f"{'/'.join(parts)!r} is {by}. Pass the zip as {service.capitalize()} wrote it.")
         if entry is None or entry.status == "recorded":
-            left.not_graded.append(file.student)
+            not_graded.append(file.student)
             continue
         name = _moodle_name(parts[place:], file.assignment) if service == "moodle" else _canvas_name(parts[-1])
         if not name:
-            left.no_file.append(file.student)
+            no_file.append(file.student)
             continue
         if _is_newer(file, entry):
-            left.newer.append(file.student)
+            newer.append(file.student)
         notebook = autograded_notebook(autograded, entry.student.id, entry.assignment)
         written[name] = page_of(entry, notebook) if service == "moodle" else feedback_notebook(entry)
     return FeedbackZip(
         content=_packed(written),
         names=tuple(written),
-        not_graded=tuple(left.not_graded),
-        no_file=tuple(left.no_file),
-        newer=tuple(left.newer),
+        not_graded=tuple(not_graded),
+        no_file=tuple(no_file),
+        newer=tuple(newer),
     )
 
 

@@ -5,12 +5,16 @@ gradebook grades this one submission again; a run that is killed later is comple
 comes last, because it shows what the gradebook says: the points and comments that people gave, too.
 """
 
+import os
+import stat
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
-from grader.classes.gradebook.timestamp import submitted_at
+from nbgrader.utils import parse_utc
+
 from grader.classes.gradebook.writer import GradeWriter, Handover, Recorded
 from grader.classes.results.folders import (
     EXCHANGE_SECRET,
@@ -33,6 +37,7 @@ from grader.submission.file import IntakeError, SubmissionFile
 from grader.submission.folder import read_file
 
 MOST_SECRET = 1024  # bytes; nbgrader writes 128
+MOST_BYTES = 200  # `submitted_at` reads no more than these of timestamp.txt
 
 
 class ResultsWriter:
@@ -145,6 +150,27 @@ def handover(file: SubmissionFile) -> Handover:
     """Return who handed in a submission, and when, as far as file and learning platform say."""
     submitted = None if file.member else submitted_at(file.path)
     return Handover(student=student_of(file), submitted=submitted, late=file.late)
+
+
+def submitted_at(notebook: Path) -> datetime | None:
+    """Return the time in nbgrader's timestamp.txt beside a submitted notebook; None without a valid time.
+
+    A student may have written the file: a link is not followed, and only the file's first bytes are read.
+    """
+    try:
+        # O_NONBLOCK: opening a FIFO would wait for ever.
+        handle = os.open(notebook.parent / "timestamp.txt", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    try:
+        regular = stat.S_ISREG(os.fstat(handle).st_mode)
+        text = os.read(handle, MOST_BYTES).decode("utf-8", "replace").strip() if regular else ""
+    finally:
+        os.close(handle)
+    try:
+        return parse_utc(text).replace(tzinfo=UTC) if text else None
+    except (ValueError, OverflowError, TypeError):
+        return None
 
 
 def student_of(file: SubmissionFile) -> Student:

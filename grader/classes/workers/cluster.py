@@ -49,13 +49,13 @@ def cluster_workers(
         wanted = {"resources": {"GPU": 1}} if device == "cuda" else {}
         usable = with_gpu if wanted else len(workers)
         missing = "with the resource GPU; start them with `dask worker --resources GPU=1`" if wanted else "yet"
-        fit = _FitWorkers(client, say)
+        cluster = _Cluster(client, say)
         yield Workers(
-            start=lambda: client.get_executor(pure=False, **wanted, **fit.chosen()),
+            start=lambda: client.get_executor(pure=False, **wanted, **cluster.chosen()),
             grade=grade,
-            ahead=_JobsAhead(client),
-            avoid=fit.avoid,
-            still_waiting=_Patience(client, say).still_waiting,
+            ahead=cluster.ahead,
+            avoid=cluster.avoid,
+            still_waiting=cluster.still_waiting,
             device=device,
             note=f"{address}: {usable} workers" if usable else f"{address} has no worker {missing}; waiting for one",
         )
@@ -102,32 +102,37 @@ def this_worker() -> str:
     return ""
 
 
-class _FitWorkers:
-    """The workers that can grade: all of which none has said that it cannot."""
+class _Cluster:
+    """The workers of a cluster: which of them can grade, how many jobs they may have, and what a run waits for."""
 
     def __init__(self, client: Any, say: Callable[[str], None]) -> None:
-        self._client, self._say, self._unfit = client, say, set[str]()
+        self._client, self._say = client, say
+        self._unfit: set[str] = set()  # the workers that have said that they cannot grade
+        self._next_word = 0.0  # the seconds of waiting after which to say what is waited for
+        self._jobs, self._counted_at = 2, -COUNT_SECONDS
+
+    def ahead(self) -> int:
+        """Return how many jobs the workers may have at a time: two for each thread, counted at most COUNT_SECONDS ago."""
+        if time.monotonic() - self._counted_at >= COUNT_SECONDS:
+            # Without a connection the number stays as it was: the jobs' futures report the lost connection.
+            with suppress(OSError, RuntimeError, AttributeError):
+                self._jobs = 2 * max(1, sum(self._client.nthreads().values()))
+            self._counted_at = time.monotonic()
+        return self._jobs
 
     def avoid(self, unfit: UnfitWorker) -> bool:
         """Give a worker no further job, and say why once; tell whether another worker is there."""
         if unfit.worker and unfit.worker not in self._unfit:
             self._unfit.add(unfit.worker)
             self._say(f"{unfit.worker} grades nothing here. {unfit.message}")
-        return bool(unfit.worker and self._others())
+        return bool(unfit.worker and self._fit())
 
     def chosen(self) -> dict[str, list[str]]:
-        """Return the option with which a job goes to these workers alone; none as long as all are fit."""
-        return {"workers": self._others()} if self._unfit else {}
+        """Return the option with which a job goes to the fit workers alone; none as long as all are fit."""
+        return {"workers": self._fit()} if self._unfit else {}
 
-    def _others(self) -> list[str]:
+    def _fit(self) -> list[str]:
         return [one for one in self._client.scheduler_info(n_workers=-1)["workers"] if one not in self._unfit]
-
-
-class _Patience:
-    """Says what a run waits for, and ends it where nothing will come."""
-
-    def __init__(self, client: Any, say: Callable[[str], None]) -> None:
-        self._client, self._say, self._next = client, say, 0.0
 
     def still_waiting(self, seconds: float) -> None:
         """Say after a minute, and then each time that the wait has doubled, what is waited for.
@@ -135,7 +140,10 @@ class _Patience:
         Raises:
             WorkersLost: there is no worker, or no job ends.
         """
-        workers = len(self._workers())
+        try:
+            workers = len(self._client.scheduler_info(n_workers=-1)["workers"])
+        except (OSError, RuntimeError, AttributeError):
+            workers = 1  # without a connection, as if there were one: the jobs' futures tell
         if seconds > (LONGEST_JOB if workers else LONGEST_WITHOUT):
             what = "no job ended" if workers else "there was no worker"
             raise WorkersLost(
@@ -143,36 +151,13 @@ class _Patience:
                 "them again, and run this again: it goes on where it stopped."
             )
         if seconds < FIRST_WORD:
-            self._next = FIRST_WORD
-        elif seconds >= self._next:
-            self._next = 2 * seconds
+            self._next_word = FIRST_WORD
+        elif seconds >= self._next_word:
+            self._next_word = 2 * seconds
             self._say(
                 f"waiting: no submission was finished for {seconds:.0f} s; "
                 + (f"{workers} workers have some" if workers else "no worker is there")
             )
-
-    def _workers(self) -> Mapping[str, Any]:
-        """Return the workers that the scheduler has; without a connection, as if there were some: the jobs' futures tell."""
-        try:
-            return self._client.scheduler_info(n_workers=-1)["workers"]
-        except (OSError, RuntimeError, AttributeError):
-            return {"": None}
-
-
-class _JobsAhead:
-    """Computes how many jobs the workers may have at a time: two for each thread of the cluster."""
-
-    def __init__(self, client: Any) -> None:
-        self._client, self._jobs, self._counted_at = client, 2, -COUNT_SECONDS
-
-    def __call__(self) -> int:
-        """Return the number of jobs, counted at most COUNT_SECONDS ago."""
-        if time.monotonic() - self._counted_at >= COUNT_SECONDS:
-            # Without a connection the number stays as it was: the jobs' futures report the lost connection.
-            with suppress(OSError, RuntimeError, AttributeError):
-                self._jobs = 2 * max(1, sum(self._client.nthreads().values()))
-            self._counted_at = time.monotonic()
-        return self._jobs
 
 
 def _first_line(error: Exception) -> str:

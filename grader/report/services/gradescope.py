@@ -12,7 +12,7 @@ from typing import Any
 
 from grader import __version__
 from grader.records import CheckResult, GradebookEntry, Outcome, Verdict, Written
-from grader.report.markdown import code_block, escape, remarks
+from grader.report.markdown import comment, escape, remarks, text_of
 from grader.report.services.csv_table import Export
 from grader.report.text import EXERCISE_FAULT, SYMBOLS, check_messages, clean, kind
 
@@ -100,8 +100,6 @@ def _tests(verdict: Verdict, entry: GradebookEntry) -> Iterator[dict[str, Any]]:
 def _said(check: CheckResult, message: str) -> str:
     if check.outcome is Outcome.FAULT:
         return EXERCISE_FAULT
-    if check.outcome is Outcome.PASSED and check.points < check.max_points:
-        return "this holds, and counts as soon as the values are right"
     return escape(message) or ("passed" if check.outcome is Outcome.PASSED else "failed")
 
 
@@ -127,8 +125,6 @@ def _counts(written: Written, entry: GradebookEntry) -> bool:
 def _question(written: Written, entry: GradebookEntry) -> dict[str, Any]:
     """Return the item of a question in words, with points once a person gave them."""
     cell = entry.cells.get(written.id)
-    comment = f"**Your instructor writes:** {escape(cell.comment)}" if cell and cell.comment else ""
-    text = f"You wrote:\n\n{code_block(written.text)}" if written.text else "You wrote nothing here."
     item: dict[str, Any] = {
         "number": written.id,
         "name": clean(f"{written.title} (in words)"),
@@ -137,9 +133,9 @@ def _question(written: Written, entry: GradebookEntry) -> dict[str, Any]:
     }
     if cell is not None and (cell.max_points or cell.by_hand) and cell.points is not None:
         scored = {"score": cell.points, "max_score": cell.max_points, "visibility": HIDDEN}
-        return {**item, **scored, "output": "\n\n".join(filter(None, (text, comment)))}
+        return {**item, **scored, "output": "\n\n".join(filter(None, (text_of(written), comment(cell))))}
     waits = "Waiting for your instructor." if written.text and (cell is None or cell.max_points) else ""
-    return {**item, "output": "\n\n".join(filter(None, (waits, text, comment)))}
+    return {**item, "output": "\n\n".join(filter(None, (waits, text_of(written), comment(cell))))}
 
 
 def _json(value: Any) -> str:

@@ -11,7 +11,7 @@ from markupsafe import escape
 
 from grader.records import GradebookEntry, Outcome, Student, Verdict, Written
 from grader.report.services.csv_table import CannotExport, Export, WrongOwnFile, read_table, score, table
-from grader.report.text import EXERCISE_FAULT, clean, kind, number, some
+from grader.report.text import EXERCISE_FAULT, clean, kind, number, some, worth
 
 Scores = Sequence[tuple[Student, Mapping[str, GradebookEntry]]]  # each student's entries by assignment
 
@@ -142,8 +142,8 @@ def _about_exercise(verdict: Verdict, entry: GradebookEntry) -> tuple[str, ...]:
 
 def _about_question(written: Written, entry: GradebookEntry) -> tuple[str, ...]:
     """Return the lines about a question; none about one without points and comment."""
-    worth, by_hand = _worth(entry, written.id), _by_hand(entry, written.id)
-    return (f"{written.id} {written.title}: {worth}".removesuffix(": "), by_hand) if worth or by_hand else ()
+    earned, by_hand = _worth(entry, written.id), _by_hand(entry, written.id)
+    return (f"{written.id} {written.title}: {earned}".removesuffix(": "), by_hand) if earned or by_hand else ()
 
 
 def _worth(entry: GradebookEntry, name: str) -> str:
@@ -151,10 +151,8 @@ def _worth(entry: GradebookEntry, name: str) -> str:
     verdict = next((verdict for verdict in entry.grade.verdicts if verdict.id == name), None)
     cell = entry.cells.get(name)
     points = entry.points(verdict) if verdict else cell.points if cell else None
-    worth = verdict.max_points if verdict else cell.max_points if cell else 0.0
-    if not worth:
-        return ""
-    return "waiting for your instructor" if points is None else f"{number(points)} of {number(worth)}"
+    most = verdict.max_points if verdict else cell.max_points if cell else 0.0
+    return worth(points, most) if most else ""
 
 
 def _by_hand(entry: GradebookEntry, name: str) -> str:

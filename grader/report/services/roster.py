@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from grader.records import Student
 from grader.report.services.csv_table import WrongOwnFile, read_table
 from grader.report.services.moodle import IDENTIFIER, PARTICIPANT
 
@@ -14,19 +14,12 @@ AS_FORMULA = re.compile(r'="(.*)"')
 MADE_UP_LOGIN = re.compile(r"[0-9a-f]{40}")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Listed:
-    """A person on a platform's list."""
-
-    number: str  # the platform's own
-    logins: tuple[str, ...] = ()  # the login and the school's number, as far as the platform says them
-    first_name: str = ""
-    last_name: str = ""
-    email: str = ""
+# A student, whose id is the platform's own number; and the login and the school's number, as far as the platform says them.
+Listed = tuple[Student, tuple[str, ...]]
 
 
-def read_roster(text: str) -> list[Listed]:
-    """Read the people of a class; Canvas's Test Student, who is nobody, is left out.
+def read_roster(text: str) -> dict[Student, tuple[str, ...]]:
+    """Read the people of a class, each with other ids; Canvas's Test Student, who is nobody, is left out.
 
     Raises:
         WrongOwnFile: it is no file of Canvas's or Moodle's.
@@ -35,9 +28,9 @@ def read_roster(text: str) -> list[Listed]:
     people = (dict(zip(head, row, strict=True)) for row in rows)
     if "ID" in head and "Section" in head:
         students = (row for row in people if row["ID"].strip().isdecimal())
-        return [one for one in map(_of_canvas, students) if not _is_test_student(one)]
+        return dict(listed for listed in map(_of_canvas, students) if not _is_test_student(*listed))
     if IDENTIFIER in head:
-        return [_of_moodle(row) for row in people if row[IDENTIFIER].startswith(PARTICIPANT)]
+        return dict(_of_moodle(row) for row in people if row[IDENTIFIER].startswith(PARTICIPANT))
     raise WrongOwnFile(
         "it is no list of a class. Expected are Canvas's gradebook export (with the columns ID and Section) or Moodle's "
         "grading worksheet (with Identifier)."
@@ -48,19 +41,16 @@ def _of_canvas(row: Mapping[str, str]) -> Listed:
     """Read a row of Canvas's export, in which a name is one column or two."""
     last, _, first = _plain(row.get("Student", "")).partition(", ")
     logins = (row.get("SIS Login ID", "").strip(), row.get("SIS User ID", "").strip())
-    return Listed(
-        number=row["ID"].strip(),
-        logins=tuple(filter(None, logins)),
-        first_name=_plain(row.get("FirstName", "")) or first,
-        last_name=_plain(row.get("LastName", "")) or last,
-    )
+    first, last = _plain(row.get("FirstName", "")) or first, _plain(row.get("LastName", "")) or last
+    number = row["ID"].strip()
+    return Student(id=number, first_name=first, last_name=last, lms_id=number), tuple(filter(None, logins))
 
 
-def _is_test_student(one: Listed) -> bool:
+def _is_test_student(student: Student, logins: tuple[str, ...]) -> bool:
     """Tell whether Canvas made up this person: by the login, or where the export has none, by the English name."""
-    if not one.logins:
-        return (one.first_name, one.last_name) == ("Test", "Student")
-    return len(one.logins) == 1 and MADE_UP_LOGIN.fullmatch(one.logins[0]) is not None
+    if not logins:
+        return (student.first_name, student.last_name) == ("Test", "Student")
+    return len(logins) == 1 and MADE_UP_LOGIN.fullmatch(logins[0]) is not None
 
 
 def _of_moodle(row: Mapping[str, str]) -> Listed:
@@ -68,13 +58,9 @@ def _of_moodle(row: Mapping[str, str]) -> Listed:
     first, _, last = row.get("Full name", "").strip().rpartition(" ")
     email = row.get("Email address", "").strip()
     logins = (row.get("ID number", "").strip(), email)
-    return Listed(
-        number=row[IDENTIFIER].removeprefix(PARTICIPANT).strip(),
-        logins=tuple(filter(None, logins)),
-        first_name=first,
-        last_name=last,
-        email=email,
-    )
+    number = row[IDENTIFIER].removeprefix(PARTICIPANT).strip()
+    student = Student(id=number, first_name=first, last_name=last, email=email, lms_id=number)
+    return student, tuple(filter(None, logins))
 
 
 def _plain(name: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.classes.gradebook.timestamp import submitted_at
+from grader.classes.results.writer import submitted_at
 
 
 def test_nbgraders_own_timestamp(tmp_path: Path):

@@ -20,7 +20,7 @@ from safetensors.torch import load, save
 
 from grader.classes.workers import cluster as cluster_module
 from grader.classes.workers import job, worker
-from grader.classes.workers.cluster import LONGEST_JOB, LONGEST_WITHOUT, NoCluster, _Patience, cluster_workers
+from grader.classes.workers.cluster import LONGEST_JOB, LONGEST_WITHOUT, NoCluster, _Cluster, cluster_workers
 from grader.classes.workers.grade_class import grade_class
 from grader.classes.workers.job import Course, Job, JobMaker, parsed
 from grader.classes.workers.local import local_workers
@@ -229,7 +229,7 @@ def test_a_worker_that_cannot_grade_leaves_its_jobs_to_the_others(other: str, cl
 def test_a_run_says_what_it_waits_for_and_ends(workers: int, longest: float, why: str) -> None:
     said: list[str] = []
     client = SimpleNamespace(scheduler_info=lambda n_workers: {"workers": dict.fromkeys(range(workers))})
-    patience = _Patience(client, said.append)
+    patience = _Cluster(client, said.append)
     for seconds in range(15, 500, 15):
         patience.still_waiting(seconds)
     assert [line.partition(" for ")[2].partition(" s;")[0] for line in said] == ["60", "120", "240", "480"]
