@@ -5,13 +5,14 @@ import re
 import subprocess
 import sys
 import tomllib
-from importlib.metadata import requires
+from importlib.metadata import distributions, requires
 from pathlib import Path
 
 import nbformat
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -28,6 +29,15 @@ def test_every_direct_dependency_is_pinned_within_its_range() -> None:
         pinned = PINNED.get(canonicalize_name(requirement.name))
         assert pinned, f"constraints.txt does not pin {requirement.name}"
         assert requirement.specifier.contains(pinned), f"{requirement} excludes the pinned {pinned}"
+
+
+def test_each_pinned_version_installs_on_the_oldest_python() -> None:
+    """Also on its first release: Debian 12 has 3.11.2, and a package that asked for 3.11.5 once broke the installation there."""
+    oldest = f"{PROJECT['requires-python'].removeprefix('>=')}.0"
+    for package in distributions():
+        name, range_ = canonicalize_name(package.metadata["Name"]), package.metadata.get("Requires-Python", "")
+        if PINNED.get(name) == package.version:
+            assert SpecifierSet(range_).contains(oldest), f"{name}=={package.version} needs Python {range_}"
 
 
 def test_conda_users_get_the_projects_own_list() -> None:
