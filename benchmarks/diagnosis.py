@@ -98,7 +98,7 @@ def _shares(count: Mapping[str, int]) -> dict[str, float]:
 def _measure_explanations() -> list[float]:
     """Note the CPU time of every explanation from now on; return the list that the times are added to."""
     seconds: list[float] = []
-    explain = truth.diagnose
+    explain = truth.hinted
 
     def measured(*arguments, **keywords):
         started = time.process_time()
@@ -107,7 +107,7 @@ def _measure_explanations() -> list[float]:
         finally:
             seconds.append(time.process_time() - started)
 
-    truth.diagnose = measured
+    truth.hinted = measured
     return seconds
 
 

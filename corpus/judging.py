@@ -235,7 +235,15 @@ def _explained(on: Sheet, evidence: Mapping[str, Evidence], source: str = "") ->
     cell = answer_cell(on.exercise.id)
     cells = NotebookCells(sources={cell: source}, student={cell}) if source else NO_CELLS
     found = on.planned, evidence, on.ours, "cpu", cells
-    verdict = judge(on.exercise, *found)
+    return hinted(on, judge(on.exercise, *found), found)
+
+
+def hinted(on: Sheet, verdict: Verdict, found: tuple) -> Verdict:
+    """Explain a verdict, as the grader does.
+
+    Args:
+        found: what `judge` takes besides the exercise.
+    """
     wrong = wrong_answer(on.exercise, verdict, *found)
     return diagnose(verdict, wrong, _repaired(wrong, on) if wrong and wrong.needs_repair() else None)
 
