@@ -38,7 +38,8 @@ def draw_aligned_attention(
         "weights": weights | draw_head_projections(sampler, "cross_attn.", d_text, d_text, dtype),
         "arguments": {
             "text_tokens": sampler.normal(*batch_shape, text, d_text, dtype=dtype),
-            "image_tokens": sampler.normal(*batch_shape, image, d_vision, dtype=dtype),
+            # Two projections enlarge them. Longer ones give scores in the dozens, which float32 rounds too much.
+            "image_tokens": sampler.normal(*batch_shape, image, d_vision, scale=0.5, dtype=dtype),
             "mask": mask,
         },
     }

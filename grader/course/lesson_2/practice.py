@@ -75,8 +75,9 @@ def draw_fusion_weights(sampler: InputSampler, sizes: Sizes) -> dict[str, Tensor
     weights: dict[str, Tensor] = {}
     for side in ("text", "image"):
         width = sizes[f"d_{side}"]
-        weights[f"{side}_norm.weight"] = sampler.uniform(width, dtype=dtype) + 0.5
-        weights[f"{side}_norm.bias"] = sampler.normal(width, dtype=dtype)
+        # Below 1: three projections enlarge what comes out, and float32 would round scores in the dozens too much.
+        weights[f"{side}_norm.weight"] = (sampler.uniform(width, dtype=dtype) + 0.5) / 2
+        weights[f"{side}_norm.bias"] = sampler.normal(width, scale=0.5, dtype=dtype)
         weights |= draw_projection(sampler, f"{side}_in", width, d_model, dtype=dtype)
         weights |= draw_projection(sampler, f"{side}_out", d_model, width, dtype=dtype)
     for prefix in ("text_from_image.", "image_from_text."):

@@ -59,9 +59,9 @@ BONUS_REPAIR = attention_exercise("4.9 Repair: it stares at one patch", looking_
         e.g. 2 questions, 3 words, 4 patches
         e.g. 2 questions, 3 words, 4 patches, zeros = True
         e.g. 2 questions, 3 words, 4 patches, strength = 9.0
-        7 questions, 5 words, 9 patches, strength = 0.3
+        7 questions, 5 words, 9 patches, strength = 0.1  # far from 0, as all: near 0, rounding alone would decide
         3 questions, 11 words, 2 patches, strength = 0.0
-        5 questions, 3 words, 7 patches, strength = 6.0, zeros = True  # far below 0: near it, rounding alone would decide
+        5 questions, 3 words, 7 patches, strength = 9.0, zeros = True
         4 questions, 3 words, 7 patches, strength = 9.0  # below 0
     conduct 0.5
         e.g. 2 questions, 3 words, 4 patches
