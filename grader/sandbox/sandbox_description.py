@@ -110,10 +110,10 @@ def _python() -> tuple[str, list[str]]:
     while os.path.islink(link):
         link = os.path.normpath(os.path.join(os.path.dirname(link), os.readlink(link)))
         folder = os.path.dirname(link)
-        folders.add(os.path.dirname(folder) if os.path.basename(folder) == "bin" else folder)
+        folder = os.path.dirname(folder) if os.path.basename(folder) == "bin" else folder
+        if folder not in ("/", "/usr"):  # of a link in /bin or /usr/bin: what is needed there is visible anyway
+            folders.add(folder)
     folders |= {os.path.realpath(folder) for folder in folders}
-    if sys.base_prefix not in ("/", "/usr"):
-        folders -= {"/", "/usr"}  # from a link in /bin or /usr/bin; those folders are visible anyway
     home = os.path.expanduser("~")
     for folder in folders:
         if folder in ("/", home, os.path.dirname(home)):

@@ -18,8 +18,11 @@ from grader.sandbox.tiers import tier_problem
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.parametrize("base", [sys.base_prefix, "/usr"])  # of a Python of one's own, and of the system's
 @pytest.mark.parametrize("link", ["/etc/alternatives/python3", "/bin/python3"])
-def test_a_link_on_the_way_to_python_shows_no_more_than_itself(link, monkeypatch):
+def test_a_link_on_the_way_to_python_shows_no_more_than_itself(link, base, monkeypatch):
+    monkeypatch.setattr(sys, "base_prefix", base)
+    monkeypatch.setattr(sys, "base_exec_prefix", base)
     monkeypatch.setattr(sys, "executable", "/somewhere/bin/python")
     monkeypatch.setattr(os.path, "islink", lambda path: path == "/somewhere/bin/python")
     monkeypatch.setattr(os, "readlink", lambda path: link)
