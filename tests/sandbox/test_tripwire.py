@@ -487,8 +487,8 @@ TRICKS = {
     "    def get(self):\n        if not out:\n            out.append(0)\n"
     "            out.append(F.scaled_dot_product_attention(q, k, v))\n        return self.__dict__['_op']\n"
     "    kind._op = property(get, lambda self, op: self.__dict__.__setitem__('_op', op))\n"
-    "    q + 1\n    del kind._op\n    return out[1]",
-    "the garbage collector at work": "import gc\ndef attention(q, k, v):\n    gc.enable()\n    q.exp()\n    gc.disable()",
+    "    q.cos()\n    del kind._op\n    return out[1]",
+    "the garbage collector at work": "import gc\ndef attention(q, k, v):\n    gc.enable()\n    q.cos()\n    gc.disable()",
     "names that are equal to anything": "class Name(str):\n    like = False\n    __hash__ = str.__hash__\n"
     "    def __eq__(self, other): return Name.like\n    def __ne__(self, other): return not Name.like\n"
     "class Schema: pass\ndef attention(q, k, v):\n"

@@ -56,7 +56,26 @@ def skip_module_search() -> None:
     library.getmodule = getmodule
 
 
-# ---------------------------------------------------------------- torch: the compiler
+# ---------------------------------------------------------------- torch: modes
+
+# Functions of torch._C, and of torch.utils._python_dispatch, that switch modes off.
+SWITCHES_OF_TORCH = """_DisableTorchDispatch _ExcludeDispatchKeyGuard _SetExcludeDispatchKeyGuard _ForceDispatchKeyGuard
+    _dispatch_tls_set_dispatch_key_excluded _dispatch_tls_set_dispatch_key_included _AutoDispatchBelowAutograd
+    _pop_torch_dispatch_stack _unset_dispatch_mode _get_dispatch_mode _get_dispatch_stack_at"""
+SWITCHES_OF_MODES = """_pop_mode _pop_mode_temporarily _disable_current_modes _disable_infra_mode _get_current_dispatch_mode
+    _get_current_dispatch_mode_stack"""
+
+
+def skip_dispatch_rules(mode: type) -> None:
+    """Let torch run a mode's operators without asking, for each, whether somebody registered a rule in the mode's place.
+
+    Torch asks a function in Python, which asks three more, and keeps it from the first time on: so this comes before
+    any mode is used. A torch that asks nobody is left as it is.
+    """
+    rules: Any = importlib.import_module("torch._library.simple_registry")
+    search = getattr(rules, "find_torch_dispatch_rule", None)
+    if search is not None:
+        rules.find_torch_dispatch_rule = lambda operator, asking: None if asking is mode else search(operator, asking)
 
 
 class NotCompiled:
@@ -71,6 +90,9 @@ class NotCompiled:
     def _should_skip_dynamo(cls) -> bool:
         """Tell torch to add no guard."""
         return False
+
+
+# ---------------------------------------------------------------- torch: the compiler
 
 
 def defer_compiler() -> bool:

@@ -32,9 +32,10 @@ import torch
 import torch.ao.nn.quantizable as quantizable
 import torch.nn.functional as F
 import torch.utils._python_dispatch as dispatching
-from guest import released
+from guest import quiet_operators, released
 from guest.kernel_count import count, count_down
-from guest.library_internals import NotCompiled
+from guest.library_internals import SWITCHES_OF_MODES, SWITCHES_OF_TORCH, NotCompiled, skip_dispatch_rules
+from guest.quiet_operators import are_plain, identity, quiet
 from guest.released import INSTALLED, LIBRARY, is_disguised, is_installed
 from torch import nn
 from torch._ops import HigherOrderOperator, OpOverload
@@ -55,11 +56,6 @@ IN_PYTHON: dict[int, str] = {
     )
 }
 # Functions that switch the dispatch of operators off; a student needs them only to hide built-ins.
-SWITCHES_OF_TORCH = """_DisableTorchDispatch _ExcludeDispatchKeyGuard _SetExcludeDispatchKeyGuard _ForceDispatchKeyGuard
-    _dispatch_tls_set_dispatch_key_excluded _dispatch_tls_set_dispatch_key_included _AutoDispatchBelowAutograd
-    _pop_torch_dispatch_stack _unset_dispatch_mode _get_dispatch_mode _get_dispatch_stack_at"""
-SWITCHES_OF_MODES = """_pop_mode _pop_mode_temporarily _disable_current_modes _disable_infra_mode _get_current_dispatch_mode
-    _get_current_dispatch_mode_stack"""
 SWITCHES = [(torch._C, name) for name in SWITCHES_OF_TORCH.split()]
 SWITCHES += [(dispatching, name) for name in SWITCHES_OF_MODES.split()]
 # Audit events of Python that a new process causes.
@@ -95,7 +91,7 @@ SOFTMAX = "aten::_softmax"
 _getframe, _softmax, _setprofile, _getprofile = sys._getframe, torch.softmax, sys.setprofile, sys.getprofile
 _get_ident, _stop_tracing = _thread.get_ident, partial(sys.setprofile, None)
 _count_modes = torch._C._len_torch_dispatch_stack
-_collects, _collect_no_more, _collect_again = gc.isenabled, gc.disable, gc.enable
+_collects, _collect_no_more, _collect_again = partial(gc.isenabled), gc.disable, gc.enable
 _engine = type(torch.autograd.Variable._execution_engine)
 _no_dispatch = torch.Tensor.__torch_dispatch__
 # Id of a code object → the given cell or the exercise whose answer it is from, or "" for the student's own code.
@@ -133,8 +129,7 @@ def begin(origin: str, defines: Collection[str], cell: str, source: str) -> None
 def running(code: CodeType) -> Iterator[None]:
     """Register a statement of the cell, which runs in this context, under the cell's origin.
 
-    If the statement passes other code to the shell, this is called for that code too, and does not register
-    it: a given cell could otherwise make a student's text count as given code.
+    Other code that the statement passes to the shell is not: a given cell could make a student's text count as given code.
     """
     global _depth
     if _cell[0] and not _depth:
@@ -175,24 +170,26 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         self._interrupting: set[FrameType] = set()
         self._nested = 0  # backward passes that run now
         self._seen: set[str] = set()  # names of operators of which no look is due
-        # Each built-in with the id of the other exercise whose answer called it, or "" if the exercise's own
-        # code did.
+        # Where functions are watched, calls in C are traced: looking at arguments costs more than it saves.
+        self._quiet = {} if self._functions else quiet({SOFTMAX, *watched})
+        # Each built-in with the id of the other exercise whose answer called it, or "" where the exercise's own code did.
         self.trips: list[tuple[str, str]] = []
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         """Look at an operator of which a look is due; run the operator. For torch."""
         if _collects():
             self.record(SWITCHED_OFF, "")
+        if self._quiet and (run := self._quiet.get(identity(func))) and not (types or kwargs) and are_plain(args):
+            return run(*args)
         if type(func) is not OpOverload or func._schema.name not in self._seen or types:
             self._look_at(func, types)
+        # What a `partial` calls is not traced if it is written in C: that costs as much as the operator itself.
         if self._functions or _getprofile() is not None:  # this thread's calls are traced already
-            return func(*args, **(kwargs or {}))
+            return (partial(func._op) if type(func) is OpOverload else func)(*args, **(kwargs or {}))
         thread = _get_ident()
         _profile(self._trace_function)  # a student's function may run in there, where no mode is on
         try:
-            # What a `partial` calls is not traced if it is written in C: that costs as much as the operator itself.
-            run = partial(func._op) if type(func) is OpOverload else func
-            return run(*args, **(kwargs or {}))
+            return (partial(func._op) if type(func) is OpOverload else func)(*args, **(kwargs or {}))
         finally:
             try:
                 _setting[thread] = True
@@ -395,6 +392,8 @@ def install() -> None:
     for module, name in SWITCHES:
         if hasattr(module, name):
             setattr(module, name, _recording(getattr(module, name)))
+    quiet_operators.install()
+    skip_dispatch_rules(Tripwire)
     for module, name in THREAD_STARTS:
         setattr(module, name, watched_start(getattr(module, name)))
     sys.addaudithook(_audit)
