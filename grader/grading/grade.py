@@ -31,7 +31,7 @@ from grader.judge.reference_results import ReferenceResults, Results
 from grader.paths import notebook_path
 from grader.records import CellResult, Flag, Grade, GradingSettings, Outcome, Verdict
 from grader.sandbox.engine import Execution, execute
-from grader.sandbox.interpreter import InterpreterServer
+from grader.sandbox.server import Server
 from grader.submission.cells import answer_cell, check_cell
 from grader.submission.file import IntakeError, Problem, SubmissionFile, Unreadable
 from grader.submission.intake import read
@@ -85,7 +85,7 @@ def get_ready(lesson: Lesson) -> None:
 def grade(
     file: SubmissionFile,
     *,
-    server: InterpreterServer,
+    server: Server,
     settings: GradingSettings,
     released: NotebookNode | None,
     tell: Tell | None = None,
@@ -132,7 +132,7 @@ class _Grading:
         released: NotebookNode,
         rebuilt: Rebuilt,
         sha: str,
-        server: InterpreterServer,
+        server: Server,
         settings: GradingSettings,
         tell: Tell | None,
         reading: Allowance,

@@ -23,7 +23,7 @@ from grader.judge.planned_trial import PlannedTrial
 from grader.judge.reference_results import ReferenceResults, run_here
 from grader.judge.verdicts import judge
 from grader.records import Evidence, Outcome, Status
-from grader.sandbox.gpu_trouble import gpu_trouble
+from grader.sandbox.engine import gpu_trouble
 from tests import second_device
 from tests.few_steps import FEW_BY_DEFAULT, FEW_STEPS
 
