@@ -168,7 +168,7 @@ def test_nothing_trusted_unpickles() -> None:
 
 
 # Who asks for the time of day, which a clock that is set makes jump: the age of files, a due date, and what is shown or signed.
-TIME_OF_DAY = {"pages.py", "paths.py", "recorded.py", "hear_appeals.py", "store.py", "lti.py", "lti_calls.py"}
+TIME_OF_DAY = {"pages.py", "paths.py", "recorded.py", "appeals.py", "store.py", "lti.py", "lti_calls.py"}
 
 
 def test_no_limit_hangs_on_the_time_of_day() -> None:
