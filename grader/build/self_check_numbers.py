@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from grader.build.reproducible import ReproducibleResults
 from grader.build.self_check_answers import wrong_answers
 from grader.build.self_check_pack import PackedExercise, Writer
-from grader.build.self_check_trials import PackedInputs, chosen_trials, expected_of
+from grader.build.self_check_trials import PackedInputs, chosen_trials
 from grader.declare.builtin_names import banned_names
 from grader.declare.exercise import Check, Exercise
 from grader.declare.lesson import Lesson
@@ -55,7 +55,7 @@ def drafted(lesson: Lesson, exercise: Exercise) -> Draft:
     return Draft(
         told=json.loads(json.dumps(told)),  # as it is read again: tuples are lists, and keys are texts
         data=bytes(writer.data),
-        right=tuple(fingerprint(expected_of(trial, results)) for trial in trials),
+        right=tuple(fingerprint(results.expected(trial)) for trial in trials),
         wrong=tuple(
             DraftAnswer(
                 number,
@@ -104,5 +104,5 @@ def _trial_data(
     """Pack one trial: its check, its sizes in words and as values, its inputs, and what is expected."""
     sizes = {name: value for name, value in trial.trial.sizes.items() if isinstance(value, (int, float, str, tuple))}
     writer.data += inputs.data
-    expected = writer.expected(expected_of(trial, results))
+    expected = writer.expected(results.expected(trial))
     return [check, trial.key.split("/", 1)[1], trial.trial.describe, sizes, inputs.told, expected]

@@ -15,10 +15,11 @@ from matplotlib import pyplot as plt
 
 from corpus import judging
 from corpus.answers import variants
+from corpus.planning import plan
 from grader.course import lessons
 from grader.declare.exercise import Check
 from grader.declare.lesson import Lesson
-from grader.judge.plan import plan, plan_exercise
+from grader.judge.plan import plan_exercise
 from grader.judge.planned_trial import PlannedTrial
 from grader.judge.reference_results import ReferenceResults, run_here
 from grader.judge.verdicts import judge
