@@ -14,9 +14,8 @@ import torch
 from torch import Tensor
 
 from grader.build.answer_in_notebook import LESSON_CELL, files_of_cells, own_cells, trouble, two_cells
-from grader.build.rich_message import show_rich
 from grader.build.self_check_data import Brief, Reader, gives, is_rounded
-from grader.build.show import shown_inputs, what_is_off
+from grader.build.show import show_rich, shown_inputs, what_is_off
 from grader.explain.code.read_code import searchable
 from grader.explain.exceptions.where_raised import source_of_file, the_line
 from grader.explain.explain import explain

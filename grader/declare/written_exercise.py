@@ -27,8 +27,8 @@ from grader.declare.builtin_names import BuiltIn
 from grader.declare.edits import edits
 from grader.declare.errors import DeclarationError
 from grader.declare.exercise import Check, Exercise, Mistake, reference_problems
-from grader.declare.read_sizes import read_sizes
 from grader.declare.standard_checks import DrawInputs, StandardChecks
+from grader.declare.trial import read_sizes
 
 HEAD = re.compile(r"(?P<name>[a-z][a-z ]*?) (?P<points>\d+(\.\d+)?)( after (?P<needs>[a-z, ]+))?(: (?P<title>.+))?")
 PUBLIC = "e.g. "

@@ -18,9 +18,8 @@ from grader.grading.allowance import Allowance, TookTooLong
 from grader.grading.decide import SEED, VERIFIED, decide, training_may_remember
 from grader.grading.follow_through import choose_verdict, follow_through, judged_again
 from grader.grading.graded import Graded, withheld
-from grader.grading.judge_run import EXPLAINING_SECONDS, JudgedAgain, RunJudge, Tell
+from grader.grading.judge_run import EXPLAINING_SECONDS, JudgedAgain, RunJudge, Tell, say_shortened
 from grader.grading.schedule import schedule
-from grader.grading.shortened import say_shortened
 from grader.grading.stand_ins import carried_on
 from grader.judge.built_ins import refuse_built_ins
 from grader.judge.from_scratch import same_definitions

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 from grader.declare.subject import ANY_SUBJECT, Subject
 from grader.explain.mutants import slips
 from grader.explain.mutants.calls import other_arguments, other_axes, other_chains, steps_left_out
-from grader.explain.mutants.indexing import index_changes
-from grader.explain.mutants.operators import Change, Place, changes, parameters_of
+from grader.explain.mutants.operators import Change, Place, changes, index_changes, parameters_of
 from grader.explain.mutants.phrases import Words
 from grader.explain.mutants.statements import statement_changes
 from grader.explain.mutants.whole_functions import function_changes
