@@ -28,6 +28,8 @@ class DraftAnswer(NamedTuple):
 class Draft(NamedTuple):
     """What was computed for one exercise with this processor's kernels; others may see some of it otherwise."""
 
+    assignment: str
+    exercise: str
     told: dict[str, Any]  # as JSON, without what is known of wrong answers
     data: bytes  # the inputs and the expected values of all trials
     right: tuple[Fingerprint, ...]  # one for each trial
@@ -53,6 +55,8 @@ def drafted(lesson: Lesson, exercise: Exercise) -> Draft:
         ],
     }
     return Draft(
+        assignment=lesson.assignment,
+        exercise=exercise.id,
         told=json.loads(json.dumps(told)),  # as it is read again: tuples are lists, and keys are texts
         data=bytes(writer.data),
         right=tuple(fingerprint(results.expected(trial)) for trial in trials),
