@@ -13,9 +13,10 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from corpus.answers import answers, variants
+from corpus.tools import tools_on_path
 from examples.make import Example, content
 from grader.course import lessons
-from grader.paths import course_root, tools_on_path
+from grader.paths import course_root
 
 MOST_SECONDS = 1800.0  # of another program; `otter run` was once seen to hang
 WRONG = (2, 5, 7, 9)  # of each ten

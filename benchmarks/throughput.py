@@ -151,9 +151,9 @@ def floor(assignment: str, submissions: int) -> float:
     torch.set_num_threads(1)
     from IPython.core.inputtransformer2 import TransformerManager
 
+    from corpus.planning import plan
     from grader.grading.grade import master_notebook
     from grader.grading.pruning import unneeded_cells
-    from grader.judge.plan import plan
     from grader.submission.notebook import parse
     from grader.submission.rebuild import rebuild
 

@@ -15,28 +15,9 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 import grader
+from grader.commands import options as records
 from grader.commands import stopping
 from grader.commands.console import Terminal
-from grader.commands.options import (
-    AppealOptions,
-    AppealsOptions,
-    BuildOptions,
-    CheckOptions,
-    DecisionOptions,
-    DoctorOptions,
-    ExportOptions,
-    GradeOptions,
-    InitOptions,
-    LateOptions,
-    ProveOptions,
-    RegradeOptions,
-    ReportOptions,
-    RosterOptions,
-    ServeOptions,
-    SimilarOptions,
-    StudentsOptions,
-    takes,
-)
 from grader.commands.serve_part import serve_part
 from grader.complaint import Complaint
 from grader.declare.errors import DeclarationError
@@ -116,7 +97,7 @@ def _options(
     """Build the course's notebooks, and grade what students hand in."""
 
 
-def _grade(options: GradeOptions, terminal: Terminal) -> int:
+def _grade(options: records.GradeOptions, terminal: Terminal) -> int:
     from grader.commands.head_start import head_start
 
     if options.scheduler and options.jobs:
@@ -133,7 +114,7 @@ def _grade(options: GradeOptions, terminal: Terminal) -> int:
         return run(options, terminal, server)
 
 
-def _check(options: CheckOptions, terminal: Terminal) -> int:
+def _check(options: records.CheckOptions, terminal: Terminal) -> int:
     from grader.commands.head_start import head_start
 
     with head_start(options.root, options.device, options.isolation, gradebook=None, force=True) as server:
@@ -142,7 +123,7 @@ def _check(options: CheckOptions, terminal: Terminal) -> int:
         return run(options, terminal, server)
 
 
-def _roster(options: RosterOptions, terminal: Terminal) -> None:
+def _roster(options: records.RosterOptions, terminal: Terminal) -> None:
     links = options.links or options.instructor or options.platform or options.revoke
     if options.file is None and not links:
         raise Complaint("name the platform's file, or pass --links, --instructor, --platform or --revoke")
@@ -152,7 +133,7 @@ def _roster(options: RosterOptions, terminal: Terminal) -> None:
         serve_part("link_command").run(options, terminal)
 
 
-def _serve(options: ServeOptions, terminal: Terminal) -> None:
+def _serve(options: records.ServeOptions, terminal: Terminal) -> None:
     serve_part("command").run(options, terminal)
 
 
@@ -164,27 +145,27 @@ def _function(name: str) -> Callable[..., int | None]:
 
 def _add(group: typer.Typer, name: str, record: type, run: Callable[..., int | None]) -> None:
     """Add a command; the docstring of the record that it takes is its help."""
-    group.command(name, help=record.__doc__)(takes(record)(lambda options: run(options, terminal)))
+    group.command(name, help=record.__doc__)(records.takes(record)(lambda options: run(options, terminal)))
 
 
-_add(app, "init", InitOptions, _function("commands.init:run"))
-_add(app, "build", BuildOptions, _function("commands.build:run"))
-_add(app, "grade", GradeOptions, _grade)
-_add(app, "check", CheckOptions, _check)
-_add(app, "regrade", RegradeOptions, _function("commands.regrade:run"))
-_add(app, "report", ReportOptions, _function("commands.report:run"))
-_add(app, "similar", SimilarOptions, _function("commands.similar:run"))
-_add(app, "export", ExportOptions, _function("commands.export:run"))
-_add(app, "doctor", DoctorOptions, _function("commands.doctor:run"))
+_add(app, "init", records.InitOptions, _function("commands.init:run"))
+_add(app, "build", records.BuildOptions, _function("commands.build:run"))
+_add(app, "grade", records.GradeOptions, _grade)
+_add(app, "check", records.CheckOptions, _check)
+_add(app, "regrade", records.RegradeOptions, _function("commands.regrade:run"))
+_add(app, "report", records.ReportOptions, _function("commands.report:run"))
+_add(app, "similar", records.SimilarOptions, _function("commands.similar:run"))
+_add(app, "export", records.ExportOptions, _function("commands.export:run"))
+_add(app, "doctor", records.DoctorOptions, _function("commands.doctor:run"))
 app.add_typer(appeals, name="appeal")
-_add(appeals, "add", AppealOptions, _function("commands.appeal:add"))
-_add(appeals, "list", AppealsOptions, _function("commands.appeal:show"))
-_add(appeals, "decide", DecisionOptions, _function("commands.appeal:decide"))
-_add(app, "prove", ProveOptions, _function("commands.prove:run"))
-_add(app, "students", StudentsOptions, _function("commands.students:run"))
-_add(app, "late", LateOptions, _function("commands.late:run"))
-_add(app, "roster", RosterOptions, _roster)
-_add(app, "serve", ServeOptions, _serve)
+_add(appeals, "add", records.AppealOptions, _function("commands.appeal:add"))
+_add(appeals, "list", records.AppealsOptions, _function("commands.appeal:show"))
+_add(appeals, "decide", records.DecisionOptions, _function("commands.appeal:decide"))
+_add(app, "prove", records.ProveOptions, _function("commands.prove:run"))
+_add(app, "students", records.StudentsOptions, _function("commands.students:run"))
+_add(app, "late", records.LateOptions, _function("commands.late:run"))
+_add(app, "roster", records.RosterOptions, _roster)
+_add(app, "serve", records.ServeOptions, _serve)
 
 
 def _stop(message: str) -> NoReturn:

@@ -1,10 +1,7 @@
 """Find the course and its files, and write files so that no reader sees a half-written file."""
 
 import os
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 OUR_PACKAGES = ("grader", "attention")  # what an installed course adds to Python: the grader, and the solutions
@@ -50,17 +47,6 @@ def shipped_root() -> Path:
     package = Path(__file__).resolve().parent
     shipped = package / "shipped"  # pyproject.toml puts it into the wheel
     return shipped if shipped.is_dir() else package.parent
-
-
-@contextmanager
-def tools_on_path() -> Iterator[None]:
-    """Put the folder of this Python on PATH for a while: nbgrader runs `alembic`, which is in it."""
-    before = os.environ.get("PATH", "")
-    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), before])
-    try:
-        yield
-    finally:
-        os.environ["PATH"] = before
 
 
 def notebook_path(root: Path, assignment: str) -> Path:

@@ -139,7 +139,7 @@ def test_benchmarks_and_the_corpus_import_no_tests() -> None:
     """What both need has a home of its own: corpus/."""
     assert offenders("benchmarks", "tests") == []
     assert offenders("corpus", "tests", "benchmarks") == []
-    assert offenders("grader", "corpus", "tests", "benchmarks") == []
+    assert offenders("grader", "corpus", "tests", "benchmarks", "publish") == []
 
 
 def test_the_sandbox_knows_neither_the_reference_nor_the_judge_nor_the_course() -> None:
@@ -168,7 +168,7 @@ def test_nothing_trusted_unpickles() -> None:
 
 
 # Who asks for the time of day, which a clock that is set makes jump: the age of files, a due date, and what is shown or signed.
-TIME_OF_DAY = {"pages.py", "paths.py", "recorded.py", "hear_appeals.py", "store.py", "lti.py", "lti_calls.py"}
+TIME_OF_DAY = {"pages.py", "paths.py", "recorded.py", "appeals.py", "store.py", "lti.py", "lti_calls.py"}
 
 
 def test_no_limit_hangs_on_the_time_of_day() -> None:

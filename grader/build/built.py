@@ -66,7 +66,7 @@ def _files(root: Path, assignment: str) -> Iterator[tuple[str, bytes]]:
             name = file.relative_to(package)
             if file.suffix not in SOURCES:
                 continue
-            if package.name != "grader" or (_is_building(name) and name.parts[:2] not in others):
+            if package.name != "grader" or (any(map(name.is_relative_to, BUILDING)) and name.parts[:2] not in others):
                 yield f"{package.name}/{name.as_posix()}", file.read_bytes()
     if own := own_lessons():
         for file in sorted(own.rglob("*.py")):
@@ -76,11 +76,6 @@ def _files(root: Path, assignment: str) -> Iterator[tuple[str, bytes]]:
     made = (root / "solutions" / assignment / f"{assignment}.ipynb", notebook_path(root, assignment))
     for file in (root / "solutions" / f"{assignment}.py", *sorted((root / "assets").glob("*.*")), *made):
         yield file.relative_to(root).as_posix(), file.read_bytes() if file.is_file() else b""
-
-
-def _is_building(name: Path) -> bool:
-    """Tell whether the notebooks depend on a module of grader/, by its path in there."""
-    return any(name.is_relative_to(part) for part in BUILDING)
 
 
 def package_folder(package: str) -> Path:

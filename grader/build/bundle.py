@@ -60,16 +60,12 @@ def _text(module: str) -> str:
 def _imports(module: str) -> dict[str, tuple[str, str]]:
     """Map the names that a module imports from this project to the module that defines them, and their name there."""
     return {
-        alias.asname or alias.name: _home(node.module, alias.name)
+        # A name that a module only imports is followed to the module that defines it.
+        alias.asname or alias.name: _imports(node.module).get(alias.name, (node.module, alias.name))
         for node in ast.parse(_text(module)).body
         if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] in PROJECT
         for alias in node.names
     }
-
-
-def _home(module: str, name: str) -> tuple[str, str]:
-    """Follow a name that a module only imports to the module that defines it."""
-    return _imports(module).get(name, (module, name))
 
 
 def _used_imports(module: str, some: set[str]) -> dict[str, tuple[str, str]]:

@@ -9,15 +9,15 @@ import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from typing import Any, NamedTuple
 
 import torch
 
 from grader.build.self_check_data import Reader
+from grader.build.self_check_numbers import Draft
 from grader.build.self_check_trials import read_trials
 from grader.course import lessons
 from grader.explain.candidates import candidates
-from grader.explain.fingerprint import Fingerprint, alike
+from grader.explain.fingerprint import alike
 from grader.judge.reference_results import ReferenceResults
 
 # The plainest kernels, and those of processors without AVX-512: what the environment must say.
@@ -28,27 +28,16 @@ KERNELS: Mapping[str, Mapping[str, str]] = {
 Unsure = set[tuple[int, int]]  # the number of a candidate, and the index of a trial
 
 
-class Asked(NamedTuple):
-    """Asks for one exercise what its wrong answers give with other kernels."""
-
-    assignment: str
-    exercise: str
-    told: Mapping[str, Any]  # its trials
-    data: bytes  # that belong to them
-    # What each candidate gives here, by its number; None: not known.
-    prints: Mapping[int, Sequence[Fingerprint | None]]
-
-
-def unsure(asked: Sequence[Asked]) -> dict[str, Unsure]:
+def unsure(drafts: Sequence[Draft]) -> dict[str, Unsure]:
     """Return for each exercise where its wrong answers give something else with other kernels."""
-    found: dict[str, Unsure] = {one.exercise: set() for one in asked}
+    found: dict[str, Unsure] = {one.exercise: set() for one in drafts}
     own = {name: os.environ.get(name) for name in KERNELS["plain"]}
     pools = [ProcessPoolExecutor(1, get_context("spawn")) for _ in KERNELS]
     try:
         jobs = []
         for pool, kernels in zip(pools, KERNELS.values(), strict=True):
             os.environ.update(kernels)  # a process has them from its start: they are read once
-            jobs.append({one.exercise: pool.submit(differing, one) for one in asked})
+            jobs.append({one.exercise: pool.submit(differing, one) for one in drafts})
         for done in jobs:
             for exercise, job in done.items():
                 found[exercise] |= job.result()
@@ -62,15 +51,16 @@ def unsure(asked: Sequence[Asked]) -> dict[str, Unsure]:
     return found
 
 
-def differing(asked: Asked) -> Unsure:
+def differing(draft: Draft) -> Unsure:
     """Return where the wrong answers of an exercise give something else in this process."""
     torch.set_num_threads(1)
-    lesson = lessons()[asked.assignment]
-    exercise = lesson.exercise(asked.exercise)
-    trials = [trial for _, trial, _ in read_trials(exercise, asked.told, Reader(asked.data))]
+    lesson = lessons()[draft.assignment]
+    exercise = lesson.exercise(draft.exercise)
+    trials = [trial for _, trial, _ in read_trials(exercise, draft.told, Reader(draft.data))]
+    prints = {answer.number: answer.prints for answer in draft.wrong}
     found: Unsure = set()
     for number, candidate in enumerate(candidates(exercise, trials, ReferenceResults(lesson.reference))):
-        for index, own in enumerate(asked.prints.get(number, ())):
+        for index, own in enumerate(prints.get(number, ())):
             if own is not None and ((other := candidate.prints(index)) is None or not alike(own, other)):
                 found.add((number, index))
     return found

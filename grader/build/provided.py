@@ -95,7 +95,7 @@ def extract(source: str, wanted: tuple[str, ...] = (), what: str = "the module")
     for node in statements:
         if node not in keep:
             continue
-        text = "\n".join(lines[_first_line(node) - 1 : _last_line(node, lines)])
+        text = "\n".join(lines[_first_line(node) - 1 : node.end_lineno])
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             imports.append(_used_imports(node, used))
         else:
@@ -140,7 +140,3 @@ def _is_import_of_project(node: ast.stmt) -> bool:
 def _first_line(node: ast.stmt) -> int:
     """Return the number of the line where a statement begins; its decorators belong to it."""
     return min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))])
-
-
-def _last_line(node: ast.stmt, lines: list[str]) -> int:
-    return node.end_lineno or len(lines)

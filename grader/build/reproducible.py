@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from grader.explain.fingerprint import Fingerprint, alike, fingerprint
+from grader.judge.compare import with_tensors
 from grader.judge.planned_trial import PlannedTrial
 from grader.judge.reference_results import ReferenceResults
 from grader.records import Evidence, Inputs, Status, Value
@@ -114,19 +115,13 @@ def is_rounding(plain: Tensor, exact: Tensor) -> bool:
 
 def nudge(value: Value) -> Value:
     """Return a value whose floats are smaller by their last digit, and zeros as they were."""
-    if isinstance(value, Tensor):
-        if not value.is_floating_point():
-            return value
-        return torch.where(value.isfinite(), value.nextafter(torch.zeros_like(value)), value)
-    if isinstance(value, Mapping):
-        return {name: nudge(inner) for name, inner in value.items()}
-    return [nudge(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+
+    def smaller(leaf: Tensor) -> Tensor:
+        return torch.where(leaf.isfinite(), leaf.nextafter(torch.zeros_like(leaf)), leaf)
+
+    return with_tensors(value, lambda leaf: smaller(leaf) if leaf.is_floating_point() else leaf)
 
 
 def in_float64(value: Value) -> Value:
     """Return a value whose tensors of floats are converted to float64."""
-    if isinstance(value, Tensor):
-        return value.double() if value.is_floating_point() else value
-    if isinstance(value, Mapping):
-        return {name: in_float64(inner) for name, inner in value.items()}
-    return [in_float64(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+    return with_tensors(value, lambda leaf: leaf.double() if leaf.is_floating_point() else leaf)

@@ -14,9 +14,8 @@ import torch
 from torch import Tensor
 
 from grader.build.answer_in_notebook import LESSON_CELL, files_of_cells, own_cells, trouble, two_cells
-from grader.build.rich_message import show_rich
 from grader.build.self_check_data import Brief, Reader, gives, is_rounded
-from grader.build.show import shown_inputs, what_is_off
+from grader.build.show import show_rich, shown_inputs, what_is_off
 from grader.explain.code.read_code import searchable
 from grader.explain.exceptions.where_raised import source_of_file, the_line
 from grader.explain.explain import explain
@@ -27,7 +26,7 @@ from grader.explain.repairs.find_repair import find_repair
 from grader.explain.repairs.repairs import Repair
 from grader.explain.repairs.run_repaired import RAISED, run_repaired, stopwatch
 from grader.explain.seen import Candidate, Seen
-from grader.judge.compare import first_difference, flatten
+from grader.judge.compare import first_difference, flatten, with_tensors
 from grader.judge.mentions import HINT, complaint, mentions
 from grader.submission.cells import CARRY_ON
 from grader.submission.code.traits import Traits
@@ -259,7 +258,9 @@ def try_trial(trial: Trial, notebook: Notebook, files: Mapping[str, str], exerci
         if name not in trial.inputs and called not in notebook.names:
             text = f"TODO {exercise}: {called} is not defined yet. Run the cell that defines it first."
             raise without_traceback(NotImplementedError(text))
-        arguments[name] = copy(trial.inputs[name]) if name in trial.inputs else notebook.names[called]
+        arguments[name] = (
+            with_tensors(trial.inputs[name], Tensor.clone) if name in trial.inputs else notebook.names[called]
+        )
     try:
         with warnings.catch_warnings(), torch.random.fork_rng(devices=[]), torch.enable_grad():
             warnings.simplefilter("ignore")
@@ -309,15 +310,6 @@ def problem_of(trial: Trial, got: Mapping[str, Any], probes: Mapping[str, Callab
         return "" if finding.passed else finding.message
     off = first_difference(got, trial.expected, rtol)
     return (what_is_off(off.name, off.got, off.want, rtol) or off.message) if off else ""
-
-
-def copy(value: Any) -> Any:
-    """Copy a value with all tensors in it."""
-    if isinstance(value, Tensor):
-        return value.clone()
-    if isinstance(value, Mapping):
-        return {name: copy(inner) for name, inner in value.items()}
-    return [copy(inner) for inner in value] if isinstance(value, list) else value
 
 
 # ---------------------------------------------------------------- the line of the mistake

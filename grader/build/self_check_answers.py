@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from grader.build.reproducible import ReproducibleResults
-from grader.build.self_check_trials import expected_of
 from grader.declare.exercise import Exercise
 from grader.explain.candidates import candidates
 from grader.explain.fingerprint import Fingerprint, alike, fingerprint
@@ -33,7 +32,7 @@ def wrong_answers(exercise: Exercise, trials: Sequence[PlannedTrial], results: R
     Of a declared mistake that is everything. Of the others it ends with the first check that fails: an explanation looks at
     that one. More is needed only to tell those apart that give the same there.
     """
-    right = [fingerprint(expected_of(trial, results)) for trial in trials]
+    right = [fingerprint(results.expected(trial)) for trial in trials]
     asking = Asking(trials, right, results)
     found: list[KnownWrong] = []
     alone: dict[tuple[str, int], list[KnownWrong]] = {}  # by kind, and the last trial that is known
@@ -96,7 +95,7 @@ class Asking:
 
     def last_seen(self, trial: PlannedTrial) -> Seen:
         """Return what the last question showed."""
-        got, expected = self.results.last, dict(flatten(expected_of(trial, self.results)))
+        got, expected = self.results.last, dict(flatten(self.results.expected(trial)))
         return Seen(trial.check.name, False, dict(flatten(got.values or {})), expected, error=got.error)
 
 

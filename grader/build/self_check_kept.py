@@ -12,7 +12,7 @@ import torch
 
 from grader.build.built import read_built
 from grader.build.exercise_digest import exercise_digest
-from grader.build.other_kernels import Asked, unsure
+from grader.build.other_kernels import unsure
 from grader.build.self_check_cell import SelfChecks, read_self_checks, self_check_source, self_checks
 from grader.build.self_check_numbers import Draft, drafted, settled
 from grader.build.self_check_pack import PackedExercise
@@ -60,7 +60,12 @@ def tools_cells(
     committed = {name: _committed(root, name) for name in names}
     known = read_built(root).exercises
     kept = [
-        Kept(name, one.id, _stored(holds, one.id), known.get(one.id) == exercise_digest(lessons()[name], one))
+        Kept(
+            name,
+            one.id,
+            holds and holds.exercises.get(one.id),
+            known.get(one.id) == exercise_digest(lessons()[name], one),
+        )
         for name, (_, holds) in committed.items()
         for one in lessons()[name].exercises
     ]
@@ -87,7 +92,7 @@ def _computed(kept: Sequence[Kept], workers: Executor) -> list[tuple[Kept, Packe
         return []
     kept = sorted(kept, key=lambda one: -one.size)  # the longest begin first
     drafts = dict(zip((one.exercise for one in kept), workers.map(_draft, kept), strict=True))
-    found = unsure([_asked(one, drafts[one.exercise]) for one in kept])
+    found = unsure([drafts[one.exercise] for one in kept])
     return [(one, settled(drafts[one.exercise], found[one.exercise])) for one in kept]
 
 
@@ -95,12 +100,6 @@ def _draft(one: Kept) -> Draft:
     torch.set_num_threads(1)  # the tensors are so small that more threads take ten times as long
     lesson = lessons()[one.assignment]
     return drafted(lesson, lesson.exercise(one.exercise))
-
-
-def _asked(one: Kept, draft: Draft) -> Asked:
-    """Ask whether other kernels see what a draft says of its wrong answers."""
-    prints = {answer.number: answer.prints for answer in draft.wrong}
-    return Asked(one.assignment, one.exercise, draft.told, draft.data, prints)
 
 
 def _difference(one: Kept, fresh: PackedExercise) -> str:
@@ -128,7 +127,3 @@ def _committed(root: Path, name: str) -> Committed:
         return Committed("", None)
     source = next((cell.source.partition("\n")[2] for cell in cells if cell.id == TOOLS_CELL), "")
     return Committed(source, read_self_checks(source))
-
-
-def _stored(checks: SelfChecks | None, exercise: str) -> PackedExercise | None:
-    return checks.exercises.get(exercise) if checks else None

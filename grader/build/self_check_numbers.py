@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from grader.build.reproducible import ReproducibleResults
 from grader.build.self_check_answers import wrong_answers
 from grader.build.self_check_pack import PackedExercise, Writer
-from grader.build.self_check_trials import PackedInputs, chosen_trials, expected_of
+from grader.build.self_check_trials import PackedInputs, chosen_trials
 from grader.declare.builtin_names import banned_names
 from grader.declare.exercise import Check, Exercise
 from grader.declare.lesson import Lesson
@@ -28,6 +28,8 @@ class DraftAnswer(NamedTuple):
 class Draft(NamedTuple):
     """What was computed for one exercise with this processor's kernels; others may see some of it otherwise."""
 
+    assignment: str
+    exercise: str
     told: dict[str, Any]  # as JSON, without what is known of wrong answers
     data: bytes  # the inputs and the expected values of all trials
     right: tuple[Fingerprint, ...]  # one for each trial
@@ -53,9 +55,11 @@ def drafted(lesson: Lesson, exercise: Exercise) -> Draft:
         ],
     }
     return Draft(
+        assignment=lesson.assignment,
+        exercise=exercise.id,
         told=json.loads(json.dumps(told)),  # as it is read again: tuples are lists, and keys are texts
         data=bytes(writer.data),
-        right=tuple(fingerprint(expected_of(trial, results)) for trial in trials),
+        right=tuple(fingerprint(results.expected(trial)) for trial in trials),
         wrong=tuple(
             DraftAnswer(
                 number,
@@ -104,5 +108,5 @@ def _trial_data(
     """Pack one trial: its check, its sizes in words and as values, its inputs, and what is expected."""
     sizes = {name: value for name, value in trial.trial.sizes.items() if isinstance(value, (int, float, str, tuple))}
     writer.data += inputs.data
-    expected = writer.expected(expected_of(trial, results))
+    expected = writer.expected(results.expected(trial))
     return [check, trial.key.split("/", 1)[1], trial.trial.describe, sizes, inputs.told, expected]

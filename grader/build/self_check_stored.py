@@ -11,7 +11,7 @@ from typing import Any
 from grader.build.reproducible import ReproducibleResults
 from grader.build.self_check_data import RIGHT, UNKNOWN, Brief, Reader, gives, is_rounded
 from grader.build.self_check_pack import PackedExercise
-from grader.build.self_check_trials import expected_of, read_trials
+from grader.build.self_check_trials import read_trials
 from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
 from grader.explain.candidates import candidates
@@ -41,7 +41,7 @@ def what_is_off(lesson: Lesson, exercise: Exercise, stored: PackedExercise, ever
         if not alike(fingerprint({"": drawn.inputs}), fingerprint({"": trial.inputs})):
             return f"{trial.key}: the inputs are others"
         allowed = trial.check.rtol * (ROUNDED if is_rounded(want) else EXACT)
-        if off := first_difference(expected_of(trial, results), want, allowed):
+        if off := first_difference(results.expected(trial), want, allowed):
             return f"{trial.key}: {off.message}"
         trials.append(trial)
         right.append(fingerprint(want))

@@ -21,7 +21,7 @@ from grader.explain.fingerprint import Fingerprint, alike, fingerprint
 from grader.judge.compare import flatten
 from grader.judge.plan import shown
 from grader.judge.planned_trial import PlannedTrial, is_sent
-from grader.records import Status, Value
+from grader.records import Value
 
 Prints = Callable[[int], Fingerprint | None]
 LARGE = 400  # bytes; a hidden trial that takes more is in the notebook only if it is needed there
@@ -50,15 +50,13 @@ def chosen_trials(
     """
     there = [trial for trial in shown(exercise) if runs_there(lesson, trial)]
     packed = [packed_inputs(trial) for trial in there]
-    sizes = [
-        2 * count(expected_of(trial, results)) + inputs.stored for trial, inputs in zip(there, packed, strict=True)
-    ]
+    sizes = [2 * count(results.expected(trial)) + inputs.stored for trial, inputs in zip(there, packed, strict=True)]
     chosen = {index for index, trial in enumerate(there) if trial.public or sizes[index] <= LARGE}
     by_size = sorted(range(len(there)), key=sizes.__getitem__)
     for check in {trial.check.name for trial in there}:
         of_check = [index for index in by_size if there[index].check.name == check]
         # One number alone is soon met by chance: of a check that gives so few, the notebook has two trials.
-        wanted = 2 if count(expected_of(there[of_check[0]], results)) < 3 else 1
+        wanted = 2 if count(results.expected(there[of_check[0]])) < 3 else 1
         missing = max(wanted - len(set(of_check) & chosen), 0)
         chosen.update([index for index in of_check if index not in chosen][:missing])
     if len(chosen) < len(there):
@@ -78,7 +76,7 @@ def telling_trials(
     Args:
         by_size: the indices of all trials, the smallest first.
     """
-    right = [fingerprint(expected_of(trial, results)) for trial in there]
+    right = [fingerprint(results.expected(trial)) for trial in there]
     mistakes = [wrong for wrong in candidates(exercise, there, results) if wrong.kind == "mistake"]
     needed: set[int] = set()
 
@@ -156,20 +154,6 @@ def uses_reference(judge: Callable, reference: Collection[Any]) -> bool:
         or (isinstance(value, FunctionType) and is_sent(value) and uses_reference(value, reference))
         for value in called
     )
-
-
-def expected_of(trial: PlannedTrial, results: ReproducibleResults) -> Mapping[str, Any]:
-    """Return what an answer is compared with.
-
-    Raises:
-        RuntimeError: the reference raises.
-    """
-    if trial.check.expects:
-        return trial.check.expects(trial.inputs)
-    right = results.right(trial)
-    if right.status is not Status.OK:
-        raise RuntimeError(f"{trial.key}: the reference raised {right.error}: {right.message}")
-    return right.values
 
 
 def read_trials(

@@ -7,13 +7,13 @@ from dataclasses import asdict
 from rich.table import Table
 from rich.text import Text
 
+from grader.classes.gradebook.appeals import add_appeal, appeals_of, decide_appeal, submission_of
 from grader.classes.gradebook.config import read_config
-from grader.classes.gradebook.hear_appeals import add_appeal, decide_appeal, submission_of
 from grader.classes.gradebook.reader import read_entry
 from grader.commands.console import Terminal
 from grader.commands.from_gradebook import recorded_entries, write_page
+from grader.commands.given_file import write_lines
 from grader.commands.options import AppealOptions, AppealsOptions, DecisionOptions
-from grader.commands.output_file import write_lines
 from grader.complaint import Complaint
 from grader.records import Appeal, GradebookEntry
 from grader.report.text import clean, number, or_dash, who
@@ -24,7 +24,7 @@ OUTCOMES = {"": "waits", "points": "points set", "keep": "points kept"}
 def add(options: AppealOptions, terminal: Terminal) -> None:
     """Record a student's request."""
     config = read_config(options.root, options.gradebook)
-    entry = submission_of(list(recorded_entries(config)), options.submission, options.student)
+    entry = submission_of(recorded_entries(config), options.submission, options.student)
     appeal = add_appeal(config.gradebook, config.course_id, entry, options.exercise, options.text)
     page = write_page(config, entry)
     terminal.say(f"appeal {appeal.number}: {who(entry.student)}, {entry.assignment}, {options.exercise}")
@@ -33,7 +33,7 @@ def add(options: AppealOptions, terminal: Terminal) -> None:
 
 def show(options: AppealsOptions, terminal: Terminal) -> None:
     """List the appeals that wait, or all."""
-    found = _appeals(recorded_entries(read_config(options.root, options.gradebook)))
+    found = appeals_of(recorded_entries(read_config(options.root, options.gradebook)))
     found = [pair for pair in found if options.everything or not pair[1].outcome]
     if options.json is not None:
         write_lines(options.json, [_line(*pair) for pair in found], terminal.out.file)
@@ -49,7 +49,7 @@ def decide(options: DecisionOptions, terminal: Terminal) -> None:
     if (points is None) != options.keep:
         raise Complaint("pass either --points or --keep")
     config = read_config(options.root, options.gradebook)
-    found = _appeals(recorded_entries(config))
+    found = appeals_of(recorded_entries(config))
     entry, appeal = next((pair for pair in found if pair[1].number == options.number), (None, None))
     if entry is None or appeal is None:
         raise Complaint(f"there is no appeal {options.number}; see grader appeal list --all")
@@ -60,12 +60,6 @@ def decide(options: DecisionOptions, terminal: Terminal) -> None:
     about = f"{who(entry.student)}, {entry.assignment}, {appeal.exercise}"
     terminal.say(f"{about}: {change}; score {or_dash(entry.score)} → {or_dash(after.score)}")
     terminal.say(f"page  {page}")
-
-
-def _appeals(entries: Sequence[GradebookEntry]) -> list[tuple[GradebookEntry, Appeal]]:
-    """Return all appeals, by their numbers."""
-    found = [(entry, appeal) for entry in entries for appeal in entry.appeals]
-    return sorted(found, key=lambda pair: pair[1].number)
 
 
 def _table(found: Sequence[tuple[GradebookEntry, Appeal]]) -> Table:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from grader.classes.workers import servers
 from grader.commands.console import Terminal, check_assignment
+from grader.commands.given_file import is_standard_output, write_lines, write_result
 from grader.commands.options import CheckOptions
-from grader.commands.output_file import is_standard_output, write_lines, write_result
 from grader.course import assignment_by_exercise, lessons
 from grader.grading.grade import get_ready, grade, master_notebook
 from grader.grading.graded import again_if_starved

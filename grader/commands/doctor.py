@@ -4,8 +4,8 @@ import json
 from dataclasses import asdict
 
 from grader.commands.console import Terminal
+from grader.commands.given_file import is_standard_output, write_lines
 from grader.commands.options import DoctorOptions
-from grader.commands.output_file import is_standard_output, write_lines
 from grader.sandbox.doctor import examine, report
 
 

@@ -10,9 +10,8 @@ from grader.classes.gradebook.reader import read_whole
 from grader.classes.results.feedback_zip import FeedbackZip, WrongDownload, feedback_zip
 from grader.commands.console import Terminal, check_assignment
 from grader.commands.from_gradebook import recorded_entries
+from grader.commands.given_file import is_standard_output, read_own_file, write_lines, write_result
 from grader.commands.options import ExportOptions
-from grader.commands.output_file import is_standard_output, write_lines, write_result
-from grader.commands.own_file import read_own_file
 from grader.complaint import Complaint
 from grader.course import assignment_by_exercise, lessons
 from grader.records import GradebookEntry

@@ -16,10 +16,9 @@ from grader.classes.workers.job import Course
 from grader.classes.workers.local import default_jobs, local_workers
 from grader.classes.workers.workers import Workers, WorkersLost
 from grader.commands.console import Terminal, check_assignment
+from grader.commands.given_file import CannotWrite, read_own_file, write_result, writing
 from grader.commands.head_start import is_new
 from grader.commands.options import GradeOptions
-from grader.commands.output_file import CannotWrite, write_result, writing
-from grader.commands.own_file import read_own_file
 from grader.complaint import Complaint
 from grader.course import assignment_by_exercise, lessons
 from grader.course.trainings.recorded import read_kept

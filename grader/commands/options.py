@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, dataclass_transform, get_type_hints
 
 import typer
 from typer.models import ArgumentInfo, OptionInfo
@@ -94,15 +94,21 @@ Student = Annotated[str, typer.Argument(help="The student's id, as the gradebook
 # ---------------------------------------------------------------- the commands, as `grader --help` lists them
 
 
-@dataclass(frozen=True, kw_only=True)
-class InCourse:
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+class Options:
+    """What a command takes. Each kind is a frozen dataclass, whose fields are given by name."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True, kw_only=True)(cls)
+
+
+class InCourse(Options):
     """What a command takes that runs in a course."""
 
     root: Path  # the course's folder
 
 
-@dataclass(frozen=True, kw_only=True)
-class InitOptions:
+class InitOptions(Options):
     """Make a course of your own: its lessons, secret and gradebook in one folder."""
 
     folder: Annotated[Path, typer.Argument(help="A new folder.")]
@@ -113,14 +119,12 @@ class InitOptions:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class BuildOptions(InCourse):
     """Make the solution and student notebooks from solutions/*.py and the declaration."""
 
     check: Annotated[bool, typer.Option("--check", help="Write nothing; fail if a notebook is out of date.")] = False
 
 
-@dataclass(frozen=True, kw_only=True)
 class GradeOptions(InCourse):
     """Grade submissions; record them in the gradebook, autograded/ and feedback/."""
 
@@ -149,7 +153,6 @@ class GradeOptions(InCourse):
     student: str | None = None  # grade this student alone
 
 
-@dataclass(frozen=True, kw_only=True)
 class CheckOptions(InCourse):
     """Grade one notebook and show the verdicts; nothing is recorded."""
 
@@ -170,7 +173,6 @@ class CheckOptions(InCourse):
     ] = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class RegradeOptions(InCourse):
     """Grade one student anew, whatever was graded before, and say what changed."""
 
@@ -186,7 +188,6 @@ class RegradeOptions(InCourse):
     run_all: RunAll = False
 
 
-@dataclass(frozen=True, kw_only=True)
 class ReportOptions(InCourse):
     """The class: scores, the exercises' pass rates, the commonest mistakes."""
 
@@ -202,7 +203,6 @@ class ReportOptions(InCourse):
     ] = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class SimilarOptions(InCourse):
     """Answers that agree in what few of the class write, for a person to look at; no points depend on it."""
 
@@ -212,7 +212,6 @@ class SimilarOptions(InCourse):
     gradebook: Gradebook = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class ExportOptions(InCourse):
     """The grades as a file that a learning management system reads."""
 
@@ -243,28 +242,24 @@ class ExportOptions(InCourse):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class DoctorOptions:
+class DoctorOptions(Options):
     """Isolation tier, device and versions; what is missing, and how to get it."""
 
     json: JsonLines = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class ProveOptions(InCourse):
     """Show that each mistake that a lesson declares fails its checks, and that the reference passes."""
 
     exercise: Annotated[str | None, typer.Argument(help="This exercise alone, as in 1.4.")] = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class StudentsOptions(InCourse):
     """The zip that students get: notebooks, figures, and how to begin."""
 
     to: Annotated[Path | None, typer.Option("--out", help="The zip to write; default: in dist/.")] = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class LateOptions(InCourse):
     """Say how late a student was, where the platform does not; 0 hours: in time, whatever it says."""
 
@@ -274,7 +269,6 @@ class LateOptions(InCourse):
     gradebook: Gradebook = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class RosterOptions(InCourse):
     """Take the students' names from the platform's own list; write the links with which they sign in to hand in."""
 
@@ -293,7 +287,6 @@ class RosterOptions(InCourse):
     gradebook: Gradebook = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class ServeOptions(InCourse):
     """The place to hand in: a web server that grades what students upload; serve.toml says how."""
 
@@ -309,7 +302,6 @@ class ServeOptions(InCourse):
 Exercise = Annotated[str, typer.Argument(help="The exercise or question, as in 1.4.")]
 
 
-@dataclass(frozen=True, kw_only=True)
 class AppealOptions(InCourse):
     """Record what a student asks for."""
 
@@ -320,7 +312,6 @@ class AppealOptions(InCourse):
     gradebook: Gradebook = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class AppealsOptions(InCourse):
     """The appeals that wait for you."""
 
@@ -331,7 +322,6 @@ class AppealsOptions(InCourse):
     gradebook: Gradebook = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class DecisionOptions(InCourse):
     """Decide an appeal: points and comment go into the gradebook, and onto the student's page."""
 

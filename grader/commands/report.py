@@ -5,12 +5,12 @@ from pathlib import Path
 
 from grader.classes.gradebook.config import CourseConfig, read_config
 from grader.classes.gradebook.reader import read_whole
-from grader.classes.results.folders import autograded_notebook, write_pdf
+from grader.classes.results.folders import autograded_notebook, write_feedback
 from grader.classes.results.pages import page_of
 from grader.commands.console import Terminal
 from grader.commands.from_gradebook import recorded_entries, whole_class_page, with_checks
+from grader.commands.given_file import is_standard_output, write_lines, write_result
 from grader.commands.options import ReportOptions
-from grader.commands.output_file import is_standard_output, write_lines, write_result
 from grader.records import GradebookEntry
 from grader.report.items import items_csv
 from grader.report.jsonl import entry_to_json
@@ -61,7 +61,7 @@ def _write_pdfs(
         for entry in filter(None, read_whole(config.gradebook, config.course_id, wanted)):
             student, assignment = entry.student.id, entry.assignment
             page = page_of(entry, autograded_notebook(config.results / "autograded", student, assignment))
-            write_pdf(folder, student, assignment, printed(page))
+            write_feedback(folder, student, assignment, printed(page), "pdf")
             count += 1
         write_result(folder / "class.pdf", printed(whole_class_page(config, with_all)))
     return count

@@ -5,8 +5,8 @@ from pathlib import Path
 from grader.classes.gradebook.config import read_config
 from grader.classes.gradebook.students import write_students
 from grader.commands.console import Terminal
+from grader.commands.given_file import read_own_file
 from grader.commands.options import RosterOptions
-from grader.commands.own_file import read_own_file
 from grader.complaint import Complaint
 from grader.report.services.roster import read_roster
 from grader.report.text import some

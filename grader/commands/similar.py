@@ -8,8 +8,8 @@ from grader.classes.results.recorded_answers import RecordedAnswers, recorded_an
 from grader.classes.results.worked_solutions import worked
 from grader.commands.console import Terminal, check_assignment
 from grader.commands.from_gradebook import recorded_entries
+from grader.commands.given_file import write_lines, write_result
 from grader.commands.options import SimilarOptions
-from grader.commands.output_file import write_lines, write_result
 from grader.course import lessons
 from grader.grading.grade import master_notebook
 from grader.records import GradebookEntry

@@ -5,8 +5,8 @@ import re
 from grader.build.student_zip import handed_out
 from grader.classes.gradebook.config import read_config
 from grader.commands.console import Terminal
+from grader.commands.given_file import write_result
 from grader.commands.options import StudentsOptions
-from grader.commands.output_file import write_result
 from grader.paths import own_lessons
 
 

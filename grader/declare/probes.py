@@ -94,12 +94,7 @@ def layer_gradients(
     layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None], grad_outputs: Mapping
 ) -> dict[str, Any]:
     """Make and call a layer with keywords; report side effects, and gradients of inputs and of our weights."""
-    layer = load(layer_class(**sizes), weights)
-
-    def call(**given: Any) -> dict[str, Any]:
-        return named(layer(**given), returns)
-
-    return purity_and_gradients(call, arguments, grad_outputs, learned(layer, weights))
+    return gradients_of(load(layer_class(**sizes), weights), weights, arguments, returns, grad_outputs)
 
 
 def call_zeroed_layer(
@@ -115,6 +110,13 @@ def zeroed_layer_gradients(
 ) -> dict[str, Any]:
     """Do what `layer_gradients` does, with every parameter that has no weights here set to zero."""
     layer = load(zero_others(layer_class(**sizes), weights), weights)
+    return gradients_of(layer, weights, arguments, returns, grad_outputs)
+
+
+def gradients_of(
+    layer: nn.Module, weights: Mapping, arguments: Mapping, returns: list[str | None], grad_outputs: Mapping
+) -> dict[str, Any]:
+    """Call a layer with keywords; report side effects, and gradients of inputs and of our weights."""
 
     def call(**given: Any) -> dict[str, Any]:
         return named(layer(**given), returns)

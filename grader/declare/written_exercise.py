@@ -17,21 +17,25 @@
 - What follows two blanks and a # is for who reads the declaration.
 """
 
+import ast
 import re
 import textwrap
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import torch
+
 from grader.declare.builtin_names import BuiltIn
 from grader.declare.edits import edits
 from grader.declare.errors import DeclarationError
 from grader.declare.exercise import Check, Exercise, Mistake, reference_problems
-from grader.declare.read_sizes import read_sizes
 from grader.declare.standard_checks import DrawInputs, StandardChecks
+from grader.declare.trial import describe
 
 HEAD = re.compile(r"(?P<name>[a-z][a-z ]*?) (?P<points>\d+(\.\d+)?)( after (?P<needs>[a-z, ]+))?(: (?P<title>.+))?")
 PUBLIC = "e.g. "
+NOT_IN_BRACKETS = r"(?![^(\[]*[)\]])"
 
 
 class _Written(NamedTuple):
@@ -164,3 +168,48 @@ def _points(text: str) -> float:
 def _needs(text: str | None) -> tuple[str, ...] | None:
     """Return the names after the word `after`; None where there are none."""
     return None if text is None else () if text == "nothing" else tuple(text.split(", "))
+
+
+# ---------------------------------------------------------------- the sizes of a trial, from the words in which students read them
+
+
+def read_sizes(text: str) -> dict[str, Any]:
+    """Return the sizes that `describe` puts into these words.
+
+    Raises:
+        DeclarationError: it would put them into others.
+    """
+    sizes = dict(_read_size(part) for part in re.split(f", {NOT_IN_BRACKETS}", text))
+    if describe(sizes) != text:
+        raise DeclarationError(f"the trial {text!r} would read {describe(sizes)!r}: write it so, or mend the sizes")
+    return sizes
+
+
+def _read_size(text: str) -> tuple[str, Any]:
+    """Return the name of a size and the size."""
+    if text == "no batch" or text.startswith("batch "):
+        return "batch_shape", tuple(int(size) for size in re.findall(r"\d+", text))
+    if found := re.fullmatch(r"(\d+) (\w+)", text):
+        return _plural(found[2]) if found[1] == "1" else found[2], int(found[1])
+    if found := re.fullmatch(r"(\w+) = (.+)", text):
+        return found[1], _value(found[2])
+    if isinstance(dtype := getattr(torch, text, None), torch.dtype):
+        return "dtype", dtype
+    raise DeclarationError(f"{text!r} is no size of a trial: write `5 queries`, `d_k = 3`, `batch 2 × 3` or `float64`")
+
+
+def _value(text: str) -> Any:
+    """Return a value as Python writes it; what Python does not read is a text."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def _plural(singular: str) -> str:
+    """Undo `describe`; what is a plural stays one."""
+    if singular.endswith("s"):
+        return singular
+    if re.search("[^aeiou]y$", singular):
+        return singular[:-1] + "ies"
+    return f"{singular}es" if singular.endswith("ch") else f"{singular}s"

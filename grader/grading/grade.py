@@ -18,9 +18,8 @@ from grader.grading.allowance import Allowance, TookTooLong
 from grader.grading.decide import SEED, VERIFIED, decide, training_may_remember
 from grader.grading.follow_through import choose_verdict, follow_through, judged_again
 from grader.grading.graded import Graded, withheld
-from grader.grading.judge_run import EXPLAINING_SECONDS, JudgedAgain, RunJudge, Tell
+from grader.grading.judge_run import EXPLAINING_SECONDS, JudgedAgain, RunJudge, Tell, say_shortened
 from grader.grading.schedule import schedule
-from grader.grading.shortened import say_shortened
 from grader.grading.stand_ins import carried_on
 from grader.judge.built_ins import refuse_built_ins
 from grader.judge.from_scratch import same_definitions
@@ -31,7 +30,7 @@ from grader.judge.reference_results import ReferenceResults, Results
 from grader.paths import notebook_path
 from grader.records import CellResult, Flag, Grade, GradingSettings, Outcome, Verdict
 from grader.sandbox.engine import Execution, execute
-from grader.sandbox.interpreter import InterpreterServer
+from grader.sandbox.server import Server
 from grader.submission.cells import answer_cell, check_cell
 from grader.submission.file import IntakeError, Problem, SubmissionFile, Unreadable
 from grader.submission.intake import read
@@ -85,7 +84,7 @@ def get_ready(lesson: Lesson) -> None:
 def grade(
     file: SubmissionFile,
     *,
-    server: InterpreterServer,
+    server: Server,
     settings: GradingSettings,
     released: NotebookNode | None,
     tell: Tell | None = None,
@@ -132,7 +131,7 @@ class _Grading:
         released: NotebookNode,
         rebuilt: Rebuilt,
         sha: str,
-        server: InterpreterServer,
+        server: Server,
         settings: GradingSettings,
         tell: Tell | None,
         reading: Allowance,

@@ -1,18 +1,18 @@
 """Judge the exercises of one run of a notebook: what is complete while it runs, and the rest after its last cell."""
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from operator import is_
 
+import nbformat
 from nbformat import NotebookNode
 
 from grader.declare.exercise import Exercise
-from grader.declare.lesson import Lesson
+from grader.declare.lesson import SHORT, Lesson
 from grader.explain.diagnose import WrongAnswer, diagnose, wrong_answer
 from grader.explain.repairs.repairs import Repair
 from grader.grading.allowance import Allowance, TookTooLong
-from grader.grading.shortened import not_run
 from grader.grading.try_repairs import repair_requests
 from grader.grading.undefined import cells_that_ran, where_it_stopped
 from grader.judge.planned_trial import PlannedTrial
@@ -22,6 +22,12 @@ from grader.judge.verdicts import judge
 from grader.records import CellResult, Evidence, Outcome, Request, Verdict
 from grader.sandbox.engine import Execution
 from grader.submission.rebuild import Rebuilt
+
+NOTE = (
+    f"[Shortened for grading: {SHORT} steps. The rest of this training was verified from secret states in its middle and near "
+    "its end, and the trained model with trained weights. What cells below show of it is the state after these "
+    f"{SHORT} steps.]\n"
+)
 
 # CPU seconds for which the grader may look for what explains the wrong answers of one submission.
 EXPLAINING_SECONDS = 45.0
@@ -162,3 +168,21 @@ def _why(error: BaseException) -> str:
     if isinstance(error, TookTooLong):
         return "looking for an explanation took too long"
     return f"{type(error).__name__}: {error}"
+
+
+def say_shortened(notebook: NotebookNode, cells: Collection[str]) -> None:
+    """Add a note to the outputs of each training cell that ran; change the notebook itself."""
+    for cell in notebook.cells:
+        if cell.id in cells and cell.execution_count:
+            cell.outputs = [*cell.outputs, nbformat.v4.new_output("stream", name="stdout", text=NOTE)]
+
+
+def not_run(lesson: Lesson, exercise: Exercise) -> tuple[str, ...]:
+    """Return a note on each check of an exercise that is left out where trainings are verified."""
+    asked = {check.name for check in exercise.checks}
+    left_out = [check for check in lesson.exercise(exercise.id).checks if check.verified == ()]
+    return tuple(
+        f"Not run when grading: {check.title}. Your notebook shows whether it does."
+        for check in left_out
+        if check.name not in asked
+    )

@@ -1,18 +1,28 @@
-"""Fail answers that call the built-in that they should write, import the course, or are the carry-on cell's code."""
+"""Fail answers that call the built-in that they should write, import the course, or are the code of the cell "Stuck? Carry on".
 
-from collections.abc import Mapping, Sequence
+That cell lets a student go on and earns no points. Two codes are compared by their statements, without the names of variables
+and without order: renaming, reordering, idle lines in between, and a name for what is returned change nothing.
+"""
+
+import ast
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
-from grader.judge.carry_on import is_carry_on
 from grader.judge.dependencies import foundations
 from grader.judge.from_scratch import imported_course, ran_builtins, same_definitions, used_builtins
-from grader.judge.mentions import HINT, complaint
+from grader.judge.mentions import HINT, complaint, reachable, statements
 from grader.judge.reaches import reaches
 from grader.records import Flag, Outcome, Verdict
 from grader.submission.cells import Role, carry_on_cell, provided_cell, role
+from grader.submission.code.source_names import cached_by_source
+from grader.submission.code.words import variables, words
 from grader.submission.rebuild import Rebuilt
+
+# Everybody might write one statement such as `return torch.cat(heads.unbind(-3), dim=-1)`, but not these two by chance.
+LEAST_STATEMENTS = 2
 
 IS_CARRY_ON = "it is the code of the cell “Stuck? Carry on”, which lets you go on and earns no points"
 IMPORTS_COURSE = "it imports {}, the course's own code, which is not there where notebooks are graded"
@@ -94,3 +104,56 @@ def refused(verdict: Verdict, message: str) -> Verdict:
         diagnosis="built-in",
         checks=tuple(replace(check, points=0.0) for check in verdict.checks),
     )
+
+
+def is_carry_on(answer: str, carry_on: str, others: Sequence[str] = ()) -> bool:
+    """Tell whether an answer holds all statements of a carry-on cell, which are too many to agree by chance.
+
+    Args:
+        carry_on: the source of the carry-on cell; "" if the exercise has none.
+        others: sources of the cells that the student added: the answer may call what they define.
+    """
+    wanted = shapes_of_source(carry_on) if carry_on else Counter()
+    if wanted.total() < LEAST_STATEMENTS:
+        return False
+    found = reachable(answer, others)
+    if wanted <= shapes(found):
+        return True
+    wanted = shapes(statements(carry_on), values=True)
+    return wanted.total() >= LEAST_STATEMENTS and wanted <= shapes(found, values=True)
+
+
+@cached_by_source
+def shapes_of_source(source: str) -> Counter[str]:
+    """Count the statements of a cell; see `shapes`."""
+    return shapes(statements(source))
+
+
+def shapes(top: Iterable[ast.stmt], *, values: bool = False) -> Counter[str]:
+    """Count the assignments and returns in functions and classes, each without the names of variables.
+
+    With `values`, only what is assigned or returned counts, and mere names do not.
+
+    Definitions in an `if`, `try` or another block count, too, as in a carry-on cell.
+    """
+    found: Counter[str] = Counter()
+    todo = list(top)
+    while todo:
+        statement = todo.pop()
+        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+            bound = variables(statement)
+            nodes = [
+                node.value if values else node
+                for node in ast.walk(statement)
+                if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return))
+            ]
+            found.update(_text(node, bound) for node in nodes if node and not isinstance(node, ast.Name))
+        else:
+            for block in ("body", "handlers", "orelse", "finalbody"):
+                todo += getattr(statement, block, [])
+    return found
+
+
+def _text(node: ast.AST, bound: frozenset[str]) -> str:
+    """List what a statement is made of, without the names of variables."""
+    return " ".join(word for word, _ in words(node, lambda name: "_" if name in bound else name))

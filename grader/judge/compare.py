@@ -1,6 +1,6 @@
 """Compare a value with the expected one, and say the difference in words that a student can use."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from math import isclose
 from typing import Any, NamedTuple
 
@@ -52,6 +52,15 @@ def compare(got: Mapping[str, Value], expected: Mapping[str, Value], rtol: float
     """Judge what came back by its first difference; values beyond the expected ones do not matter."""
     found = first_difference(got, expected, rtol, device)
     return Finding(passed=found is None, message=found.message if found else "")
+
+
+def with_tensors(value: Value, change: Callable[[Tensor], Tensor]) -> Any:
+    """Return a value with each tensor in it changed; tuples become lists."""
+    if isinstance(value, Tensor):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {name: with_tensors(inner, change) for name, inner in value.items()}
+    return [with_tensors(inner, change) for inner in value] if isinstance(value, (list, tuple)) else value
 
 
 def first_difference(

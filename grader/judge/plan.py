@@ -1,4 +1,4 @@
-"""Draw the trials of a lesson for one submission."""
+"""Draw the trials of exercises for one submission."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -7,37 +7,23 @@ from grader.declare.exercise import Check, Exercise
 from grader.declare.lesson import Lesson
 from grader.declare.sampler import InputSampler, PublicSampler
 from grader.declare.trial import Trial
-from grader.declare.validate import refuse_unknown_names
 from grader.judge.planned_trial import PlannedTrial
 from grader.records import Inputs
 from grader.submission.cells import answer_cell
 
 
-def plan(lesson: Lesson, secret: str, submission_sha256: str, run_seed: int = 0) -> tuple[PlannedTrial, ...]:
-    """Draw every trial of a lesson.
+def plan_exercise(
+    exercise: Exercise, secret: str, submission_sha256: str, run_seed: int = 0
+) -> tuple[PlannedTrial, ...]:
+    """Draw every trial of one exercise: of each check the public ones, then the hidden ones; last, one once more.
 
-    The course secret and the submission's content seed the hidden inputs: a student cannot predict them, and
-    another grading of the same file draws the same inputs. Public inputs are the same for every submission.
+    The course secret and the submission's content seed the hidden inputs: a student cannot predict them, and another grading
+    of the same file draws the same inputs. Public inputs are the same for every submission.
 
     Args:
         submission_sha256: the digest of the submission's content.
         run_seed: the seed of the notebook's run, from which a training starts.
-
-    Raises:
-        DeclarationError: a probe asks for a name that is neither an input nor one of the lesson's.
     """
-    trials = tuple(
-        trial for exercise in lesson.exercises for trial in plan_exercise(exercise, secret, submission_sha256, run_seed)
-    )
-    for trial in trials:
-        refuse_unknown_names(lesson, trial.exercise, trial.check, trial.inputs.keys())
-    return trials
-
-
-def plan_exercise(
-    exercise: Exercise, secret: str, submission_sha256: str, run_seed: int = 0
-) -> tuple[PlannedTrial, ...]:
-    """Draw every trial of one exercise: of each check the public ones, then the hidden ones; last, one once more."""
     trials = [
         trial
         for check in exercise.checks

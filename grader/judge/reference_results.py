@@ -11,6 +11,7 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
 from grader.declare.exercise import Check, Mistake
+from grader.judge.compare import with_tensors
 from grader.judge.planned_trial import PlannedTrial, parameters
 from grader.records import Evidence, Inputs, Place, Status, Value
 
@@ -91,17 +92,8 @@ def _arguments(check: Check, namespace: Mapping[str, object], inputs: Inputs) ->
     arguments = {}
     for parameter in parameters(check.probe):
         name = check.names.get(parameter, parameter)
-        arguments[parameter] = _clone(inputs[parameter]) if parameter in inputs else namespace[name]
+        arguments[parameter] = with_tensors(inputs[parameter], Tensor.clone) if parameter in inputs else namespace[name]
     return arguments
-
-
-def _clone(value: Value) -> Value:
-    """Copy a value with all tensors in it; tuples become lists."""
-    if isinstance(value, Tensor):
-        return value.clone()
-    if isinstance(value, Mapping):
-        return {name: _clone(inner) for name, inner in value.items()}
-    return [_clone(inner) for inner in value] if isinstance(value, (list, tuple)) else value
 
 
 Results = dict[tuple[str, str], Evidence]  # by a trial's key and the name of a change
@@ -127,6 +119,19 @@ class ReferenceResults:
     def wrong(self, trial: PlannedTrial, mistake: Mistake) -> Evidence:
         """Return the evidence that an answer with this mistake gives for a trial."""
         return self.changed(trial, mistake.name, replaces=mistake.replaces)
+
+    def expected(self, trial: PlannedTrial) -> Mapping[str, Value]:
+        """Return what an answer is compared with.
+
+        Raises:
+            RuntimeError: the reference raises.
+        """
+        if trial.check.expects:
+            return trial.check.expects(trial.inputs)
+        right = self.right(trial)
+        if right.status is not Status.OK:
+            raise RuntimeError(f"{trial.key}: the reference raised {right.error}: {right.message}")
+        return right.values
 
     def changed(
         self,

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from torch import Tensor
 
@@ -12,7 +13,7 @@ from grader.judge.planned_trial import PlannedTrial
 from grader.judge.raised import MAX_MESSAGE, NO_CELLS, NotebookCells, raised, why_undefined
 from grader.judge.reference_results import ReferenceResults
 from grader.judge.slips import KEEPS, NOTE, is_slip
-from grader.records import Case, CheckResult, Evidence, Finding, Heatmap, Outcome, Status, Value, Verdict
+from grader.records import Case, CheckResult, Evidence, Finding, Heatmap, Outcome, Status, Verdict
 from grader.sandbox.text import one_line
 from grader.submission.cells import answer_cell, is_stubs_own
 
@@ -209,17 +210,8 @@ def _is_unsolved(got: Evidence) -> bool:
 
 def _judge_values(trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults, device: str) -> Judged:
     """Let the check's own judge, or else `equals_reference`, judge the returned values."""
-
-    def expected() -> Mapping[str, Value]:
-        """Compute what is compared with; raise RuntimeError if the reference raises."""
-        if trial.check.expects:
-            return trial.check.expects(trial.inputs)
-        right = reference_results.right(trial)
-        if right.status is not Status.OK:
-            raise RuntimeError(f"{trial.key}: the reference raised {right.error}: {right.message}")
-        return right.values
-
     check = trial.check
+    expected = partial(reference_results.expected, trial)
     case = Case(inputs=trial.inputs, got=got.values, expected=expected, rtol=check.rtol, device=device)
     try:
         finding: Finding = (check.judge or equals_reference)(case)

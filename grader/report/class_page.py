@@ -9,8 +9,14 @@ from markupsafe import Markup
 
 from grader import __version__
 from grader.records import COST_POINTS, Grade, GradebookEntry
-from grader.report.diagnoses import commonest_diagnoses, unexplained
-from grader.report.items import LEAST_STUDENTS, check_items, exercise_items, mistakes_together
+from grader.report.items import (
+    LEAST_STUDENTS,
+    check_items,
+    commonest_diagnoses,
+    exercise_items,
+    mistakes_together,
+    unexplained,
+)
 from grader.report.page import templates
 from grader.report.plots import FILLS, histogram, outcome_bars
 from grader.report.predictions import PredictedLine

@@ -38,7 +38,7 @@ def export(service: str, entries: Iterable[GradebookEntry], *, column: str = "",
     if service not in SERVICES:
         raise ValueError(f"no export to {service!r}; there are {', '.join(SERVICES)}")
     sorted_entries = sorted(entries, key=lambda entry: (entry.student.id, entry.assignment))
-    names = _assignments(sorted_entries)
+    names = sorted({entry.assignment for entry in sorted_entries if entry.assignment})
     match service:
         case "canvas":
             worth = {
@@ -50,10 +50,6 @@ def export(service: str, entries: Iterable[GradebookEntry], *, column: str = "",
         case "gradescope":
             return gradescope(sorted_entries)
     return Export(text=_csv(sorted_entries))
-
-
-def _assignments(entries: Sequence[GradebookEntry]) -> list[str]:
-    return sorted({entry.assignment for entry in entries if entry.assignment})
 
 
 def _by_student(entries: Sequence[GradebookEntry]) -> list[tuple[Student, dict[str, GradebookEntry]]]:

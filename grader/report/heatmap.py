@@ -105,11 +105,8 @@ def _panel(title: str, matrix: Matrix, stops: tuple[str, ...], low: float, high:
         f'role="img" aria-label="{label}" font-size="13" text-anchor="middle" dominant-baseline="central">'
         f"{''.join(cells)}</svg>"
     )
-    return Panel(title=title, svg=Markup(svg), legend=_legend(stops, low, high))
-
-
-def _legend(stops: tuple[str, ...], low: float, high: float) -> Markup:
-    return Markup(f"<span>{_scale_end(low)}</span>{_colour_bar(stops)}<span>{_scale_end(high)}</span>")
+    legend = f"<span>{_scale_end(low)}</span>{_colour_bar(stops)}<span>{_scale_end(high)}</span>"
+    return Panel(title=title, svg=Markup(svg), legend=Markup(legend))
 
 
 @cache

@@ -7,6 +7,7 @@ check, which passes or not, that is the point-biserial correlation. Points are t
 
 import csv
 import io
+import re
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -16,7 +17,10 @@ from math import atanh, isclose, sqrt, tanh
 from statistics import fmean, median
 
 from grader.records import CheckResult, Grade, Outcome, Verdict
-from grader.report.diagnoses import is_explained, without_place
+from grader.report.text import by_number
+
+PLACE = re.compile(r"\b([Ll]ine) \d+")
+SENTENCE_OF_PLACE = re.compile(r"(?<=[.!?:]) [Ll]ine \d+\b.*", re.S)
 
 LEAST_STUDENTS = 20  # for a discrimination: with fewer its 95 % interval is wider than ±0.45
 LEAST_TOGETHER = 3  # students with both mistakes
@@ -199,3 +203,52 @@ def items_csv(grades: Iterable[Grade]) -> str:
                     [assignment, item.exercise, item.check, item.title, item.students, *written, item.why_not, seconds]
                 )
     return file.getvalue()
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What several answers to one exercise were told."""
+
+    exercise: str
+    mistake: str  # the declared mistake's name; "" if none is declared for it
+    kind: str  # the kind of explanation: "mistake", "structure", "relation", …
+    says: str
+    count: int
+    share: float  # of the commonest, in percent
+
+
+def commonest_diagnoses(grades: Iterable[Grade]) -> list[Diagnosis]:
+    """List what explained the wrong answers, the commonest first.
+
+    Answers that differ in the place alone, in line 3 or in line 5, count as one.
+    """
+    counts = Counter(
+        (verdict.id, verdict.mistake or "", verdict.diagnosis or "mistake", without_place(verdict.hint))
+        for grade in grades
+        for verdict in grade.verdicts
+        if is_explained(verdict)
+    )
+    highest = max(counts.values(), default=1)
+    rows = sorted(counts.items(), key=lambda entry: (-entry[1], by_number(entry[0][0]), entry[0]))
+    return [Diagnosis(*key, count, 100 * count / highest) for key, count in rows]
+
+
+def unexplained(grades: Sequence[Grade]) -> dict[str, int]:
+    """Count the wrong answers that nothing explained, by exercise, in the exercises' order."""
+    counts = Counter(
+        verdict.id
+        for grade in grades
+        for verdict in grade.verdicts
+        if verdict.outcome is Outcome.FAILED and not is_explained(verdict)
+    )
+    return dict(sorted(counts.items(), key=lambda entry: by_number(entry[0])))
+
+
+def is_explained(verdict: Verdict) -> bool:
+    """Tell whether its student was told more than what was seen."""
+    return bool(verdict.mistake or verdict.diagnosis)
+
+
+def without_place(hint: str) -> str:
+    """Leave out where in the student's code it is: a last part that begins with the line, and numbers of lines."""
+    return PLACE.sub(r"\1 …", SENTENCE_OF_PLACE.sub("", hint))

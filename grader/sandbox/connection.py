@@ -58,10 +58,7 @@ class _CompletedCell:
 
 
 class Sandbox:
-    """An interpreter in a sandbox, used through the connection to the sandbox's init.
-
-    It implements `grader.sandbox.interpreter.Interpreter`.
-    """
+    """An interpreter in a sandbox, the Python process of one submission, used through the connection to the sandbox's init."""
 
     def __init__(self, server: ServerConnection, limits: Limits, seed: int, device: str) -> None:
         """Let the server fork the sandbox.
@@ -79,7 +76,7 @@ class Sandbox:
         self._started, self._waited = time.monotonic(), 0.0
         self._waited_here = waited_seconds("thread-self")
         self._allowed = 0.0  # seconds that the last order was given
-        self.starved = False
+        self.starved = False  # something timed out for which this machine had too little time
         self._output_left, self._evidence_left = limits.output_bytes, limits.evidence_bytes
         self._connection: socket.socket | None = None
         self._pidfd = -1
@@ -88,7 +85,13 @@ class Sandbox:
     # ------------------------------------------------------------ what the engine calls
 
     def run_cell(self, source: str, *, seconds: float, origin: Origin = OWN, cell: str = "") -> CellResult:
-        """Run a cell as `Interpreter.run_cell` describes; replay the completed cells if the state is lost."""
+        """Run a cell; replay the completed cells if the state is lost.
+
+        If the status is neither OK nor RAISED, the interpreter returns to its state before the cell.
+
+        Args:
+            cell: the cell's id, by which the place of an exception names it.
+        """
         started = time.monotonic()
         order = {"source": source, "cell": cell, "origin": origin.who, "defines": origin.defines}
         reply = self._retry_if_dead(
@@ -111,7 +114,11 @@ class Sandbox:
         return result
 
     def call(self, request: Request) -> Evidence:
-        """Run a probe as `Interpreter.call` describes; replay the completed cells if their state is lost."""
+        """Run a probe in a fork of the interpreter, so that the notebook's state does not change; replay the cells if it is lost.
+
+        Successive requests of one group share a fork until one of them hangs or dies. An interpreter that has used CUDA
+        cannot fork and runs the probe itself.
+        """
         started = time.monotonic()
         tree, blob = encode(request.inputs)
         order = {
@@ -135,7 +142,7 @@ class Sandbox:
 
     @property
     def waited(self) -> float:
-        """Seconds in which this submission's processes, or this thread, were ready and others had their core."""
+        """Seconds in which this submission's processes, or this thread, were ready and others had their core; no limit counts them."""
         return self._waited + waited_seconds("thread-self") - self._waited_here
 
     def _left(self) -> float:

@@ -12,14 +12,17 @@ from papermill.engines import Engine, NotebookExecutionManager, papermill_engine
 from papermill.parameterize import parameterize_notebook
 
 from grader.records import OWN, CellResult, Evidence, Limits, Origin, Request, Status
+from grader.sandbox.connection import Sandbox
 from grader.sandbox.errors import ServerLost
-from grader.sandbox.gpu_trouble import gpu_trouble
-from grader.sandbox.interpreter import Interpreter, InterpreterServer
+from grader.sandbox.server import Server
 
 NAME = "isolated"
 KERNEL, LANGUAGE = "python3", "python"
 # A run starts again when the fork server dies during it, up to this many runs in all.
 ATTEMPTS = 2
+# Words in PyTorch's messages when tensors of two devices meet, when the GPU's memory is used up (perhaps by another
+# process), and when a kernel has failed, after which the whole process cannot use the GPU any more.
+GPU_WORDS = ("cuda", "same device", "different device", "device type", "out of memory", "cublas", "cudnn", "nvidia")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +122,7 @@ class IsolatedEngine(Engine):
         nb_man: NotebookExecutionManager,
         kernel_name: str,
         *,
-        server: InterpreterServer,
+        server: Server,
         run: RunPlan | None = None,
         results: _Results | None = None,
         **_: Any,
@@ -134,7 +137,7 @@ class IsolatedEngine(Engine):
         _run_cells(nb_man, server, run or RunPlan(notebook=nb_man.nb), results or _Results())
 
 
-def execute(server: InterpreterServer, run: RunPlan) -> Execution:
+def execute(server: Server, run: RunPlan) -> Execution:
     """Run a rebuilt notebook, and each request right after its cell.
 
     Cells that raise do not stop the run. If the fork server dies, the run is repeated once. If the GPU may have caused a
@@ -170,6 +173,22 @@ def execute(server: InterpreterServer, run: RunPlan) -> Execution:
     )
 
 
+def gpu_trouble(cells: Mapping[str, CellResult], evidence: Mapping[str, Evidence]) -> str:
+    """Return the first failure of a run that the GPU, or another process on it, may have caused; empty if none.
+
+    Such failures are time-outs, crashes, and exceptions whose message contains one of GPU_WORDS. A wrong
+    value, or an exception without such a word, is the submission's own fault.
+    """
+    results: dict[str, CellResult | Evidence] = {**cells, **evidence}
+    for name, result in results.items():
+        text = f"{result.error}: {result.message}" if result.error else result.message
+        if result.status in (Status.TIMEOUT, Status.DIED):
+            return f"{name}: {text}"
+        if result.status is Status.RAISED and any(word in text.lower() for word in GPU_WORDS):
+            return f"{name}: {text}"
+    return ""
+
+
 def _prepare(run: RunPlan) -> NotebookNode:
     """Copy the notebook, insert the cell with the parameters as papermill does, and give every cell an id."""
     prepared = nbformat.from_dict(run.notebook)
@@ -186,7 +205,7 @@ def _prepare(run: RunPlan) -> NotebookNode:
     return prepared
 
 
-def _run_cells(nb_man: NotebookExecutionManager, server: InterpreterServer, run: RunPlan, results: _Results) -> None:
+def _run_cells(nb_man: NotebookExecutionManager, server: Server, run: RunPlan, results: _Results) -> None:
     """Start an interpreter and run the code cells; after each, run its probes."""
     # papermill fails on a cell that ends in "papermill_description=".
     nb_man.get_cell_description = lambda *_: None
@@ -213,7 +232,7 @@ def _run_cells(nb_man: NotebookExecutionManager, server: InterpreterServer, run:
         interpreter.kill()
 
 
-def _run_cell(interpreter: Interpreter, cell: NotebookNode, run: RunPlan, results: _Results) -> CellResult:
+def _run_cell(interpreter: Sandbox, cell: NotebookNode, run: RunPlan, results: _Results) -> CellResult:
     """Run one cell; skip it if a probe of an exercise whose code it calls has timed out."""
     if timed_out := run.timeout_policy.cells.get(cell.id, frozenset()) & results.timed_out:
         message = f"it calls what {', '.join(sorted(timed_out))} asks for, which did not come back"
@@ -223,7 +242,7 @@ def _run_cell(interpreter: Interpreter, cell: NotebookNode, run: RunPlan, result
     return interpreter.run_cell(cell.source, seconds=seconds, origin=origin, cell=cell.id)
 
 
-def _probe(interpreter: Interpreter, results: _Results, request: Request, policy: TimeoutPolicy) -> Evidence:
+def _probe(interpreter: Sandbox, results: _Results, request: Request, policy: TimeoutPolicy) -> Evidence:
     """Run one probe and return its evidence.
 
     If an earlier probe of the same exercise timed out, return that time-out again without running this one.
@@ -238,7 +257,7 @@ def _probe(interpreter: Interpreter, results: _Results, request: Request, policy
     return interpreter.call(request)
 
 
-def _repeat_probes(interpreter: Interpreter, results: _Results, run: RunPlan) -> None:
+def _repeat_probes(interpreter: Sandbox, results: _Results, run: RunPlan) -> None:
     """After the last cell, run the probes that raised a NameError, and those whose cell the notebook lacks.
 
     A later cell may have defined the name.

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from contextlib import suppress
+from dataclasses import asdict
 from typing import Any
 
 from grader.records import Limits
@@ -22,20 +23,6 @@ from grader.sandbox.users import shared_user
 
 USER = struct.Struct("!I")  # as guest/server.py reads it
 START_SECONDS = 120.0  # until everything is imported, on a slow and busy machine
-# The fields of `Limits` that the guest enforces.
-GUEST_LIMITS = (
-    "memory_bytes",
-    "gpu_memory_bytes",
-    "open_files",
-    "scratch_bytes",
-    "scratch_files",
-    "cpu_seconds",
-    "cell_output_bytes",
-    "output_bytes",
-    "evidence_bytes",
-    "threads",
-    "processes",
-)
 
 
 class ServerProcess:
@@ -192,14 +179,14 @@ def try_tier(tier: str) -> str:
 
 
 def limits_for_guest(limits: Limits, tier: str, device: str = "cpu", user: int | None = None) -> dict:
-    """Return the limits that the guest enforces, as a dict for JSON, with whether it uses Landlock and CUDA.
+    """Return the limits as a dict for JSON, for the guest to enforce, with whether it uses Landlock and CUDA.
 
     Below tier full, add the processes that the user already runs to the limit on processes.
 
     Args:
         user: of the sandbox; None: this process's own, or of the fork server.
     """
-    fields = {name: getattr(limits, name) for name in GUEST_LIMITS}
+    fields = asdict(limits)
     if tier != "full":
         fields["processes"] += _tasks_of(shared_user() if user is None else user)
     return {**fields, "landlock": tier != "none", "cuda": device == "cuda"}

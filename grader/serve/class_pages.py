@@ -6,9 +6,9 @@ from typing import Any
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from grader.classes.gradebook.hear_appeals import decide_appeal
+from grader.classes.gradebook.appeals import appeals_of, decide_appeal
 from grader.commands.from_gradebook import whole_class_page
-from grader.records import Appeal, GradebookEntry, Student
+from grader.records import Student
 from grader.report.text import who
 from grader.serve import attempts
 from grader.serve.attempts import Attempt
@@ -49,17 +49,12 @@ def collect(site: Site) -> dict[str, Any]:
         "queue": waiting[:MOST_SHOWN],
         "queued": len(waiting),
         "faults": [attempt for attempt in everybody if attempt.state == attempts.FAULT],
-        "appeals": [(who(entry.student), entry, appeal) for entry, appeal in _appeals(entries) if not appeal.outcome],
+        "appeals": [(who(entry.student), entry, appeal) for entry, appeal in appeals_of(entries) if not appeal.outcome],
         "by_hand": [name for name in names if site.settings.policy(name).feedback == BY_HAND and name not in shown],
         "has_grades": bool(scores),
         "sent": len(site.store.rows("SELECT 1 FROM lti_place WHERE sent != ''")),
         "unsent": [(row["person"], row["assignment"], wanted) for row, wanted in unsent(site, entries)],
     }
-
-
-def _appeals(entries: list[GradebookEntry]) -> list[tuple[GradebookEntry, Appeal]]:
-    found = [(entry, appeal) for entry in entries for appeal in entry.appeals]
-    return sorted(found, key=lambda pair: pair[1].number)
 
 
 def report(visit: Visit) -> Response:
@@ -79,7 +74,7 @@ def feedback(visit: Visit) -> Response:
 def decide(visit: Visit) -> Response:
     """Write down what the instructor decides about an appeal."""
     site, said = visit.site, visit.text("points")
-    found = next((pair for pair in _appeals(site.entries()) if str(pair[1].number) == visit["number"]), None)
+    found = next((pair for pair in appeals_of(site.entries()) if str(pair[1].number) == visit["number"]), None)
     if found is None:
         raise HTTPException(404)
     try:

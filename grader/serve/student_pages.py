@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from grader.classes.gradebook.hear_appeals import add_appeal
+from grader.classes.gradebook.appeals import add_appeal
 from grader.paths import notebook_path
 from grader.records import GradebookEntry
 from grader.report.text import by_number, number

@@ -18,6 +18,7 @@ import ast
 import re
 from contextlib import suppress
 from enum import StrEnum
+from functools import partial
 
 from nbformat import NotebookNode
 
@@ -82,34 +83,15 @@ CARRY_ON_OFF, CARRY_ON_ON = f"{CARRY_ON}False", f"{CARRY_ON}True"
 # ---------------------------------------------------------------- ids
 
 
-def answer_cell(exercise: str) -> str:
-    """Return the id, and nbgrader's grade id, of the cell with the answer to an exercise: "exercise-1-4" for "1.4"."""
-    return _cell(Role.ANSWER, exercise)
+def _cell(role: Role, exercise: str) -> str:
+    """Return the id, and nbgrader's grade id, of the cell that has this role for an exercise or a question."""
+    # nbgrader allows no dot in a grade id.
+    return f"{role}-{exercise.replace('.', '-')}"
 
 
-def check_cell(exercise: str) -> str:
-    """Return the id, and nbgrader's grade id, of an exercise's self-check: "check-1-4" for "1.4"."""
-    return _cell(Role.CHECK, exercise)
-
-
-def carry_on_cell(exercise: str) -> str:
-    """Return the id of an exercise's carry-on cell: "stuck-1-4" for "1.4"."""
-    return _cell(Role.CARRY_ON, exercise)
-
-
-def task_cell(exercise: str) -> str:
-    """Return the id of the cell with the task of an exercise."""
-    return _cell(Role.TASK, exercise)
-
-
-def question_cell(question: str) -> str:
-    """Return the id of the cell that asks a question: "question-1-Q1" for "1.Q1"."""
-    return _cell(Role.QUESTION, question)
-
-
-def written_cell(question: str) -> str:
-    """Return the id, and nbgrader's grade id, of the cell with the student's text: "written-1-Q1" for "1.Q1"."""
-    return _cell(Role.WRITTEN, question)
+# Each takes the id of an exercise or a question, and returns that of a cell: `check_cell("1.4")` is "check-1-4".
+answer_cell, check_cell, carry_on_cell, task_cell = (partial(_cell, role) for role in BY_EXERCISE)
+question_cell, written_cell = (partial(_cell, role) for role in BY_QUESTION)
 
 
 def question_title(cell: NotebookNode) -> str:
@@ -130,12 +112,6 @@ def provided_cell(module: str) -> str:
 def own_cell(number: int) -> str:
     """Return the id of the n-th cell that the student added, counted from 1: "own-001"."""
     return f"{Role.OWN}-{number:03}"
-
-
-def _cell(role: Role, exercise: str) -> str:
-    """Return the id of the cell that has this role for an exercise."""
-    # nbgrader allows no dot in a grade id.
-    return f"{role}-{exercise.replace('.', '-')}"
 
 
 def role(cell: str) -> Role:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from grader.build.rich_message import as_html, show_rich
+from grader.build.show import as_html, show_rich
 
 MESSAGE = (
     "1.3 scaled_scores — Divide by `√d_k`, not by `a<b`.\n2 queries, 3 keys: scores[0] is 1 & not 2\n    query = [[1]]"

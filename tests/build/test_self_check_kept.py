@@ -21,7 +21,7 @@ from grader.build.exercise_digest import declared_in, exercise_digest
 from grader.build.other_kernels import unsure
 from grader.build.self_check_cell import SelfChecks, read_self_checks, self_check_source
 from grader.build.self_check_data import Reader
-from grader.build.self_check_kept import Kept, _asked, tools_cells
+from grader.build.self_check_kept import tools_cells
 from grader.build.self_check_numbers import Draft, drafted, settled
 from grader.build.self_check_pack import PackedExercise
 from grader.build.self_check_stored import decided_alike, what_is_off
@@ -172,10 +172,9 @@ def test_what_other_kernels_see_otherwise_is_left_out(draft: Draft) -> None:
     prints = (*first.prints[:shown], doubled, *first.prints[shown + 1 :])
     changed = draft._replace(wrong=(first._replace(prints=prints), *draft.wrong[1:]))
     environment = dict(os.environ)
-    kept = Kept("1-attention", "1.2", None, False)
-    as_it_is = _asked(kept._replace(exercise="1.1"), drafted(LESSON, LESSON.exercise("1.1")))
+    as_it_is = drafted(LESSON, LESSON.exercise("1.1"))
     # All else that 1.2 knows is the same.
-    assert unsure([_asked(kept, changed), as_it_is]) == {"1.2": {(first.number, shown)}, "1.1": set()}
+    assert unsure([changed, as_it_is]) == {"1.2": {(first.number, shown)}, "1.1": set()}
     assert dict(os.environ) == environment
 
 

@@ -15,15 +15,16 @@ from matplotlib import pyplot as plt
 
 from corpus import judging
 from corpus.answers import variants
+from corpus.planning import plan
 from grader.course import lessons
 from grader.declare.exercise import Check
 from grader.declare.lesson import Lesson
-from grader.judge.plan import plan, plan_exercise
+from grader.judge.plan import plan_exercise
 from grader.judge.planned_trial import PlannedTrial
 from grader.judge.reference_results import ReferenceResults, run_here
 from grader.judge.verdicts import judge
 from grader.records import Evidence, Outcome, Status
-from grader.sandbox.gpu_trouble import gpu_trouble
+from grader.sandbox.engine import gpu_trouble
 from tests import second_device
 from tests.few_steps import FEW_BY_DEFAULT, FEW_STEPS
 

@@ -15,10 +15,10 @@ from attention.reader import draw_reading, train_reader
 from torch.nn import functional as F
 
 from corpus.judging import verdict
+from corpus.planning import plan
 from grader.course.lesson_2 import LESSON, trained_reader
 from grader.course.lesson_2.trained_aligner import labels_of, matches_unseen
 from grader.course.lesson_2.trained_reader import reads_unseen
-from grader.judge.plan import plan
 from grader.judge.reference_results import run_here
 from grader.records import Case, Outcome
 from tests.scripts import cells_of

@@ -14,13 +14,13 @@ import pytest
 from torch import Tensor
 
 import grader.course
+from corpus.planning import plan
 from grader.declare.drawn import drawn
 from grader.declare.exercise import Check, DeclarationError, Exercise, mistake, mistakes_in
 from grader.declare.lesson import Lesson
 from grader.declare.sampler import InputSampler
 from grader.declare.trial import trials
 from grader.declare.validate import validate, validate_probes
-from grader.judge.plan import plan
 
 
 def double(x: Tensor) -> Tensor:

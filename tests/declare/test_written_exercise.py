@@ -12,10 +12,9 @@ from torch import Tensor
 from grader.declare.drawn import drawn
 from grader.declare.errors import DeclarationError
 from grader.declare.exercise import Check, Exercise
-from grader.declare.read_sizes import read_sizes
 from grader.declare.sampler import InputSampler
 from grader.declare.trial import describe, trials
-from grader.declare.written_exercise import written_exercise
+from grader.declare.written_exercise import read_sizes, written_exercise
 from grader.records import Value
 
 

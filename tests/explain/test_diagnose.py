@@ -4,12 +4,12 @@ import pytest
 import torch
 from torch import Tensor
 
+from corpus.planning import plan
 from grader.course.common.attention_words import attention_exercise
 from grader.declare.exercise import mistake, mistakes_in
 from grader.declare.lesson import Lesson
 from grader.declare.sampler import InputSampler
 from grader.explain.diagnose import diagnose, wrong_answer
-from grader.judge.plan import plan
 from grader.judge.reference_results import ReferenceResults, run_here
 from grader.judge.verdicts import judge
 from grader.records import Evidence, Outcome, Status

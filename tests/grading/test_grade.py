@@ -14,7 +14,7 @@ from grader.grading import grade as grading
 from grader.grading.decide import WHOLE
 from grader.grading.grade import grade, master_notebook
 from grader.grading.graded import Graded
-from grader.grading.shortened import NOTE
+from grader.grading.judge_run import NOTE
 from grader.records import GradingSettings, Outcome, Status
 from grader.sandbox.engine import Execution, execute
 from grader.sandbox.server import Server

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import nbformat
 
+from corpus.planning import plan
 from grader.course import lessons
 from grader.grading.pruning import unneeded_cells
-from grader.judge.plan import plan
 from grader.judge.planned_trial import PlannedTrial
 
 LESSON = lessons()["1-attention"]

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from corpus.planning import plan
 from examples.make import ROOT, Example, content
 from grader.course import lessons
 from grader.grading.grade import master_notebook
 from grader.grading.schedule import schedule
-from grader.judge.plan import plan
 from grader.records import GradingSettings
 from grader.submission.file import SubmissionFile
 from grader.submission.intake import read

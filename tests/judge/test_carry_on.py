@@ -10,7 +10,7 @@ import pytest
 from corpus.answers import answers, variants
 from corpus.judging import solutions
 from grader.course import lessons
-from grader.judge.carry_on import LEAST_STATEMENTS, is_carry_on, shapes_of_source
+from grader.judge.built_ins import LEAST_STATEMENTS, is_carry_on, shapes_of_source
 from grader.submission.cells import carry_on_source
 from tests.scripts import cells_of
 

@@ -2,12 +2,12 @@ import pytest
 import torch
 
 from corpus.judging import verdict
+from corpus.planning import plan
 from grader.course.lesson_1 import LESSON
 from grader.declare.probes import function_gradients
 from grader.declare.sampler import InputSampler
 from grader.declare.trial import describe
 from grader.judge.compare import flatten
-from grader.judge.plan import plan
 from grader.judge.planned_trial import source_of
 from grader.records import Outcome
 

@@ -6,12 +6,12 @@ import pytest
 import torch
 from torch import Tensor
 
+from corpus.planning import plan
 from grader.declare.exercise import Check, Exercise, mistake, mistakes_in
 from grader.declare.lesson import Lesson
 from grader.declare.probes import pair
 from grader.declare.sampler import InputSampler
 from grader.declare.trial import trials
-from grader.judge.plan import plan
 from grader.judge.raised import NotebookCells
 from grader.judge.reference_results import ReferenceResults, run_here
 from grader.judge.verdicts import judge

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from grader.records import Outcome
-from grader.report.diagnoses import commonest_diagnoses, unexplained
+from grader.report.items import commonest_diagnoses, unexplained
 from tests.report.class_of_grades import MISTAKEN, grade
 
 WRONG = next(verdict for verdict in MISTAKEN.verdicts if verdict.mistake)

@@ -9,8 +9,7 @@ import pytest
 
 from grader.judge.excerpt import excerpt
 from grader.records import GradebookEntry, Outcome
-from grader.report.own_code import MOST_LINES, own_code
-from grader.report.page import feedback_page
+from grader.report.page import MOST_LINES, feedback_page, own_code
 from tests.report.class_of_grades import FULL, HOSTILE, STOPPED, grade, unscaled
 from tests.report.test_pages import Page
 

@@ -14,7 +14,7 @@ import psutil
 import pytest
 import torch
 
-from grader.classes.workers.affinity import reserve_core
+from grader.classes.workers.worker import reserve_core
 from grader.records import GIVEN, OWN, Limits, Origin, Request, Status
 
 

@@ -13,9 +13,8 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from grader.records import Request, Status
 from grader.sandbox import visible_gpu
-from grader.sandbox.engine import RunPlan, execute
+from grader.sandbox.engine import RunPlan, execute, gpu_trouble
 from grader.sandbox.errors import IsolationError
-from grader.sandbox.gpu_trouble import gpu_trouble
 from grader.sandbox.guest import gpu as guest
 from grader.sandbox.sandbox_description import describe_sandbox
 

@@ -5,8 +5,8 @@ Out: `GradebookEntry` records, of which pages, reports and exports are made; sco
 and formgrader show. A manual score is never overwritten; one grade is one transaction.
 
 To write: `cells` declares a lesson, `scores_and_comments` says what a grade sets, `rows` sets single rows, and `writer`
-puts them together; `hear_appeals` writes what students ask for, and what is decided; `students` a list of the class. To
+puts them together; `appeals` writes what students ask for, and what is decided; `students` a list of the class. To
 read: `stored` loads rows, `entries` makes records of them, and `reader` reads a class. Both use `connection`, and this
-grader's own tables, `details` and `appeals`. `config` reads nbgrader_config.py.
+grader's own tables, `details`. `config` reads nbgrader_config.py.
 May import: declare, submission.cells, report, records.
 """

@@ -1,47 +1,155 @@
-"""The gradebook's table of appeals: what students asked for, and whether somebody has decided.
+"""What students ask to be looked at again, and what an instructor decides about it.
 
-What an instructor decides is in nbgrader's own columns, and nowhere else: points in `manual_score` of the exercise's
-cell, words in `manual_comment` of its answer. So formgrader, pages and exports show them like any points by hand.
+A request is a row of this grader's table `APPEALS`. A decision is one transaction: that it was made stands in that row, and the
+decision itself in nbgrader's own columns and nowhere else, where formgrader writes, too: points in `manual_score` of the
+exercise's cell, words in `manual_comment` of its answer. So formgrader, pages and exports show them like any points by hand.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
 
-from sqlalchemy import Column, Integer, Row, String, Table, Text, select
+from nbgrader import api
+from sqlalchemy import Row, insert, update
 from sqlalchemy.orm import Session
 
-from grader.classes.gradebook.details import METADATA, has_table
-from grader.records import Appeal
+from grader.classes.gradebook.connection import attempt, existing
+from grader.classes.gradebook.details import APPEALS, make_tables
+from grader.classes.gradebook.entries import cell_name
+from grader.classes.gradebook.errors import RecordError
+from grader.classes.gradebook.rows import begin_to_write, set_columns
+from grader.classes.gradebook.stored import load_known
+from grader.records import MOST_TEXT, Appeal, GradebookEntry
 
-APPEALS = Table(
-    "grader_appeal",
-    METADATA,
-    Column("number", Integer, primary_key=True),
-    Column("notebook_id", String(32), nullable=False, index=True),  # of nbgrader's table submitted_notebook
-    Column("exercise", Text, nullable=False),
-    Column("text", Text, nullable=False),  # as the student wrote it
-    Column("submission_sha256", Text, nullable=False),
-    Column("made", Text, nullable=False),
-    Column("outcome", Text, nullable=False),
-    Column("decided", Text, nullable=False),
-)
+SHORTEST_PREFIX = 6  # digits of a submission's digest that are enough to name it
+KEPT, CHANGED = "keep", "points"  # what was decided
 
 
-def appeals_of(db: Session, notebook: str) -> Sequence[Appeal]:
-    """Load the appeals of one submitted notebook, the oldest first."""
-    if not has_table(db, APPEALS):
-        return ()
-    rows = db.execute(select(APPEALS).where(APPEALS.c.notebook_id == notebook).order_by(APPEALS.c.number))
-    return tuple(map(_appeal, rows))
+def appeals_of(entries: Iterable[GradebookEntry]) -> list[tuple[GradebookEntry, Appeal]]:
+    """Return all appeals, by their numbers."""
+    found = [(entry, appeal) for entry in entries for appeal in entry.appeals]
+    return sorted(found, key=lambda pair: pair[1].number)
 
 
-def appeals_of_class(db: Session) -> Mapping[str, Sequence[Appeal]]:
-    """Load all appeals, by submitted notebook."""
-    rows: Iterable[Row] = db.execute(select(APPEALS).order_by(APPEALS.c.number)) if has_table(db, APPEALS) else ()
-    by_notebook: dict[str, list[Appeal]] = {}
-    for row in rows:
-        by_notebook.setdefault(row.notebook_id, []).append(_appeal(row))
-    return by_notebook
+def submission_of(entries: Sequence[GradebookEntry], prefix: str, student: str = "") -> GradebookEntry:
+    """Return the submission whose digest begins with `prefix`, as the last lines of a feedback page show it.
+
+    Args:
+        entries: those of the class.
+        student: whose it is, where two students handed in the same bytes.
+
+    Raises:
+        RecordError: it names no submission of the class, or several.
+    """
+    start = prefix.strip().lower()
+    if len(start) < SHORTEST_PREFIX or not set(start) <= set("0123456789abcdef"):
+        raise RecordError(
+            f"{prefix!r} names no submission. Give the first {SHORTEST_PREFIX} digits or more of what the student's "
+            "page says at its end, behind “submission”."
+        )
+    own = [entry for entry in entries if student in ("", entry.student.id)]
+    found = [entry for entry in own if entry.grade.submission_sha256.startswith(start)]
+    if not found:
+        raise RecordError(
+            f"no submission in the gradebook begins with {start}. The page of an earlier version has another number: "
+            "look at the page that stands in feedback/ now."
+        )
+    if len(found) > 1:
+        names = ", ".join(sorted(entry.student.id for entry in found))
+        raise RecordError(f"{start} names several submissions: {names}. Pass more digits, or --student.")
+    return found[0]
 
 
-def _appeal(row: Row) -> Appeal:
-    return Appeal(**{column.name: row._mapping[column] for column in APPEALS.c if column.name != "notebook_id"})
+def add_appeal(url: str, course: str, entry: GradebookEntry, exercise: str, text: str) -> Appeal:
+    """Record a student's request.
+
+    Args:
+        entry: the submission that it is about.
+
+    Raises:
+        RecordError: there are no such points to decide about, the same request waits already, or the gradebook
+            cannot be written.
+    """
+    worth = {name: cell.max_points for name, cell in entry.cells.items() if cell.max_points}
+    if exercise not in worth:
+        raise RecordError(f"{exercise!r} has no points in {entry.assignment}; known are {', '.join(worth)}")
+    if not text.strip():
+        raise RecordError("what does the student ask for? The text is empty.")
+    for each in entry.appeals:
+        if each.exercise == exercise and not each.outcome:
+            raise RecordError(f"appeal {each.number} of {entry.student.id} about {exercise} waits already")
+    text, sha = text.strip()[:MOST_TEXT], entry.grade.submission_sha256
+    asked = Appeal(number=0, exercise=exercise, text=text, submission_sha256=sha, made=_today())
+    with existing(url, course) as db:
+
+        def add() -> int:
+            make_tables(db)
+            row = load_known(db, entry.student.id, entry.assignment).submission
+            values = {**asdict(asked), "notebook_id": row.submitted_notebook}
+            del values["number"]  # the database chooses it
+            number = db.execute(insert(APPEALS).values(**values).returning(APPEALS.c.number)).scalar_one()
+            db.commit()
+            return number
+
+        return replace(asked, number=attempt(url, add, undo=db.rollback))
+
+
+def decide_appeal(
+    url: str, course: str, entry: GradebookEntry, appeal: Appeal, points: float | None, comment: str
+) -> None:
+    """Record what an instructor decides.
+
+    Args:
+        points: those that the exercise has from now on; None keeps what it has.
+        comment: what the student reads; it is added to what a person wrote before.
+
+    Raises:
+        RecordError: it was decided already, the exercise is not worth so many points, or the gradebook cannot be
+            written.
+    """
+    if not comment.strip():
+        raise RecordError("pass --comment: the student reads on the page why")
+    if appeal.outcome:
+        raise RecordError(
+            f"appeal {appeal.number} was decided on {appeal.decided}. To change the points again, use formgrader."
+        )
+    worth = entry.cells[appeal.exercise].max_points
+    if points is not None and not 0 <= points <= worth:
+        raise RecordError(
+            f"{appeal.exercise} is worth {worth:g} points, so {points:g} cannot be given. "
+            "For extra credit use formgrader."
+        )
+    with existing(url, course) as db:
+        attempt(url, lambda: _decide(db, entry, appeal, points, comment), undo=db.rollback)
+
+
+def _decide(db: Session, entry: GradebookEntry, appeal: Appeal, points: float | None, comment: str) -> None:
+    """Write a decision in one transaction."""
+    begin_to_write(db)
+    stored = load_known(db, entry.student.id, entry.assignment)
+    if points is not None:
+        grade = _row(stored.grades, appeal.exercise)
+        set_columns(db, api.Grade.__table__, grade.id, manual_score=float(points), needs_manual_grade=False)
+    said = _row(stored.comments, appeal.exercise)
+    words = "\n".join(filter(None, (said.manual_comment, f"On your appeal: {comment.strip()}")))
+    set_columns(db, api.Comment.__table__, said.id, manual_comment=words)
+    undecided = (APPEALS.c.number == appeal.number) & (APPEALS.c.outcome == "")
+    outcome = KEPT if points is None else CHANGED
+    db.execute(update(APPEALS).where(undecided).values(outcome=outcome, decided=_today()))
+    db.commit()
+
+
+def _row(rows: Sequence[Row], exercise: str) -> Row:
+    """Return the row of the cell of an exercise or question.
+
+    Raises:
+        RecordError: there is none, as below a cell of the instructor's own that takes no comment.
+    """
+    row = next((row for row in rows if cell_name(row.cell) == exercise), None)
+    if row is None:
+        raise RecordError(f"nbgrader keeps no comment for {exercise}. Decide about it in formgrader.")
+    return row
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()

@@ -28,14 +28,19 @@ LOCK_SECONDS = 3  # how long SQLite itself waits for a lock, in each attempt
 Result = TypeVar("Result")
 
 
-def connect(url: str, course: str) -> api.Gradebook:
-    """Open nbgrader's gradebook at this URL; create it if it does not exist.
+@contextmanager
+def opened(url: str, course: str) -> Iterator[api.Gradebook]:
+    """Open nbgrader's gradebook at this URL, and close it at the end; create it if it does not exist.
 
     Raises:
         RecordError: it cannot be opened.
     """
     parsed = _parse(url)
-    return attempt(url, lambda: _open(parsed, course))
+    gradebook = attempt(url, lambda: _open(parsed, course))
+    try:
+        yield gradebook
+    finally:
+        gradebook.close()
 
 
 @contextmanager
@@ -48,11 +53,8 @@ def existing(url: str, course: str) -> Iterator[Session]:
     file = sqlite_file(url)
     if file is not None and not file.is_file():
         raise RecordError(f"{file}: there is no gradebook yet. Run: grader grade PATH")
-    gradebook = connect(url, course)
-    try:
+    with opened(url, course) as gradebook:
         yield gradebook.db
-    finally:
-        gradebook.close()
 
 
 def sqlite_file(url: str) -> Path | None:

@@ -1,6 +1,6 @@
-"""The gradebook's table of what the grader found: one row for each submitted notebook, beside nbgrader's tables.
+"""The gradebook's tables of this grader, beside nbgrader's: what it found, one row for each submitted notebook, and appeals.
 
-nbgrader stores points and comments, and nothing else. This table has the rest, and is written in the same
+nbgrader stores points and comments, and nothing else. The first table has the rest, and is written in the same
 transaction: the whole grade, the key under which a rerun finds it, and why a newer version could not be
 graded. nbgrader neither reads nor changes it; a row whose submission nbgrader removed is never found again.
 """
@@ -9,7 +9,7 @@ import zlib
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Column, LargeBinary, MetaData, String, Table, Text, inspect
+from sqlalchemy import Column, Integer, LargeBinary, MetaData, String, Table, Text, inspect
 from sqlalchemy.orm import Session
 
 from grader.records import Grade
@@ -25,6 +25,16 @@ DETAILS = Table(
     Column("summary", Text, nullable=False),  # JSON: the grade as `without_checks` reduces it
     Column("line", LargeBinary, nullable=False),  # the whole grade as a JSON line, compressed
     Column("fault", Text, nullable=False),  # why a newer version could not be graded; "" if it was
+)
+APPEALS = Table(  # but for the first two, columns are the fields of `Appeal`
+    "grader_appeal",
+    METADATA,
+    Column("number", Integer, primary_key=True),
+    Column("notebook_id", String(32), nullable=False, index=True),  # of nbgrader's table submitted_notebook
+    *(
+        Column(name, Text, nullable=False)
+        for name in ("exercise", "text", "submission_sha256", "made", "outcome", "decided")
+    ),
 )
 
 

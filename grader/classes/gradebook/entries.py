@@ -29,10 +29,13 @@ def entry_of(stored: Sequence[Stored]) -> GradebookEntry:
     score = max(0.0, raw_score - penalty) if scored else None
     max_score = sum(cell.max_points for cell in cells.values())
     summaries = (notebook.grade for notebook in stored)
+    # Stands in for the grade of a submission that nbgrader, and not this grader, recorded.
+    about = {"student": row.student, "assignment": row.assignment}
+    by_nbgrader = Grade(**about, status="recorded", score=score, max_score=max_score)
     return GradebookEntry(
         student=student_of(row),
         assignment=row.assignment,
-        grade=next(filter(None, summaries), None) or _without_details(row, score, max_score),
+        grade=next(filter(None, summaries), None) or by_nbgrader,
         fault=next((notebook.submission.fault for notebook in stored if notebook.submission.fault), ""),
         score=score,
         raw_score=raw_score,
@@ -63,11 +66,6 @@ def student_of(row: Row) -> Student:
         email=row.email or "",
         lms_id=row.lms_user_id or "",
     )
-
-
-def _without_details(row: Row, score: float | None, max_score: float) -> Grade:
-    """Stand in for the grade of a submission that nbgrader, and not this grader, recorded."""
-    return Grade(student=row.student, assignment=row.assignment, status="recorded", score=score, max_score=max_score)
 
 
 def _cell_scores(stored: Stored) -> dict[str, CellScore]:

@@ -14,7 +14,7 @@ from grader.classes.gradebook.connection import attempt, existing
 from grader.classes.gradebook.entries import entry_of, seconds_late
 from grader.classes.gradebook.errors import RecordError
 from grader.classes.gradebook.rows import begin_to_write, set_columns
-from grader.classes.gradebook.stored import Stored, load_one
+from grader.classes.gradebook.stored import Stored, load_known
 from grader.records import GradebookEntry
 
 MARKED = timedelta(seconds=1)  # how late a submission counts that a platform marks as late, and not how late
@@ -78,9 +78,9 @@ def set_lateness(
 
         def write() -> GradebookEntry:
             begin_to_write(db)
-            _write(db, _load(db, student, assignment), timedelta(hours=hours))
-            set_penalty(db, _load(db, student, assignment), late_penalty)
-            entry = entry_of([_load(db, student, assignment)])
+            _write(db, load_known(db, student, assignment), timedelta(hours=hours))
+            set_penalty(db, load_known(db, student, assignment), late_penalty)
+            entry = entry_of([load_known(db, student, assignment)])
             db.commit()
             return entry
 
@@ -99,10 +99,3 @@ def _write(db: Session, stored: Stored, late: timedelta) -> None:
         set_columns(db, table, row.submission, timestamp=row.duedate + extension + late)
     elif more := seconds_late(row):
         set_columns(db, table, row.submission, extension=extension + timedelta(seconds=more))
-
-
-def _load(db: Session, student: str, assignment: str) -> Stored:
-    stored = load_one(db, student, assignment)
-    if stored is None:
-        raise RecordError(f"the gradebook holds no submission of {assignment} by {student!r}")
-    return stored

@@ -1,6 +1,7 @@
 """Reads the gradebook: what it says of one submission, and of a class. It changes nothing.
 
-Everything that is shown or handed on about points comes from here: pages, tables, exports.
+Everything that is shown or handed on about points comes from here: pages, tables, exports. Each function raises a RecordError
+if there is no gradebook, or it cannot be read.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,20 +27,13 @@ def read_class(url: str, course: str, assignment: str | None = None) -> list[Gra
 
     Args:
         assignment: the assignment that is read; None for all.
-
-    Raises:
-        RecordError: there is no gradebook, or it cannot be read.
     """
     with existing(url, course) as db:
         return attempt(url, lambda: _class(db, assignment))
 
 
 def read_whole_grades(url: str, course: str) -> Iterator[Grade]:
-    """Yield the whole grade of each submission, with checks; without heatmaps, so that a large class fits into memory.
-
-    Raises:
-        RecordError: there is no gradebook, or it cannot be read.
-    """
+    """Yield the whole grade of each submission, with checks; without heatmaps, so that a large class fits into memory."""
     with existing(url, course) as db:
         for stored in attempt(url, lambda: [*load_class(db, None)]):
             grade = grade_in(attempt(url, partial(load_line, db, stored)))
@@ -49,41 +43,25 @@ def read_whole_grades(url: str, course: str) -> Iterator[Grade]:
 
 
 def read_entry(url: str, course: str, student: str, assignment: str) -> GradebookEntry | None:
-    """Read one submission with its whole grade; None if the gradebook has none.
-
-    Raises:
-        RecordError: there is no gradebook, or it cannot be read.
-    """
+    """Read one submission with its whole grade; None if the gradebook has none."""
     return next(read_whole(url, course, [(student, assignment)]))
 
 
 def read_whole(url: str, course: str, wanted: Iterable[tuple[str, str]]) -> Iterator[GradebookEntry | None]:
-    """Yield the submissions with these students and assignments, each with its whole grade; None where there is none.
-
-    Raises:
-        RecordError: there is no gradebook, or it cannot be read.
-    """
+    """Yield the submissions with these students and assignments, each with its whole grade; None where there is none."""
     with existing(url, course) as db:
         for student, assignment in wanted:
             yield attempt(url, partial(whole_entry, db, student, assignment))
 
 
 def read_students(url: str, course: str) -> list[Student]:
-    """Read all students of the gradebook, sorted.
-
-    Raises:
-        RecordError: there is no gradebook, or it cannot be read.
-    """
+    """Read all students of the gradebook, sorted."""
     with existing(url, course) as db:
         return sorted(attempt(url, lambda: _students(db)), key=lambda student: student.id)
 
 
 def read_due_dates(url: str, course: str, student: str) -> dict[str, datetime]:
-    """Read until when a student may hand in each assignment without being late, extensions included.
-
-    Raises:
-        RecordError: there is no gradebook, or it cannot be read.
-    """
+    """Read until when a student may hand in each assignment without being late, extensions included."""
     submissions, assignments = api.SubmittedAssignment.__table__, api.Assignment.__table__
     own = and_(submissions.c.assignment_id == assignments.c.id, submissions.c.student_id == student)
     query = select(assignments.c.name, assignments.c.duedate, submissions.c.extension).select_from(

@@ -1,6 +1,7 @@
 """Loads the rows that the gradebook stores of submissions."""
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -8,8 +9,8 @@ from nbgrader import api
 from sqlalchemy import Row, Select, Table, and_, bindparam, func, literal, select
 from sqlalchemy.orm import Session
 
-from grader.classes.gradebook.appeals import appeals_of, appeals_of_class
-from grader.classes.gradebook.details import DETAILS, grade_in, has_table, line_of
+from grader.classes.gradebook.details import APPEALS, DETAILS, grade_in, has_table, line_of
+from grader.classes.gradebook.errors import RecordError
 from grader.records import Appeal, Grade
 
 _students, _assignments, _notebooks, _submissions, _submitted_notebooks, _grades, _comments = (
@@ -52,8 +53,16 @@ def load_one(db: Session, student: str, assignment: str) -> Stored | None:
         db.execute(query, {"notebook": submission.notebook, "submitted": submission.submitted_notebook}).all()
         for query in (_grade_query(one=True), _comment_query(one=True))
     )
-    appeals = appeals_of(db, submission.submitted_notebook)
-    return Stored(submission=submission, grades=grades, comments=comments, appeals=appeals)
+    own = submission.submitted_notebook
+    return Stored(submission=submission, grades=grades, comments=comments, appeals=_appeals(db, own)[own])
+
+
+def load_known(db: Session, student: str, assignment: str) -> Stored:
+    """Load a student's submission of an assignment; raise RecordError if the gradebook has none."""
+    stored = load_one(db, student, assignment)
+    if stored is None:
+        raise RecordError(f"the gradebook holds no submission of {assignment} by {student!r}")
+    return stored
 
 
 def load_class(db: Session, assignment: str | None) -> Iterator[Stored]:
@@ -68,11 +77,22 @@ def load_class(db: Session, assignment: str | None) -> Iterator[Stored]:
         for row in db.execute(query):
             groups.setdefault(row.submitted_notebook, []).append(row)
         by_notebook.append(groups)
-    appeals = appeals_of_class(db)
+    appeals = _appeals(db)
     for row in db.execute(submissions):
         own = row.submitted_notebook
         graded, commented = (groups.get(own, []) for groups in by_notebook)
-        yield Stored(submission=row, grades=graded, comments=commented, appeals=appeals.get(own, ()))
+        yield Stored(submission=row, grades=graded, comments=commented, appeals=appeals[own])
+
+
+def _appeals(db: Session, notebook: str | None = None) -> Mapping[str, list[Appeal]]:
+    """Load all appeals, or those of one submitted notebook, by submitted notebook; the oldest first."""
+    found: Mapping[str, list[Appeal]] = defaultdict(list)
+    if has_table(db, APPEALS):
+        query = select(APPEALS).order_by(APPEALS.c.number)
+        for row in db.execute(query if notebook is None else query.where(APPEALS.c.notebook_id == notebook)).mappings():
+            values = dict(row)
+            found[values.pop("notebook_id")].append(Appeal(**values))
+    return found
 
 
 def load_line(db: Session, stored: Stored) -> str | None:

@@ -7,7 +7,7 @@ from nbgrader import api
 from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
-from grader.classes.gradebook.connection import attempt, connect
+from grader.classes.gradebook.connection import attempt, opened
 from grader.classes.gradebook.rows import begin_to_write, insert_once, set_columns
 from grader.records import Student
 
@@ -33,11 +33,8 @@ def write_students(url: str, course: str, listed: Mapping[Student, Sequence[str]
     Raises:
         RecordError: the gradebook cannot be written.
     """
-    gradebook = connect(url, course)
-    try:
+    with opened(url, course) as gradebook:
         return attempt(url, lambda: _write(gradebook.db, listed), undo=gradebook.db.rollback)
-    finally:
-        gradebook.close()
 
 
 def _write(db: Session, listed: Mapping[Student, Sequence[str]]) -> Named:

@@ -29,7 +29,7 @@ from sqlalchemy import insert, select, update
 
 from grader.classes.gradebook.cells import Cells, declare
 from grader.classes.gradebook.config import LatePenalty
-from grader.classes.gradebook.connection import attempt, connect
+from grader.classes.gradebook.connection import attempt, opened
 from grader.classes.gradebook.details import DETAILS, make_tables, row_of
 from grader.classes.gradebook.entries import entry_of, seconds_late, whole_entry
 from grader.classes.gradebook.errors import RecordError, StudentNameError, shown
@@ -80,12 +80,9 @@ def open_gradebook(
     Raises:
         RecordError: the gradebook cannot be opened.
     """
-    gradebook = connect(url, course)
-    try:
+    with opened(url, course) as gradebook:
         attempt(url, lambda: make_tables(gradebook.db), undo=gradebook.db.rollback)
         yield GradeWriter(url, gradebook, lessons, masters or {}, late_penalty)
-    finally:
-        gradebook.close()
 
 
 class GradeWriter:
@@ -313,15 +310,12 @@ def submission_times(url: str, course: str) -> dict[tuple[str, str], datetime | 
     Raises:
         RecordError: the gradebook cannot be read.
     """
-    gradebook = connect(url, course)
     submissions, assignments = api.SubmittedAssignment.__table__, api.Assignment.__table__
     query = select(submissions.c.student_id, assignments.c.name, submissions.c.timestamp).join(
         assignments, assignments.c.id == submissions.c.assignment_id
     )
-    try:
+    with opened(url, course) as gradebook:
         rows = attempt(url, lambda: gradebook.db.execute(query).all())
-    finally:
-        gradebook.close()
     return {(student, name): timestamp for student, name, timestamp in rows}
 
 

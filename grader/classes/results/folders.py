@@ -51,11 +51,7 @@ def write_autograded(
 
 
 def write_timestamp(folder: Path, timestamp: datetime | None) -> None:
-    """Write nbgrader's timestamp.txt beside a notebook, or delete it where the time is not known.
-
-    Raises:
-        RecordError: the folder cannot be written.
-    """
+    """Write nbgrader's timestamp.txt beside a notebook, or delete it where the time is not known; raise as `_write`."""
     stamp = folder / "timestamp.txt"
     if timestamp is None:
         stamp.unlink(missing_ok=True)
@@ -93,23 +89,9 @@ def _remove_stale_partials(folder: Path) -> None:
                 os.unlink(entry.path)
 
 
-def write_feedback(root: Path, student: str, assignment: str, page: str) -> Path:
-    """Write feedback/<student>/<assignment>/<assignment>.html.
-
-    Returns:
-        The page's path.
-
-    Raises:
-        StudentNameError: the name cannot be a folder, or the file system takes it for another student's name.
-        RecordError: the folder cannot be written.
-    """
-    folder = _make_folder(root, student, assignment)
-    return _write(folder / f"{assignment}.html", page)
-
-
-def write_pdf(root: Path, student: str, assignment: str, content: bytes) -> Path:
-    """Write <student>/<assignment>/<assignment>.pdf, and return its path; errors are those of `write_feedback`."""
-    return _write(_make_folder(root, student, assignment) / f"{assignment}.pdf", content)
+def write_feedback(root: Path, student: str, assignment: str, page: str | bytes, suffix: str = "html") -> Path:
+    """Write <student>/<assignment>/<assignment>.html, or with another suffix; return its path, or raise as `write_autograded`."""
+    return _write(_make_folder(root, student, assignment) / f"{assignment}.{suffix}", page)
 
 
 def unreadable_notebook(message: str) -> NotebookNode:

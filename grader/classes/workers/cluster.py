@@ -83,8 +83,9 @@ def _connect(address: str, trainings: Mapping[str, bytes]) -> Any:
     try:
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TypeError, RuntimeError) as error:
+        said = (str(error) or type(error).__name__).splitlines()[0][:200]
         raise NoCluster(
-            f"no Dask scheduler answers at {address} ({_first_line(error)}). Start one with `dask scheduler`, "
+            f"no Dask scheduler answers at {address} ({said}). Start one with `dask scheduler`, "
             "and pass the address that it prints, as in tcp://10.0.0.1:8786"
         ) from error
     if trainings:
@@ -158,8 +159,3 @@ class _Cluster:
                 f"waiting: no submission was finished for {seconds:.0f} s; "
                 + (f"{workers} workers have some" if workers else "no worker is there")
             )
-
-
-def _first_line(error: Exception) -> str:
-    """Return the first line of an error's message, or its class if it has none."""
-    return (str(error) or type(error).__name__).splitlines()[0][:200]

@@ -53,10 +53,8 @@ def _fit(raising: Raising, one: ast.expr, other: ast.expr, a: Shape, b: Shape) -
         fits.append(f"if the last two axes of `{first}` are swapped back")
     if b[-1] == a[-2] and not other_turned:
         fits.append(f"if `{second}` is turned, and `{first}` is not" if one_turned else "in the other order")
-    many = len({*a[-2:], *b[-2:]}) < 3  # sizes that are the same fit in many ways
-    if many:
-        return ""
-    return fits[0] if len(fits) == 1 else ""
+    sizes = {*a[-2:], *b[-2:]}  # those that are the same fit in many ways
+    return fits[0] if len(fits) == 1 and len(sizes) > 2 else ""
 
 
 def _products(node: ast.AST | None) -> Iterator[tuple[ast.expr, ast.expr]]:

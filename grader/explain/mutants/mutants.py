@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 from grader.declare.subject import ANY_SUBJECT, Subject
 from grader.explain.mutants import slips
 from grader.explain.mutants.calls import other_arguments, other_axes, other_chains, steps_left_out
-from grader.explain.mutants.indexing import index_changes
-from grader.explain.mutants.operators import Change, Place, changes, parameters_of
+from grader.explain.mutants.operators import Change, Place, changes, index_changes, parameters_of
 from grader.explain.mutants.phrases import Words
 from grader.explain.mutants.statements import statement_changes
 from grader.explain.mutants.whole_functions import function_changes
@@ -29,8 +28,8 @@ MOST_ALIKE = 4  # with the same sentence: one slip in one place of several
 OPERATORS = (
     slips.Slips(slips.ARITHMETIC + slips.COMPARISONS + slips.SLICES), changes, index_changes,
     other_arguments, slips.Slips(slips.STEPS_LEFT_OUT), steps_left_out, other_axes,
-    slips.Slips(slips.CALLS + slips.OTHER_NAMES), other_chains, slips.slips_of_subject, slips.unshifted,
-    statement_changes, slips.Slips(slips.FORMULAS), slips.formulas_of_subject, function_changes,
+    slips.Slips(slips.CALLS + slips.OTHER_NAMES), other_chains, slips.of_subject("slips"), slips.unshifted,
+    statement_changes, slips.Slips(slips.FORMULAS), slips.of_subject("formulas"), function_changes,
 )  # fmt: skip
 
 
@@ -233,11 +232,9 @@ class _Program:
         for node in ast.walk(tree):
             if isinstance(node, ast.Name):
                 found = module.__dict__.get(node.id)
-                if inspect.isfunction(found) and found.__module__.split(".")[0] == package and not self._has(found):
+                is_own = inspect.isfunction(found) and found.__module__.split(".")[0] == package
+                if is_own and all(part.original is not found for part in self.parts):
                     self._collect(found, depth + 1)
-
-    def _has(self, definition: Any) -> bool:
-        return any(part.original is definition for part in self.parts)
 
     def run(self, code: CodeType, changed: Definition) -> Mapping[str, Any]:
         """Return the exercise's definitions anew, with one definition run from other code."""

@@ -4,7 +4,7 @@ grader/explain/patterns.py says how a row is read. Its number tells how far-fetc
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -297,16 +297,9 @@ def unshifted(node: ast.AST, place: Place) -> Iterator[Change]:
             yield Change(f"{node.id} → {name}", changed(node, id=name), says)
 
 
-def slips_of_subject(node: ast.AST, place: Place) -> Iterator[Change]:
-    """Yield the slips that only a subject has."""
-    return _slips(place.words.subject.slips)(node, place)
+def of_subject(table: str) -> Callable[[ast.AST, Place], Iterator[Change]]:
+    """Return an operator: the rows that only a subject has, in its table `slips` or `formulas`."""
+    return lambda node, place: _slips(getattr(place.words.subject, table))(node, place)
 
 
-def formulas_of_subject(node: ast.AST, place: Place) -> Iterator[Change]:
-    """Yield the other formulas that only a subject has."""
-    return _slips(place.words.subject.formulas)(node, place)
-
-
-@cache
-def _slips(text: str) -> Slips:
-    return Slips(text)
+_slips = cache(Slips)

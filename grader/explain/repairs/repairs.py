@@ -157,12 +157,8 @@ def _of_defaults(node: Node, words: list[str]) -> Changes:
                 for word in words:
                     if word != default.value:
                         says = f"look at the default `{default.value!r}`; with another one it comes out right."
-                        yield (
-                            1,
-                            says,
-                            default.lineno,
-                            changed(node, defaults=put(node.defaults, index, ast.Constant(word))),
-                        )
+                        defaults = put(node.defaults, index, ast.Constant(word))
+                        yield 1, says, default.lineno, changed(node, defaults=defaults)
 
 
 def _text(node: Node, lines: list[str]) -> str:

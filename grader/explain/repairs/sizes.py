@@ -178,9 +178,5 @@ def _overwritten(node: ast.Assign) -> Changes:
     for index, one in enumerate(target.elts):
         if isinstance(one, ast.Name) and one.id in read:
             others = [ast.Name("_", ast.Store()) if i == index else other for i, other in enumerate(target.elts)]
-            yield (
-                2,
-                LOST.format(one.id),
-                node.lineno,
-                changed(node, targets=put(node.targets, 0, ast.Tuple(others, ast.Store()))),
-            )
+            targets = put(node.targets, 0, ast.Tuple(others, ast.Store()))
+            yield 2, LOST.format(one.id), node.lineno, changed(node, targets=targets)

@@ -29,12 +29,8 @@ def of_statements(node: Any) -> Changes:
             yield from _kept(node, index, statement.value)
         if isinstance(statement, ast.If) and statement.orelse:
             says = "what stands under `else` or `elif` is not tried where this condition holds."
-            yield (
-                5,
-                says,
-                statement.orelse[0].lineno,
-                changed(node, body=put(body, index, changed(statement, orelse=[]), *statement.orelse)),
-            )
+            behind = put(body, index, changed(statement, orelse=[]), *statement.orelse)
+            yield 5, says, statement.orelse[0].lineno, changed(node, body=behind)
         if isinstance(statement, SIMPLE) and isinstance(after, (*SIMPLE, *BLOCKS)) and not is_text(statement):
             says = "look at the order of this line and what follows: it comes too early."
             yield 3, says, statement.lineno, changed(node, body=exchanged(body, index))

@@ -18,9 +18,8 @@ from typing import NoReturn
 
 import torch
 from guest import frames, gpu, interpreter, probe
-from guest.channels import InterpreterProcess, channel_pair, receive_greeting
 from guest.confinement import Confinement
-from guest.exchange import Answer, Exchange
+from guest.exchange import Answer, Exchange, InterpreterProcess, channel_pair, receive_greeting
 from guest.grader_connection import GraderConnection
 from guest.meter import TICK, Meter, remove_scratch
 from guest.processes import kill, open_descriptors, reap

@@ -1,7 +1,7 @@
 """Finds where in the notebook an exception was raised, so that the student can be told the line.
 
 What this module reports is shown and never scored, so it may trust the exception. The trusted side bounds the report, and
-looks up the text of the line itself (grader/sandbox/reported_place.py).
+looks up the text of the line itself (grader/sandbox/replies.py).
 """
 
 import ast

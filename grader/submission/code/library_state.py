@@ -61,7 +61,11 @@ def names_with_a_memory() -> frozenset[str]:
     operations = {getattr(one, "__name__", "") for some in get_overridable_functions().values() for one in some}
     known = operations | {*dir(torch.Tensor), *dir(numpy.ndarray), *dir(functional)} | PURE
     functions = {name for library in (torch, numpy) for name in _public(library, _may_remember)}
-    tables = {name for library in (numpy, functional, torch.linalg) for name in _public(library, _may_be_changed)}
+    tables = {
+        name
+        for library in (numpy, functional, torch.linalg)
+        for name in _public(library, lambda value: isinstance(value, (dict, list, set)))
+    }
     return frozenset(functions - known | tables | OTHERS)
 
 
@@ -88,7 +92,3 @@ def _public(library: Any, wanted: Callable[[Any], bool]) -> Iterator[str]:
 def _may_remember(value: Any) -> bool:
     """Tell whether a value is a function or a part of a library; types, ufuncs and numbers have no memory."""
     return (callable(value) or isinstance(value, ModuleType)) and not isinstance(value, (type, numpy.ufunc))
-
-
-def _may_be_changed(value: Any) -> bool:
-    return isinstance(value, (dict, list, set))

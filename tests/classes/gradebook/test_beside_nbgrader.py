@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from grader.paths import tools_on_path
+from corpus.tools import tools_on_path
 from tests.classes.gradebook.read_exports import exported, nbgrader_export, reported, score_on, table_of
 from tests.classes.gradebook.small_course import COURSE, NAME, SmallCourse, cells, comments
 

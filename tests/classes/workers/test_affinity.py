@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from grader.classes.workers import affinity
-from grader.classes.workers.affinity import reserve_core
+from grader.classes.workers import worker as affinity
+from grader.classes.workers.worker import reserve_core
 
 EVERY = os.sched_getaffinity(0)
 pytestmark = pytest.mark.skipif(len(EVERY) < 2, reason="one core alone")

@@ -3,7 +3,7 @@
 import pytest
 
 from grader.records import Place
-from grader.sandbox.reported_place import place
+from grader.sandbox.replies import place
 
 
 def test_a_place_is_read() -> None:

@@ -1,15 +1,18 @@
-"""Write a file whose path the operator gave: --out, --html, --json, --feedback, --autograder."""
+"""Read and write files whose paths the operator gave: a platform's own file of the class; --out, --html, --json, --feedback."""
 
 import errno
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
 
 from grader.complaint import Complaint
 from grader.paths import write_atomically
+from grader.report.services.csv_table import WrongOwnFile
+
+Read = TypeVar("Read")
 
 
 class CannotWrite(Complaint):
@@ -103,3 +106,20 @@ def _reason(path: Path, error: OSError) -> str:
         case errno.ENOSPC | errno.EDQUOT:
             return "the disk is full. Make room, or give another path."
     return f"{error.strerror or type(error).__name__}. Give another path."
+
+
+def read_own_file(path: Path, read: Callable[[str], Read]) -> Read:
+    """Return what a function reads from a file that a platform wrote of the class: its gradebook export, its grading worksheet.
+
+    Raises:
+        WrongOwnFile: it cannot be read, or is no such file; the message names it.
+    """
+    try:
+        return read(path.read_text("utf-8-sig"))
+    except OSError as error:
+        raise WrongOwnFile(f"{path}: it cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        message = "it is not UTF-8. Download it again, and do not save it from a spreadsheet."
+        raise WrongOwnFile(f"{path}: {message}") from error
+    except WrongOwnFile as error:
+        raise WrongOwnFile(f"{path}: {error}") from error

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.commands.output_file import CannotWrite, write_result, writing
+from grader.commands.given_file import CannotWrite, write_result, writing
 
 ROOT_USER = os.getuid() == 0
 
