@@ -71,7 +71,7 @@ test-all: test  ## test, then test-rest: what CI runs
 
 lint: setup  ## style and types
 	$(RUN)/ruff check .
-	$(RUN)/ruff format --check grader source tests corpus benchmarks examples publish assets
+	$(RUN)/ruff format --check grader source tests corpus benchmarks examples assets
 	$(RUN)/mypy
 	@# The guest is a program of its own: its import root is grader/sandbox, and it runs on Linux alone.
 	cd grader/sandbox && $(abspath $(RUN))/mypy --config-file $(CURDIR)/pyproject.toml --cache-dir $(CURDIR)/.mypy_cache/guest --platform linux -p guest
@@ -83,13 +83,13 @@ lab: setup  ## open the course in JupyterLab, with formgrader in its menu
 	$(RUN)/jupyter lab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/notebooks $(LAB)
 
 release: setup  ## write dist/ from the tag that is checked out: the wheel, the students' zip, their checksums
-	$(RUN)/python -m publish.release dist
+	$(RUN)/python -m grader.commands.release dist
 
 students: build  ## write dist/attention-course.zip, which students get, from the files as they are
 	$(RUN)/grader students
 
 preview: build  ## write dist/preview: the lessons as pages with all outputs, solved and unsolved (minutes)
-	$(RUN)/python -m publish.preview dist/preview
+	$(RUN)/python -m grader.build.preview dist/preview
 
 explorer: setup  ## write assets/explorer.html: lesson 3's model, trained anew, in a page to play with
 	PYTHONPATH=source $(RUN)/python assets/explorer.py
@@ -114,4 +114,4 @@ CACHES := .pytest_cache .ruff_cache .mypy_cache .hypothesis
 
 clean:  ## remove what can be made again; the secret, the gradebook, autograded/ and feedback/ stay
 	rm -rf $(VENV) dist examples/graded $(CACHES)
-	find benchmarks examples grader publish source tests assets -name __pycache__ -prune -exec rm -rf {} +
+	find benchmarks examples grader source tests assets -name __pycache__ -prune -exec rm -rf {} +

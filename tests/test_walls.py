@@ -139,7 +139,7 @@ def test_benchmarks_and_the_corpus_import_no_tests() -> None:
     """What both need has a home of its own: corpus/."""
     assert offenders("benchmarks", "tests") == []
     assert offenders("corpus", "tests", "benchmarks") == []
-    assert offenders("grader", "corpus", "tests", "benchmarks", "publish") == []
+    assert offenders("grader", "corpus", "tests", "benchmarks") == []
 
 
 def test_the_sandbox_knows_neither_the_reference_nor_the_judge_nor_the_course() -> None:

@@ -12,7 +12,7 @@ import nbformat
 import pytest
 from playwright.sync_api import Browser, Page
 
-from publish.preview import page as preview_page
+from grader.build.preview import page as preview_page
 
 PHONE = {"width": 375, "height": 800}
 CUT_OFF = """() => [...document.querySelectorAll('main *')].filter(

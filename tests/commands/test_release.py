@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from grader import __version__
-from publish.release import CannotRelease, date_of_tag, main, release, wheel
+from grader.commands.release import CannotRelease, date_of_tag, main, release, wheel
 from tests.warm_python import run_python
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -90,7 +90,7 @@ def test_a_folder_without_a_repository_is_refused(tmp_path: Path, monkeypatch: p
 def test_make_says_a_refusal_in_one_line(tmp_path: Path) -> None:
     course = commit(sources(tmp_path, "your.account/course"), TAG)
     environment = {**os.environ, "GRADER_COURSE": str(course)}
-    ran = run_python("publish.release", "dist", folder=course, environment=environment)
+    ran = run_python("grader.commands.release", "dist", folder=course, environment=environment)
     assert (ran.returncode, ran.out) == (2, "")
     assert re.fullmatch(r"release: no Colab link can be made: set repository = .*\n", ran.err)
     assert not (course / "dist").exists()
@@ -99,7 +99,7 @@ def test_make_says_a_refusal_in_one_line(tmp_path: Path) -> None:
 def test_what_the_build_changed_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     course = commit(sources(tmp_path, ""), TAG)
     # The build itself takes minutes; what counts here is that it wrote.
-    monkeypatch.setattr("publish.release.build", lambda root: (root / "README.md").write_text("new"))
+    monkeypatch.setattr("grader.commands.release.build", lambda root: (root / "README.md").write_text("new"))
     with pytest.raises(CannotRelease, match=r"README\.md; commit what `grader build` wrote, and move the tag"):
         release(course, course / "dist")
 
@@ -107,7 +107,7 @@ def test_what_the_build_changed_is_refused(tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.slow(held_by="tests/test_wheel.py::test_the_wheel_is_small_and_has_no_file_of_the_machine")
 def test_the_same_tag_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two copies with other dates, permissions and umask. The build is left out: here it would have nothing to do."""
-    monkeypatch.setattr("publish.release.build", lambda root: [])
+    monkeypatch.setattr("grader.commands.release.build", lambda root: [])
     made = []
     for number, (mode, umask) in enumerate([(0o644, 0o022), (0o600, 0o077)]):
         (folder := tmp_path / f"copy {number}").mkdir()

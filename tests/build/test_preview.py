@@ -10,8 +10,8 @@ import nbformat
 import pytest
 from nbclient.exceptions import CellExecutionError
 
+from grader.build.preview import executed, page, with_alternative_texts, with_outputs_of
 from grader.submission.cells import answer_cell, check_cell
-from publish.preview import executed, page, with_alternative_texts, with_outputs_of
 
 FIGURE = "import matplotlib.pyplot as plt\nplt.plot([1, 2]); plt.show()"
 CAPTION = '*A line over d_k, from `1` to "2".* It rises.'

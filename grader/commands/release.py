@@ -1,4 +1,4 @@
-"""Make what a release consists of, from the tag that is checked out: `make release`, or `python -m publish.release dist`.
+"""Make what a release consists of, from the tag that is checked out: `make release`, or `python -m grader.commands.release dist`.
 
 The same tag gives the same bytes: the tag's commit dates the files of the wheel, and pyproject.toml pins what builds it.
 A zip for Gradescope is not among them, because it holds a course's secret; `grader export gradescope` makes it from the wheel.

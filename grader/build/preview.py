@@ -1,4 +1,4 @@
-"""Runs the solution notebooks and makes pages of them: `make preview`, or `python -m publish.preview dist/preview`.
+"""Runs the solution notebooks and makes pages of them: `make preview`, or `python -m grader.build.preview dist/preview`.
 
 For each lesson two files of HTML: `1-attention-solution.html` for instructors, and `1-attention.html`, the student
 notebook with the outputs of the solution's run, for readers who run nothing. Beside the latter lies the same as a
