@@ -20,6 +20,7 @@ from grader.explain.observed import (
     of_form,
     of_order,
     of_spelling,
+    of_the_rest,
     of_unused,
     of_values,
     with_slip,
@@ -72,7 +73,7 @@ def add_repair(
     if repair is None:
         failed = _first_failed(seen)
         wrong = [trial for trial in seen if trial.check == failed and not trial.passed]
-        return found or of_draws(wrong, source)
+        return found or of_draws(wrong, source) or of_the_rest(wrong)
     if not _axes_vary(seen):
         repair = repair.of_axes()
     if found is None or found.kind == "likely":

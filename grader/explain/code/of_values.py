@@ -188,6 +188,9 @@ def slips(flow: Flow) -> Iterator[Found]:
         elif isinstance(node, (ast.Return, ast.Expr)) and isinstance(node.value, ast.Call) and _is_error(node.value):
             name = called_name(node.value)
             yield (line, f"`{name}(…)` alone only makes an error. To refuse an input, raise it: `raise {name}(…)`")
+        elif isinstance(node, ast.Call) and called_name(node) == "take" and node.args:
+            if isinstance(node.args[-1], ast.Name):
+                yield line, "`take` counts through all numbers as if they lay in one row: gather counts along an axis"
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Compare):
             compared = node.value.left
             of_size = isinstance(compared, ast.Attribute) and compared.attr in SIZES - {"requires_grad"}
@@ -197,6 +200,27 @@ def slips(flow: Flow) -> Iterator[Found]:
                 and not of_size
             ):
                 yield line, "`==` compares; `=` gives a value"
+
+
+INFINITE = ("math.inf", "torch.inf", "np.inf", "float('inf')", "float('-inf')")
+
+
+def no_numbers(flow: Flow) -> Iterator[Found]:
+    """Find what gives NaN: infinity times a tensor, which may be 0."""
+    for node in ast.walk(flow.tree):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            sides = [text_of(side).removeprefix("-") for side in (node.left, node.right)]
+            if any(side in INFINITE for side in sides) and flow.holds(node):
+                yield node.lineno, "0 times infinity is NaN, and not 0: torch.where or masked_fill puts −∞ in some places alone"
+
+
+def of_first(flow: Flow) -> Iterator[Found]:
+    """Find where the first entry of an input is picked."""
+    inputs = {name for function in flow.functions for name in parameters_of(function)}
+    for line, node in flow.expressions():
+        if isinstance(node, ast.Subscript) and integer(node.slice) == 0 and isinstance(node.value, ast.Name):
+            if node.value.id in inputs:
+                yield line, f"`{text_of(node)}` belongs to the first entry of the batch alone"
 
 
 def _is_error(call: ast.Call) -> bool:
