@@ -56,8 +56,9 @@ def explain_as_it_is(seen: Sequence[Seen], candidates: Sequence[Candidate], sour
     """Explain the first failing check by what was seen alone, without changes of the answer."""
     failed = _first_failed(seen)
     found = _of_check(seen, failed, candidates, source)
-    if found is None or _came_empty(seen, failed):
-        found = _of_later_checks(seen, failed, source) or found
+    later = _of_later_checks(seen, failed, source)
+    if found is None or _came_empty(seen, failed) or _has_more(later, found):
+        found = later or found
     return found and with_slip(found, source)
 
 
@@ -135,6 +136,12 @@ def _with_mutant(unused: Explanation | None, of_kind: Callable[[str], Explanatio
     """Say what comes out, too, where something is never used and another thing stands in its place."""
     mutant = of_kind("mutant") if unused else None
     return unused._replace(says=f"{mutant.says} {unused.says}") if unused and mutant else unused
+
+
+def _has_more(later: Explanation | None, found: Explanation) -> bool:
+    """Tell whether a layer has parameters that the grader sets to 0, as it does not know them: then all values are others."""
+    more = later is not None and later.name == "parameters" and "does not ask for" in later.says
+    return more and "bias=False" not in later.says and found.kind not in ("mistake", "exception")
 
 
 def _came_empty(seen: Sequence[Seen], failed: str) -> bool:

@@ -28,8 +28,8 @@ def of_exception(wrong: Sequence[Seen], source: str) -> Explanation | None:
     if says := _of_missing_refusal(first, source):
         return Explanation("exception" if first.error else "structure", first.error, says)
     says = meaning(first.error, first.message, first.line, first.shapes, source) if first.error else ""
-    if first.error and (not says or says.endswith(OF_MASK)):
-        says = " ".join(filter(None, (says, two_lengths(wrong))))
+    if says.endswith(OF_MASK):
+        says = f"{says} {two_lengths(wrong)}".strip()
     kind = "structure" if first.error == "WrongForm" else "exception"  # the former is a finding of the probe
     if not says and first.error and first.line:
         says = clue(Effect.LAYERS, source)
@@ -101,7 +101,8 @@ def of_values(wrong: Sequence[Seen], seen: Sequence[Seen], source: str, *, sure:
     if found := next(filter(None, (clue(effect, source) for effect in effects)), ""):
         return _with_line("relation", "", found)
     if says := relation_of([trial for trial in seen if trial.check == wrong[0].check], sure):
-        says = " ".join(filter(None, (says, _right_beside(wrong))))
+        if says.startswith("In the weights") and (beside := _right_beside(wrong)):
+            says += f" {beside.removesuffix('.')}: other weights made it."
         return _with_line("relation", says, clue(Effect.ROUNDED, source) if "rounded" in says else "")
     return None
 
@@ -121,8 +122,8 @@ def _right_beside(wrong: Sequence[Seen]) -> str:
 
 
 def of_the_rest(wrong: Sequence[Seen]) -> Explanation | None:
-    """Say which result came out right, where nothing explains the other one."""
-    says = "" if any(trial.error for trial in wrong) else _right_beside(wrong)
+    """Say which result came out right, or which lengths do not fit, where nothing explains why."""
+    says = two_lengths(wrong) if wrong[0].error else _right_beside(wrong) if not any(t.error for t in wrong) else ""
     return Explanation("relation", says, says) if says else None
 
 
@@ -192,7 +193,7 @@ def _of_missing_refusal(trial: Seen, source: str) -> str:
             continue
         start = f"For this input {with_article(due[1])} is due"
         if f"raise {due[1]}" in source:
-            return f"{start}, and your own check lets it pass: look at its condition."
+            return f"{start}, and your own check does not stop it: look at its condition and its place."
         return f"{start}. Check the sizes first, and raise it before anything is computed." if other else f"{start}, and none came."
     return ""
 

@@ -37,8 +37,7 @@ def same_thing(flow: Flow) -> Iterator[Found]:
     for function in flow.functions:
         yield from _used_up(function)
     for loop in (node for node in ast.walk(flow.tree) if isinstance(node, (ast.For, ast.While))):
-        given = {base_of(one) for node in ast.walk(loop) if isinstance(node, ast.Assign) for one in node.targets
-                 if not isinstance(one, ast.Subscript)}  # fmt: skip
+        given = {base_of(one) for node in ast.walk(loop) if not _writes(node) for one in targets_and_value(node)[0]}
         written = {base_of(target) for node in ast.walk(loop) if _writes(node) for target in targets_and_value(node)[0]}
         for call in calls(loop, "append"):
             name = text_of(call.args[0]) if len(call.args) == 1 else ""
@@ -73,7 +72,7 @@ def _writes(node: ast.AST) -> bool:
     if isinstance(node, ast.Assign):
         return all(isinstance(one, ast.Subscript) for one in node.targets)
     method = called_name(node.value) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else ""
-    return method.endswith("_") and not method.startswith("_")
+    return method.endswith("_") and not method.startswith("_") and method != "requires_grad_"
 
 
 def _is_number(index: ast.AST, flow: Flow) -> bool:
