@@ -140,8 +140,9 @@ def _with_mutant(unused: Explanation | None, of_kind: Callable[[str], Explanatio
 
 def _has_more(later: Explanation | None, found: Explanation) -> bool:
     """Tell whether a layer has parameters that the grader sets to 0, as it does not know them: then all values are others."""
-    more = later is not None and later.name == "parameters" and "does not ask for" in later.says
-    return more and "bias=False" not in later.says and found.kind not in ("mistake", "exception")
+    if later is None or later.name != "parameters" or found.kind in ("mistake", "exception"):
+        return False
+    return "does not ask for" in later.says and "bias=False" not in later.says
 
 
 def _came_empty(seen: Sequence[Seen], failed: str) -> bool:

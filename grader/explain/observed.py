@@ -116,7 +116,11 @@ def _has_nan(trial: Seen) -> bool:
 def _right_beside(wrong: Sequence[Seen]) -> str:
     """Name what came out right in all failing trials where one other result did not; "" if it is not so."""
     names = [name for name, want in wrong[0].expected.items() if isinstance(want, Tensor) and NOUN.fullmatch(name)]
-    off = [name for name in names if any(difference(name, trial.got.get(name), trial.expected.get(name), 10) for trial in wrong)]
+    off = [
+        name
+        for name in names
+        if any(difference(name, trial.got.get(name), trial.expected.get(name), 10) for trial in wrong)
+    ]
     right = [the_leaf(name) for name in names if name not in off]
     return f"{sentence(' and '.join(right))} came out right all the same." if right and len(off) == 1 else ""
 
@@ -194,7 +198,11 @@ def _of_missing_refusal(trial: Seen, source: str) -> str:
         start = f"For this input {with_article(due[1])} is due"
         if f"raise {due[1]}" in source:
             return f"{start}, and your own check does not stop it: look at its condition and its place."
-        return f"{start}. Check the sizes first, and raise it before anything is computed." if other else f"{start}, and none came."
+        return (
+            f"{start}. Check the sizes first, and raise it before anything is computed."
+            if other
+            else f"{start}, and none came."
+        )
     return ""
 
 
@@ -232,8 +240,9 @@ def _right_in_first(trial: Seen) -> str:
     for name, want in trial.expected.items():
         got = trial.got.get(name)
         if difference(name, got, want, 10):
-            same = isinstance(got, Tensor) and isinstance(want, Tensor) and got.shape == want.shape and want.ndim > 1
-            return name if same and not difference(name, got[0], want[0], 10) else ""
+            if not isinstance(got, Tensor) or not isinstance(want, Tensor) or got.shape != want.shape or want.ndim < 2:
+                return ""
+            return "" if difference(name, got[0], want[0], 10) else name
     return ""
 
 

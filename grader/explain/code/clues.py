@@ -7,7 +7,17 @@ from grader.explain.code.data_flow import Flow
 from grader.explain.code.effects import Effect
 from grader.explain.code.of_gradients import cut_off, cut_off_in_part, in_place, narrow, on_cpu, wide
 from grader.explain.code.of_steps import added_twice, flattened, put_back, same_thing, wasted
-from grader.explain.code.of_values import draws, from_front, idle, idle_layers, no_numbers, of_first, rounded, slips, unused
+from grader.explain.code.of_values import (
+    draws,
+    from_front,
+    idle,
+    idle_layers,
+    no_numbers,
+    of_first,
+    rounded,
+    slips,
+    unused,
+)
 
 CLUES = {
     Effect.GRADIENT: cut_off,

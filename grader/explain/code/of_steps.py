@@ -44,11 +44,18 @@ def same_thing(flow: Flow) -> Iterator[Found]:
             if name in written - given and base_of(call) != name:
                 yield call.lineno, f"`{name}` is put into the list itself, and what is written into it later shows in each entry: append a copy"  # fmt: skip
     for node in flow.statements:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple):
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.targets[0], ast.Tuple)
+            and isinstance(node.value, ast.Tuple)
+        ):
             left, right = ([text_of(one) for one in side.elts] for side in (node.targets[0], node.value))
             rows = [one for one in node.value.elts if isinstance(one, ast.Subscript) and _is_number(one.slice, flow)]
             if len(rows) == len(right) == 2 and left == right[::-1] and not _is_list(base_of(rows[0]), flow):
-                yield node.lineno, "a row of a tensor is no copy, so the first is overwritten before it is read: take `.clone()` of it"
+                yield (
+                    node.lineno,
+                    "a row of a tensor is no copy, so the first is overwritten before it is read: take `.clone()` of it",
+                )
 
 
 def _used_up(function: ast.AST) -> Iterator[Found]:
@@ -64,7 +71,10 @@ def _used_up(function: ast.AST) -> Iterator[Found]:
         through += [one for call in calls(function, *GOES_THROUGH) for one in call.args]
         lines = sorted(one.lineno for one in through if text_of(one) == name)
         if len(lines) > 1:
-            yield lines[1], f"`{name}` can be gone through once, and line {lines[0]} has done so: nothing is left of it here. Make a list of it first"
+            yield (
+                lines[1],
+                f"`{name}` can be gone through once, and line {lines[0]} has done so: nothing is left of it here. Make a list of it first",
+            )
 
 
 def _writes(node: ast.AST) -> bool:
@@ -80,8 +90,12 @@ def _is_number(index: ast.AST, flow: Flow) -> bool:
     if not isinstance(index, ast.Name):
         return isinstance(index, ast.Constant)
     counted = [node for node in ast.walk(flow.tree) if isinstance(node, ast.For) and text_of(node.target) == index.id]
-    made = [node.value for node in flow.statements if isinstance(node, ast.Assign) and text_of(node.targets[0]) == index.id]
-    whole = [called_name(node.iter) == "range" for node in counted] + [called_name(one) in ("item", "int") for one in made]
+    made = [
+        node.value for node in flow.statements if isinstance(node, ast.Assign) and text_of(node.targets[0]) == index.id
+    ]
+    whole = [called_name(node.iter) == "range" for node in counted] + [
+        called_name(one) in ("item", "int") for one in made
+    ]
     return all(whole) and bool(whole)
 
 

@@ -213,7 +213,10 @@ def no_numbers(flow: Flow) -> Iterator[Found]:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
             sides = [text_of(side).removeprefix("-") for side in (node.left, node.right)]
             if any(side in INFINITE for side in sides) and flow.holds(node):
-                yield node.lineno, "0 times infinity is NaN, and not 0: torch.where or masked_fill puts −∞ in some places alone"
+                yield (
+                    node.lineno,
+                    "0 times infinity is NaN, and not 0: torch.where or masked_fill puts −∞ in some places alone",
+                )
 
 
 def of_first(flow: Flow) -> Iterator[Found]:
@@ -228,9 +231,10 @@ def of_first(flow: Flow) -> Iterator[Found]:
         if value is None or not flow.feeds(node) or (targets and not {base_of(one) for one in targets} & read):
             continue
         for inner in ast.walk(value):
-            if isinstance(inner, ast.Subscript) and integer(inner.slice) == 0 and id(inner) not in measured:
-                if isinstance(inner.value, ast.Name) and inner.value.id in inputs:
-                    yield inner.lineno, f"`{text_of(inner)}` belongs to the first entry of the batch alone"
+            if not isinstance(inner, ast.Subscript) or id(inner) in measured:
+                continue
+            if integer(inner.slice) == 0 and text_of(inner.value) in inputs:
+                yield inner.lineno, f"`{text_of(inner)}` belongs to the first entry of the batch alone"
 
 
 def _is_error(call: ast.Call) -> bool:

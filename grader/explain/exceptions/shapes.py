@@ -111,9 +111,7 @@ def _wrong_mask(name: str, mask: Shape, scores: Shape) -> str:
             " Is it turned, or have queries and keys changed places?"
         )
     if mask[-1] not in (1, scores[-1]):
-        return (
-            f"`{name}` {OF_MASK}"
-        )
+        return f"`{name}` {OF_MASK}"
     if len(mask) >= 2 and mask[-2] not in (1, scores[-2]):
         return f"`{name}` does not have one row for each query."
     return ""
