@@ -177,9 +177,6 @@ GENERATE = attention_exercise("3.7 Answering word by word", generate, """
         anew in each round. Remember it.
         following = logits[..., -1, :].argmax(-1)  →  said = logits[..., -1, :].argmax(-1); following = said
         ended | (following == eos_id)  →  said == eos_id
-    end_in_the_prompt: An eos_id in the prompt ends a row before it has answered. Look for it in the new words alone.
-        torch.zeros(prompt_ids.shape[:-1], dtype=torch.bool, device=prompt_ids.device)  →  (prompt_ids == eos_id).any(-1)
-        range(max_new_tokens)  →  range(max_new_tokens * int(not ended.all()))
     stops_at_the_first_end: It stops as soon as one row has ended. Go on until all of them have.
         ended.all()  →  ended.any()
     never_stops_early: The result goes on after every row has ended. Stop there.
