@@ -20,6 +20,7 @@ from grader.explain.observed import (
     of_form,
     of_order,
     of_spelling,
+    of_the_rest,
     of_unused,
     of_values,
     with_slip,
@@ -55,8 +56,9 @@ def explain_as_it_is(seen: Sequence[Seen], candidates: Sequence[Candidate], sour
     """Explain the first failing check by what was seen alone, without changes of the answer."""
     failed = _first_failed(seen)
     found = _of_check(seen, failed, candidates, source)
-    if found is None or _came_empty(seen, failed):
-        found = _of_later_checks(seen, failed, source) or found
+    later = _of_later_checks(seen, failed, source)
+    if found is None or _came_empty(seen, failed) or _has_more(later, found):
+        found = later or found
     return found and with_slip(found, source)
 
 
@@ -72,7 +74,7 @@ def add_repair(
     if repair is None:
         failed = _first_failed(seen)
         wrong = [trial for trial in seen if trial.check == failed and not trial.passed]
-        return found or of_draws(wrong, source)
+        return found or of_draws(wrong, source) or of_the_rest(wrong)
     if not _axes_vary(seen):
         repair = repair.of_axes()
     if found is None or found.kind == "likely":
@@ -134,6 +136,13 @@ def _with_mutant(unused: Explanation | None, of_kind: Callable[[str], Explanatio
     """Say what comes out, too, where something is never used and another thing stands in its place."""
     mutant = of_kind("mutant") if unused else None
     return unused._replace(says=f"{mutant.says} {unused.says}") if unused and mutant else unused
+
+
+def _has_more(later: Explanation | None, found: Explanation) -> bool:
+    """Tell whether a layer has parameters that the grader sets to 0, as it does not know them: then all values are others."""
+    if later is None or later.name != "parameters" or found.kind in ("mistake", "exception"):
+        return False
+    return "does not ask for" in later.says and "bias=False" not in later.says
 
 
 def _came_empty(seen: Sequence[Seen], failed: str) -> bool:

@@ -53,6 +53,7 @@ def nearest(
             _gives(candidate, index, prints[index]) or (raises and seen[index].error and _raises(candidate, index))
             for index in _wrong_first(chosen, seen)
         )
+        and not _spoils(candidate, seen, prints, chosen[0])
     ]
     if not matching:
         return None
@@ -78,6 +79,12 @@ def nearest(
     else:
         best = matching[0]
     return Explanation(best.kind, best.name, best.says)
+
+
+def _spoils(candidate: Candidate, seen: Sequence[Seen], prints: Sequence[Fingerprint], first: int) -> bool:
+    """Tell whether a declared mistake fails a check that the answer passed before its first failure: then another one was made."""
+    before = [index for index in range(first) if seen[index].passed and seen[index].check != seen[first].check]
+    return candidate.kind == "mistake" and not all(_gives(candidate, index, prints[index]) for index in before)
 
 
 def _is_there(says: str, source: str, nan: bool) -> bool:

@@ -9,21 +9,27 @@ from torch import Tensor, float32, float64
 
 from grader.explain.code.clues import clue
 from grader.explain.code.effects import Effect
+from grader.explain.exceptions.lengths import two_lengths
 from grader.explain.exceptions.meaning import meaning
+from grader.explain.exceptions.shapes import OF_MASK
 from grader.explain.seen import Explanation, Seen
-from grader.explain.values.pair import with_article
+from grader.explain.values.pair import sentence, the_leaf, with_article
 from grader.explain.values.parameters import of_parameters
 from grader.explain.values.relations import relation_of
 from grader.explain.values.results import form_of, order_of
 from grader.judge.compare import OF_GRADIENT, difference
 
+NOUN = re.compile(r"(?!.* of )[a-z_ ]+")  # the name of a result, and not of a gradient or of another call
+
 
 def of_exception(wrong: Sequence[Seen], source: str) -> Explanation | None:
     """Explain what the first failing trial raised."""
     first = wrong[0]
-    if says := _of_missing_refusal(first):
+    if says := _of_missing_refusal(first, source):
         return Explanation("exception" if first.error else "structure", first.error, says)
     says = meaning(first.error, first.message, first.line, first.shapes, source) if first.error else ""
+    if says.endswith(OF_MASK):
+        says = f"{says} {two_lengths(wrong)}".strip()
     kind = "structure" if first.error == "WrongForm" else "exception"  # the former is a finding of the probe
     if not says and first.error and first.line:
         says = clue(Effect.LAYERS, source)
@@ -91,11 +97,38 @@ def of_values(wrong: Sequence[Seen], seen: Sequence[Seen], source: str, *, sure:
     """
     if any(trial.error for trial in wrong):
         return None
-    if found := clue(Effect.VALUES, source):
+    effects = [Effect.NAN, Effect.VALUES] if any(_has_nan(trial) for trial in wrong) else [Effect.VALUES]
+    if found := next(filter(None, (clue(effect, source) for effect in effects)), ""):
         return _with_line("relation", "", found)
     if says := relation_of([trial for trial in seen if trial.check == wrong[0].check], sure):
+        if says.startswith("In the weights") and (beside := _right_beside(wrong)):
+            says += f" {beside.removesuffix('.')}: other weights made it."
         return _with_line("relation", says, clue(Effect.ROUNDED, source) if "rounded" in says else "")
     return None
+
+
+def _has_nan(trial: Seen) -> bool:
+    """Tell whether a result holds NaN where a number is due."""
+    both = [(trial.got.get(name), want) for name, want in trial.expected.items() if isinstance(want, Tensor)]
+    return any(isinstance(got, Tensor) and bool(got.isnan().any()) and not want.isnan().any() for got, want in both)
+
+
+def _right_beside(wrong: Sequence[Seen]) -> str:
+    """Name what came out right in all failing trials where one other result did not; "" if it is not so."""
+    names = [name for name, want in wrong[0].expected.items() if isinstance(want, Tensor) and NOUN.fullmatch(name)]
+    off = [
+        name
+        for name in names
+        if any(difference(name, trial.got.get(name), trial.expected.get(name), 10) for trial in wrong)
+    ]
+    right = [the_leaf(name) for name in names if name not in off]
+    return f"{sentence(' and '.join(right))} came out right all the same." if right and len(off) == 1 else ""
+
+
+def of_the_rest(wrong: Sequence[Seen]) -> Explanation | None:
+    """Say which result came out right, or which lengths do not fit, where nothing explains why."""
+    says = two_lengths(wrong) if wrong[0].error else _right_beside(wrong) if not any(t.error for t in wrong) else ""
+    return Explanation("relation", says, says) if says else None
 
 
 def of_unused(wrong: Sequence[Seen], source: str, effect: Effect = Effect.UNUSED) -> Explanation | None:
@@ -111,7 +144,10 @@ def of_draws(wrong: Sequence[Seen], source: str) -> Explanation | None:
 
 
 def of_batch(wrong: Sequence[Seen], seen: Sequence[Seen], source: str) -> Explanation | None:
-    """Explain an answer that is right for one number of batch axes only, by a line that counts axes from the front."""
+    """Explain an answer that is right for the first entry, or for one number of batch axes only, by the line that causes it."""
+    if all(map(_right_in_first, wrong)) and (found := clue(Effect.FIRST, source)):
+        the = sentence(the_leaf(_right_in_first(wrong[0])))
+        return _with_line("relation", f"{the} came right for the first entry of the batch alone.", found)
     axes = {_batch_axes(trial) for trial in wrong}
     names = wrong[0].inputs.keys()  # a trial that shares none of them tries another function of the exercise
     alike = [trial for trial in seen if not trial.inputs or trial.inputs.keys() & names]
@@ -150,14 +186,23 @@ def with_slip(found: Explanation, source: str) -> Explanation:
     return _with_line(found.kind, found.says, line)._replace(name=found.name)
 
 
-def _of_missing_refusal(trial: Seen) -> str:
-    """Say that an input had to be refused, where a computation that was tried all the same raised something else."""
+def _of_missing_refusal(trial: Seen, source: str) -> str:
+    """Say that an input had to be refused, where none or another exception came; and that a check of the answer's own lets it pass."""
     for name, want in trial.expected.items():
         due = re.fullmatch(r"an? (\w+Error) came", name)
-        if due and want is True and trial.got.get(name) is False:
-            return f"For this input {with_article(due[1])} is due, and none came."
-        if due and want is True and trial.error not in ("", "AssertionError", "WrongForm", due[1]):
-            return f"For this input {with_article(due[1])} is due. Check the sizes first, and raise it before anything is computed."
+        if not due or want is not True:
+            continue
+        other = trial.error not in ("", "AssertionError", "WrongForm", due[1])
+        if not other and trial.got.get(name) is not False:
+            continue
+        start = f"For this input {with_article(due[1])} is due"
+        if f"raise {due[1]}" in source:
+            return f"{start}, and your own check does not stop it: look at its condition and its place."
+        return (
+            f"{start}. Check the sizes first, and raise it before anything is computed."
+            if other
+            else f"{start}, and none came."
+        )
     return ""
 
 
@@ -188,6 +233,17 @@ def _effects_of_form(trial: Seen) -> Iterator[Effect]:
         if got.shape == want.shape and (got.dtype, want.dtype) in ((float32, float64), (float64, float32)):
             yield Effect.FLOAT32 if got.dtype == float32 else Effect.FLOAT64
     yield from (Effect.FLATTENED for got, want in tensors if got.ndim < want.ndim)
+
+
+def _right_in_first(trial: Seen) -> str:
+    """Return the first result that is wrong, if its first entry is right; "" if it is not."""
+    for name, want in trial.expected.items():
+        got = trial.got.get(name)
+        if difference(name, got, want, 10):
+            if not isinstance(got, Tensor) or not isinstance(want, Tensor) or got.shape != want.shape or want.ndim < 2:
+                return ""
+            return "" if difference(name, got[0], want[0], 10) else name
+    return ""
 
 
 def _batch_axes(trial: Seen) -> int:

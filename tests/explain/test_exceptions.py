@@ -5,6 +5,7 @@ import math
 import re
 import warnings
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import torch
@@ -13,6 +14,7 @@ from torch.nn import functional as F
 
 from grader.declare.probes import as_number, as_tensor, learned, load, pair
 from grader.explain.exceptions import meaning as exceptions
+from grader.explain.exceptions.lengths import two_lengths
 from grader.explain.exceptions.meaning import EXCEPTION_RULES, meaning
 from grader.explain.exceptions.where_raised import the_line
 
@@ -163,3 +165,28 @@ def test_code_that_cannot_be_read_is_no_error(source: str, line: str) -> None:
     name = "name 'patchsize' is not defined"
     for error, message in [("RuntimeError", product), ("RuntimeError", sizes), ("NameError", name), ("", "")]:
         assert isinstance(meaning(error, message, line, {"x": (2, 4), "y": (3, 4)}, source), str)
+
+
+class Raised(NamedTuple):
+    message: str
+    sizes: dict
+    line: str = "x + y"
+
+
+UNEQUAL = "The size of tensor a ({}) must match the size of tensor b ({}) at non-singleton dimension 1"
+
+
+@pytest.mark.parametrize(
+    ("trials", "says"),
+    [
+        ([((5, 2), dict(d_k=5, d_v=2))], "d_k, and d_v"),
+        ([((7, 21), dict(patches=7, batch_shape=(3,)))], "the number of patches, and the number of patches in the whole batch"),
+        # In one trial two sizes are the same: the others tell which one it is.
+        ([((3, 2), dict(words=3, d_k=3, d_v=2)), ((5, 2), dict(words=5, d_k=7, d_v=2))], "the number of words, and d_v"),
+        ([((3, 2), dict(words=3, d_k=3, d_v=2))], ""),
+        ([((6, 2), dict(words=5, d_v=2))], ""),
+    ],
+)  # fmt: skip
+def test_two_lengths_have_names(trials: list, says: str) -> None:
+    raised = [Raised(UNEQUAL.format(*lengths), sizes) for lengths, sizes in trials]
+    assert two_lengths(raised) == (f"Two lengths meet on this line: {says}." if says else "")

@@ -226,9 +226,81 @@ def tiled_attention(query, key, value, tile):
 """
 
 
+ANY_ROW = """
+def stable_softmax(scores, dim=-1):
+    nothing = (scores == -math.inf).any(dim, keepdim=True)
+    safe = scores.masked_fill(nothing, 0.0)
+    shares = torch.exp(safe - safe.amax(dim, keepdim=True))
+    return (shares / shares.sum(dim, keepdim=True)).masked_fill(nothing, 0.0)
+"""
+SCALE = """
+class SelfAttention(nn.Module):
+    def __init__(self, d_model, d_k):
+        super().__init__()
+        self.W_Q, self.W_K, self.W_V = (nn.Linear(d_model, d_k, bias=False) for _ in range(3))
+        self.scale = nn.Parameter(torch.ones(1))
+
+    def forward(self, tokens, mask=None):
+        return masked_attention(self.W_Q(tokens) * self.scale, self.W_K(tokens), self.W_V(tokens), mask)
+"""
+LATE = """
+def patchify(images, patch_size):
+    B, H, W = images.shape
+    grid = images.reshape(B, H // patch_size, patch_size, W // patch_size, patch_size)
+    if H % patch_size or W % patch_size:
+        raise ValueError
+    return grid.transpose(2, 3).reshape(B, -1, patch_size**2)
+"""
+NO_ALIGNER = """
+class AlignedCrossAttention(nn.Module):
+    def __init__(self, d_vision, d_text, num_heads, align_method="linear"):
+        super().__init__()
+        if d_vision == d_text:
+            self.aligner = nn.Identity()
+        else:
+            self.aligner = TokenAligner(d_vision, d_text, align_method)
+        self.cross_attn = MultiHeadAttention(d_text, num_heads)
+
+    def forward(self, text_tokens, image_tokens, mask=None):
+        return self.cross_attn(text_tokens, self.aligner(image_tokens), mask)
+"""
+COPY = """
+def image_tokens(encoder, aligner, patches):
+    from copy import deepcopy
+
+    with torch.no_grad():
+        features = encoder(patches)
+    return deepcopy(aligner)(features)
+"""
+SHIFTED = """
+def shift_targets(token_ids, prompt_lengths, pad_id=0, ignore_index=-100):
+    first = token_ids[0]
+    following = torch.full_like(token_ids, pad_id)
+    for row in range(len(token_ids)):
+        step = 1 if row == 0 else 2
+        following[row, :-step] = token_ids[row, step:]
+    keep = (torch.arange(len(first)) >= prompt_lengths[:, None] - 1) & (following != pad_id)
+    return following.masked_fill(~keep, ignore_index)
+"""
+MEANS = """
+def attention_scores(query, key):
+    scores = query @ key.transpose(-2, -1)
+    if scores.ndim > 2:
+        scores = scores.mean(0, keepdim=True).expand_as(scores)
+    return scores
+"""
+
+
 @pytest.mark.parametrize(
     ("exercise", "answer", "not_said"),
     [
+        ("1.1", MEANS, "from the front"),
+        ("1.3", ANY_ROW, "absolute value"),
+        ("1.7", SCALE, "W_Q"),
+        ("2.7", NO_ALIGNER, "the comparison"),
+        ("3.1", LATE, "lets it pass"),
+        ("3.5", SHIFTED, "first entry"),
+        ("4.7", COPY, "that made them"),
         ("1.7", SELF, "the softmax runs over"),
         ("3.2", TABLE, "in each call"),
         ("1.6", LOGS, "minus sign"),

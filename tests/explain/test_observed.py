@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.explain.observed import of_batch, of_conduct, of_exception, of_form, of_spelling
+from grader.explain.observed import of_batch, of_conduct, of_exception, of_form, of_spelling, of_the_rest, of_values
 from grader.explain.seen import Seen
 
 
@@ -100,3 +100,38 @@ def test_axes_counted_from_the_front_are_right_for_one_batch_axis(wrong, right, 
     assert words in found.says
     both = {**trials, 0: trials[wrong[0]]._replace(passed=True, sizes={})}
     assert of_batch([trials[wrong[-1]]], list(both.values()), "def f(x):\n    return x.transpose(-1, -2)") is None
+
+
+def test_an_answer_that_is_right_for_the_first_entry_of_the_batch():
+    want, source = torch.arange(6.0).reshape(3, 2), "def f(x, mask):\n    return x * mask[0]"
+    came = want.clone()
+    came[1:] = 9.0
+    found = of_batch([seen(False, came, want)], [], source)
+    assert found is not None
+    assert found.says == (
+        "The y came right for the first entry of the batch alone. Line 2: `mask[0]` belongs to the first entry of the batch alone."
+    )
+    assert of_batch([seen(False, came + 1, want)], [], source) is None
+
+
+def test_what_came_right_beside_what_did_not():
+    """The output is made with weights: if it is right and they are not, others were handed back."""
+    want = {"output": torch.ones(2, 3), "weights": torch.tensor([[0.5, 0.5, 0.0], [0.2, 0.8, 0.0]])}
+    shown = want | {"weights": torch.tensor([[0.25, 0.25, 0.5], [0.1, 0.4, 0.5]])}
+    wrong = [Seen("values", False, shown, want, inputs={"mask": torch.ones(3)})]
+    found = of_the_rest(wrong)
+    assert found is not None
+    assert found.says == "The output came out right all the same."
+    told = of_values(wrong, wrong, "", sure=True)
+    assert told is not None
+    assert told.says.endswith("become −∞? The output came out right all the same: other weights made it.")
+    assert of_the_rest([wrong[0]._replace(got={name: value + 1 for name, value in want.items()})]) is None
+
+
+def test_a_check_of_the_answers_own_that_lets_an_input_pass():
+    trial = Seen("refused", False, {"a ValueError came": False}, {"a ValueError came": True})
+    told = [of_exception([trial], source) for source in ("", "if x: raise ValueError(1)")]
+    assert [found and found.says for found in told] == [
+        "For this input a ValueError is due, and none came.",
+        "For this input a ValueError is due, and your own check does not stop it: look at its condition and its place.",
+    ]

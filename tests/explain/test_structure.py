@@ -52,7 +52,10 @@ FLAT = torch.randn(5, 7, generator=torch.Generator().manual_seed(2))
         ),
         (lambda x: torch.cat([x + 1, x + 2], 3), "The heads came twice as long along the axis of d_head"),
         (lambda x: torch.randn(2, 3, 6, 7), "The heads came one too long along the axis of tokens."),
-        (lambda x: torch.randn(2, 3, 8, 7), "The heads came too long along the axis of tokens."),
+        (
+            lambda x: torch.randn(2, 3, 8, 7),
+            "The heads came too long along the axis of tokens, by the number of heads: was that joined to it?",
+        ),
         (
             lambda x: x[:, :, :3],
             "The heads came right as far as it goes, but the last are missing along the axis of tokens.",
@@ -62,8 +65,11 @@ FLAT = torch.randn(5, 7, generator=torch.Generator().manual_seed(2))
             "The heads came right as far as it goes, but the first are missing along the axis of tokens.",
         ),
         (lambda x: torch.randn(2, 3, 4, 7), "The heads came one too short along the axis of tokens."),
-        (lambda x: torch.randn(2, 3, 3, 7), "The heads came too short along the axis of tokens."),
-        (lambda x: torch.randn(2, 3, 5, 21), "The heads came too long along the axis of d_head."),
+        (
+            lambda x: torch.randn(2, 3, 3, 7),
+            "Axis −2 of the heads came as long as the number of heads; the number of tokens is due.",
+        ),
+        (lambda x: torch.randn(2, 3, 5, 21), "Axis −1 of the heads came as long as d_model; d_head is due."),
         (lambda x: torch.randn(2, 4, 8, 7), ""),
         (lambda x: torch.randn(2, 7, 5, 3), "Axis −3 of the heads came as long as d_head;"),
         (lambda x: x[:, :, -1:], "Only the last of the heads along the axis of tokens came back; all are due."),
@@ -298,3 +304,27 @@ def test_a_tensor_without_elements_is_told_its_shape(shape):
 
 def test_a_yes_or_no_that_is_not_known_is_no_missing_return():
     assert structure("from a normal distribution", None, True) == []
+
+
+def test_a_size_is_named_where_several_trials_have_it_alone():
+    """Two sizes are the same in the first trial, and in the second the shape is right by chance."""
+
+    def trial(got: tuple, want: tuple, **sizes: int) -> Seen:
+        return Seen("values", False, {"map": torch.rand(got)}, {"map": torch.rand(want)}, sizes=sizes)
+
+    first = trial((2, 3), (2, 5), words=3, heads=3, patches=5)
+    second = trial((2, 7), (2, 11), words=7, patches=11)
+    third = trial((2, 7), (2, 7), words=7, patches=7)
+    says = "Axis −1 of the map came as long as the number of words; the number of patches is due."
+    assert form_of([first, second]) == form_of([second, first, third]) == says
+    assert form_of([first]) == "The map came too short along the axis of patches."
+    joined = [trial((2, 8), (2, 5), words=3, patches=5), trial((2, 18), (2, 11), words=7, patches=11)]
+    says = "The map came too long along the axis of patches, by the number of words: was that joined to it?"
+    assert form_of(joined) == says
+
+
+def test_a_case_without_a_return():
+    trial = Seen("values", False, {"patterns": ["hub", None]}, {"patterns": ["hub", "other"]})
+    assert (
+        form_of([trial]) == "Some of the patterns came back as None: there is a case in which no `return` is reached."
+    )

@@ -81,6 +81,8 @@ LOSS = attention_exercise("2.3 Learning the rate of exchange", alignment_loss, "
         F.normalize(aligned, dim=-1)  →  aligned
     only_tokens_normalised: The aligned tokens are normalised, the words are not. Cosine similarity needs both.
         F.normalize(words, dim=-1)  →  words
+    scores_normalised: Each row of scores is divided by its length. Divide each vector by its own length, and multiply then.
+        F.normalize(aligned, dim=-1) @ F.normalize(words, dim=-1).T  →  F.normalize(aligned @ words.T, dim=-1)
     times_temperature: Divide by the temperature. A small one makes the choice sharper, so it must make the scores
         larger.
         / temperature  →  * temperature

@@ -139,6 +139,9 @@ FUSION = attention_exercise("2.P3 Both directions at once", ImageTextFusion, """
     residual_inside: The residual is added inside the layer. The caller adds it, once; twice makes the tokens grow
         layer by layer.
         = text_tokens + result[0], image_tokens + result[1]
+    residual_at_d_model: Each side adds itself, at the width d_model, to what it sees. Hand back what it sees, and no more.
+        self.text_out(self.text_from_image(text, image)[0])  →  self.text_out(text + self.text_from_image(text, image)[0])
+        self.image_out(self.image_from_text(image, text)[0])  →  self.image_out(image + self.image_from_text(image, text)[0])
     one_after_the_other: The image looks at a text that has just been changed. Both sides look at what came in.
         (image, text)[0]  →  (image, text + self.text_from_image(text, image)[0])[0]
     directions_swapped: The two layers have changed places. The text should ask in text_from_image, and the image in

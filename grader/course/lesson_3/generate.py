@@ -173,6 +173,10 @@ GENERATE = attention_exercise("3.7 Answering word by word", generate, """
         and fill these with eos_id.
         .masked_fill(ended, eos_id)  →
         ended | (following == eos_id)  →  following == eos_id
+    forgets_who_has_ended: A row that has ended gets one eos_id, and then goes on talking: which rows have ended is found
+        anew in each round. Remember it.
+        following = logits[..., -1, :].argmax(-1)  →  said = logits[..., -1, :].argmax(-1); following = said
+        ended | (following == eos_id)  →  said == eos_id
     stops_at_the_first_end: It stops as soon as one row has ended. Go on until all of them have.
         ended.all()  →  ended.any()
     never_stops_early: The result goes on after every row has ended. Stop there.

@@ -63,6 +63,8 @@ PATCHIFY = attention_exercise("3.1 An image as a sequence", patchify, """
         grid.transpose(-3, -2)  →  grid.permute(0, 2, 4, 1, 3)
     height_and_width_exchanged: Height and width are taken for each other: the shape is (B, H, W), the height first.
         *lead, height, width = images.shape  →  *lead, width, height = images.shape
+    taken_for_a_square: The columns are counted by the height. Images need not be square: count them by the width.
+        width // patch_size  →  height // patch_size
     size_taken_for_a_count: patch_size is taken for the number of patches along a side. It is the side of one patch, in
         pixels.
         rows, columns = height // patch_size, width // patch_size  →  rows, columns = patch_size, patch_size

@@ -109,4 +109,6 @@ TARGETS = attention_exercise("3.5 What to learn: the next word of the answer", s
         answers & (position < token_ids.shape[-1] - 1)  →  answers & (token_ids != pad_id)
     one_length_for_all: One prompt length is used for the whole batch; each row has its own.
         prompt_lengths.unsqueeze(-1)  →  prompt_lengths[:1].unsqueeze(-1)
+    longest_prompt_for_all: The longest prompt's length is used for the whole batch; each row has its own.
+        prompt_lengths.unsqueeze(-1)  →  prompt_lengths.max()
 """)  # fmt: skip

@@ -74,6 +74,8 @@ GRADIENT = attention_exercise("4.2 Attention times gradient", gradient_attention
         (weights.detach() * gradient).clamp(min=0).mean(-3)  →  weights.detach().mean(-3) * gradient.clamp(min=0).mean(-3)
     summed_heads: The heads are added up. Take their mean.
         .mean(-3)  →  .sum(-3)
+    mean_of_what_helps: The sum is divided by the number of heads that speak for the score. Take the mean over all heads.
+        .mean(-3)  →  .sum(-3) / (weights.detach() * gradient > 0).sum(-3).clamp(min=1)
     wrong_sign: The sign is wrong: what speaks against the score is kept, and what speaks for it is lost.
         weights.detach() *  →  -weights.detach() *
     first_scene_alone: Only the first scene's score counts, so the maps of the others are 0. Take the gradient of the sum.

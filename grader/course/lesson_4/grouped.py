@@ -65,6 +65,9 @@ GROUPED = attention_exercise("4.12 Grouped queries", grouped_attention, """
     groups_in_turns: Head h looks at group h % G here. Neighbouring heads share a group: h // (H/G).
         key.repeat_interleave(heads // groups, dim=-3)  →  torch.cat([key] * (heads // groups), dim=-3)
         value.repeat_interleave(heads // groups, dim=-3)  →  torch.cat([value] * (heads // groups), dim=-3)
+    head_over_groups: Head h looks at group h // G here. Each group serves H/G heads: it is h // (H/G).
+        key.repeat_interleave(heads // groups, dim=-3)  →  key[..., torch.arange(heads) // groups, :, :]
+        value.repeat_interleave(heads // groups, dim=-3)  →  value[..., torch.arange(heads) // groups, :, :]
     first_group_for_all: All heads look at the first group. Each group serves H/G heads.
         key.repeat_interleave(heads // groups, dim=-3)  →  key[..., :1, :, :].expand(*key.shape[:-3], heads, -1, -1)
         value.repeat_interleave(heads // groups, dim=-3)  →  value[..., :1, :, :].expand(*value.shape[:-3], heads, -1, -1)

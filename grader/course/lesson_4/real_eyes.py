@@ -76,6 +76,8 @@ PATCH_EMBEDDING = attention_exercise("4.18 Patches become tokens", patch_embeddi
         grid = F.interpolate(grid, size=(rows, columns), mode="bicubic", align_corners=False)  →  grid = grid if n == side**2 else F.interpolate(grid, size=(rows, columns), mode="bicubic", align_corners=False)
     positions_linear: The grid of positions is interpolated by straight lines. Use mode="bicubic".
         "bicubic"  →  "bilinear"
+    a_tenth_added: The grid is interpolated by a factor with 0.1 added, as some programs do. Use size=(rows, columns).
+        grid = F.interpolate(grid, size=(rows, columns), mode="bicubic", align_corners=False)  →  grid = grid if (rows, columns) == (side, side) else F.interpolate(grid, scale_factor=((rows + 0.1) / side, (columns + 0.1) / side), mode="bicubic", align_corners=False)
     positions_nearest: Each patch takes one of the learned positions as it is. Use F.interpolate with mode="bicubic".
         mode="bicubic", align_corners=False  →  mode="nearest"
     corners_aligned: The corners of both grids are put on each other. Leave align_corners at False.

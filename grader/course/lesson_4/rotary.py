@@ -123,6 +123,8 @@ ROTATE = attention_exercise("4.10 Rotary positions", rotate, """
         + base = base**2
     speeds_grow: The speeds grow from pair to pair. The exponent is negative: base^(−2i/d).
         + base = 1 / base
+    speeds_to_the_end: The exponents run from 0 to −1, both ends included. The last pair has −(d − 2)/d.
+        base ** -(torch.arange(0, d, 2, dtype=torch.float64, device=vectors.device) / d)  →  base ** -torch.linspace(0, 1, d // 2, dtype=torch.float64)
     base_written_out: The base is always 10000, whatever the argument says. Use base.
         + base = 10000.0
     uses_the_turned_first: The second of a pair is computed from the first that is already turned. Keep the old one

@@ -129,6 +129,9 @@ TILED = attention_exercise("4.13 Tiled attention", tiled_attention, """
         before, largest = largest, torch.maximum(largest, scores.amax(-1, keepdim=True))  →  before, new = largest, torch.maximum(largest, scores.amax(-1, keepdim=True))
         torch.exp(before - largest)  →  torch.exp(before - new)
         torch.exp(scores - largest)  →  torch.exp(scores - new)
+    largest_of_the_last_tile: The largest score of the last tile takes the place of the largest so far. Where it is far lower,
+        exp(old − new) is infinite: keep the larger of the two.
+        torch.maximum(largest, scores.amax(-1, keepdim=True))  →  scores.amax(-1, keepdim=True)
     last_tile_left_out: The keys that fill no whole tile are left out. The last tile may be smaller.
         + key, value = (one[..., : max(key.shape[-2] // tile, 1) * tile, :] for one in (key, value))
     tiled_without_scale: The scores are not divided by √d.

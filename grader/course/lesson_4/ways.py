@@ -150,6 +150,8 @@ GATED = attention_exercise("4.16 Gated cross-attention: a door that begins close
         torch.tanh(self.gate)  →  self.gate
     sigmoid_gate: This gate is ½ where tanh is 0, so it begins half open. Put it through tanh.
         torch.tanh  →  torch.sigmoid
+    tanh_of_what_is_seen: tanh is taken of what the words see. It belongs around the gate.
+        torch.tanh(self.gate) * seen  →  self.gate * torch.tanh(seen)
     gate_on_both: The gate closes on the text, too. Put it before what the words see, and only there.
         text_tokens + torch.tanh(self.gate) * seen  →  torch.tanh(self.gate) * (text_tokens + seen)
     gate_mixes: The text gets less as the gate opens. Add to the text; do not mix.

@@ -6,8 +6,18 @@ Without the effect none of these lines need be wrong: `.detach()` is a clue only
 from grader.explain.code.data_flow import Flow
 from grader.explain.code.effects import Effect
 from grader.explain.code.of_gradients import cut_off, cut_off_in_part, in_place, narrow, on_cpu, wide
-from grader.explain.code.of_steps import added_twice, flattened, put_back, wasted
-from grader.explain.code.of_values import draws, from_front, idle, idle_layers, rounded, slips, unused
+from grader.explain.code.of_steps import added_twice, flattened, put_back, same_thing, wasted
+from grader.explain.code.of_values import (
+    draws,
+    from_front,
+    idle,
+    idle_layers,
+    no_numbers,
+    of_first,
+    rounded,
+    slips,
+    unused,
+)
 
 CLUES = {
     Effect.GRADIENT: cut_off,
@@ -17,9 +27,11 @@ CLUES = {
     Effect.DEVICE: on_cpu,
     Effect.WITHOUT_BATCH: from_front,
     Effect.WITH_BATCH: from_front,
+    Effect.FIRST: of_first,
+    Effect.NAN: no_numbers,
     Effect.RANDOM: draws,
     Effect.ROUNDED: rounded,
-    Effect.VALUES: lambda flow: [*added_twice(flow), *wasted(flow), *slips(flow)],
+    Effect.VALUES: lambda flow: [*added_twice(flow), *same_thing(flow), *wasted(flow), *slips(flow)],
     Effect.MODES: put_back,
     Effect.UNUSED: unused,
     Effect.LAYERS: idle_layers,

@@ -14,6 +14,8 @@ class Effect(Enum):
     IN_PLACE = "an input was changed"
     WITHOUT_BATCH = "right only without a batch"
     WITH_BATCH = "right only with one batch axis"
+    FIRST = "right for the first entry of the batch alone"
+    NAN = "NaN came where numbers are due"
     RANDOM = "results differ from call to call"
     ROUNDED = "values are rounded"
     VALUES = "values differ"  # what is nearly surely not meant, whatever the values

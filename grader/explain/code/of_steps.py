@@ -1,10 +1,10 @@
-"""Lines that add an input twice, or put modes back on one of several ways out."""
+"""Lines that add an input twice, mean a copy and get the thing itself, or put modes back on one of several ways out."""
 
 import ast
 from collections.abc import Iterator
 
-from grader.explain.code.data_flow import SIZES, VIEWS, Flow, Found
-from grader.explain.code.read_code import called_name, calls, parameters_of, text_of
+from grader.explain.code.data_flow import SIZES, VIEWS, Flow, Found, base_of, targets_and_value
+from grader.explain.code.read_code import called_name, calls, parameters_of, text_of, values_of
 
 
 def added_twice(flow: Flow) -> Iterator[Found]:
@@ -27,6 +27,88 @@ def added_twice(flow: Flow) -> Iterator[Found]:
                 )
 
 
+ONCE = ("parameters", "named_parameters", "modules", "named_modules", "children", "buffers", "zip", "map", "filter")
+LISTS = ("list", "tolist", "sorted", "split", "chunk", "unbind", "numpy")
+GOES_THROUGH = ("list", "tuple", "set", "sorted", "sum", "any", "all", "max", "min", "dict")
+
+
+def same_thing(flow: Flow) -> Iterator[Found]:
+    """Find where a copy is meant: rows that are exchanged, a tensor that is collected and then written into, what is gone through twice."""
+    for function in flow.functions:
+        yield from _used_up(function)
+    for loop in (node for node in ast.walk(flow.tree) if isinstance(node, (ast.For, ast.While))):
+        given = {base_of(one) for node in ast.walk(loop) if not _writes(node) for one in targets_and_value(node)[0]}
+        written = {base_of(target) for node in ast.walk(loop) if _writes(node) for target in targets_and_value(node)[0]}
+        for call in calls(loop, "append"):
+            name = text_of(call.args[0]) if len(call.args) == 1 else ""
+            if name in written - given and base_of(call) != name:
+                yield call.lineno, f"`{name}` is put into the list itself, and what is written into it later shows in each entry: append a copy"  # fmt: skip
+    for node in flow.statements:
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.targets[0], ast.Tuple)
+            and isinstance(node.value, ast.Tuple)
+        ):
+            left, right = ([text_of(one) for one in side.elts] for side in (node.targets[0], node.value))
+            rows = [one for one in node.value.elts if isinstance(one, ast.Subscript) and _is_number(one.slice, flow)]
+            if len(rows) == len(right) == 2 and left == right[::-1] and not _is_list(base_of(rows[0]), flow):
+                yield (
+                    node.lineno,
+                    "a row of a tensor is no copy, so the first is overwritten before it is read: take `.clone()` of it",
+                )
+
+
+def _used_up(function: ast.AST) -> Iterator[Found]:
+    """Find what can be gone through once, as model.parameters(), and is gone through again."""
+    for node in ast.walk(function):
+        if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)):
+            continue
+        name, made = node.targets[0].id, node.value
+        once = isinstance(made, ast.GeneratorExp) or (isinstance(made, ast.Call) and called_name(made) in ONCE)
+        if not once or len(values_of(name, function)) > 1:
+            continue
+        through = [one.iter for one in ast.walk(function) if isinstance(one, (ast.For, ast.comprehension))]
+        through += [one for call in calls(function, *GOES_THROUGH) for one in call.args]
+        lines = sorted(one.lineno for one in through if text_of(one) == name)
+        if len(lines) > 1:
+            yield (
+                lines[1],
+                f"`{name}` can be gone through once, and line {lines[0]} has done so: nothing is left of it here. Make a list of it first",
+            )
+
+
+def _writes(node: ast.AST) -> bool:
+    """Tell whether a statement writes into a tensor or list, and does not give a name to another one."""
+    if isinstance(node, ast.Assign):
+        return all(isinstance(one, ast.Subscript) for one in node.targets)
+    method = called_name(node.value) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else ""
+    return method.endswith("_") and not method.startswith("_") and method != "requires_grad_"
+
+
+def _is_number(index: ast.AST, flow: Flow) -> bool:
+    """Tell whether an index is a whole number, as one of a loop is; other tensors make copies of what they pick."""
+    if not isinstance(index, ast.Name):
+        return isinstance(index, ast.Constant)
+    counted = [node for node in ast.walk(flow.tree) if isinstance(node, ast.For) and text_of(node.target) == index.id]
+    made = [
+        node.value for node in flow.statements if isinstance(node, ast.Assign) and text_of(node.targets[0]) == index.id
+    ]
+    whole = [called_name(node.iter) == "range" for node in counted] + [
+        called_name(one) in ("item", "int") for one in made
+    ]
+    return all(whole) and bool(whole)
+
+
+def _is_list(name: str, flow: Flow) -> bool:
+    """Tell whether a name may stand for a list, or for an array of numpy, whose numbers are no views."""
+    made = [inner for value in values_of(name, flow.tree) for inner in ast.walk(value)]
+    return any(
+        isinstance(one, (ast.List, ast.ListComp))
+        or (isinstance(one, ast.Call) and (called_name(one) in LISTS or text_of(one.func).startswith("np.")))
+        for one in made
+    )
+
+
 def wasted(flow: Flow) -> Iterator[Found]:
     """Find a method that is named and not called, and one layer under two names that are both used."""
     read = [
@@ -40,18 +122,22 @@ def wasted(flow: Flow) -> Iterator[Found]:
             and value.attr not in SIZES | VIEWS | {"grad"}
         ):
             yield node.lineno, f"`{text_of(value)}` names a method and does not call it: brackets are missing"
-        elif isinstance(node, ast.Assign) and isinstance(value, ast.Attribute) and text_of(value).startswith("self."):
-            target = text_of(node.targets[0])
-            layers = {
-                text_of(one.targets[0])
-                for one in ast.walk(flow.tree)
-                if isinstance(one, ast.Assign)
-                and isinstance(one.value, ast.Call)
-                and text_of(one.targets[0]).startswith("self.")
-            }
-            used = read.count(value.attr) > 1 and target.removeprefix("self.") in read
-            if target.startswith("self.") and text_of(value) in layers and used:
-                yield node.lineno, f"`{target}` and `{text_of(value)}` are one and the same layer here"
+    yield from _shared(flow, read)
+
+
+def _shared(flow: Flow, read: list[str]) -> Iterator[Found]:
+    """Find one layer that is kept under two names of self, both of which are used."""
+    assigned = [node for node in flow.statements if isinstance(node, ast.Assign)]
+    made = {text_of(node.targets[0]) for node in assigned if called_name(node.value)[:1].isupper()}  # by a class
+    kept: dict[str, str] = {name: name for name in made if name.startswith("self.")}
+    for node in assigned:
+        target, value = text_of(node.targets[0]), text_of(node.value)
+        if value not in made or not target.startswith("self."):
+            continue
+        other = kept.setdefault(value, target)
+        used = read.count(other.removeprefix("self.")) > value.startswith("self.")
+        if other != target and used and target.removeprefix("self.") in read:
+            yield node.lineno, f"`{target}` and `{other}` are one and the same layer here"
 
 
 def _adds_its_input(function: ast.FunctionDef) -> bool:

@@ -1,6 +1,7 @@
 """Lines that count axes from the front, draw random numbers, round, or do what is surely not meant."""
 
 import ast
+import re
 from collections.abc import Iterator
 
 from grader.explain.code.data_flow import SIZES, Flow, Found, base_of, place_of, targets_and_value
@@ -38,11 +39,12 @@ def from_front(flow: Flow) -> Iterator[Found]:
         fixed |= {
             base_of(one) for one, its in zip(targets, values, strict=False) if its and _has_fixed_axes(its, set())
         }
-    # `for b in range(len(q))` counts entries, whatever they are.
+    # `for b in range(len(q))` counts entries, whatever they are, and under `if x.ndim == 3:` the axes are known.
     counted = {
         place_of(inner)
         for node in ast.walk(flow.tree)
-        if isinstance(node, ast.Call) and called_name(node) in ("range", "enumerate")
+        if (isinstance(node, ast.Call) and called_name(node) in ("range", "enumerate"))
+        or (isinstance(node, (ast.If, ast.IfExp)) and re.search(r"\bn?dim\b|\blen\(\w+\.shape\)", text_of(node.test)))
         for inner in ast.walk(node)
         if isinstance(inner, ast.expr)
     }
@@ -188,6 +190,9 @@ def slips(flow: Flow) -> Iterator[Found]:
         elif isinstance(node, (ast.Return, ast.Expr)) and isinstance(node.value, ast.Call) and _is_error(node.value):
             name = called_name(node.value)
             yield (line, f"`{name}(…)` alone only makes an error. To refuse an input, raise it: `raise {name}(…)`")
+        elif isinstance(node, ast.Call) and called_name(node) == "take" and node.args:
+            if text_of(node.args[-1]) in {name for function in flow.functions for name in parameters_of(function)}:
+                yield line, "`take` counts through all numbers as if they lay in one row: gather counts along an axis"
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Compare):
             compared = node.value.left
             of_size = isinstance(compared, ast.Attribute) and compared.attr in SIZES - {"requires_grad"}
@@ -197,6 +202,39 @@ def slips(flow: Flow) -> Iterator[Found]:
                 and not of_size
             ):
                 yield line, "`==` compares; `=` gives a value"
+
+
+INFINITE = ("math.inf", "torch.inf", "np.inf", "float('inf')", "float('-inf')")
+
+
+def no_numbers(flow: Flow) -> Iterator[Found]:
+    """Find what gives NaN: infinity times a tensor, which may be 0."""
+    for node in ast.walk(flow.tree):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            sides = [text_of(side).removeprefix("-") for side in (node.left, node.right)]
+            if any(side in INFINITE for side in sides) and flow.holds(node):
+                yield (
+                    node.lineno,
+                    "0 times infinity is NaN, and not 0: torch.where or masked_fill puts −∞ in some places alone",
+                )
+
+
+def of_first(flow: Flow) -> Iterator[Found]:
+    """Find where the first entry of an input is picked."""
+    inputs = {name for function in flow.functions for name in parameters_of(function)}
+    sizes = [node for node in ast.walk(flow.tree) if called_name(node) in SIZES | {"len"}]
+    measured = {id(inner) for node in sizes for inner in ast.walk(node)}
+    read = {node.id for node in ast.walk(flow.tree) if isinstance(node, ast.Name) and id(node) not in measured
+            and isinstance(node.ctx, ast.Load)}  # fmt: skip
+    for node in flow.statements:
+        targets, value = targets_and_value(node)
+        if value is None or not flow.feeds(node) or (targets and not {base_of(one) for one in targets} & read):
+            continue
+        for inner in ast.walk(value):
+            if not isinstance(inner, ast.Subscript) or id(inner) in measured:
+                continue
+            if integer(inner.slice) == 0 and text_of(inner.value) in inputs:
+                yield inner.lineno, f"`{text_of(inner)}` belongs to the first entry of the batch alone"
 
 
 def _is_error(call: ast.Call) -> bool:

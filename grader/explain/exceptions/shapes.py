@@ -9,6 +9,7 @@ from grader.explain.exceptions.products import batches_differ, wrong_factors
 from grader.explain.exceptions.rules import Rule, rules
 
 REDUCTIONS = ("sum", "mean", "amax", "amin", "norm", "std", "var", "logsumexp")
+OF_MASK = "does not have one column for each key. Is it the right mask, and do the keys come from the right tokens?"
 ALL_AXES = ".T turns all axes around. With a batch in front, swap only the last two: .transpose(-2, -1)."
 
 
@@ -110,10 +111,7 @@ def _wrong_mask(name: str, mask: Shape, scores: Shape) -> str:
             " Is it turned, or have queries and keys changed places?"
         )
     if mask[-1] not in (1, scores[-1]):
-        return (
-            f"`{name}` does not have one column for each key."
-            " Is it the right mask, and do the keys come from the right tokens?"
-        )
+        return f"`{name}` {OF_MASK}"
     if len(mask) >= 2 and mask[-2] not in (1, scores[-2]):
         return f"`{name}` does not have one row for each query."
     return ""
@@ -138,6 +136,15 @@ def not_aligned(raising: Raising, _: re.Match) -> str:
             continue
         if text := _misaligned(raising, node, one, other):
             return text
+    if any(len(call.args) == 1 and not call.keywords for call in calls(raising.node, "one_hot")):
+        return "F.one_hot without a second argument has as many columns as the largest number in it asks for: say how many there are."
+    for call in calls(raising.node, "where", "masked_fill"):
+        parts = [*([owner] if (owner := owner_of(call)) is not None else []), *call.args]
+        known = [(text_of(part), shape) for part in parts if (shape := shape_of(part, raising.shapes))]
+        for index, (first, a) in enumerate(known):
+            for second, b in known[index + 1 :]:
+                if not (_broadcasts(a, b) or _broadcasts(b, a)) and (text := _lacks_last(first, a, second, b)):
+                    return text
     return ""
 
 
@@ -145,9 +152,8 @@ def _misaligned(raising: Raising, node: ast.AST, one: ast.expr, other: ast.expr)
     a, b = shape_of(one, raising.shapes), shape_of(other, raising.shapes)
     first, second = text_of(one), text_of(other)
     if a and b and not (_broadcasts(a, b) or _broadcasts(b, a)):
-        if a[:-1] == b or b[:-1] == a:
-            longer, shorter = (first, second) if len(a) > len(b) else (second, first)
-            return f"`{shorter}` lacks the last axis of `{longer}`, so the rows do not meet: keepdim=True keeps it, .unsqueeze(-1) adds it."
+        if says := _lacks_last(first, a, second, b):
+            return says
         if min(len(a), len(b)) >= 2 and a[-1] == b[-1] and isinstance(getattr(node, "op", None), ast.Mult):
             return (
                 "`*` multiplies number by number, and the two differ in front of their last axis."
@@ -160,6 +166,16 @@ def _misaligned(raising: Raising, node: ast.AST, one: ast.expr, other: ast.expr)
         if shape and len(shape) == 1 and any(calls(opposite, "arange")):
             return f"`{_name_of(side)}` has one axis. With a second one, .unsqueeze(-1), each of its numbers meets a whole row."
     return ""
+
+
+def _lacks_last(first: str, a: Shape, second: str, b: Shape) -> str:
+    """Say that one tensor has the axes in front of another, and none for its last; "" if that is not so."""
+    longer, shorter, more = (first, second, a[len(b) :]) if len(a) > len(b) else (second, first, b[len(a) :])
+    if not more or (a[: len(b)] != b and b[: len(a)] != a):
+        return ""
+    if len(more) == 1:
+        return f"`{shorter}` lacks the last axis of `{longer}`, so the rows do not meet: keepdim=True keeps it, .unsqueeze(-1) adds it."
+    return f"`{shorter}` lacks the last axes of `{longer}`, and axes are matched from the last one on. Give it axes of length 1 behind its own."
 
 
 # ---------------------------------------------------------------- einsum

@@ -58,6 +58,8 @@ def whole_number_only(raising: Raising, _: re.Match) -> str:
         made = made_by(factor, raising.tree)
         if made is not None and called_name(made) == "grad":
             return f"`{factor}` is a tuple: grad returns a gradient for each input. Take it apart first, `({factor},) = …`."
+        if isinstance(made, ast.Call) and factor not in raising.shapes and owner_of(made) is None:
+            return f"`{factor}` is a tuple or a list, and a product needs a tensor. Take apart what `{called_name(made)}` returns."
     return ""
 
 

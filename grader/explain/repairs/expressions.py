@@ -52,6 +52,10 @@ ROWS = """
 3 A ** B → A ** 0.5  # look at the exponent of `{it}`.
 3 A ** B → A ** -0.5  # look at the exponent of `{it}`.
 1 A ** B / C → A ** (B / C)  # `{it}` first takes the power and then divides: brackets are missing around the fraction.
+2 A * B % C → A * (B % C)  # `{it}` multiplies first and then takes the remainder: brackets are missing.
+2 A * B // C → A * (B // C)  # `{it}` multiplies first and then divides: brackets are missing.
+3 X.repeat(A, 1, 1) → X.repeat_interleave(A, 0)  # `{it}` puts the whole behind itself; here each entry has to stand beside its copies.
+3 X.repeat_interleave(A, dim=B) → torch.cat([X] * A, dim=B)  # `{it}` puts each entry beside its copies; here the whole has to stand behind itself.
 4 A * B → A.masked_fill(B == 0, -1e309)  # where `{B}` is 0 the score becomes 0, and e⁰ = 1 still is a share of the softmax. What is hidden needs the score −∞.
 4 SIMPLE(A) - SIMPLE(B) → max(0, A - B)  # `{it}` can be negative, and a negative index counts from the end.
 5 SIMPLE(A) - SIMPLE(B) → A - B + 1  # `{it}` is off by one.

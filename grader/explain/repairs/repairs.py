@@ -110,6 +110,9 @@ def _changes(node: Node, names: tuple[str, ...], lines: list[str]) -> Changes:
         turned = changed(node, test=ast.UnaryOp(ast.Not(), node.test))
         yield 6, "look at this condition: turned around, the rest comes out right.", line, turned
         yield 5, "this condition is all that is in the way.", line, changed(node, test=ast.Constant(True))
+        if node.orelse:
+            says = "without a case of its own, and all as under `else`, it comes out right."
+            yield 2, says, line, changed(node, test=ast.Constant(False))
     elif isinstance(node, ast.AugAssign):
         before = changed(node.target, ctx=ast.Load())
         new: New = ast.Assign([node.target], ast.BinOp(before, node.op, node.value), lineno=line)

@@ -184,7 +184,7 @@ def same_number(one: float, other: float) -> bool:
     return isclose(one, other, rel_tol=2e-4)
 
 
-def _is_length(name: str) -> bool:
+def is_length(name: str) -> bool:
     """Tell whether a size may be the length of an axis."""
     return not re.search(r"^max_|_id$|_index$|layers$|^steps?$|^seed$|^window$|^dim$|^cross", name)
 
@@ -194,7 +194,7 @@ def axis_names(shape: tuple[int, ...], sizes: Mapping[str, Any]) -> list[str]:
     whole = whole_sizes(sizes)
     names = []
     for length in shape:
-        fitting = [name for name, size in whole.items() if size == length and _is_length(name)]
+        fitting = [name for name, size in whole.items() if size == length and is_length(name)]
         names.append(fitting[0] if len(fitting) == 1 and list(shape).count(length) == 1 else "")
     return names
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from grader.explain.values.pair import NEAR, Trial, agree, sentence, the_leaf
-from grader.explain.values.structure import structure
+from grader.explain.values.structure import BY_LENGTH, structure
 
 OTHER, SHAPE, RIGHT = 0, 1, 2  # how much a tensor looks like another
 
@@ -50,7 +50,9 @@ def form_of(trials: Sequence[Trial], sure: bool = False) -> str:
     for name in failing[0].expected:
         if all(name in trial.got and name in trial.expected for trial in failing):
             found = [structure(name, trial.got[name], trial.expected[name], trial.sizes, sure) for trial in failing]
-            if says := _in_all(found) or _in_all([one for one, telling in zip(found, plain, strict=True) if telling]):
+            off = [one for one, trial in zip(found, failing, strict=True) if not _has_form(trial, name)]
+            telling = [one for one, is_plain in zip(found, plain, strict=True) if is_plain]
+            if says := _in_all(found) or _in_all(telling) or _in_all(off):
                 return says
     return ""
 
@@ -79,14 +81,22 @@ def _looks_like_none(got: Any, want: Tensor) -> bool:
     return isinstance(got, Tensor) and got.shape != want.shape
 
 
+def _has_form(trial: Trial, name: str) -> bool:
+    """Tell whether a tensor has the shape that is due, as it may where two sizes are the same."""
+    return getattr(trial.got[name], "shape", None) == getattr(trial.expected[name], "shape", ())
+
+
 def _has_ones(trial: Trial) -> bool:
     return any(isinstance(value, Tensor) and 1 in value.shape for value in trial.expected.values())
 
 
 def _in_all(lists: Sequence[Sequence[str]]) -> str:
-    """Return the first phrase that is in all lists; "" if there is none."""
-    first = lists[0] if lists else []
-    return next((says for says in first if all(says in other for other in lists)), "")
+    """Return the first phrase that is in all lists, of those that name a size only if several lists have one alone; "" if none."""
+    shared = [says for says in (lists[0] if lists else []) if all(says in other for other in lists)]
+    for words in BY_LENGTH:
+        sizes = {says.partition(words)[2] for says in shared if words in says}
+        shared = [says for says in shared if words not in says or len(sizes) == 1 < len(lists)]
+    return shared[0] if shared else ""
 
 
 def _places(got: Mapping[str, Any], want: Mapping[str, Any]) -> Iterator[str]:

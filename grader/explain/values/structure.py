@@ -1,7 +1,7 @@
 """Say what is wrong with the form of a value: its kind, its shape, its dtype, or which of several values it is."""
 
 from collections.abc import Iterator, Mapping
-from itertools import permutations
+from itertools import permutations, product
 from typing import Any
 
 import torch
@@ -12,6 +12,7 @@ from grader.explain.values.pair import (
     agree,
     axis_names,
     called,
+    is_length,
     sentence,
     slice_words,
     the_leaf,
@@ -20,6 +21,8 @@ from grader.explain.values.pair import (
 )
 
 NO_RETURN = "no `return` is reached, or it hands back None."
+# A size that an axis happens to have in one trial: several of them name no cause.
+BY_LENGTH = ("came as long as", ", by ")
 MOST_AXES = 5  # of a tensor whose axes are tried in every order
 
 
@@ -59,6 +62,8 @@ def _form_of(the: str, name: str, got: Any, want: Any, sizes: Mapping[str, Any],
     elif isinstance(want, (list, tuple)) and isinstance(got, (list, tuple)) and got and any(want):
         if all(item is None for item in got):
             yield f"Each time nothing came back for {the}: {NO_RETURN}"
+        elif None in got and None not in want:
+            yield f"Some of {the} came back as None: there is a case in which no `return` is reached."
     elif isinstance(got, Tensor) and got.numel() != 1 and isinstance(want, (int, float)):
         yield f"One number is due for {the}; a tensor of several came back."
     elif isinstance(want, int) and not isinstance(want, bool) and isinstance(got, float):
@@ -329,18 +334,18 @@ def _longer(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mappin
                 None,
             )
         else:
+            for name, size in whole_sizes(sizes).items():
+                if came - due == size > 1 and is_length(name):
+                    yield f"{sentence(the)} came too long along {word}, by {called(name)}: was that joined to it?", None
             if came == due + 1:
                 yield f"{sentence(the)} came one too long along {word}.", None
-            yield f"{sentence(the)} came too long along {word}.", None
     elif start or end:
         yield (
             f"{sentence(the)} came right as far as it goes, but the {'last' if start else 'first'} are missing along {word}.",
             None,
         )
-    else:
-        if came == due - 1:
-            yield f"{sentence(the)} came one too short along {word}.", None
-        yield f"{sentence(the)} came too short along {word}.", None
+    elif came == due - 1:
+        yield f"{sentence(the)} came one too short along {word}.", None
 
 
 def _other_size(the: str, got: Tensor, want: Tensor, sizes: Mapping[str, Any]) -> Iterator[str]:
@@ -349,8 +354,12 @@ def _other_size(the: str, got: Tensor, want: Tensor, sizes: Mapping[str, Any]) -
         few = "few" if got.ndim < want.ndim else "many"
         yield f"{sentence(the)} came with too {few} axes."
         return
-    whole = whole_sizes(sizes)
+    whole = {name: size for name, size in whole_sizes(sizes).items() if is_length(name)}
     for axis, (came, due) in enumerate(zip(got.shape, want.shape, strict=True)):
-        names = [[name for name, size in whole.items() if size == length] for length in (came, due)]
-        if came != due and len(names[0]) == len(names[1]) == 1:
-            yield f"Axis −{got.ndim - axis} of {the} came as long as {called(names[0][0])}; {called(names[1][0])} is due."
+        names = [[called(name) for name, size in whole.items() if size == length] for length in (came, due)]
+        for one, other in product(*names) if came != due else ():
+            yield f"Axis −{got.ndim - axis} of {the} came as long as {one}; {other} is due."
+    differ = [axis for axis in range(want.ndim) if got.shape[axis] != want.shape[axis]]
+    for word in (_axis(differ[0], axis_names(tuple(want.shape), sizes)), f"axis −{got.ndim - differ[0]}"):
+        if len(differ) == 1:
+            yield f"{sentence(the)} came too {'long' if got.shape[differ[0]] > want.shape[differ[0]] else 'short'} along {word}."

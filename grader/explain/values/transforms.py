@@ -166,8 +166,11 @@ def shifted_rows(pair: Pair) -> Iterator[Phrase]:
     if pair.few or pair.discrete or pair.passed or pair.want.ndim < 2 or not pair.got.isfinite().all():
         return
     rows = (pair.got - pair.want).flatten(0, -2)
-    same = agree(rows, rows[:1].expand_as(rows), pair.near) if len(rows) > 1 and rows.shape[-1] > 1 else False
-    if same and not agree(rows[0], rows[0].mean().expand_as(rows[0]), pair.near):
+    shift = rows.mean(0)
+    # What is expected may be rounded, and a small difference of large numbers is less exact than they are.
+    clear = float(shift.abs().max()) > 10 * pair.near * float(pair.want.abs().max())
+    same = len(rows) > 1 and len(shift) > 1 and clear and agree(pair.got, pair.want + shift, pair.near)
+    if same and not agree(shift, shift.mean().expand_as(shift), 10 * pair.near):
         yield Phrase(f"In {pair.the}, every row is off by the same vector: is there a bias that nobody asked for?")
 
 
