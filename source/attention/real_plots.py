@@ -116,6 +116,18 @@ def show_each_head(numbers: Mapping[str, Tensor], label: str, most: float, middl
     plt.show()
 
 
+def show_word_maps(maps: Mapping[str, Tensor], pieces: Sequence[str]) -> None:
+    """Maps (T, T) by title, side by side on one scale; the tokens that ask stand at the left, those that answer below."""
+    figure, axes = plt.subplots(1, len(maps), figsize=(9.6, 2.9), sharey=True, layout="constrained", facecolor="white")
+    for ax, (title, weights) in zip(axes, maps.items(), strict=True):
+        image = ax.imshow(weights.numpy(), vmin=0, vmax=1, cmap="viridis")
+        ax.set_title(title, fontsize=9)
+        ax.set_xticks(range(len(pieces)), pieces, fontsize=7, rotation=90)
+    axes[0].set_yticks(range(len(pieces)), pieces, fontsize=7)
+    figure.colorbar(image, ax=axes, label="weight", shrink=0.8)
+    plt.show()
+
+
 def show_deleted(curves: Mapping[str, Mapping[str, Tensor]], by_chance: Mapping[str, Tensor]) -> None:
     """A panel for each picture: how alike it stays while squares are blanked, a line for each order, thin grey ones for chance.
 
