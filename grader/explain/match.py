@@ -72,12 +72,11 @@ def nearest(
             matching = [candidate for candidate in matching if shows(source, candidate.traits())]
         if not matching:
             return None
+    best = matching[0]
     if len(matching) > 1:
         elsewhere = [index for index in range(len(seen)) if index not in chosen]
         agreeing = [sum(_gives(candidate, index, prints[index]) for index in elsewhere) for candidate in matching]
         best = matching[agreeing.index(max(agreeing))]
-    else:
-        best = matching[0]
     return Explanation(best.kind, best.name, best.says)
 
 

@@ -9,10 +9,10 @@ from torch import Tensor, float32, float64
 
 from grader.explain.code.clues import clue
 from grader.explain.code.effects import Effect
-from grader.explain.exceptions.lengths import two_lengths
 from grader.explain.exceptions.meaning import meaning
 from grader.explain.exceptions.shapes import OF_MASK
 from grader.explain.seen import Explanation, Seen
+from grader.explain.values.lengths import two_lengths
 from grader.explain.values.pair import sentence, the_leaf, with_article
 from grader.explain.values.parameters import of_parameters
 from grader.explain.values.relations import relation_of

@@ -1,10 +1,9 @@
 """Lines that count axes from the front, draw random numbers, round, or do what is surely not meant."""
 
 import ast
-import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from grader.explain.code.data_flow import SIZES, Flow, Found, base_of, place_of, targets_and_value
+from grader.explain.code.data_flow import SIZES, Flow, Found, Place, base_of, place_of, targets_and_value
 from grader.explain.code.read_code import (
     called_name,
     calls,
@@ -39,15 +38,10 @@ def from_front(flow: Flow) -> Iterator[Found]:
         fixed |= {
             base_of(one) for one, its in zip(targets, values, strict=False) if its and _has_fixed_axes(its, set())
         }
-    # `for b in range(len(q))` counts entries, whatever they are, and under `if x.ndim == 3:` the axes are known.
-    counted = {
-        place_of(inner)
-        for node in ast.walk(flow.tree)
-        if (isinstance(node, ast.Call) and called_name(node) in ("range", "enumerate"))
-        or (isinstance(node, (ast.If, ast.IfExp)) and re.search(r"\bn?dim\b|\blen\(\w+\.shape\)", text_of(node.test)))
-        for inner in ast.walk(node)
-        if isinstance(inner, ast.expr)
-    }
+    # `for b in range(len(q))` counts entries, whatever they are.
+    counted = _places(flow, lambda node: isinstance(node, ast.Call) and called_name(node) in ("range", "enumerate"))
+    # Under `if x.ndim > 2:` axis 0 is meant to be the batch.
+    asked = _places(flow, lambda node: isinstance(node, (ast.If, ast.IfExp)) and ".ndim" in text_of(node.test))
     found: list[tuple[bool, int, str]] = []  # whether it may well be meant, line, words
     for line, node in flow.expressions():
         if place_of(node) in counted or not flow.holds(_measured(node)) or _has_fixed_axes(_measured(node), fixed):
@@ -59,8 +53,16 @@ def from_front(flow: Flow) -> Iterator[Found]:
             if axis is not None and axis >= 0:
                 found.append((axis == 0, line, _said_of_front(f"`{text_of(node)}`", axis)))
         elif isinstance(node, ast.Call) and (says := _axis_of_call(node)):
+            if "axis 0 " in says and place_of(node) in asked:
+                continue
             found.append((called_name(node) in ("len", "size", "cat", "stack"), line, says))
     yield from ((line, says) for maybe, line, says in found if maybe == all(one[0] for one in found))
+
+
+def _places(flow: Flow, wanted: Callable[[ast.AST], bool]) -> set[Place]:
+    """Return the places of all expressions within some nodes."""
+    around = [node for node in ast.walk(flow.tree) if wanted(node)]
+    return {place_of(inner) for node in around for inner in ast.walk(node) if isinstance(inner, ast.expr)}
 
 
 def _measured(node: ast.AST) -> ast.AST:
