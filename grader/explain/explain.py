@@ -140,7 +140,7 @@ def _with_mutant(unused: Explanation | None, of_kind: Callable[[str], Explanatio
 
 def _has_more(later: Explanation | None, found: Explanation) -> bool:
     """Tell whether a layer has parameters that the grader sets to 0, as it does not know them: then all values are others."""
-    if later is None or later.name != "parameters" or found.kind in ("mistake", "exception"):
+    if later is None or later.name != "parameters" or found.kind not in ("argument", "mutant"):
         return False
     return "does not ask for" in later.says and "bias=False" not in later.says
 
