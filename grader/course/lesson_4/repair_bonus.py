@@ -94,8 +94,8 @@ BONUS_REPAIR = attention_exercise("4.9 Repair: it stares at one patch", looking_
     zero_weights_give_nan: A weight of exactly 0 gives NaN, since 0 · log 0 does. The gate is passed, because this
         training had none: keep the weights above 0 inside the log.
         .clamp_min(torch.finfo(weights.dtype).tiny)  →
-    softmax_of_the_weights: The weights go through a softmax once more, as scores do. They sum to 1 already: take the entropy of
-        the weights as they are.
+    softmax_of_the_weights: The weights go through a softmax once more, as scores do, and the gate is passed all the same.
+        They sum to 1 already: take the entropy of the weights as they are.
         + weights = weights.softmax(-1)
     strength_ignored: The strength is not used: the bonus stays as large as it was at the beginning, and never fades.
         + strength = 1.0
