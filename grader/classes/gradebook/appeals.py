@@ -8,9 +8,10 @@ exercise's cell, words in `manual_comment` of its answer. So formgrader, pages a
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from typing import cast
 
 from nbgrader import api
-from sqlalchemy import Row, insert, update
+from sqlalchemy import CursorResult, Row, insert, update
 from sqlalchemy.orm import Session
 
 from grader.classes.gradebook.connection import attempt, existing
@@ -87,7 +88,8 @@ def add_appeal(url: str, course: str, entry: GradebookEntry, exercise: str, text
             row = load_known(db, entry.student.id, entry.assignment).submission
             values = {**asdict(asked), "notebook_id": row.submitted_notebook}
             del values["number"]  # the database chooses it
-            number = db.execute(insert(APPEALS).values(**values).returning(APPEALS.c.number)).scalar_one()
+            added = cast(CursorResult, db.execute(insert(APPEALS).values(**values)))
+            (number,) = added.inserted_primary_key or (0,)
             db.commit()
             return number
 
