@@ -32,10 +32,9 @@ import torch
 import torch.ao.nn.quantizable as quantizable
 import torch.nn.functional as F
 import torch.utils._python_dispatch as dispatching
-from guest import quiet_operators, released
+from guest import released
 from guest.kernel_count import count, count_down
 from guest.library_internals import SWITCHES_OF_MODES, SWITCHES_OF_TORCH, NotCompiled, skip_dispatch_rules
-from guest.quiet_operators import are_plain, identity, quiet
 from guest.released import INSTALLED, LIBRARY, is_disguised, is_installed
 from torch import nn
 from torch._ops import HigherOrderOperator, OpOverload
@@ -170,8 +169,6 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         self._interrupting: set[FrameType] = set()
         self._nested = 0  # backward passes that run now
         self._seen: set[str] = set()  # names of operators of which no look is due
-        # Where functions are watched, calls in C are traced: looking at arguments costs more than it saves.
-        self._quiet = {} if self._functions else quiet({SOFTMAX, *watched})
         # Each built-in with the id of the other exercise whose answer called it, or "" where the exercise's own code did.
         self.trips: list[tuple[str, str]] = []
 
@@ -179,8 +176,6 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         """Look at an operator of which a look is due; run the operator. For torch."""
         if _collects():
             self.record(SWITCHED_OFF, "")
-        if self._quiet and (run := self._quiet.get(identity(func))) and not (types or kwargs) and are_plain(args):
-            return run(*args)
         if type(func) is not OpOverload or func._schema.name not in self._seen or types:
             self._look_at(func, types)
         # What a `partial` calls is not traced if it is written in C: that costs as much as the operator itself.
@@ -392,7 +387,6 @@ def install() -> None:
     for module, name in SWITCHES:
         if hasattr(module, name):
             setattr(module, name, _recording(getattr(module, name)))
-    quiet_operators.install()
     skip_dispatch_rules(Tripwire)
     for module, name in THREAD_STARTS:
         setattr(module, name, watched_start(getattr(module, name)))
