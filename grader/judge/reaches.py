@@ -21,7 +21,8 @@ NAMES = frozenset(
     _getframe _current_frames currentframe getouterframes f_back f_locals f_globals f_builtins
     tb_frame gi_frame cr_frame ag_frame gi_yieldfrom
     getclosurevars getmembers getattr_static redispatch decomposition_table _profile_hook _schema DispatchKey DispatchKeySet _op_dk _op
-    redispatch_boxed _get_operation_overload
+    redispatch_boxed _get_operation_overload _dispatch_key_parse py_impl py_kernels get_kernel call_boxed
+    ExcludeDispatchKeyGuard module_from_spec BuiltinImporter
     _push_on_torch_dispatch_stack _dispatch_tls_set_dispatch_key_included _AutoDispatchBelowAutograd higher_order
     get_objects get_referrers get_referents setprofile getprofile settrace addaudithook __del__
     __closure__ cell_contents __subclasses__ __globals__ __code__ __torch_dispatch__ TorchDispatchMode
