@@ -138,31 +138,33 @@ WITHIN: Mapping[str, str] = {
         "data = bytearray(os.read(read, 1 << 16))",
         work="result = torch.frombuffer(data, dtype=torch.float64).view(scores.shape).to(scores.dtype)",
     ),
-}
-# These work: the guard's own parts lie in the process that it guards.
-OPEN_WITHIN: Mapping[str, str] = {
+    "a thread of a fresh module": _after(
+        "import importlib.machinery as machinery, importlib.util\n"
+        "fresh = machinery.BuiltinImporter.create_module(importlib.util.find_spec('_thread'))\n"
+        "machinery.BuiltinImporter.exec_module(fresh)\nstart = fresh.start_new_thread",
+        work=IN_THREAD,
+    ),
     "another function in the place of an operator's own": _after(
         "import functools\nrelu = torch.ops.aten.relu.default\nkept = relu._op\nrelu._op = functools.partial(find(), dim=dim)",
         "relu._op = kept",
         "result = torch.relu(scores)",
     ),
+}
+# These work: the guard's own parts lie in the process that it guards.
+OPEN_WITHIN: Mapping[str, str] = {
     "functions of C as memory is given back": _after(
         "import functools\nout = []\nclass Lent(bytearray):\n"
         "    __del__ = functools.partial(next, map(out.append, map(find(), [scores], [dim])), None)",
         work="torch.frombuffer(Lent(16), dtype=torch.float32).set_(torch.ones(4))\nresult = out[0]",
     ),
     "a closure of the guard": _after(
-        "hidden = torch._C._DisableTorchDispatch.__closure__[0].cell_contents\noff = hidden()", "del off"
+        "kind = torch._C._DisableTorchDispatch\nhidden = kind.__init__.__closure__[-1].cell_contents\n"
+        "off = kind.__new__(kind)\nhidden(off)",
+        "del off",
     ),
     "a closure around threads": _after(
         "start = threading._start_new_thread\n"
         "while getattr(start, '__closure__', None): start = start.__closure__[0].cell_contents",
-        work=IN_THREAD,
-    ),
-    "a thread of a fresh module": _after(
-        "import importlib.machinery as machinery, importlib.util\n"
-        "fresh = machinery.BuiltinImporter.create_module(importlib.util.find_spec('_thread'))\n"
-        "machinery.BuiltinImporter.exec_module(fresh)\nstart = fresh.start_new_thread",
         work=IN_THREAD,
     ),
     "a class that forgets for a moment": _after(

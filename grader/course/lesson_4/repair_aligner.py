@@ -84,7 +84,7 @@ ALIGNER_REPAIR = attention_exercise("4.7 Repair: it learns, and then no more", i
     inference_mode: Tensors that are made like this can never take part in a gradient, so the aligner cannot learn from
         them. Use torch.no_grad().
         torch.no_grad()  →  torch.inference_mode()
-    gradient_begins_at_the_tokens: Gradients get as far as the tokens, and not to the aligner. Call the very one that is
+    gradient_begins_at_the_tokens: Gradients get as far as the tokens, and not to the aligner. Call the aligner that is
         handed in, outside torch.no_grad(), and return its tokens as they are.
         = result.detach().requires_grad_()
     encoder_learns_too: Now the encoder learns, too: gradients get to it. The gate is passed, and not by mending the

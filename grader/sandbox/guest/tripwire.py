@@ -23,7 +23,7 @@ import threading
 import traceback
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import lru_cache, partial
 from types import CodeType, FrameType
 from typing import Any
 
@@ -31,10 +31,9 @@ import numpy
 import torch
 import torch.ao.nn.quantizable as quantizable
 import torch.nn.functional as F
-import torch.utils._python_dispatch as dispatching
-from guest import released
+from guest import interruptions, released, switches
 from guest.kernel_count import count, count_down
-from guest.library_internals import SWITCHES_OF_MODES, SWITCHES_OF_TORCH, NotCompiled, skip_dispatch_rules
+from guest.library_internals import NotCompiled, skip_dispatch_rules
 from guest.released import INSTALLED, LIBRARY, is_disguised, is_installed
 from torch import nn
 from torch._ops import HigherOrderOperator, OpOverload
@@ -54,9 +53,6 @@ IN_PYTHON: dict[int, str] = {
         nn.TransformerDecoderLayer.forward,
     )
 }
-# Functions that switch the dispatch of operators off; a student needs them only to hide built-ins.
-SWITCHES = [(torch._C, name) for name in SWITCHES_OF_TORCH.split()]
-SWITCHES += [(dispatching, name) for name in SWITCHES_OF_MODES.split()]
 # Audit events of Python that a new process causes.
 PROCESSES = ("os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "os.system", "subprocess.Popen")
 # Functions that start threads, in the module _thread; which of them exist depends on the version of Python, and so
@@ -93,6 +89,11 @@ _count_modes = torch._C._len_torch_dispatch_stack
 _collects, _collect_no_more, _collect_again = partial(gc.isenabled), gc.disable, gc.enable
 _engine = type(torch.autograd.Variable._execution_engine)
 _no_dispatch = torch.Tensor.__torch_dispatch__
+# `id` would tell the audit hook of each call, which costs as much as an operator.
+_identity = object.__hash__
+_fields = next(vars(kind)["__dict__"].__get__ for kind in OpOverload.__mro__ if "__dict__" in vars(kind))
+_name, _overload = torch._C.FunctionSchema.name.fget, torch._C.FunctionSchema.overload_name.fget
+_operation = lru_cache(None)(torch._C._get_operation_overload)
 # Id of a code object → the given cell or the exercise whose answer it is from, or "" for the student's own code.
 _origins: dict[int, str] = {}
 # The code objects in `_origins`, kept alive: an id is unique only among objects that live at the same time.
@@ -168,7 +169,8 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         # Calls of the student's own code that Python made while the tripwire itself was at work.
         self._interrupting: set[FrameType] = set()
         self._nested = 0  # backward passes that run now
-        self._seen: set[str] = set()  # names of operators of which no look is due
+        # Identity of an overload of which no look is due → what runs it, and the overload, which lives on by this.
+        self._runs: dict[int, tuple[Callable, OpOverload]] = {}
         # Each built-in with the id of the other exercise whose answer called it, or "" where the exercise's own code did.
         self.trips: list[tuple[str, str]] = []
 
@@ -176,15 +178,15 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         """Look at an operator of which a look is due; run the operator. For torch."""
         if _collects():
             self.record(SWITCHED_OFF, "")
-        if type(func) is not OpOverload or func._schema.name not in self._seen or types:
-            self._look_at(func, types)
+        known = self._runs.get(_identity(func)) if not types else None
+        run = known[0] if known is not None else self._look_at(func, types)
         # What a `partial` calls is not traced if it is written in C: that costs as much as the operator itself.
         if self._functions or _getprofile() is not None:  # this thread's calls are traced already
-            return (partial(func._op) if type(func) is OpOverload else func)(*args, **(kwargs or {}))
+            return partial(run)(*args, **(kwargs or {}))
         thread = _get_ident()
         _profile(self._trace_function)  # a student's function may run in there, where no mode is on
         try:
-            return (partial(func._op) if type(func) is OpOverload else func)(*args, **(kwargs or {}))
+            return partial(run)(*args, **(kwargs or {}))
         finally:
             try:
                 _setting[thread] = True
@@ -192,20 +194,27 @@ class Tripwire(NotCompiled, TorchDispatchMode):
             finally:
                 _setting[thread] = False
 
-    def _look_at(self, func: Any, types: Collection[type]) -> None:
-        """Trace a watched operator, and softmax, which Python built-ins call; record one that runs code where no mode watches."""
-        schema = getattr(func, "_schema", None)
-        name = schema.name if schema is not None else func.name()
+    def _look_at(self, func: Any, types: Collection[type]) -> Callable:
+        """Trace a watched operator, and softmax, which Python built-ins call; record one that runs code where no mode watches.
+
+        Returns: what torch runs for the operator of this schema. All that belongs to `func` could have been changed.
+        """
+        if OpOverload not in type(func).__mro__:
+            name, run = func.name() if isinstance(func, HigherOrderOperator) else SWITCHED_OFF, func
+        else:
+            schema = _fields(func)["_schema"]
+            name, run = _name(schema), _operation(_name(schema), _overload(schema))[0]
         if name == SOFTMAX or name in self._watched:
             self._trace(name, _getframe(2))
         elif (
-            isinstance(func, HigherOrderOperator)
+            run is func
             or name.rpartition("::")[0] not in NAMESPACES
             or any(getattr(kind, "__torch_dispatch__", _no_dispatch) is not _no_dispatch for kind in types)
         ):
             self.record(SWITCHED_OFF, "")
-        elif type(name) is str:  # another kind of text could be equal to anything
-            self._seen.add(name)
+        else:
+            self._runs[_identity(func)] = run, func
+        return run
 
     def _trace(self, operator: str, frame: FrameType | None) -> None:
         """Read the stack from the operator's frame outwards, and record the built-in with what called it.
@@ -249,6 +258,7 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         self.watch_functions()
         try:
             with self:
+                self._test()  # somebody may have switched it off in a cell, and on again in here
                 yield
                 self._test()
         finally:
@@ -368,15 +378,11 @@ def watched_start(start: Callable) -> Callable:
     return start_checked
 
 
-def _recording(switch: Callable) -> Callable:
-    """Wrap a function of SWITCHES: it records each call from code that is neither torch's nor Python's."""
-
-    def recorded(*arguments: Any, **options: Any) -> Any:
-        if _active is not None and not _getframe(1).f_code.co_filename.startswith(LIBRARY):
-            _active.record(SWITCHED_OFF, "")
-        return switch(*arguments, **options)
-
-    return recorded
+def _record_switch() -> bool:
+    """Record that code of the student's switches off what watches it, or would; tell whether a probe is watched now."""
+    if _active is not None:
+        _active.record(SWITCHED_OFF, "")
+    return _active is not None
 
 
 def install() -> None:
@@ -384,9 +390,8 @@ def install() -> None:
 
     The fork server calls this once, before student code runs; nothing undoes it.
     """
-    for module, name in SWITCHES:
-        if hasattr(module, name):
-            setattr(module, name, _recording(getattr(module, name)))
+    switches.install(_record_switch)
+    interruptions.install(_record_switch)
     skip_dispatch_rules(Tripwire)
     for module, name in THREAD_STARTS:
         setattr(module, name, watched_start(getattr(module, name)))
