@@ -263,7 +263,7 @@ for method in ("linear", "mlp"):
 # with columns that repeat one another, where `torch.linalg.lstsq` with its default driver on the CPU may go wrong.
 # </details>
 #
-# Expected: 1 for a token and itself, 0 for a constant, 5/14 for the example above.
+# Expected: 1 for a token and itself, 0 where `aligned` is constant, 5/14 for the example above.
 
 # %% exercise="2.2"
 def explained_variance(tokens, aligned):
@@ -767,7 +767,7 @@ print("there and back:", merge_heads(split_heads(two_tokens, 2)).tolist())
 # is d_model where it is None. Keep `self.num_heads`. Raise a `ValueError` where num_heads does not divide d_model.
 #
 # `forward(tokens, context=None, mask=None)` → (output (..., T, d_model), weights (..., H, T, S)). A query that may
-# attend nowhere gets zeros. Your `split_heads` and `merge_heads` and the provided `masked_attention` are there to be
+# attend nowhere gets zeros. A mask has two axes or more. Your `split_heads` and `merge_heads` and the provided `masked_attention` are there to be
 # used; `F.scaled_dot_product_attention` and `nn.MultiheadAttention` are what you build here, so leave them aside.
 #
 # **20 points** are for the layer. **5 points** are for a layer that the notebook trains further down, always with seed 0 when
@@ -1363,7 +1363,7 @@ def attention_entropy(weights):
 # 1. `"uniform"`: the mean entropy of the rows is above 0.95;
 # 2. `"hub"`: one key gets at least half of all weight;
 # 3. `"diagonal"`: at least half of all weight is on the diagonal;
-# 4. `"local"`: at least 3/4 of all weight is on the diagonal and the keys next to it;
+# 4. `"local"`: at least 3/4 of all weight is on the diagonal and the keys next to it (the two ends are no neighbours);
 # 5. `"other"`.
 #
 # <details><summary>First hint</summary>

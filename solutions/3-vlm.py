@@ -190,7 +190,7 @@ show_answers(some.image_patches, asked, ["→ " + words for words in truth])
 
 # %% [markdown] about="3.1"
 # Write `patchify(images, patch_size)`. Images (B, H, W) become patches (B, n, patch_size²). H and W may differ. Where
-# `patch_size` does not divide both, raise a `ValueError`.
+# `patch_size` does not divide H, or does not divide W, raise a `ValueError`.
 #
 # <details><summary>First hint</summary>
 #

@@ -19,6 +19,7 @@ from grader.commands.check import CODE_QUALITY
 
 ROOT = Path(__file__).resolve().parents[1]
 CI = ROOT / ".github" / "workflows" / "ci.yml"
+STACKS = CI.with_name("stacks.yml")
 DEPENDABOT = ROOT / ".github" / "dependabot.yml"
 PYTHON = "Programming Language :: Python :: "
 CLASSROOM = ROOT / "docs" / "classroom" / "grade.yml"
@@ -59,7 +60,7 @@ def check(words: list[str]) -> None:
             assert (ROOT / path).exists(), path
 
 
-@pytest.mark.parametrize("path", [CI, CLASSROOM], ids=["ci", "classroom"])
+@pytest.mark.parametrize("path", [CI, STACKS, CLASSROOM], ids=["ci", "stacks", "classroom"])
 def test_every_command_of_a_workflow_exists(path: Path) -> None:
     found = [words for script in scripts(path) for words in commands(script)]
     assert len(found) >= 2
@@ -89,7 +90,7 @@ def test_a_command_that_is_not_here_is_seen(words: list[str]) -> None:
         check(words)
 
 
-@pytest.mark.parametrize("path", [CI, CLASSROOM], ids=["ci", "classroom"])
+@pytest.mark.parametrize("path", [CI, STACKS, CLASSROOM], ids=["ci", "stacks", "classroom"])
 def test_actions_have_a_version_and_no_more_rights_than_reading(path: Path) -> None:
     workflow = yaml.safe_load(path.read_text("utf-8"))
     assert workflow["permissions"] == {"contents": "read"}
@@ -135,7 +136,7 @@ def test_ci_runs_on_each_python_that_the_project_names() -> None:
 
 
 def test_both_workflows_use_the_same_actions_and_dependabot_sees_one() -> None:
-    used = [{step["uses"] for step in steps(path) if "uses" in step} for path in (CI, CLASSROOM)]
+    used = [{step["uses"] for step in steps(path) if "uses" in step} for path in (CI, STACKS, CLASSROOM)]
     assert used[1] <= used[0]  # the same major versions
     for one in yaml.safe_load(DEPENDABOT.read_text("utf-8"))["updates"]:
         where = {"github-actions": CI, "pip": ROOT / "constraints.txt"}[one["package-ecosystem"]]
@@ -164,5 +165,5 @@ def test_make_knows_a_number_where_nothing_counts_the_cores(tmp_path: Path) -> N
 
 
 def test_the_template_for_students_is_not_active_here() -> None:
-    assert [path.name for path in (ROOT / ".github" / "workflows").iterdir()] == [CI.name]
+    assert [path.name for path in sorted((ROOT / ".github" / "workflows").iterdir())] == [CI.name, STACKS.name]
     assert "grade.yml" not in CI.read_text("utf-8")
