@@ -232,3 +232,9 @@ def trial(name, got, want, passed=False, **inputs):
 def test_of_a_row_that_is_swept_away_nothing_grew() -> None:
     swept = WEIGHTS.masked_fill(torch.arange(5).unsqueeze(-1) == 2, 0.0)
     assert "In the weights, some are 0 that should not be." in found(swept, WEIGHTS, name="weights")
+
+
+def test_a_single_one_in_each_column_tells_nothing_of_a_softmax() -> None:
+    """Large scores make rows of a single 1, and what is left of a masked one may be a row of zeros."""
+    got = torch.eye(7)[[3, 0, 6, 2, 5]] * torch.tensor([1.0, 1, 0, 1, 1]).unsqueeze(-1)
+    assert not any("sum to 1" in phrase for phrase in found(got, WEIGHTS[0], name="weights"))

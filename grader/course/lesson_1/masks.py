@@ -134,7 +134,7 @@ def draw_masked_gradients(sampler: InputSampler, *, mask: str, **sizes: Any) -> 
 
 
 MASKED = attention_exercise("1.6 Masked attention", masked_attention, """
-    values 4: weight goes only where the mask says True
+    values 3: weight goes only where the mask says True
         e.g. 3 queries, 4 keys, d_k = 5, d_v = 2, mask = shared
         5 queries, 7 keys, d_k = 3, d_v = 2, mask = shared; 11 queries, 5 keys, d_k = 7, d_v = 3, mask = shared
     no mask 1: without a mask, every query looks everywhere
@@ -156,6 +156,9 @@ MASKED = attention_exercise("1.6 Masked attention", masked_attention, """
         batch 3, 5 queries, 7 keys, d_k = 2, d_v = 11, mask = queries
         batch 2, 5 queries, 3 keys, d_k = 7, d_v = 11, mask = empty
         batch 1, 3 queries, 5 keys, d_k = 7, d_v = 2, mask = empty  # no True in the whole mask
+    far 1: a hidden score far above the others takes nothing from them
+        e.g. batch 2, 5 queries, 6 keys, d_k = 3, d_v = 2, mask = each, scale = 100.0, float64
+        batch 3, 11 queries, 7 keys, d_k = 3, d_v = 2, mask = each, scale = 100.0, float64
     conduct 1
         batch 2, 5 queries, 7 keys, d_k = 3, d_v = 11, mask = each, float64
 """,
@@ -173,6 +176,14 @@ MASKED = attention_exercise("1.6 Masked attention", masked_attention, """
     mask_after_softmax: The mask comes after the softmax, so the weights no longer sum to 1. Hide the scores before it.
         scores.masked_fill(~mask, -torch.inf)  →  scores
         stable_softmax(scores)  →  stable_softmax(scores) * (1 if mask is None else mask)
+    shared_out_anew: The softmax runs over hidden keys, too, and their weights are shared out to the others afterwards. Where a
+        hidden score is far above the others, nothing of them is left: hide the scores before the softmax.
+        scores.masked_fill(~mask, -torch.inf)  →  scores
+        stable_softmax(scores)  →  (rest := stable_softmax(scores) * (1 if mask is None else mask)).div(rest.sum(-1, keepdim=True)).nan_to_num()
+    nothing_left_to_share: The mask comes after the softmax, and each row is divided by what is left. Where nothing is left that
+        is 0 divided by 0: hide the scores before the softmax.
+        scores.masked_fill(~mask, -torch.inf)  →  scores
+        stable_softmax(scores)  →  (rest := stable_softmax(scores) * (1 if mask is None else mask)).div(rest.sum(-1, keepdim=True))
     hidden_scores_are_zero: A hidden score becomes 0 here, and exp(0) = 1 still gets weight. It must become −inf.
         scores.masked_fill(~mask, -torch.inf)  →  scores * mask
     adds_the_mask: The mask is added to the scores. That is for additive masks; this one is bool: masked_fill.
@@ -182,6 +193,9 @@ MASKED = attention_exercise("1.6 Masked attention", masked_attention, """
     nan_for_blank_queries: A query that may look nowhere gets NaN: 0 divided by 0, or the softmax of a row of −inf.
         Your stable_softmax of 1.3 gives zeros there.
         stable_softmax(scores)  →  scores.softmax(-1)
+    zeros_only_where_all_is_hidden: Zeros come only where the whole mask is False. Each query that may look nowhere needs them:
+        your stable_softmax of 1.3 gives them row by row.
+        stable_softmax(scores)  →  torch.zeros_like(scores) if mask is not None and not mask.any() else scores.softmax(-1)
     nan_in_the_weights: The weights of a query that may look nowhere are NaN, and only its output is mended. Your stable_softmax
         of 1.3 gives zeros there.
         stable_softmax(scores)  →  scores.softmax(-1)

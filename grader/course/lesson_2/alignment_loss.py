@@ -95,6 +95,9 @@ LOSS = attention_exercise("2.3 Learning the rate of exchange", alignment_loss, "
     clip_in_both_directions: This is CLIP's loss in both directions, each token against the words of the others. Let
         each token pick its word among all words, and no more.
         = clip_loss(aligned, words, labels, temperature)
+    clip_in_one_direction: Each token picks among the words of the other tokens here, as in CLIP, and those of its own
+        digit count as wrong. Let it pick its word among all words.
+        labels.reshape(-1))  →  labels.reshape(-1)) if len(labels.reshape(-1)) < 2 else F.cross_entropy(similarity.reshape(-1, len(words))[:, labels.reshape(-1)] / temperature, torch.arange(labels.numel(), device=labels.device))
     summed: The losses of the tokens are added up here. Take their mean.
         = result * labels.numel()
     only_pulls: This only pulls each token to its word. Cross-entropy also pushes it away from the other words.

@@ -129,6 +129,10 @@ LINEAR = attention_exercise("3.P2 Linear attention", linear_attention, """
     softmax_features: Softmaxes stand in the place of elu(x) + 1: that is another linear attention. Then divide by φ(q) · Σ φ(k).
         F.elu(query) + 1, F.elu(key) + 1  →  query.softmax(-1), key.softmax(-2)
         / total  →
+    softmax_in_the_features: Softmaxes stand in the place of elu(x) + 1: the feature map is another one.
+        F.elu(query) + 1, F.elu(key) + 1  →  query.softmax(-1), key.softmax(-1)
+    one_sum_for_all: All rows are divided by one number, a sum over the queries, too. Each query has its own: φ(q) · Σ φ(k).
+        query @ key.sum(-2).unsqueeze(-1)  →  (query @ key.sum(-2).unsqueeze(-1)).sum(-2, keepdim=True)
     exponential_features: The feature map is elu(x) + 1; here it is an exponential.
         F.elu(query) + 1, F.elu(key) + 1  →  torch.exp(query), torch.exp(key)
     softmax_attention: This is softmax attention. Linear attention replaces exp(q·k) by φ(q)·φ(k).

@@ -97,6 +97,8 @@ FUSED = attention_exercise("3.P3 The fused kernel", fused_forward, """
     mistakes=edits(fused_in_steps, """
     one_wide_head: The heads are not split: one head of width d_model is another function.
         heads = layer.num_heads  →  heads = 1
+    values_of_the_tokens: The values are made from the tokens, even where there is a context. Keys and values both come from it.
+        layer.W_V(context)  →  layer.W_V(tokens)
     fused_without_mask: The mask changes nothing here: hand it on, attn_mask=mask.
         + mask = None
     fused_mask_inverted: The mask is turned around. Here too True = may attend; only nn.MultiheadAttention means the

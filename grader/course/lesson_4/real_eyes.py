@@ -70,7 +70,10 @@ PATCH_EMBEDDING = attention_exercise("4.18 Patches become tokens", patch_embeddi
     colours_last: The numbers of a patch stand in another order than those of the weight. That order is colour, row, column.
         cut.permute(0, 2, 4, 1, 3, 5)  →  cut.permute(0, 2, 4, 3, 5, 1)
     positions_cut_off: For another grid the first positions are taken, as they stand. Interpolate the grid to the new one.
-        = result if n == side * side else torch.cat([first, patches + positions[1:].repeat(n // side**2 + 1, 1)[:n]], dim=1).reshape(result.shape)
+        grid.reshape(d, n).T  →  positions[1 : n + 1]
+    upper_left_places: For a smaller grid the upper left places are taken as they stand. The learned grid stands for the whole
+        picture: interpolate it.
+        F.interpolate(grid, size=(rows, columns), mode="bicubic", align_corners=False)  →  grid[..., :rows, :columns]
     same_number_of_places: A grid of as many patches passes for the same grid. Compare rows and columns with the side: 2 × 8
         patches are as many as 4 × 4, and lie elsewhere.
         grid = F.interpolate(grid, size=(rows, columns), mode="bicubic", align_corners=False)  →  grid = grid if n == side**2 else F.interpolate(grid, size=(rows, columns), mode="bicubic", align_corners=False)

@@ -168,6 +168,9 @@ GATED = attention_exercise("4.16 Gated cross-attention: a door that begins close
         return text_tokens +  →  return self.norm(text_tokens) +
     gate_begins_open: The gate begins open. At 0 a new layer changes nothing: torch.zeros(1).
         torch.zeros(1)  →  torch.ones(1)
+    gate_closed_at_every_call: However far the gate has opened, nothing of what is seen comes in. Each call must take tanh
+        of the gate as it is by then, and leave it so.
+        torch.tanh(self.gate)  →  torch.tanh(nn.init.zeros_(self.gate))
     gate_fixed: The gate never learns. Only an nn.Parameter does: make self.gate one.
         self.gate = nn.Parameter(torch.zeros(1))  →  self.register_buffer("gate", torch.zeros(1))
     gate_on_weights: The weights are multiplied by the gate. Return them as they are: each row sums to 1.

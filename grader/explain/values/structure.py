@@ -40,6 +40,8 @@ def structure(name: str, got: Any, want: Any, sizes: Mapping[str, Any] | None = 
 def _form_of(the: str, name: str, got: Any, want: Any, sizes: Mapping[str, Any], sure: bool) -> Iterator[str]:
     if want is None:
         if got is not None:
+            if (whose := name.removeprefix("gradient of ")) != name:
+                yield f"`{whose}` takes part in the result, and it should not."
             yield f"None is due for {the}, and something came back."
     elif got is None and isinstance(want, str) and want.endswith("Error"):
         yield f"No {want} came where one is due: check for this case first, and raise it."

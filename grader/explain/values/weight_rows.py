@@ -41,7 +41,8 @@ def _softmax_elsewhere(pair: Pair) -> Iterator[Phrase]:
         sums = pair.got.sum(axis)
         if shape[axis] < 2 or not bool(((sums - 1).abs().minimum(sums.abs()) < pair.near).all()):
             continue
-        if int((sums > 0.5).sum()) < DISTINCT or bool(((pair.got > 0) & (pair.want == 0)).any()):
+        several = (pair.got > pair.near).sum(axis) > 1  # a single 1 adds up to 1 along any axis
+        if int(several.sum()) < DISTINCT or bool(((pair.got > 0) & (pair.want == 0)).any()):
             continue
         noun = "columns" if axis == pair.want.ndim - 2 else "numbers along this axis"
         for place in (f"−{pair.want.ndim - axis}", f"{axis}"):
