@@ -23,7 +23,7 @@ def run(options: RegradeOptions, terminal: Terminal) -> int:
     config = read_config(options.root, options.gradebook)
     folder = config.results / config.config.CourseDirectory.get("submitted_directory", SUBMITTED)
     before = _of(student, read_class(config.gradebook, config.course_id, options.assignment))
-    paths = options.paths or _recorded(folder / student, student)
+    paths = options.paths or [_folder_with(student, folder)]
     if not before:
         raise Complaint(f"the gradebook holds no submission of {clean(student)!r}; run: grader grade PATH")
     asked = {field.name: getattr(options, field.name) for field in fields(options)}
@@ -37,18 +37,18 @@ def run(options: RegradeOptions, terminal: Terminal) -> int:
     return status
 
 
-def _recorded(folder: Path, student: str) -> list[Path]:
-    """Return the folder of a student's recorded submissions.
+def _folder_with(student: str, submitted: Path) -> Path:
+    """Return the folder of all submissions, if the student has some there.
 
     Raises:
-        RecordError: there is none.
+        RecordError: the student has none.
     """
-    if Path(student).name != student or not folder.is_dir():
+    if Path(student).name != student or not (submitted / student).is_dir():
         raise RecordError(
-            f"{folder} holds no submission of {clean(student)!r}. If it came in a zip, pass that: "
+            f"{submitted / student} holds no submission of {clean(student)!r}. If it came in a zip, pass that: "
             "grader regrade STUDENT --from submissions.zip"
         )
-    return [folder.parent]
+    return submitted
 
 
 def _of(student: str, entries: list[GradebookEntry]) -> dict[str, GradebookEntry]:

@@ -92,7 +92,7 @@ def _alarm(seconds: float) -> Callable[[], Any]:
 
 
 def _signal(seconds: float) -> Callable[[], Any]:
-    """Let the kernel send a signal: it breaks off regular expressions, too."""
+    """Do as `_alarm` says by a signal of the kernel, which breaks off regular expressions, too."""
 
     def stop() -> None:
         signal.setitimer(signal.ITIMER_PROF, 0)
@@ -108,7 +108,7 @@ def _raise(*_: object) -> NoReturn:
 
 
 def _exception(seconds: float) -> Callable[[], Any]:
-    """Let another thread look at this one's clock, and raise the exception here: signals come to the main thread alone."""
+    """Do as `_alarm` says by a thread that watches this one's clock: signals come to the main thread alone."""
     clock = partial(time.clock_gettime, time.pthread_getcpuclockid(threading.get_ident()))
     stopped = stopped_by_another_thread(seconds, TookTooLong, clock)
     stopped.__enter__()

@@ -90,7 +90,7 @@ class RunJudge:
                     self._keep(verdict, evidence, lambda: None)
 
     def try_repairs(self, results: Mapping[str, CellResult], evidence: Mapping[str, Evidence]) -> Iterator[Request]:
-        """Judge the exercises, and yield requests that try small changes of the answers that nothing else explains."""
+        """Judge the exercises; try small changes of the answers that nothing else explains, and keep for `explain` what mends one."""
         cells = cells_that_ran(self.lesson, self.rebuilt, self.notebook, results)
         judged = {
             id: self._judge(planned[0].exercise, evidence, self.device, cells) for id, planned in self.trials.items()

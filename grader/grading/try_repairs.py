@@ -44,7 +44,7 @@ def repair_requests(
             tried = evidence[key].values.get("tried") if evidence[key].status is Status.OK else None
             for number in range(len(attempt.sources)):
                 for column, (place, trial) in enumerate(zip(places, trials, strict=True)):
-                    value = _value(tried, number, column)
+                    value = _values_of(tried, number, column)
                     if value is not None:
                         passed[number][place] = _passes(trial, value, results, device)
 
@@ -75,13 +75,13 @@ def _request(key: str, trials: Sequence[PlannedTrial], sources: list[str], defin
     )
 
 
-def _value(tried: object, number: int, place: int) -> Mapping | None:
-    """Return what one changed answer gave on one trial; the sandbox may have sent anything."""
-    if not isinstance(tried, list) or number >= len(tried):
+def _values_of(tried: object, source: int, trial: int) -> Mapping | None:
+    """Return what a changed answer gave on a trial, both by number; None if the sandbox sent no such thing."""
+    try:
+        values = tried[source][trial]  # type: ignore[index]
+    except (TypeError, LookupError):  # the sandbox may have sent anything
         return None
-    row = tried[number]
-    value = row[place] if isinstance(row, list) and place < len(row) else None
-    return value if isinstance(value, Mapping) else None
+    return values if isinstance(values, Mapping) else None
 
 
 def _passes(trial: PlannedTrial, value: Mapping, results: ReferenceResults, device: str) -> bool:

@@ -68,7 +68,7 @@ class Machine:
 
 
 def examine() -> Machine:
-    """Examine the machine."""
+    """Find out which tier this machine reaches, what it lacks for the better ones, and what else counts."""
     problems = {tier: tier_problem(tier) for tier in TIERS}
     best = next((tier for tier in TIERS if not problems[tier]), "")
     better = TIERS[: TIERS.index(best)] if best else TIERS

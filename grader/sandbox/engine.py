@@ -125,16 +125,39 @@ class IsolatedEngine(Engine):
         server: Server,
         run: RunPlan | None = None,
         results: _Results | None = None,
-        **_: Any,
+        **_unused: Any,
     ) -> None:
-        """Run the cells of `nb_man.nb`; papermill calls this.
+        """Start an interpreter and run the code cells of `nb_man.nb`; after each, run its probes. papermill calls this.
 
         Args:
             server: makes the interpreter.
             run: limits, probes and cells to skip; papermill's own command line passes none.
             results: filled in during the run.
         """
-        _run_cells(nb_man, server, run or RunPlan(notebook=nb_man.nb), results or _Results())
+        run, results = run or RunPlan(notebook=nb_man.nb), results or _Results()
+        # papermill fails on a cell that ends in "papermill_description=".
+        nb_man.get_cell_description = lambda *_: None
+        device = run.parameters.get("device")
+        interpreter = server.spawn(run.limits, seed=run.seed, device=device)
+        try:
+            for index, cell in enumerate(nb_man.nb.cells):
+                if cell.cell_type == "code" and cell.source.strip() and cell.id not in run.skip:
+                    nb_man.cell_start(cell, index)
+                    result = results.cells[cell.id] = _run_cell(interpreter, cell, run, results)
+                    _show(cell, result)
+                    if result.status is not Status.OK:
+                        nb_man.cell_exception(cell, index)
+                nb_man.cell_complete(cell, index)
+                for _, requests in groupby(run.requests.get(cell.id, ()), key=lambda one: _exercise(one.key)):
+                    for request in requests:
+                        results.evidence[request.key] = _probe(interpreter, results, request, run.timeout_policy)
+                    run.arrived(results.cells, results.evidence)
+            _repeat_probes(interpreter, results, run)
+            for request in run.follow_up(results.cells, results.evidence):
+                results.evidence[request.key] = interpreter.call(request)
+        finally:
+            results.starved, results.waited = interpreter.starved, interpreter.waited
+            interpreter.kill()
 
 
 def execute(server: Server, run: RunPlan) -> Execution:
@@ -203,33 +226,6 @@ def _prepare(run: RunPlan) -> NotebookNode:
         if "injected-parameters" in cell.metadata.get("tags", ()):
             cell.id = "injected-parameters"
     return prepared
-
-
-def _run_cells(nb_man: NotebookExecutionManager, server: Server, run: RunPlan, results: _Results) -> None:
-    """Start an interpreter and run the code cells; after each, run its probes."""
-    # papermill fails on a cell that ends in "papermill_description=".
-    nb_man.get_cell_description = lambda *_: None
-    device = run.parameters.get("device")
-    interpreter = server.spawn(run.limits, seed=run.seed, device=device)
-    try:
-        for index, cell in enumerate(nb_man.nb.cells):
-            if cell.cell_type == "code" and cell.source.strip() and cell.id not in run.skip:
-                nb_man.cell_start(cell, index)
-                result = results.cells[cell.id] = _run_cell(interpreter, cell, run, results)
-                _show(cell, result)
-                if result.status is not Status.OK:
-                    nb_man.cell_exception(cell, index)
-            nb_man.cell_complete(cell, index)
-            for _, requests in groupby(run.requests.get(cell.id, ()), key=lambda one: _exercise(one.key)):
-                for request in requests:
-                    results.evidence[request.key] = _probe(interpreter, results, request, run.timeout_policy)
-                run.arrived(results.cells, results.evidence)
-        _repeat_probes(interpreter, results, run)
-        for request in run.follow_up(results.cells, results.evidence):
-            results.evidence[request.key] = interpreter.call(request)
-    finally:
-        results.starved, results.waited = interpreter.starved, interpreter.waited
-        interpreter.kill()
 
 
 def _run_cell(interpreter: Sandbox, cell: NotebookNode, run: RunPlan, results: _Results) -> CellResult:

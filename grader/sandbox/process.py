@@ -49,7 +49,7 @@ class ServerProcess:
         self._scratch = None if tier == "full" else scratch.Scratch()
         boot, server = describe_sandbox(tier, device, self._scratch.home if self._scratch else HOME)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
-        self._control, server_end = socket.socketpair()
+        self.control, server_end = socket.socketpair()
         server |= {"trial": trial, "limits": limits_for_guest(Limits(), tier)}
         with server_end:
             self._process = subprocess.Popen(
@@ -62,8 +62,8 @@ class ServerProcess:
                 cwd="/",
             )
         with suppress(frames.FrameError):  # wait() notices that the server has ended, and reads its log
-            frames.send(self._control, json.dumps(boot).encode())
-            frames.send(self._control, json.dumps(server).encode(), compile_filter(tier))
+            frames.send(self.control, json.dumps(boot).encode())
+            frames.send(self.control, json.dumps(server).encode(), compile_filter(tier))
         if wait:
             self.wait()
 
@@ -77,7 +77,7 @@ class ServerProcess:
             return
         try:
             deadline = time.monotonic() + START_SECONDS
-            header, _ = frames.receive(self._control, most_header=1 << 16, most_body=0, deadline=deadline)
+            header, _ = frames.receive(self.control, most_header=1 << 16, most_body=0, deadline=deadline)
             self.report = json.loads(header)
         except frames.FrameError as error:
             self.report = {"error": self._last_line_of_log() or str(error)}
@@ -95,24 +95,9 @@ class ServerProcess:
         """Tell whether the server runs."""
         return self._process.poll() is None
 
-    def connect(self, user: int) -> socket.socket:
-        """Let the server fork a child, and return the connection to it.
-
-        Args:
-            user: the number of the child's user; 0: the server's own.
-
-        Raises:
-            OSError: the server has ended.
-        """
-        return _connect(self._control, user)
-
-    def shared(self) -> socket.socket:
-        """Return a copy of the control socket, for a `SharedServer` in another process; the caller closes it."""
-        return self._control.dup()
-
     def close(self) -> None:
         """End the server with all its children; a second call does nothing."""
-        self._control.close()  # the server notices this and exits
+        self.control.close()  # the server notices this and exits
         if not self._ready:  # the server is still importing, and would notice only seconds later
             self._process.kill()
         try:
@@ -138,31 +123,34 @@ class SharedServer:
     """A fork server that another process has started and will end."""
 
     def __init__(self, control: socket.socket) -> None:
-        self._control = control
+        self.control = control
 
     def alive(self) -> bool:
         """Tell whether the server runs: it sends nothing once ready, so its end makes the socket readable."""
-        return not select.select([self._control], [], [], 0)[0]
+        return not select.select([self.control], [], [], 0)[0]
 
     def wait(self) -> None:
         """Return at once: who started the server shares it only once it is ready."""
 
-    def connect(self, user: int) -> socket.socket:
-        """Let the server fork a child, as `ServerProcess.connect` does."""
-        return _connect(self._control, user)
-
     def close(self) -> None:
         """Close this copy of the control socket; the server keeps running."""
-        self._control.close()
+        self.control.close()
 
 
-def _connect(control: socket.socket, user: int) -> socket.socket:
-    """Send the server one end of a new socket pair, and the child's user; return the other end."""
+def connect(server: ServerProcess | SharedServer, user: int) -> socket.socket:
+    """Send the server one end of a new socket pair, for a child that it forks; return the other end.
+
+    Args:
+        user: the number of the child's user; 0: the server's own.
+
+    Raises:
+        OSError: the server has ended.
+    """
     linux.allow_many_descriptors()
     own_end, child_end = socket.socketpair()
     with child_end:
         try:
-            socket.send_fds(control, [USER.pack(user)], [child_end.fileno()])
+            socket.send_fds(server.control, [USER.pack(user)], [child_end.fileno()])
         except OSError:
             own_end.close()
             raise

@@ -9,7 +9,7 @@ from grader.records import Limits, Status
 from grader.sandbox.connection import GPU_START_SECONDS, Sandbox
 from grader.sandbox.errors import IsolationError
 from grader.sandbox.guest.library_internals import defer_compiler
-from grader.sandbox.process import ServerProcess, SharedServer
+from grader.sandbox.process import ServerProcess, SharedServer, connect
 from grader.sandbox.tiers import resolve_tier
 
 
@@ -99,7 +99,7 @@ class Server:
 
     def connect(self, user: int) -> socket.socket:
         """Let the process fork a child of this user, and return the connection to it."""
-        return self._process.connect(user)
+        return connect(self._process, user)
 
     def close(self) -> None:
         """End the process, unless another process started it; a second call does nothing."""

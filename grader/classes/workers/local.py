@@ -127,7 +127,7 @@ class _Processes(ProcessPoolExecutor):
 
     def __init__(self, jobs: int, server: ServerProcess, context: BaseContext) -> None:
         self._server, self._ready = server, False
-        self._control = self._server.shared()
+        self._control = self._server.control.dup()
         arguments = (self._control, server.tier, server.device)
         try:
             super().__init__(jobs, context, initializer=_begin_worker, initargs=arguments)

@@ -163,7 +163,7 @@ def _without_return(tree: ast.AST) -> set[str]:
 
 
 def _handed_on(raising: Raising) -> str:
-    """Name a function that returns nothing and is handed to the call that failed."""
+    """Say that a function which returns nothing was handed to the call that failed; "" if none was."""
     given = [part for call in calls(raising.node) for part in (*call.args, *(word.value for word in call.keywords))]
     names = [part.id for part in given if isinstance(part, ast.Name)]
     without = _without_return(raising.tree)

@@ -80,7 +80,7 @@ def _assign(name: str, value: ast.expr, line: int) -> ast.Assign:
 
 
 def _returned(node: ast.FunctionDef) -> Changes:
-    """Return what a function without a `return` prints or computes last."""
+    """Add the `return` that a function lacks, of what it prints or computes last."""
     if any(isinstance(part, (ast.Return, ast.Yield)) for part in ast.walk(node)) or node.name == "__init__":
         return
     last = node.body[-1]

@@ -60,7 +60,7 @@ def form_of(trials: Sequence[Trial], sure: bool = False) -> str:
 def order_of(trials: Sequence[Trial]) -> str:
     """Return the phrase that two results have changed places, if every failing trial shows that; "" otherwise.
 
-    A check that looks at one result alone shows it by a wrong shape, and another check by both results.
+    Two results show it by their values; where a check looks at one alone, a wrong shape is enough.
 
     Args:
         trials: of all checks.

@@ -118,7 +118,7 @@ def _pair(
     own: Mapping[str, float],
     shared: frozenset[int],
 ) -> Pair:
-    """Make the record of a pair."""
+    """Make the record of two students who have the fragments `shared`, of weight `rare`; `own`: what all of a student's weigh."""
     first, second = (
         frozenset(line for fragment in shared for line in answers[student][fragment]) for student in students
     )

@@ -132,7 +132,7 @@ class Init:
         return Exchange(process, self._grader, self._meter, self._limits).run(seconds, request, blob)
 
     def _return_to_checkpoint(self, answer: Answer, before: set[int], in_place: bool) -> Answer:
-        """Kill what a failed cell or probe started, and return its answer; give up without a checkpoint.
+        """Kill what a failed cell or probe started, and return its answer; without a checkpoint kill all, and return "lost".
 
         After an excess of memory or scratch, kill all other processes too, because earlier cells may have
         started those that take too much.

@@ -175,7 +175,7 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         self.trips: list[tuple[str, str]] = []
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        """Look at an operator of which a look is due; run the operator. For torch."""
+        """Run an operator, and look at it first unless `_runs` has it. torch calls this for each operator."""
         if _collects():
             self.record(SWITCHED_OFF, "")
         known = self._runs.get(_identity(func)) if not types else None

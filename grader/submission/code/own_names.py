@@ -48,10 +48,10 @@ def _before_the_body(node: ast.AST) -> Iterator[ast.AST]:
 def made_names(source: str) -> frozenset[str]:
     """Return the names that code gives to attributes: of functions, classes and their fields, and of what it sets."""
     tree = ast.Module(parse_statements(without_magics(source)) or [], [])
-    return frozenset(chain.from_iterable(map(_made, ast.walk(tree))))
+    return frozenset(chain.from_iterable(map(_names_made_by, ast.walk(tree))))
 
 
-def _made(node: ast.AST) -> Iterator[str]:
+def _names_made_by(node: ast.AST) -> Iterator[str]:
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         yield node.name
         if isinstance(node, ast.ClassDef):
