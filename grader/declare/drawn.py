@@ -49,7 +49,7 @@ def and_more(draw: Callable[..., Inputs], **values: str | Draw) -> Callable[...,
 
 
 def _all_used(draw: Draw) -> Callable[..., Inputs]:
-    """Return a function that refuses a size that no value uses: it may be another's, with a slip in its name."""
+    """Return a function that draws the inputs, and refuses a size that none of them uses: its name may be misspelt."""
 
     def draw_all(sampler: InputSampler, **sizes: Any) -> Inputs:
         seen = _Seen(sizes)

@@ -17,10 +17,7 @@ class Trial:
 
 
 def trials(draw: Callable[..., Mapping[str, Any]], *sizes: Mapping[str, Any]) -> tuple[Trial, ...]:
-    """Make one trial for each set of sizes; `draw(sampler, **sizes)` draws its inputs.
-
-    `describe` writes what the student reads about each trial.
-    """
+    """Make one trial for each set of sizes: its inputs are `draw(sampler, **sizes)`, the student reads `describe(sizes)`."""
 
     def trial(chosen: Mapping[str, Any]) -> Trial:
         return Trial(describe(chosen), lambda sampler: draw(sampler, **chosen), chosen)

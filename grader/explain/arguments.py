@@ -123,7 +123,7 @@ def _swapped(arguments: Mapping[str, Any]) -> Changes:
 
 
 def _constants(arguments: Mapping[str, Any], exercise: Exercise, trial: PlannedTrial) -> Changes:
-    """Give a number the value that the examples of the lesson have."""
+    """Yield the arguments with a number replaced by one that the examples of the lesson have for it."""
     for name, value in arguments.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             continue

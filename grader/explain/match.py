@@ -87,7 +87,11 @@ def _spoils(candidate: Candidate, seen: Sequence[Seen], prints: Sequence[Fingerp
 
 
 def _is_there(says: str, source: str, nan: bool) -> bool:
-    """Tell whether the code has what a sentence speaks of, or lacks what it says is left out; other sentences speak of what is seen."""
+    """Tell whether a sentence can be true of this code: it has what the sentence names, and lacks what is said to be left out.
+
+    Args:
+        nan: NaN is all that is seen, so the sentence must speak of it.
+    """
     if any(words in says and (code in source) is not has for words, code, has in WRITTEN):
         return False
     if nan and "NaN" not in says and "∞" not in says:

@@ -261,7 +261,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _filled(pattern: Any, holes: Holes, libraries: Mapping[str, str]) -> Any:
-    """Return a copy of a pattern with its holes filled."""
+    """Return a copy of a pattern with its holes filled, and each library named as the code names it."""
     if isinstance(pattern, list):
         return [new for one in pattern for new in _filled_item(one, holes, libraries)]
     if not isinstance(pattern, ast.AST):

@@ -35,7 +35,7 @@ def draw_training(sampler: InputSampler, *, steps: int, **sizes) -> Inputs:
 
 
 def with_right_targets(train_step, token_ids: Tensor, prompt_lengths: Tensor, targets: Tensor):
-    """Let `train_step` get the right targets of this batch from 3.5, so that a mistake there is not paid for again."""
+    """Wrap `train_step`: its `shift_targets` gives the right targets of this batch, so that a mistake in 3.5 costs nothing here."""
     names = getattr(train_step, "__globals__", {})
     own = names.get("shift_targets")
 

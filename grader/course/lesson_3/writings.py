@@ -67,7 +67,7 @@ def generate_in_pieces(
 
 
 def map_in_loop(cross_attn: nn.Module, tokens: Tensor, image_tokens: Tensor) -> Tensor:
-    """Sum over the heads in a loop."""
+    """Sum, head by head, what each patch brings to each token; return the lengths of the sums."""
     weights = cross_attn(tokens, image_tokens)[1]
     value = cross_attn.W_V(image_tokens)
     width = value.shape[-1] // cross_attn.num_heads

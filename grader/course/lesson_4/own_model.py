@@ -44,6 +44,7 @@ def weights_as_they_are(model) -> Mapping[str, Tensor]:
 
 
 def rollout_in_own(attention_rollout, model, token_ids: Tensor, image_patches: Tensor) -> Mapping[str, Value]:
+    """Report the rollout of the model that the notebook trained, and the weights, from which the judge computes it again."""
     state = weights_as_they_are(model)
     with torch.no_grad():
         seen = model.inside(token_ids, image_patches)
@@ -52,7 +53,7 @@ def rollout_in_own(attention_rollout, model, token_ids: Tensor, image_patches: T
 
 
 def gradients_in_own(gradient_attention, model, token_ids: Tensor, image_patches: Tensor) -> Mapping[str, Value]:
-    """Explain the score of the word that the model says first."""
+    """Report the map of gradients of the highest score of the next word, and the weights."""
     state = weights_as_they_are(model)
     seen = model.inside(token_ids, image_patches)
     found = gradient_attention(seen.cross_map, seen.logits[:, -1].amax(-1))
@@ -60,6 +61,7 @@ def gradients_in_own(gradient_attention, model, token_ids: Tensor, image_patches
 
 
 def patched_in_own(patch_head, model, head: int, token_ids: Tensor, clean: Tensor, twin: Tensor) -> Mapping[str, Value]:
+    """Report the logits with one head's output taken from the twin, and the weights."""
     state = weights_as_they_are(model)
     logits = patch_head(model, head, token_ids, clean, twin)
     return {"logits": logits.detach() if isinstance(logits, Tensor) else logits, "state": state}

@@ -94,6 +94,7 @@ def public_names(definitions: Iterable[Any]) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def _mutants(definitions: tuple[Any, ...], public: frozenset[str], subject: Subject) -> tuple[Mutant, ...]:
+    """Do the work of `mutants`, once for the same arguments."""
     program = _Program(definitions)
     found: list[tuple[int, str, str, CodeType, Definition]] = []
     for part in program.parts:

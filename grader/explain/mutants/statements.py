@@ -34,7 +34,7 @@ def statement_changes(node: ast.AST, place: Place) -> Iterator[Change]:
 
 
 def _conditions(node: ast.If) -> Iterator[Change]:
-    """Turn a condition around, or do what it guards in any case."""
+    """Negate a condition, do what it guards in any case, skip an empty mask, or swap `and` and `or` before a `raise`."""
     yield Change("condition negated", changed(node, test=ast.UnaryOp(ast.Not(), node.test)))
     test = node.test
     guards = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.IsNot)
