@@ -14,7 +14,7 @@ import matplotlib
 matplotlib.use("svg")
 import matplotlib.pyplot as plt
 import torch
-from attention.digits import draw_scenes, to_images
+from attention.data.digits import draw_scenes, to_images
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch

@@ -10,8 +10,8 @@ from copy import deepcopy
 from pathlib import Path
 
 import torch
-from attention.explorer import export_explorer, models_of
-from attention.recipe import MODEL, teach_nowhere, train
+from attention.experiments.recipe import MODEL, teach_nowhere, train
+from attention.plots.explorer import export_explorer, models_of
 from attention.training import train_step
 from attention.vlm import MiniVLM
 from torch import nn

@@ -9,10 +9,10 @@ import matplotlib
 matplotlib.use("Agg")
 
 import torch
-from attention.digits import to_images
-from attention.plots import show_over_image
-from attention.pointer import pointer_loss
-from attention.pointing import Pointer, draw_looks, draw_start
+from attention.data.digits import to_images
+from attention.experiments.digit_pointer import Pointer, draw_looks, draw_start
+from attention.plots.map_plots import show_over_image
+from attention.pointer_loss import pointer_loss
 from matplotlib import pyplot as plt
 from PIL import Image
 

@@ -1,4 +1,4 @@
-"""Write source/attention/real_maps.txt: maps of two photos as the published file itself computes them.
+"""Write source/attention/real/real_maps.txt: maps of two photos as the published file itself computes them.
 
     .venv/bin/python assets/real_maps.py
 
@@ -13,11 +13,11 @@ import numpy as np
 import onnx
 import onnxruntime
 import torch
-from attention.real_eyes import MEAN, SPREAD, find_file
-from attention.real_maps import STORED_LAYERS
-from attention.real_photos import sample_pictures
+from attention.real.real_eyes import MEAN, SPREAD, find_file
+from attention.real.real_maps import STORED_LAYERS
+from attention.real.real_photos import sample_pictures
 
-MAPS = Path(__file__).parents[1] / "source" / "attention" / "real_maps.txt"
+MAPS = Path(__file__).parents[1] / "source" / "attention" / "real" / "real_maps.txt"
 
 
 def maps_of_the_file() -> dict[str, np.ndarray]:

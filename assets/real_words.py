@@ -1,4 +1,4 @@
-"""Write source/attention/real_words.txt: what the lab shows of a sentence model where its weights are not installed.
+"""Write source/attention/real/real_words.txt: what the lab shows of a sentence model where its weights are not installed.
 
     .venv/bin/python assets/real_words.py
 
@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 
 import torch
-from attention.real_words import (
+from attention.real.real_words import (
     EXAMPLE,
     SENTENCES,
     block_of_torch,
@@ -23,7 +23,7 @@ from attention.real_words import (
     shown_maps,
 )
 
-STORED = Path(__file__).parents[1] / "source" / "attention" / "real_words.txt"
+STORED = Path(__file__).parents[1] / "source" / "attention" / "real" / "real_words.txt"
 
 
 def as_text() -> str:

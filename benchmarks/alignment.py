@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import torch
 from attention.alignment import TokenAligner, explained_variance
-from attention.digits import digits
-from attention.matching import draw_linear, matching_accuracy, train_aligner, word_vectors
-from attention.reader import HalfAndHalf, TwoCellReader, draw_reading, shares_right, train_reader
+from attention.data.digits import digits
+from attention.experiments.matching import draw_linear, matching_accuracy, train_aligner, word_vectors
+from attention.experiments.reader import HalfAndHalf, TwoCellReader, draw_reading, shares_right, train_reader
 from torch import Tensor, nn
 from torch.nn import functional as F
 

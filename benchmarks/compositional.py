@@ -14,8 +14,14 @@ from statistics import mean
 from time import process_time
 
 import torch
-from attention.coloured_world import COLOURED_TASKS, COLOURED_WORDS, COLOURS, seen_pairs
-from attention.compositional import aligned_pairs, coloured_answers, coloured_scores, held_out_coloured, train_coloured
+from attention.data.coloured_world import COLOURED_TASKS, COLOURED_WORDS, COLOURS, seen_pairs
+from attention.experiments.compositional import (
+    aligned_pairs,
+    coloured_answers,
+    coloured_scores,
+    held_out_coloured,
+    train_coloured,
+)
 
 from benchmarks import measured, publish
 

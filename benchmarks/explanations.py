@@ -18,11 +18,13 @@ import json
 from itertools import combinations
 
 import torch
-from attention import recipe
 from attention.activation_patching import patch_head
+from attention.data.tokens import TASKS, Questions
 from attention.deletion import area_under, deletion_curve, insertion_curve
-from attention.evaluation import BLANK_PATCH, another_cell, held_out, on_target, prompt_of
-from attention.explained import (
+from attention.experiments import recipe
+from attention.explanation_maps import attention_rollout, gradient_attention
+from attention.measures.evaluation import BLANK_PATCH, another_cell, held_out, on_target, prompt_of
+from attention.measures.faithfulness import (
     effects_of,
     first_word,
     four_maps,
@@ -32,10 +34,8 @@ from attention.explained import (
     shuffled,
     with_weights,
 )
-from attention.explanations import attention_rollout, gradient_attention
 from attention.open_vlm import OpenVLM, answer_step
 from attention.patches import swap_patches
-from attention.tokens import TASKS, Questions
 from attention.vlm import MiniVLM
 from torch import Tensor, nn
 

@@ -2,7 +2,7 @@
 
     python -m benchmarks.fusion [--seeds 5]
 
-Two words ask about each other's digit (`attention.pairs`). Measured on 2,000 unseen scenes: how often a word says where
+Two words ask about each other's digit (`pair_finder`). Measured on 2,000 unseen scenes: how often a word says where
 the other word's digit stands (chance is 1/8 for a word that knows where its own digit stands, 1/9 for one that does
 not), how often a patch knows whether it is named (always "no" is right for 7 of 9), and the standard deviation of the
 words after the last layer over that before the first, at the start and after training.
@@ -16,8 +16,8 @@ from time import process_time
 
 import torch
 from attention.alignment import TokenAligner
-from attention.matching import train_aligner, word_vectors
-from attention.pairs import PairFinder, as_tokens, draw_finder, draw_pairs, finder_right, train_finder
+from attention.experiments.matching import train_aligner, word_vectors
+from attention.experiments.pair_finder import PairFinder, as_tokens, draw_finder, draw_pairs, finder_right, train_finder
 
 from benchmarks import publish
 

@@ -162,10 +162,10 @@ def by_size(rows: Sequence[dict]) -> dict[str, Any]:
 
 def training(device: str, steps: int | None) -> dict[str, Any]:
     """Lesson 3: the seconds that its training takes, and the share of right answers on unseen handwriting."""
-    from attention import recipe
-    from attention.evaluation import accuracy, held_out
+    from attention.data.tokens import TASKS
+    from attention.experiments import recipe
     from attention.generation import generate
-    from attention.tokens import TASKS
+    from attention.measures.evaluation import accuracy, held_out
     from attention.training import train_step
     from attention.vlm import MiniVLM
 

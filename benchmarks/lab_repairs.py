@@ -17,9 +17,8 @@ from time import process_time
 from typing import Any
 
 import torch
-from attention import healthy_runs, mended
-from attention.short_training_plots import answer_names, shown_examples, smooth
-from attention.short_trainings import (
+from attention import lab_repairs
+from attention.experiments.short_trainings import (
     ALIGNER,
     BONUS,
     GATE,
@@ -31,6 +30,8 @@ from attention.short_trainings import (
     short_scores,
     train_short,
 )
+from attention.measures import healthy_runs
+from attention.plots.short_training_plots import answer_names, shown_examples, smooth
 
 from benchmarks import publish
 from benchmarks.repair import broken_pieces
@@ -103,10 +104,10 @@ def score(training: ShortTraining, piece: Callable, seed: int) -> Mapping[str, f
 
 
 def record() -> None:
-    """Write the losses, maps and answers of healthy runs from seed 0 into `attention.healthy_runs`."""
+    """Write the losses, maps and answers of healthy runs from seed 0 into `attention.measures.healthy_runs`."""
     lines = ["# fmt: off", "HEALTHY = {"]
     for id, training in TRAININGS.items():
-        piece = getattr(mended, LESSON.exercise(id).name)
+        piece = getattr(lab_repairs, LESSON.exercise(id).name)
         model, losses = train_short(training, piece, 0)
         logits, maps = answers_and_maps(model, *shown_examples(training).asked)
         rows = [[round(weight, 2) + 0.0 for weight in row] for row in maps.tolist()]

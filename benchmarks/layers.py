@@ -13,10 +13,10 @@ import platform
 from time import process_time
 
 import torch
-from attention import recipe
-from attention.evaluation import accuracy, held_out
+from attention.data.tokens import TASKS
+from attention.experiments import recipe
 from attention.generation import generate
-from attention.tokens import TASKS
+from attention.measures.evaluation import accuracy, held_out
 from attention.training import train_step
 from attention.vlm import MiniVLM
 

@@ -16,16 +16,16 @@ from time import process_time
 
 import torch
 from attention.cached_generation import generate_with_cache
-from attention.caching import attend_with_cache
-from attention.digits import draw_scenes
+from attention.data.digits import draw_scenes
+from attention.data.tokens import draw_questions
+from attention.experiments.recipe import MODEL, draw_start, train
+from attention.experiments.shared_keys import share_keys, train_on, words_right
 from attention.generation import generate
+from attention.key_value_cache import attend_with_cache
+from attention.measures.scaling import Cost, cost_of, dense_attention, slope
 from attention.open_vlm import OpenVLM, answer_step
-from attention.recipe import MODEL, draw_start, train
 from attention.rotary import rotate
-from attention.scaling import Cost, cost_of, dense_attention, slope
-from attention.shared_keys import share_keys, train_on, words_right
 from attention.tiled import tiled_attention
-from attention.tokens import draw_questions
 from torch import Tensor
 from torch.nn import functional as F
 

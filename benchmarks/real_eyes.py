@@ -1,6 +1,6 @@
 """Real eyes, measured: python -m benchmarks.real_eyes (some minutes; needs the extra `real`).
 
-Both photos, each cut twice: with its object in the middle, and aside. Writes source/attention/real_values.txt, which says what
+Both photos, each cut twice: with its object in the middle, and aside. Writes `real_values.txt`, which says what
 is in it; the table has the areas under the deletion curves.
 
 - Deletion: squares of 4 × 4 patches get the picture's mean colour, in the order of a map, in twenty random orders, and from the
@@ -18,18 +18,18 @@ from pathlib import Path
 
 import torch
 from attention.deletion import area_under, deletion_curve
-from attention.explanations import attention_rollout
-from attention.real_changes import last_cls, mean_colour, middle_first, order_by, pictures_of, squares_of
-from attention.real_eyes import HEADS, LAYERS, SIDE, RealEyes, load_real_eyes, look
-from attention.real_measures import distance, evenness, resting, share_in
-from attention.real_photos import in_box, pictures_aside, sample_pictures
+from attention.explanation_maps import attention_rollout
+from attention.real.real_changes import last_cls, mean_colour, middle_first, order_by, pictures_of, squares_of
+from attention.real.real_eyes import HEADS, LAYERS, SIDE, RealEyes, load_real_eyes, look
+from attention.real.real_measures import distance, evenness, resting, share_in
+from attention.real.real_photos import in_box, pictures_aside, sample_pictures
 from attention.vit import cls_map, patch_embedding, vit_block
 from torch import Tensor
 from torch.nn import functional as F
 
 from benchmarks import publish
 
-VALUES = Path(__file__).parents[1] / "source" / "attention" / "real_values.txt"
+VALUES = Path(__file__).parents[1] / "source" / "attention" / "real" / "real_values.txt"
 RANDOM = 20
 CURVES = ("mean of the last layer", "its head 2", "its head 3", "rollout", "middle first", "random orders")
 

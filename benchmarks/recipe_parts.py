@@ -18,11 +18,11 @@ from typing import NamedTuple
 from unittest.mock import patch
 
 import torch
-from attention import recipe
-from attention.evaluation import held_out, where_it_points
+from attention.data.tokens import TASKS, draw_questions
+from attention.experiments import recipe
+from attention.experiments.image_summary import ImageSummary
 from attention.generation import generate
-from attention.image_summary import ImageSummary
-from attention.tokens import TASKS, draw_questions
+from attention.measures.evaluation import held_out, where_it_points
 from attention.training import train_step
 from attention.vlm import MiniVLM, VisionLanguageBlock
 from torch import Tensor, nn

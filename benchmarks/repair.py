@@ -19,10 +19,10 @@ from time import process_time
 
 import jupytext
 import torch
-from attention import recipe
 from attention.diagnostics import diagnose
-from attention.evaluation import held_out
-from attention.pocket import pocket_questions, pocket_scores, train_pocket
+from attention.experiments import recipe
+from attention.experiments.pocket_vlm import pocket_questions, pocket_scores, train_pocket
+from attention.measures.evaluation import held_out
 from attention.repairs import look_at_image, shuffle_questions, start_stage_two
 from attention.vlm import MiniVLM
 from torch.nn import functional

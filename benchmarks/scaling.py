@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 import torch
 from attention.efficient import linear_attention, sliding_window_attention
-from attention.scaling import Cost, cost_of, dense_attention, slope
+from attention.measures.scaling import Cost, cost_of, dense_attention, slope
 from torch import Tensor
 from torch.nn import functional as F
 

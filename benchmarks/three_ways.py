@@ -1,6 +1,6 @@
 """Three ways to bring an image into a text model, side by side: python -m benchmarks.three_ways [--seeds 20].
 
-On the lab's small task (`attention.three_ways`): for every way and seed the share of right answers and of maps that are
+On the lab's small task (`experiments.three_ways`): for every way and seed the share of right answers and of maps that are
 largest on the patch in question, on 2,000 full scenes of unseen images; FLOPs for a question and for one batch of training;
 CPU seconds. Then gates that begin open; other numbers of learned queries; all of lesson 3's questions with two blocks; and
 what new layers do to the answers of lesson 3's trained model before they have learned anything.
@@ -16,12 +16,9 @@ from time import process_time
 from unittest.mock import patch
 
 import torch
-from attention import recipe
-from attention.evaluation import accuracy, held_out, prompt_of
-from attention.fusion_ways import ConcatenatedAttention, GatedCrossAttention, LearnedQueries
-from attention.generation import generate
-from attention.open_vlm import OpenVLM, answer_step
-from attention.three_ways import (
+from attention.data.tokens import MAX_TOKENS, TASKS
+from attention.experiments import recipe
+from attention.experiments.three_ways import (
     GATED,
     QUERIES,
     WAYS,
@@ -34,7 +31,10 @@ from attention.three_ways import (
     train_way,
     way_scores,
 )
-from attention.tokens import MAX_TOKENS, TASKS
+from attention.generation import generate
+from attention.image_into_text import ConcatenatedAttention, GatedCrossAttention, LearnedQueries
+from attention.measures.evaluation import accuracy, held_out, prompt_of
+from attention.open_vlm import OpenVLM, answer_step
 from torch import Tensor, nn
 
 from benchmarks import measured, publish

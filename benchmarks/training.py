@@ -17,8 +17,11 @@ from pathlib import Path
 from time import perf_counter, process_time
 
 import torch
-from attention import recipe
-from attention.evaluation import (
+from attention.data.tokens import PROMPT_LENGTHS, TASKS, WORDS
+from attention.experiments import recipe
+from attention.generation import generate
+from attention.grounding import value_weighted_map
+from attention.measures.evaluation import (
     accuracy,
     another_cell,
     answers,
@@ -29,11 +32,8 @@ from attention.evaluation import (
     prompt_of,
     where_it_points,
 )
-from attention.generation import generate
-from attention.grounding import value_weighted_map
-from attention.head_effects import head_effects
+from attention.measures.head_effects import head_effects
 from attention.patches import swap_patches
-from attention.tokens import PROMPT_LENGTHS, TASKS, WORDS
 from attention.training import train_step
 from attention.vlm import MiniVLM
 from torch import nn

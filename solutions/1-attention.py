@@ -102,7 +102,7 @@ print(f"PyTorch {torch.__version__} on {device}")
 # How bad is the box? Let us measure it. Pack n random tokens of 64 numbers into their mean. Then ask: how similar is
 # what is in the box to the first token?
 
-# %% provided="attention.plots"
+# %% provided="attention.plots.map_plots" id="provided-plots"
 
 # %% id="bottleneck" draws="1"
 sentence_lengths = [1, 2, 4, 8, 16, 32, 64]
@@ -896,7 +896,7 @@ print("map:", tuple(layer(torch.randn(2, 6), torch.randn(9, 10))[1].shape))
 # everything. How many times as many scores is that? Write your guess into the next cell, then run both. A wrong guess
 # costs nothing, and you will remember it.
 
-# %% provided="attention.predictions:compare_predictions"
+# %% provided="attention.measures.predictions:compare_predictions"
 
 # %% predict="cost"
 # Self-attention over all, against cross-attention: how many times as many scores? 2.5, say.
@@ -951,9 +951,9 @@ compare_predictions(predicted_cost, measured_cost)
 # digits were written by 13 people ([UCI's test set](https://archive.ics.uci.edu/dataset/80), which scikit-learn ships),
 # and the split goes by image, not by writer. The images are new to the pointer; the hands are not.
 
-# %% provided="attention.digits"
+# %% provided="attention.data.digits"
 
-# %% provided="attention.pointing:Pointer draw_start draw_looks found"
+# %% provided="attention.experiments.digit_pointer:Pointer draw_start draw_looks found" id="provided-pointing"
 
 # %% [markdown] about="1.9"
 # Write `pointer_loss(weights, target)`: the mean, over all maps, of minus the logarithm of the weight on the target

@@ -93,7 +93,7 @@ recall = {
 
 # %% provided="attention.builtin:masked_attention causal_mask padding_mask"
 
-# %% provided="attention.predictions"
+# %% provided="attention.measures.predictions"
 
 # %% id="recalled" hidden="Check your five answers" draws="1"
 scores = torch.tensor([2.0, 1.0, -1.0])
@@ -294,7 +294,7 @@ def explained_variance(tokens, aligned):
     x, z = (side.detach().cpu().flatten(0, -2).numpy() for side in (tokens, aligned))
     return r2_score(x, LinearRegression().fit(z, x).predict(z), multioutput="variance_weighted")
 
-# %% provided="attention.digits"
+# %% provided="attention.data.digits"
 
 # %% id="try-variance" draws="1"
 patches, labels = digits("test")
@@ -380,9 +380,9 @@ def alignment_loss(aligned, words, labels, temperature=0.1):
     own = words[labels.flatten()]
     return F.cosine_embedding_loss(aligned.reshape(own.shape), own, torch.ones(len(own), device=own.device))
 
-# %% provided="attention.progress"
+# %% provided="attention.experiments.progress"
 
-# %% provided="attention.head_plots"
+# %% provided="attention.plots.head_plots"
 
 # %% [markdown]
 # ### The experiment
@@ -395,7 +395,7 @@ def alignment_loss(aligned, words, labels, temperature=0.1):
 # - **truncate, then learn**: a linear aligner on the first 32 pixels;
 # - **linear** and **mlp**: your two aligners, trained with your loss.
 
-# %% provided="attention.matching"
+# %% provided="attention.experiments.matching"
 
 # %% id="train-aligner"
 words = word_vectors(0).to(device)  # the same ten for everybody
@@ -511,13 +511,13 @@ for name in ("random", "linear", "mlp"):
 # or 5.
 # === END ANSWER ===
 
-# %% provided="attention.real_eyes:find_file as_picture MEAN SPREAD"
+# %% provided="attention.real.real_eyes:find_file as_picture MEAN SPREAD"
 
-# %% provided="attention.real_photos:sample_pictures in_box"
+# %% provided="attention.real.real_photos:sample_pictures in_box"
 
-# %% provided="attention.real_tokens"
+# %% provided="attention.real.real_tokens"
 
-# %% provided="attention.real_plots:show_matches"
+# %% provided="attention.plots.real_plots:show_matches"
 
 # %% [markdown]
 # ### At real widths
@@ -1000,7 +1000,7 @@ print("weight on the three patches that the mask hides:", weights[1, ..., 6:].su
 # %% predict="heads"
 my_heads = {"1 head": None, "2 heads": None, "4 heads": None, "16 heads": None}  # shares from 0 to 1
 
-# %% provided="attention.reader"
+# %% provided="attention.experiments.reader"
 
 # %% id="train-reader"
 steps = 600 if train_steps is None else train_steps
@@ -1534,7 +1534,7 @@ show_growth(stds)
 # finds its own digit knows where the other is *not*, and guesses among eight, 1/8. A patch that always answers "not named"
 # is right in 7/9 of the cases. What do you expect of one direction? Of one layer?
 
-# %% provided="attention.pairs"
+# %% provided="attention.experiments.pair_finder" id="provided-pairs"
 
 # %% id="train-fusion" draws="1"
 need("aligner", "2.3")

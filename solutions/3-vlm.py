@@ -110,7 +110,7 @@ recall = {
 
 # %% provided="attention.builtin:MultiHeadAttention causal_mask"
 
-# %% provided="attention.predictions"
+# %% provided="attention.measures.predictions"
 
 # %% id="recalled" hidden="Check your five answers" draws="1"
 seen = 20 * torch.eye(3)
@@ -154,11 +154,11 @@ check_recall(
 # No answer can be guessed from the prompt alone. Chance is 1/9 = 0.1111 for "where", 1/10 = 0.1 for "what", and
 # 1/720 = 0.0014 for "read": three different digits in the right order.
 
-# %% provided="attention.digits"
+# %% provided="attention.data.digits"
 
-# %% provided="attention.tokens"
+# %% provided="attention.data.tokens"
 
-# %% provided="attention.vlm_plots"
+# %% provided="attention.plots.vlm_plots"
 
 # %% id="world" draws="1"
 some = one_of_each(torch.Generator().manual_seed(seed), "test")
@@ -521,9 +521,9 @@ class MiniVLM(nn.Module):
         ### END SOLUTION
 
 
-# %% provided="attention.progress"
+# %% provided="attention.experiments.progress"
 
-# %% provided="attention.recipe"
+# %% provided="attention.experiments.recipe"
 
 # %% id="untrained" draws="1"
 untrained = MiniVLM(**MODEL).to(device)
@@ -762,9 +762,9 @@ def generate(
     ### END SOLUTION
 
 
-# %% provided="attention.evaluation"
+# %% provided="attention.measures.evaluation"
 
-# %% provided="attention.head_effects"
+# %% provided="attention.measures.head_effects"
 
 # %% provided="attention.patterns"
 
@@ -1320,7 +1320,7 @@ if controls:
 # %% predict="learned-queries"
 my_queries = {"where": None, "what": None, "read": None}
 
-# %% provided="attention.image_summary"
+# %% provided="attention.experiments.image_summary"
 
 # %% id="compare-queries" draws="1"
 need("scores", "3.7")
@@ -1490,7 +1490,7 @@ layer, long = MultiHeadAttention(64, 4), torch.randn(1, 256, 64, generator=gener
 with torch.no_grad():
     print(f"fused:  off by {(fused_forward(layer, long) - layer(long)[0]).abs().max():.1e} from the layer with weights")
 
-# %% provided="attention.scaling"
+# %% provided="attention.measures.scaling"
 
 # %% [markdown]
 # ### Four attentions on one figure
@@ -1614,9 +1614,9 @@ for name, one in (("trained", model), ("untrained", untrained)):
 # uniform because its scores are small; at 1 of 20 seeds the entropy is above 0.99 of the largest, and it is *uniform*
 # as well. A threshold is a decision; the entropy itself says more.
 
-# %% provided="attention.pocket"
+# %% provided="attention.experiments.pocket_vlm" id="provided-pocket"
 
-# %% provided="attention.pocket_plots"
+# %% provided="attention.plots.pocket_plots"
 
 # %% [markdown]
 # ## Repair three trainings
@@ -1859,9 +1859,9 @@ print("diagnosis:", diagnose(mended_order, check_up) or "nothing found")
 # 4. Change the model to the one that may say "nowhere", and blank the 7 again.
 # 5. Write digits of your own. You are somebody whose handwriting the model has never seen: which of them does it read?
 
-# %% provided="attention.explorer_page:PAGE"
+# %% provided="attention.plots.explorer_page:PAGE"
 
-# %% provided="attention.explorer:export_explorer"
+# %% provided="attention.plots.explorer:export_explorer"
 
 # %% id="export-explorer" draws="1"
 need("cautious", "3.8")

@@ -60,19 +60,19 @@ print(f"PyTorch {torch.__version__} on {device}")
 
 # %% tools="1"
 
-# %% provided="attention.digits"
+# %% provided="attention.data.digits"
 
-# %% provided="attention.tokens"
+# %% provided="attention.data.tokens"
 
 # %% provided="attention.builtin:MultiHeadAttention causal_mask masked_attention"
 
 # %% provided="attention.open_vlm"
 
-# %% provided="attention.progress"
+# %% provided="attention.experiments.progress"
 
-# %% provided="attention.recipe"
+# %% provided="attention.experiments.recipe"
 
-# %% provided="attention.predictions"
+# %% provided="attention.measures.predictions"
 
 # %% [markdown]
 # # What do you still know?
@@ -137,19 +137,19 @@ check_recall(
 
 # %% provided="attention.vit_layer"
 
-# %% provided="attention.real_eyes"
+# %% provided="attention.real.real_eyes"
 
-# %% provided="attention.real_photos"
+# %% provided="attention.real.real_photos"
 
-# %% provided="attention.real_maps"
+# %% provided="attention.real.real_maps"
 
-# %% provided="attention.real_values"
+# %% provided="attention.real.real_values"
 
 # %% provided="attention.patterns:attention_entropy"
 
-# %% provided="attention.real_measures"
+# %% provided="attention.real.real_measures"
 
-# %% provided="attention.real_plots:show_layers show_boxes show_depth show_each_head show_word_maps show_deleted"
+# %% provided="attention.plots.real_plots:show_layers show_boxes show_depth show_each_head show_word_maps show_deleted"
 
 # %% [markdown]
 # ## Patches become tokens
@@ -596,7 +596,7 @@ elif my_photo is not None:
 # Without them, four maps and the numbers of all heads are shown as they are stored here. We wrote 48 sentences: statements, questions,
 # orders, exclamations, short and long ones, two and two of which say much the same in other words.
 
-# %% provided="attention.real_words"
+# %% provided="attention.real.real_words"
 
 # %% id="read-words" draws="1"
 need("vit_attention", "4.19")
@@ -760,17 +760,17 @@ print(f"{steps} steps in {time.perf_counter() - started:.1f} s, last loss {recor
 # All of this explains **the word that the model says first**, right or wrong. It speaks of the map of the *last* word of
 # the question, because the answer comes from there.
 
-# %% provided="attention.evaluation:BLANK_PATCH held_out prompt_of answers on_target another_cell"
+# %% provided="attention.measures.evaluation:BLANK_PATCH held_out prompt_of answers on_target another_cell"
 
 # %% provided="attention.patches:swap_patches"
 
-# %% provided="attention.vlm_plots:show_scene_maps"
+# %% provided="attention.plots.vlm_plots:show_scene_maps"
 
-# %% provided="attention.explained"
+# %% provided="attention.measures.faithfulness" id="provided-explained"
 
-# %% provided="attention.explained_plots"
+# %% provided="attention.plots.faithfulness_plots" id="provided-explained-plots"
 
-# %% provided="attention.explained_ranges"
+# %% provided="attention.measures.faithfulness_ranges" id="provided-explained-ranges"
 
 # %% id="explain-questions"
 held = {task: held_out(task, 500).to(device) for task in TASKS}
@@ -1117,7 +1117,7 @@ for task, questions in held.items():
 # 0.756 to 0.849 for rollout. It was below the head average at 5 of 5 seeds. We had expected a gain. Why there is none, we do not
 # know.
 
-# %% provided="attention.real_changes"
+# %% provided="attention.real.real_changes"
 
 # %% [markdown]
 # ### The same on a photo
@@ -1405,13 +1405,13 @@ show_heads_by_task(
 # one on inputs that you have not seen. For a model may pass the gate although the fault is still there, or gone together
 # with what it was a fault in. So if the gate is passed and the self-check of your piece is not, you have changed the task.
 
-# %% provided="attention.pocket:PocketVLM draw_pocket_start align_pocket pocket_rate pocket_questions"
+# %% provided="attention.experiments.pocket_vlm:PocketVLM draw_pocket_start align_pocket pocket_rate pocket_questions" id="provided-pocket"
 
-# %% provided="attention.short_trainings"
+# %% provided="attention.experiments.short_trainings"
 
-# %% provided="attention.healthy_runs"
+# %% provided="attention.measures.healthy_runs"
 
-# %% provided="attention.short_training_plots"
+# %% provided="attention.plots.short_training_plots"
 
 # %% [markdown]
 # ## First training: it looks where nothing is
@@ -1817,15 +1817,15 @@ print(gate_report(BONUS, mended_bonus))
 # in, how many keys there are, in which order the arithmetic is done, and what is kept from one word to the next. You write
 # all four.
 
-# %% provided="attention.scaling"
+# %% provided="attention.measures.scaling"
 
-# %% provided="attention.modern_plots"
+# %% provided="attention.plots.modern_plots"
 
 # %% provided="attention.generation"
 
 # %% provided="attention.cached_generation"
 
-# %% provided="attention.shared_keys"
+# %% provided="attention.experiments.shared_keys"
 
 # %% [markdown]
 # ## Positions that turn
@@ -2553,9 +2553,9 @@ class LearnedQueries(nn.Module):
         ### END SOLUTION
 
 
-# %% provided="attention.three_ways"
+# %% provided="attention.experiments.three_ways"
 
-# %% provided="attention.ways_plots"
+# %% provided="attention.plots.ways_plots"
 
 # %% id="try-joined" draws="1"
 need("ConcatenatedAttention", "4.15")
@@ -2741,9 +2741,9 @@ show_costs(
 # second split. Of the 50 pairs of colour and digit, **ten are never shown in training**: every digit lacks one colour, every
 # colour lacks two digits. The model sees blue digits and it sees sevens, but never a blue 7. Will it know one?
 
-# %% provided="attention.coloured_world"
+# %% provided="attention.data.coloured_world"
 
-# %% provided="attention.compositional"
+# %% provided="attention.experiments.compositional"
 
 # %% id="coloured-world" draws="1"
 scenes = [held_out_coloured(task, 1, unseen=True, seed=seed + n) for n, task in enumerate(COLOURED_TASKS, 3)]

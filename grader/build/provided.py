@@ -23,7 +23,7 @@ def inline(what: str) -> str:
     is put in its place, because a notebook has no files beside it.
 
     Args:
-        what: "attention.digits" for the whole module, "attention.plots:show_map show_curve" for some names.
+        what: "attention.data.digits" for the whole module, "attention.plots.map_plots:show_map show_curve" for some names.
 
     Raises:
         ValueError: the module or a name does not exist.

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from attention.predictions import agrees
+from attention.measures.predictions import agrees
 
 from grader.report.text import number
 

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from attention.builtin import MultiHeadAttention, causal_mask
-from attention.tokens import PAD
+from attention.data.tokens import PAD
 
 
 class Inside(NamedTuple):

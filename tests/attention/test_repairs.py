@@ -1,7 +1,5 @@
 """The mended pieces, by hand and against PyTorch's own."""
 
-from __future__ import annotations
-
 import torch
 from attention.multi_head import MultiHeadAttention
 from attention.repairs import look_at_image, shuffle_questions, start_stage_two

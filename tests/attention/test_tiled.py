@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from attention.scaling import cost_of, dense_attention, slope
+from attention.measures.scaling import cost_of, dense_attention, slope
 from attention.tiled import tiled_attention
 
 

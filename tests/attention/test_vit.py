@@ -1,7 +1,5 @@
 """A vision transformer's parts, each against PyTorch's own or another writing; and real eyes, against the file that they come from."""
 
-from __future__ import annotations
-
 import torch
 from attention.vit import cls_map, patch_embedding, vit_attention, vit_block
 from attention.vit_layer import ViTLayer

@@ -6,7 +6,7 @@ import json
 
 import pytest
 import torch
-from attention import evaluation
+from attention.measures import evaluation
 
 from benchmarks import gpu
 

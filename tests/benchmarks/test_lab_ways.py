@@ -13,9 +13,9 @@ from statistics import mean
 
 import pytest
 import torch
-from attention.coloured_world import COLOURS, seen_pairs
-from attention.fusion_ways import ConcatenatedAttention, GatedCrossAttention, LearnedQueries
-from attention.three_ways import WAYS, WayLayers, place_questions, train_way, way_flops, way_scores
+from attention.data.coloured_world import COLOURS, seen_pairs
+from attention.experiments.three_ways import WAYS, WayLayers, place_questions, train_way, way_flops, way_scores
+from attention.image_into_text import ConcatenatedAttention, GatedCrossAttention, LearnedQueries
 
 from tests import reader
 

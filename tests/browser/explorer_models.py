@@ -6,10 +6,10 @@ import copy
 from pathlib import Path
 
 import torch
-from attention.digits import digits
-from attention.evaluation import BLANK_PATCH
-from attention.explorer import models_of
-from attention.recipe import MODEL
+from attention.data.digits import digits
+from attention.experiments.recipe import MODEL
+from attention.measures.evaluation import BLANK_PATCH
+from attention.plots.explorer import models_of
 from attention.vlm import MiniVLM
 from torch import Tensor
 

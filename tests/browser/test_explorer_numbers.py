@@ -6,11 +6,11 @@ import random
 
 import pytest
 import torch
-from attention.digits import digits
-from attention.evaluation import looked
+from attention.data.digits import digits
+from attention.data.tokens import EOS, TASKS, Questions, draw_questions
 from attention.generation import generate
 from attention.grounding import value_weighted_map
-from attention.tokens import EOS, TASKS, Questions, draw_questions
+from attention.measures.evaluation import looked
 from attention.vlm import MiniVLM
 from playwright.sync_api import Page
 from torch import Tensor

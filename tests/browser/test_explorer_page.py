@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from attention.digits import POSITIONS
-from attention.evaluation import looked
-from attention.explorer import export_explorer
+from attention.data.digits import POSITIONS
+from attention.data.tokens import EOS, decode, encode
+from attention.experiments.recipe import MODEL, draw_start
 from attention.generation import generate
 from attention.grounding import value_weighted_map
-from attention.recipe import MODEL, draw_start
-from attention.tokens import EOS, decode, encode
+from attention.measures.evaluation import looked
+from attention.plots.explorer import export_explorer
 from attention.vlm import MiniVLM
 from playwright.sync_api import Page, expect
 from torch import Tensor

@@ -76,7 +76,7 @@ def test_the_digest_depends_on_the_explorers_page(course: Path, monkeypatch: pyt
     monkeypatch.setattr(built_module, "package_folder", lambda name: copy if name == "attention" else folder(name))
     digests = {digest(course, "3-vlm", None)}
     for part in ("page.html", "style.css", "model.js"):
-        with open(copy / "explorer_page" / part, "a") as file:
+        with open(copy / "plots" / "explorer_page" / part, "a") as file:
             file.write("\n")
         digests.add(digest(course, "3-vlm", None))
     assert len(digests) == 4

@@ -18,7 +18,7 @@ import math
 import os
 from pathlib import Path, PurePath
 
-from attention.digits import digits
+from attention.data.digits import digits
 
 LIMIT = 3
 _HIDDEN = LIMIT + 1
@@ -63,17 +63,17 @@ def test_some_names_come_with_what_they_use_and_nothing_else() -> None:
 
 def test_an_unknown_name_or_module_is_named() -> None:
     with pytest.raises(ValueError, match="does not define nothing_here"):
-        inline("attention.digits:nothing_here")
+        inline("attention.data.digits:nothing_here")
     with pytest.raises(ValueError, match="no_such"):
         inline("attention.no_such")
 
 
 def test_an_inlined_module_runs_alone_and_does_the_same() -> None:
     import torch
-    from attention.digits import draw_scenes
+    from attention.data.digits import draw_scenes
 
     names: dict = {}
-    exec(compile(inline("attention.digits"), "cell", "exec"), names)
+    exec(compile(inline("attention.data.digits"), "cell", "exec"), names)
     ours = draw_scenes(3, torch.Generator().manual_seed(5))
     theirs = names["draw_scenes"](3, torch.Generator().manual_seed(5))
     assert torch.equal(ours.patches, theirs.patches)
@@ -99,10 +99,10 @@ def test_a_text_that_is_read_from_a_file_stands_in_the_cell(
 
 
 def test_the_explorers_page_reaches_the_notebook_as_it_is() -> None:
-    from attention.explorer_page import PAGE
+    from attention.plots.explorer_page import PAGE
 
     names: dict = {}
-    exec(compile(without_directives(inline("attention.explorer_page:PAGE")), "cell", "exec"), names)
+    exec(compile(without_directives(inline("attention.plots.explorer_page:PAGE")), "cell", "exec"), names)
     assert names["PAGE"] == PAGE
 
 

@@ -48,7 +48,7 @@ def attention_scores(query, key):
 def attention_scores(query, key):
     return torch.einsum("...qd,...kd->...qk", query, key)
 
-# %% provided="attention.digits"
+# %% provided="attention.data.digits"
 
 # %% id="use" draws="1"
 scores = attention_scores(query, key)
@@ -120,7 +120,7 @@ def test_building_twice_gives_the_same_bytes(write) -> None:
         ('id="use"', 'idd="use"', r"unknown marker \['idd'\]"),
         ('id="use"', 'id="setup"', "two cells have the id setup"),
         ("### BEGIN SOLUTION\n", "\n", "has no '### BEGIN SOLUTION'"),
-        ("attention.digits", "attention.nowhere", "nowhere"),
+        ("attention.data.digits", "attention.nowhere", "nowhere"),
         ("square.svg", "circle.svg", "no picture assets/circle.svg"),
     ],
 )

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from attention.pointer import pointer_loss
-from attention.pointing import Pointer, draw_looks, draw_start
+from attention.experiments.digit_pointer import Pointer, draw_looks, draw_start
+from attention.pointer_loss import pointer_loss
 from torch import Tensor, nn
 from torch.nn import functional as F
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import torch
 from attention.alignment import TokenAligner
-from attention.digits import digits
-from attention.matching import draw_linear, train_aligner, word_vectors
+from attention.data.digits import digits
+from attention.experiments.matching import draw_linear, train_aligner, word_vectors
+from attention.experiments.reader import draw_reading, train_reader
 from attention.multi_head import MultiHeadAttention
-from attention.reader import draw_reading, train_reader
 from torch.nn import functional as F
 
 from corpus.judging import verdict

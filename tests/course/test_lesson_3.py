@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from attention import recipe
+from attention.experiments import recipe
 from attention.training import train_step
 from attention.vlm import MiniVLM
 from torch.nn import functional as F

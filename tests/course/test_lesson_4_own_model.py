@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 import torch
+from attention.experiments.recipe import MODEL
 from attention.open_vlm import OpenVLM
-from attention.recipe import MODEL
 
 from grader.course import lessons
 from grader.judge.plan import plan_exercise

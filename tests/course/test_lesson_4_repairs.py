@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from attention import short_trainings
-from attention.mended import image_tokens, mirror_left_right
-from attention.short_trainings import ALIGNER, MIRROR, SCALE, short_scores, train_short
+from attention.experiments import short_trainings
+from attention.experiments.short_trainings import ALIGNER, MIRROR, SCALE, short_scores, train_short
+from attention.lab_repairs import image_tokens, mirror_left_right
 
 from benchmarks.lab_repairs import BROKEN, LAB, TRAININGS
 from benchmarks.repair import broken_pieces

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from attention.scaling import cost_of, dense_attention
+from attention.measures.scaling import cost_of, dense_attention
 from attention.tiled import tiled_attention
 
 from grader.course.common.tensor_sizes import watch_peak

@@ -7,8 +7,8 @@ import time
 
 import pytest
 import torch
-from attention import recipe
-from attention.pointing import Pointer
+from attention.experiments import recipe
+from attention.experiments.digit_pointer import Pointer
 from torch import nn
 from torch.nn import functional as F
 

@@ -69,7 +69,7 @@ def test_the_layer_is_pytorchs_own():
 def test_lesson_3_begins_as_on_the_cpu():
     """Its data and its start are drawn on the CPU: the first losses agree, before rounding has grown."""
     pytest.importorskip("sklearn")
-    from attention import recipe
+    from attention.experiments import recipe
     from attention.training import train_step
     from attention.vlm import MiniVLM
 

@@ -15,19 +15,16 @@ import pytest
 import torch
 
 matplotlib.use("Agg")
-import attention.evaluation
-import attention.head_plots
-import attention.plots
-import attention.reader
-import attention.tokens
-import attention.vlm_plots
 import ipywidgets
 import matplotlib.pyplot as plt
-from attention.digits import to_images
+from attention.data import tokens
+from attention.data.digits import to_images
 from attention.dot_product import attention_scores, scaled_scores
+from attention.experiments.reader import draw_reading, train_reader
+from attention.experiments.recipe import MODEL
 from attention.grounding import value_weighted_map
-from attention.reader import draw_reading
-from attention.recipe import MODEL
+from attention.measures import evaluation
+from attention.plots import head_plots, map_plots, vlm_plots
 from attention.vlm import MiniVLM
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def lesson_1() -> dict[str, Any]:
     return {
-        **vars(attention.plots),
+        **vars(map_plots),
         "attention_scores": attention_scores,
         "scaled_scores": scaled_scores,
         "widths": [2, 8, 32, 128, 512],
@@ -44,16 +41,16 @@ def lesson_1() -> dict[str, Any]:
 
 def lesson_2() -> dict[str, Any]:
     unseen, cells, _ = draw_reading(21, torch.Generator().manual_seed(0), "test")
-    readers = {heads: attention.reader.train_reader(heads, 0, 0, "cpu") for heads in (1, 2, 4)}
+    readers = {heads: train_reader(heads, 0, 0, "cpu") for heads in (1, 2, 4)}
     given = {"readers": readers, "reader": readers[4], "unseen": unseen, "cells": cells}
-    return {**vars(attention.head_plots), **given, "to_images": to_images}
+    return {**vars(head_plots), **given, "to_images": to_images}
 
 
 def lesson_3() -> dict[str, Any]:
-    held = {task: attention.evaluation.held_out(task, 50) for task in attention.tokens.TASKS}
+    held = {task: evaluation.held_out(task, 50) for task in tokens.TASKS}
     models = {"model": MiniVLM(**MODEL), "untrained": MiniVLM(**MODEL)}
     own = {"grounding": {}, "held": held, "value_weighted_map": value_weighted_map, **models}
-    return {**vars(attention.vlm_plots), **vars(attention.tokens), **vars(attention.evaluation), **own}
+    return {**vars(vlm_plots), **vars(tokens), **vars(evaluation), **own}
 
 
 # The cell, the names that it finds in the notebook, and a knob with another position of it.
@@ -119,11 +116,7 @@ def test_a_turned_knob_draws_another_picture(
 
 @pytest.mark.parametrize(("notebook", "cell", "names"), [one.values[:3] for one in CELLS[:3]])
 def test_without_ipywidgets_the_same_figure_stands_there(
-    notebook: str,
-    cell: str,
-    names: Callable[[], dict[str, Any]],
-    shown: list[bytes],
-    monkeypatch: pytest.MonkeyPatch,
+    notebook: str, cell: str, names: Callable[[], dict[str, Any]], shown: list[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = names()
     run(notebook, cell, given)

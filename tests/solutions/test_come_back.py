@@ -7,7 +7,7 @@ from pathlib import Path
 import nbformat
 import pytest
 import torch
-from attention.recipe import MODEL, draw_start, train
+from attention.experiments.recipe import MODEL, draw_start, train
 from attention.training import train_step
 from attention.vlm import MiniVLM
 

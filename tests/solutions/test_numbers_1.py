@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 import torch
-from attention.digits import digits
+from attention.data.digits import digits
 from attention.single_head import SelfAttention
 from torch import Tensor, nn
 from torch.nn import functional as F

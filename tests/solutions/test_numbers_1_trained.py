@@ -9,9 +9,9 @@ from functools import cache
 
 import pytest
 import torch
-from attention.digits import draw_scenes
-from attention.pointer import pointer_loss
-from attention.pointing import Looks, Pointer, draw_looks, draw_start, found
+from attention.data.digits import draw_scenes
+from attention.experiments.digit_pointer import Looks, Pointer, draw_looks, draw_start, found
+from attention.pointer_loss import pointer_loss
 from attention.single_head import CrossAttention
 from torch import Tensor
 from torch.nn import functional as F

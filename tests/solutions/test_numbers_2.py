@@ -13,12 +13,12 @@ from itertools import pairwise
 import pytest
 import torch
 from attention.alignment import TokenAligner, alignment_loss, explained_variance
-from attention.digits import digits
+from attention.data.digits import digits
+from attention.experiments.matching import draw_linear, matching_accuracy, train_aligner, train_words, word_vectors
 from attention.heads import split_heads
-from attention.matching import draw_linear, matching_accuracy, train_aligner, train_words, word_vectors
 from attention.multi_head import MultiHeadAttention
 from attention.patterns import attention_entropy, classify_pattern
-from attention.real_eyes import EYES_WIDTH
+from attention.real.real_eyes import EYES_WIDTH
 from sklearn.svm import SVC
 from torch import Tensor, nn
 from torch.nn import functional as F

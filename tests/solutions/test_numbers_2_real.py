@@ -9,10 +9,10 @@ from unittest.mock import patch
 import pytest
 import torch
 from attention.alignment import TokenAligner, alignment_loss
-from attention.matching import draw_linear, matching_accuracy, word_vectors
-from attention.real_eyes import EYES_WIDTH, NoRealEyes, load_real_eyes
-from attention.real_photos import ASIDE, PHOTOS, in_box, pictures_aside, sample_pictures
-from attention.real_tokens import pixels_of, real_tokens
+from attention.experiments.matching import draw_linear, matching_accuracy, word_vectors
+from attention.real.real_eyes import EYES_WIDTH, NoRealEyes, load_real_eyes
+from attention.real.real_photos import ASIDE, PHOTOS, in_box, pictures_aside, sample_pictures
+from attention.real.real_tokens import pixels_of, real_tokens
 from attention.vit import patch_embedding, vit_block
 from torch import Tensor
 from torch.nn import functional as F
@@ -30,7 +30,7 @@ def tokens() -> dict[str, dict[str, Tensor]]:
 
 @cache
 def tokens_aside() -> dict[str, Tensor]:
-    with patch("attention.real_tokens.sample_pictures", pictures_aside):
+    with patch("attention.real.real_tokens.sample_pictures", pictures_aside):
         return real_tokens()
 
 

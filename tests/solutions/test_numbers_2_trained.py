@@ -13,10 +13,10 @@ import pytest
 import torch
 from attention.ablation import ablate_head
 from attention.alignment import TokenAligner
-from attention.fusion import ImageTextFusion
-from attention.matching import train_aligner, word_vectors
-from attention.pairs import PAIR_STEPS, PairFinder, as_tokens, draw_pairs, finder_right, train_finder
-from attention.reader import HalfAndHalf, TwoCellReader, draw_reading, shares_right, train_reader
+from attention.bidirectional_fusion import ImageTextFusion
+from attention.experiments.matching import train_aligner, word_vectors
+from attention.experiments.pair_finder import PAIR_STEPS, PairFinder, as_tokens, draw_pairs, finder_right, train_finder
+from attention.experiments.reader import HalfAndHalf, TwoCellReader, draw_reading, shares_right, train_reader
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -67,7 +67,7 @@ def looks(one: TwoCellReader) -> Tensor:
 def test_the_experiment_is_the_one_described():
     steps, batch, scenes = says(r"Each reader sees # batches of # fresh scenes and is tested on # scenes")
     assert (steps, batch, scenes) == (600, 128, len(unseen()[0]))
-    source = (ROOT / "source/attention/reader.py").read_text("utf-8")
+    source = (ROOT / "source/attention/experiments/reader.py").read_text("utf-8")
     assert f"draw_reading({batch:.0f}, generator)" in source
     width, heads, each = says(r"each of them is only # / # = # numbers wide")
     assert width / heads == each
@@ -85,7 +85,7 @@ def test_chance_of_each_way_to_count():
 
 
 @pytest.mark.slow(
-    held_by="tests/attention/test_reader.py::test_four_heads_read_both_cells_and_each_cell_has_a_head_of_its_own"
+    held_by="tests/attention/experiments/test_reader.py::test_four_heads_read_both_cells_and_each_cell_has_a_head_of_its_own"
 )
 def test_what_the_readers_of_this_notebook_read():
     second, first, both, ninth, two, four = says(
@@ -137,7 +137,7 @@ def test_what_the_seeds_say():
 
 
 @pytest.mark.slow(
-    held_by="tests/attention/test_reader.py::test_four_heads_read_both_cells_and_each_cell_has_a_head_of_its_own"
+    held_by="tests/attention/experiments/test_reader.py::test_four_heads_read_both_cells_and_each_cell_has_a_head_of_its_own"
 )
 def test_two_heads_share_a_cell_with_seed_0():
     assert (looks(reader(2))[:, 1] > 0.9).all()
@@ -147,7 +147,7 @@ def test_two_heads_share_a_cell_with_seed_0():
 
 
 @pytest.mark.slow(
-    held_by="tests/attention/test_reader.py::test_four_heads_read_both_cells_and_each_cell_has_a_head_of_its_own"
+    held_by="tests/attention/experiments/test_reader.py::test_four_heads_read_both_cells_and_each_cell_has_a_head_of_its_own"
 )
 def test_the_mixture_is_readable_and_the_order_is_lost():
     pair, order = says(
@@ -172,7 +172,7 @@ def test_the_mixture_is_readable_and_the_order_is_lost():
 
 
 @pytest.mark.slow(
-    held_by="tests/attention/test_reader.py::test_four_heads_read_both_cells_and_each_cell_has_a_head_of_its_own"
+    held_by="tests/attention/experiments/test_reader.py::test_four_heads_read_both_cells_and_each_cell_has_a_head_of_its_own"
 )
 def test_exchanged_digits_leave_the_mixture_as_it_was():
     assert "With four heads they move by more than 10" in PROSE
@@ -189,7 +189,7 @@ def test_exchanged_digits_leave_the_mixture_as_it_was():
 
 
 @pytest.mark.slow(
-    held_by="tests/attention/test_reader.py::test_four_heads_read_both_cells_and_each_cell_has_a_head_of_its_own"
+    held_by="tests/attention/experiments/test_reader.py::test_four_heads_read_both_cells_and_each_cell_has_a_head_of_its_own"
 )
 def test_the_loss_does_not_prefer_one_cell():
     half, free = says(r"By the loss, half and half \(#\) is \*better\* than the free head \(#\)")
@@ -206,7 +206,7 @@ def test_the_loss_does_not_prefer_one_cell():
 
 
 @pytest.mark.slow(
-    held_by="tests/attention/test_reader.py::test_four_heads_read_both_cells_and_each_cell_has_a_head_of_its_own"
+    held_by="tests/attention/experiments/test_reader.py::test_four_heads_read_both_cells_and_each_cell_has_a_head_of_its_own"
 )
 def test_which_head_looks_where():
     (share,) = says(r"head 1 looks at the first cell in # of the scenes")
@@ -225,7 +225,7 @@ def test_untrained_maps_are_nearly_even():
 
 
 @pytest.mark.slow(
-    held_by="tests/attention/test_reader.py::test_four_heads_read_both_cells_and_each_cell_has_a_head_of_its_own"
+    held_by="tests/attention/experiments/test_reader.py::test_four_heads_read_both_cells_and_each_cell_has_a_head_of_its_own"
 )
 def test_which_head_listens_to_which_word():
     one, (patches, _, _) = reader(4), unseen()
@@ -255,7 +255,7 @@ def without(*heads: int) -> list[float]:
 
 
 @pytest.mark.slow(
-    held_by="tests/attention/test_reader.py::test_four_heads_read_both_cells_and_each_cell_has_a_head_of_its_own"
+    held_by="tests/attention/experiments/test_reader.py::test_four_heads_read_both_cells_and_each_cell_has_a_head_of_its_own"
 )
 def test_taking_a_head_away():
     before, after = says(r"without head 1 the first digit falls from # to #, close to chance")

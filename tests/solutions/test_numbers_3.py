@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 import torch
-from attention import recipe
 from attention.builtin import MultiHeadAttention
-from attention.digits import digits
+from attention.data.digits import digits
+from attention.data.tokens import EOS, MAX_TOKENS, PAD, PROMPT_LENGTHS, WORDS, encode
+from attention.experiments import recipe
 from attention.patches import patchify
 from attention.positions import PositionEmbedding
-from attention.tokens import EOS, MAX_TOKENS, PAD, PROMPT_LENGTHS, WORDS, encode
 from attention.training import shift_targets
 from attention.vlm import MiniVLM, VisionLanguageBlock
 from torch import nn

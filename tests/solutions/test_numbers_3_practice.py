@@ -1,7 +1,5 @@
 """Every number and every "because" in lesson 3's practice, computed again and compared with what the script says."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable
@@ -10,12 +8,19 @@ from pathlib import Path
 
 import pytest
 import torch
-from attention import recipe
 from attention.diagnostics import FINDINGS, diagnose, sharpness
-from attention.evaluation import held_out
-from attention.pocket import POCKET_BATCHES, POCKET_EPOCHS, PocketVLM, pocket_questions, pocket_scores, train_pocket
+from attention.experiments import recipe
+from attention.experiments.pocket_vlm import (
+    POCKET_BATCHES,
+    POCKET_EPOCHS,
+    PocketVLM,
+    pocket_questions,
+    pocket_scores,
+    train_pocket,
+)
+from attention.measures.evaluation import held_out
+from attention.measures.scaling import Cost, cost_of, slope
 from attention.repairs import look_at_image, shuffle_questions, start_stage_two
-from attention.scaling import Cost, cost_of, slope
 from attention.vlm import MiniVLM
 from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode

@@ -10,9 +10,9 @@ import re
 from pathlib import Path
 
 import pytest
-from attention.evaluation import BLANK_PATCH
-from attention.explained_ranges import OUR_QUALITY
-from attention.recipe import training_questions
+from attention.experiments.recipe import training_questions
+from attention.measures.evaluation import BLANK_PATCH
+from attention.measures.faithfulness_ranges import OUR_QUALITY
 
 from tests import reader
 from tests.scripts import cells_of

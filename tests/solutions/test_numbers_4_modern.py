@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from attention.recipe import MODEL
+from attention.experiments.recipe import MODEL
+from attention.measures.scaling import cost_of, dense_attention, slope
 from attention.rotary import rotate, rotate_2d
-from attention.scaling import cost_of, dense_attention, slope
 from torch.nn import functional as F
 
 from grader.course.lesson_4 import LESSON

@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 import torch
 from attention.deletion import area_under, deletion_curve
-from attention.explanations import attention_rollout
-from attention.real_changes import last_cls, mean_colour, middle_first, order_by, pictures_of, squares_of
-from attention.real_eyes import EYES_WIDTH, HEADS, INSTALL, LAYERS, SIDE, find_file, load_real_eyes, look
-from attention.real_maps import STORED_LAYERS
-from attention.real_measures import distance, evenness, resting, share_in
-from attention.real_photos import ASIDE, PHOTOS, in_box, pictures_aside, sample_pictures
-from attention.real_values import stored_values
+from attention.explanation_maps import attention_rollout
+from attention.real.real_changes import last_cls, mean_colour, middle_first, order_by, pictures_of, squares_of
+from attention.real.real_eyes import EYES_WIDTH, HEADS, INSTALL, LAYERS, SIDE, find_file, load_real_eyes, look
+from attention.real.real_maps import STORED_LAYERS
+from attention.real.real_measures import distance, evenness, resting, share_in
+from attention.real.real_photos import ASIDE, PHOTOS, in_box, pictures_aside, sample_pictures
+from attention.real.real_values import stored_values
 from attention.vit import cls_map, patch_embedding, vit_block
 from torch import Tensor
 

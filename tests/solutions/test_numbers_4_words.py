@@ -16,8 +16,8 @@ from runpy import run_path
 import torch
 from attention.dot_product import attention
 from attention.heads import merge_heads, split_heads
-from attention.real_eyes import find_published
-from attention.real_words import (
+from attention.real.real_eyes import find_published
+from attention.real.real_words import (
     EXAMPLE,
     INSTALL_WORDS,
     SENTENCES,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from attention import builtin
-from attention.predictions import check_recall
+from attention.measures.predictions import check_recall
 from torch import nn
 from torch.nn import functional as F
 

@@ -3,21 +3,27 @@
 Other processors round differently, and training enlarges that: numbers are compared to within a few hundredths.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from copy import deepcopy
 from types import SimpleNamespace
 
 import pytest
 import torch
-from attention import recipe
 from attention.builtin import MultiHeadAttention, causal_mask
-from attention.evaluation import accuracy, held_out, looked, maps_by_cell, on_target, prompt_of, where_it_points
-from attention.head_effects import head_effects, without_head
+from attention.data.tokens import NOWHERE, draw_questions
+from attention.experiments import recipe
+from attention.experiments.shared_keys import words_right
+from attention.measures.evaluation import (
+    accuracy,
+    held_out,
+    looked,
+    maps_by_cell,
+    on_target,
+    prompt_of,
+    where_it_points,
+)
+from attention.measures.head_effects import head_effects, without_head
 from attention.patterns import classify_pattern
-from attention.shared_keys import words_right
-from attention.tokens import NOWHERE, draw_questions
 from attention.training import train_step
 from attention.vlm import MiniVLM
 from torch import Tensor, nn

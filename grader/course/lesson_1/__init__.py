@@ -4,7 +4,7 @@ In: the right definitions in `attention`. Out: LESSON, which `grader.course.less
 share is in `shared`; how the trained pointer of 1.9 is judged is in `trained_pointer`.
 """
 
-from attention.pointing import Pointer
+from attention.experiments.digit_pointer import Pointer
 
 from grader.course.lesson_1.attention import ATTENTION
 from grader.course.lesson_1.cross_attention import CROSS_ATTENTION

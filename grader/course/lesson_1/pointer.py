@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-from attention.pointer import pointer_loss
+from attention.pointer_loss import pointer_loss
 from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise

@@ -9,8 +9,8 @@ training leave them close to these, and weights that were trained from another s
 from collections.abc import Mapping
 
 import torch
-from attention.pointer import pointer_loss
-from attention.pointing import Pointer, draw_looks, draw_start, found
+from attention.experiments.digit_pointer import Pointer, draw_looks, draw_start, found
+from attention.pointer_loss import pointer_loss
 from torch import Tensor
 
 from grader.declare.authoring import Case, Finding, Inputs, InputSampler

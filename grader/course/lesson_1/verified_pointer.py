@@ -5,8 +5,8 @@ from functools import cache
 from typing import Any
 
 import torch
-from attention.pointer import pointer_loss
-from attention.pointing import Pointer, draw_looks, draw_start
+from attention.experiments.digit_pointer import Pointer, draw_looks, draw_start
+from attention.pointer_loss import pointer_loss
 from torch import Tensor
 
 from grader.course.lesson_1.trained_pointer import draw_unseen_scenes, judge_pointer

@@ -4,7 +4,7 @@ Each module declares an exercise or two: how inputs are drawn, probes that the s
 mistakes, and the Exercise itself. This module only puts the exercises in order.
 """
 
-from attention.reader import TwoCellReader
+from attention.experiments.reader import TwoCellReader
 
 from grader.course.lesson_2.ablation import ABLATION
 from grader.course.lesson_2.aligned_attention import ALIGNED

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-from attention.fusion import ImageTextFusion
+from attention.bidirectional_fusion import ImageTextFusion
 from attention.patterns import attention_entropy
 from torch import Tensor
 

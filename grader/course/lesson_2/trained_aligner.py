@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-from attention.digits import digits
-from attention.matching import word_vectors
+from attention.data.digits import digits
+from attention.experiments.matching import word_vectors
 from torch import Tensor
 from torch.nn import functional as F
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-from attention.reader import TwoCellReader, draw_reading
+from attention.experiments.reader import TwoCellReader, draw_reading
 from torch import Tensor
 
 from grader.course.lesson_2.trained_aligner import labels_of, unusable

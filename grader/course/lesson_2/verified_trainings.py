@@ -6,9 +6,9 @@ from typing import Any
 
 import torch
 from attention.alignment import TokenAligner
-from attention.digits import digits
-from attention.matching import draw_linear, train_aligner, word_vectors
-from attention.reader import TwoCellReader, draw_parameters, draw_reading, train_reader
+from attention.data.digits import digits
+from attention.experiments.matching import draw_linear, train_aligner, word_vectors
+from attention.experiments.reader import TwoCellReader, draw_parameters, draw_reading, train_reader
 from torch import Tensor
 from torch.nn import functional as F
 

@@ -7,7 +7,7 @@ answers: it rebuilds the model from its weights, with the reference's own wiring
 from collections.abc import Mapping
 
 import torch
-from attention.pocket import PocketVLM, pocket_questions
+from attention.experiments.pocket_vlm import PocketVLM, pocket_questions
 from torch import Tensor
 
 from grader.declare.authoring import Case, Check, Finding, Inputs, InputSampler, Value, trials

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 import torch
-from attention.tokens import EOS
+from attention.data.tokens import EOS
 from attention.training import shift_targets
 from torch import Tensor
 

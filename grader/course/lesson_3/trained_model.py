@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-from attention import recipe
+from attention.data.tokens import ANSWER_LENGTHS, PROMPT_LENGTHS, TASKS, draw_questions
+from attention.experiments import recipe
 from attention.grounding import value_weighted_map
 from attention.masks import causal_mask
-from attention.tokens import ANSWER_LENGTHS, PROMPT_LENGTHS, TASKS, draw_questions
 from attention.vlm import MiniVLM
 from torch import Tensor, nn
 

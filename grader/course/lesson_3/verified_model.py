@@ -5,8 +5,8 @@ from functools import cache
 from typing import Any
 
 import torch
-from attention import recipe
-from attention.tokens import draw_questions
+from attention.data.tokens import draw_questions
+from attention.experiments import recipe
 from attention.training import train_step
 from attention.vlm import MiniVLM
 

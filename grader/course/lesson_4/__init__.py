@@ -3,7 +3,7 @@
 Each module declares related exercises, as in the other lessons. This file only puts them in their order.
 """
 
-from attention.explained import value_weighted
+from attention.measures.faithfulness import value_weighted
 from attention.multi_head import MultiHeadAttention
 from attention.open_vlm import OpenVLM
 from attention.vit_layer import ViTLayer

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-from attention.caching import attend_with_cache
+from attention.key_value_cache import attend_with_cache
 from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise

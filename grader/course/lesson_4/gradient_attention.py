@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from attention.explanations import gradient_attention
+from attention.explanation_maps import gradient_attention
 from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise

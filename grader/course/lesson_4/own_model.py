@@ -9,11 +9,11 @@ from typing import Any
 
 import torch
 from attention.activation_patching import patch_head as right_patch_head
-from attention.explanations import attention_rollout as right_rollout
-from attention.explanations import gradient_attention as right_gradients
+from attention.data.tokens import PROMPT_LENGTHS, TASKS, draw_questions
+from attention.experiments.recipe import MODEL
+from attention.explanation_maps import attention_rollout as right_rollout
+from attention.explanation_maps import gradient_attention as right_gradients
 from attention.open_vlm import OpenVLM
-from attention.recipe import MODEL
-from attention.tokens import PROMPT_LENGTHS, TASKS, draw_questions
 from torch import Tensor
 
 from grader.course.lesson_4.short_training import copy_weights

@@ -6,11 +6,11 @@ The explanations are given ones, so that an error in 4.1 or 4.2 costs nothing he
 from collections.abc import Mapping
 
 import torch
+from attention.data.tokens import PROMPT_LENGTHS, TASKS, WORDS, draw_questions
 from attention.deletion import area_under, deletion_curve, insertion_curve
-from attention.evaluation import BLANK_PATCH
-from attention.explained import value_weighted
+from attention.measures.evaluation import BLANK_PATCH
+from attention.measures.faithfulness import value_weighted
 from attention.open_vlm import OpenVLM
-from attention.tokens import PROMPT_LENGTHS, TASKS, WORDS, draw_questions
 from torch import Tensor
 
 from grader.declare.authoring import Inputs, InputSampler, Value

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 import torch
-from attention.mended import image_tokens
-from attention.short_trainings import ALIGNER
+from attention.experiments.short_trainings import ALIGNER
+from attention.lab_repairs import image_tokens
 from torch import Tensor, nn
 
 from grader.course.common.attention_words import attention_exercise

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 import torch
-from attention.mended import mirror_left_right
-from attention.short_trainings import MIRROR
+from attention.experiments.short_trainings import MIRROR
+from attention.lab_repairs import mirror_left_right
 from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from attention.mended import look_past_padding
-from attention.short_trainings import PADDING
+from attention.experiments.short_trainings import PADDING
+from attention.lab_repairs import look_past_padding
 
 from grader.course.common.attention_words import attention_exercise
 from grader.course.common.look import draw_look, draw_look_and_direction, look_conduct, look_values

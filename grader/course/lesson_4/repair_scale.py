@@ -1,7 +1,7 @@
 """Exercise 4.6: `look_once`, in the place of an attention without its scale."""
 
-from attention.mended import look_once
-from attention.short_trainings import SCALE
+from attention.experiments.short_trainings import SCALE
+from attention.lab_repairs import look_once
 from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise

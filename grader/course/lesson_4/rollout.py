@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-from attention.explanations import attention_rollout
+from attention.explanation_maps import attention_rollout
 from torch import Tensor
 
 from grader.course.common.attention_words import attention_exercise

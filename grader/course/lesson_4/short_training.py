@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 import torch
-from attention.short_trainings import GATE, ShortTraining, answers_and_maps, train_short
+from attention.experiments.short_trainings import GATE, ShortTraining, answers_and_maps, train_short
 from torch import Tensor, nn
 
 from grader.course.trainings.checks import begins

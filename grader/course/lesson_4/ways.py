@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 import torch
-from attention.fusion_ways import ConcatenatedAttention, GatedCrossAttention, LearnedQueries
+from attention.image_into_text import ConcatenatedAttention, GatedCrossAttention, LearnedQueries
 from attention.masks import causal_mask
 from torch import Tensor
 

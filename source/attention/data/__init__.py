@@ -1,0 +1,1 @@
+"""Scenes of handwritten digits, plain and coloured, and questions about them."""
