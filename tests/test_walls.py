@@ -284,3 +284,12 @@ def test_a_cycle_and_its_layers_are_counted() -> None:
     graph = {"a": {"b"}, "b": {"c", "d"}, "c": {"b"}, "d": set()}
     assert cycles(graph) == [["b", "c"]]
     assert layers(graph) == {"d": 1, "b": 2, "c": 2, "a": 3}
+
+
+def test_the_reference_needs_no_trainings_measures_or_figures() -> None:
+    """What answers are checked against stands at the top of source/attention; only the padding's number lies in a folder."""
+    top = sorted((ROOT / "source" / "attention").glob("*.py"))
+    folders = tuple(f"attention.{file.parent.name}." for file in (ROOT / "source" / "attention").glob("*/__init__.py"))
+    wanted = {name for file in top for name in imported_names(file.read_text("utf-8")) if name.startswith(folders)}
+    assert len(folders) >= 5
+    assert wanted == {"attention.data.tokens"}
