@@ -25,6 +25,8 @@ from corpus.answers import CORPORA, answers
 from corpus.judging import self_check
 from grader.course import lessons
 
+# Rounding decides the rank that this driver finds, and so whether it goes wrong; the exercise says that it may.
+EITHER_WAY = ("2.2 lstsq_default_driver",)
 NUMBER = re.compile(r"−?\d+(\.\d+)?(e[+−-]?\d+)?")
 
 
@@ -44,7 +46,7 @@ def main() -> None:
     rows = []
     for stack, told in others:
         shared = [key for key in told if key in first[1]]
-        marks = [key for key in shared if told[key][0] != first[1][key][0]]
+        marks = [key for key in shared if told[key][0] != first[1][key][0] and key not in EITHER_WAY]
         words = [key for key in shared if alike(told[key][1]) != alike(first[1][key][1])]
         causes = [key for key in words if cause(told[key][1]) != cause(first[1][key][1])]
         for key in marks:
