@@ -147,8 +147,7 @@ MASKED = attention_exercise("1.6 Masked attention", masked_attention, """
         batch 3, 5 queries, 7 keys, d_k = 2, d_v = 11, mask = padding
         batch 2 × 3, 5 queries, 7 keys, d_k = 11, d_v = 1, mask = shared
         batch 2 × 3, 7 queries, 5 keys, d_k = 11, d_v = 13, mask = padding
-        5 queries, 7 keys, d_k = 3, d_v = 2, mask = keys
-        batch 2, 7 queries, 7 keys, d_k = 3, d_v = 5, mask = causal
+        5 queries, 7 keys, d_k = 3, d_v = 2, mask = keys; batch 2, 7 queries, 7 keys, d_k = 3, d_v = 5, mask = causal
         batch 1, 1 query, 5 keys, d_k = 3, d_v = 2, mask = each
     nowhere 2: a query that may look nowhere gets zeros
         e.g. 3 queries, 4 keys, d_k = 2, d_v = 1, mask = blank
@@ -158,7 +157,7 @@ MASKED = attention_exercise("1.6 Masked attention", masked_attention, """
         batch 1, 3 queries, 5 keys, d_k = 7, d_v = 2, mask = empty  # no True in the whole mask
     far 1: a hidden score far above the others takes nothing from them
         e.g. batch 2, 5 queries, 6 keys, d_k = 3, d_v = 2, mask = each, scale = 100.0, float64
-        batch 3, 11 queries, 7 keys, d_k = 3, d_v = 2, mask = each, scale = 100.0, float64
+        batch 5, 11 queries, 7 keys, d_k = 3, d_v = 2, mask = each, scale = 100.0, float64
     conduct 1
         batch 2, 5 queries, 7 keys, d_k = 3, d_v = 11, mask = each, float64
 """,
@@ -168,8 +167,7 @@ MASKED = attention_exercise("1.6 Masked attention", masked_attention, """
         "no mask": dict(draw=draw_attention),
         "conduct": dict(draw=draw_masked_gradients, probe=function_gradients, names={"function": "masked_attention"}),
     },
-    builds_on=("1.1", "1.2", "1.3", "1.4"), bans={"fused attention"}, difficulty=2, minutes=8,
-    review="Masked attention",
+    builds_on=("1.1", "1.2", "1.3", "1.4"), bans={"fused attention"}, difficulty=2, minutes=8, review="Masked attention",
     mistakes="""
     mask_inverted: The mask is turned around: it hides where it says True. True = may attend.
         ~mask  →  mask
