@@ -18,7 +18,7 @@ from grader.grading.allowance import Allowance, TookTooLong
 from grader.grading.decide import SEED, VERIFIED, decide, training_may_remember
 from grader.grading.follow_through import choose_verdict, follow_through, judged_again
 from grader.grading.graded import Graded, withheld
-from grader.grading.judge_run import EXPLAINING_SECONDS, JudgedAgain, RunJudge, Tell, say_shortened
+from grader.grading.judge_run import JudgedAgain, RunJudge, Tell, say_shortened
 from grader.grading.schedule import schedule
 from grader.grading.stand_ins import carried_on
 from grader.judge.built_ins import refuse_built_ins
@@ -38,6 +38,8 @@ from grader.submission.rebuild import Rebuilt, rebuild
 
 # CPU seconds for which this process may read the code of one submission. A whole lesson takes a tenth.
 READING_SECONDS = 15.0
+# And for which it may look for what explains the wrong answers.
+EXPLAINING_SECONDS = 45.0
 TOO_LONG = Problem(
     f"your code takes the grader more than {READING_SECONDS:g} s to read, as no lesson's does. Remove code that was "
     "generated or pasted, and submit again.",

@@ -29,8 +29,6 @@ NOTE = (
     f"{SHORT} steps.]\n"
 )
 
-# CPU seconds for which the grader may look for what explains the wrong answers of one submission.
-EXPLAINING_SECONDS = 45.0
 Tell = Callable[[Verdict], None]
 
 # Returns which exercises another run judges again. Arguments: the verdicts, and how the cells ended, by id.

@@ -237,21 +237,21 @@ def test_numbers_that_do_not_hold_are_named_by_the_check(course: Path, monkeypat
 
 
 @pytest.fixture
-def changing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
-    """Return a function that changes a module, and tells which exercises of lesson 1 have another digest for it."""
+def changing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
+    """Return a function that adds a line to a module, and tells which exercises of lesson 1 have another digest for it."""
     real = digests._file
     before = {one.id: exercise_digest(LESSON, one) for one in LESSON.exercises}
 
-    def change(module: str) -> list[str]:
-        copy = tmp_path / f"{module}.py"
-        copy.write_text(real(module).read_text("utf-8") + "\n#\n", "utf-8")
+    def change(module: str, line: str = "pass") -> list[str]:
+        copy = tmp_path / f"{module} {line}.py"
+        copy.write_text(real(module).read_text("utf-8") + f"\n{line}\n", "utf-8")
         monkeypatch.setattr(digests, "_file", lambda name: copy if name == module else real(name))
         return [one.id for one in LESSON.exercises if exercise_digest(LESSON, one) != before[one.id]]
 
     return change
 
 
-def test_a_digest_depends_on_what_the_numbers_are_computed_from(changing: Callable[[str], list[str]]) -> None:
+def test_a_digest_depends_on_what_the_numbers_are_computed_from(changing: Callable[..., list[str]]) -> None:
     everything = [one.id for one in LESSON.exercises]
     assert changing("grader.explain.mutants.operators") == everything
     assert changing("grader.build.reproducible") == everything
@@ -261,6 +261,9 @@ def test_a_digest_depends_on_what_the_numbers_are_computed_from(changing: Callab
     assert changing("grader.build.self_check") == []  # the notebook's code, which is compared byte by byte
     assert "1.4" in changing("attention.dot_product")
     assert changing("grader.course.lesson_2.heads") == []
+    for line in ("# Why.", '"""What."""', '"""What\n\nand why.\n"""', ""):
+        assert changing("grader.explain.mutants.operators", line) == []
+    assert changing("grader.explain.mutants.operators", "'#'.join([])")
 
 
 def test_an_exercise_is_found_where_it_is_declared() -> None:

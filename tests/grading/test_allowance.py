@@ -123,7 +123,7 @@ def test_an_explanation_that_takes_too_long_is_left_out_and_costs_nothing(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(judge_run, "diagnose", lambda *_: forever())
-    monkeypatch.setattr(judge_run, "EXPLAINING_SECONDS", 2.0)
+    monkeypatch.setattr(grading, "EXPLAINING_SECONDS", 2.0)
     graded = grade_answers(server, tmp_path, {"1.3": UNSCALED}).grade
     assert graded.status == "graded"
     assert 0 < graded.score < 100
