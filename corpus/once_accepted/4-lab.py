@@ -112,3 +112,10 @@ def patch_embedding(images: Tensor, weight: Tensor, bias: Tensor, cls: Tensor, p
         places = square[0].flatten(1).T
     tokens = torch.cat([cls.expand(len(tokens), 1, -1), tokens], dim=1) + torch.cat([own, places])
     return tokens.reshape(*images.shape[:-3], *tokens.shape[1:])
+
+
+# %% exercise="4.7" wrong="without the aligner's bias"
+def image_tokens(encoder, aligner, patches):
+    with torch.no_grad():
+        features = encoder(patches)
+    return features @ aligner.weight.T

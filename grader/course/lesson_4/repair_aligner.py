@@ -13,27 +13,31 @@ from grader.declare.drawn import drawn
 from grader.declare.probes import along, as_tensor, effects_of
 from grader.records import Value
 
-# Patches, weights of an encoder and an aligner, and a direction for the gradient of the tokens.
+# Patches, weights of an encoder and an aligner, and a direction for the gradient of the tokens. The bias is drawn last: another
+# order of draws would give each submission other hidden inputs than before.
 draw_features = drawn(
     image_patches="* patches pixels",
     encoder_weight="width pixels",
     aligner_weight="d_text width",
     direction="* patches d_text",
+    bias="d_text",
 )
 
 
-def make_layer(weight: Tensor, curved: bool) -> nn.Module:
-    """Make a linear layer without bias of this weight, with a tanh behind it where it is to be curved."""
-    linear = nn.Linear(*weight.shape[::-1], bias=False).to(weight)
-    linear.weight.data.copy_(weight)
-    return nn.Sequential(linear, nn.Tanh()) if curved else linear
+def make_parts(encoder_weight: Tensor, aligner_weight: Tensor, bias: Tensor) -> tuple[nn.Sequential, nn.Linear]:
+    """Make an encoder, a linear layer without bias and a tanh behind it, and an aligner, a linear layer."""
+    first = nn.Linear(*encoder_weight.shape[::-1], bias=False).to(encoder_weight)
+    aligner = nn.Linear(*aligner_weight.shape[::-1]).to(aligner_weight)
+    first.load_state_dict({"weight": encoder_weight})
+    aligner.load_state_dict({"weight": aligner_weight, "bias": bias})
+    return nn.Sequential(first, nn.Tanh()), aligner
 
 
 def tokens_values(
-    image_tokens, image_patches: Tensor, encoder_weight: Tensor, aligner_weight: Tensor, direction: Tensor
+    image_tokens, image_patches: Tensor, encoder_weight: Tensor, aligner_weight: Tensor, direction: Tensor, bias: Tensor
 ) -> Mapping[str, Value]:
     """Report the tokens, and which of encoder and aligner learns from them."""
-    encoder, aligner = make_layer(encoder_weight, True), make_layer(aligner_weight, False)
+    encoder, aligner = make_parts(encoder_weight, aligner_weight, bias)
     parameters = {"encoder": encoder[0].weight, "aligner": aligner.weight}
     tokens = along(image_tokens(encoder, aligner, image_patches), direction, "the tokens")
     if tokens.requires_grad:
@@ -46,10 +50,10 @@ def tokens_values(
 
 
 def tokens_conduct(
-    image_tokens, image_patches: Tensor, encoder_weight: Tensor, aligner_weight: Tensor
+    image_tokens, image_patches: Tensor, encoder_weight: Tensor, aligner_weight: Tensor, bias: Tensor
 ) -> Mapping[str, Value]:
     """Report whether patches and weights stay as they are, and the gradient mode after the call."""
-    encoder, aligner = make_layer(encoder_weight, True), make_layer(aligner_weight, False)
+    encoder, aligner = make_parts(encoder_weight, aligner_weight, bias)
 
     def call(patches: Tensor) -> Tensor:
         return as_tensor(image_tokens(encoder=encoder, aligner=aligner, patches=patches), "the tokens")
