@@ -184,6 +184,10 @@ MASKED = attention_exercise("1.6 Masked attention", masked_attention, """
         hidden score is far above the others, nothing of them is left: hide the scores before the softmax.
         scores.masked_fill(~mask, -torch.inf)  →  scores
         stable_softmax(scores)  →  (rest := stable_softmax(scores) * (1 if mask is None else mask)).div(rest.sum(-1, keepdim=True)).nan_to_num()
+    shared_out_with_a_least_sum: The softmax runs over hidden keys, too, and their weights are shared out to the others afterwards.
+        Where a hidden score is far above the others, nothing of them is left: hide the scores before the softmax.
+        scores.masked_fill(~mask, -torch.inf)  →  scores
+        stable_softmax(scores)  →  (rest := stable_softmax(scores) * (1 if mask is None else mask)).div(rest.sum(-1, keepdim=True).clamp(min=1e-9))
     nothing_left_to_share: The mask comes after the softmax, and each row is divided by what is left. Where nothing is left that
         is 0 divided by 0: hide the scores before the softmax.
         scores.masked_fill(~mask, -torch.inf)  →  scores

@@ -83,7 +83,7 @@ ORDER = attention_exercise("3.P7 Repair a misalignment", shuffle_questions, """
         = token_ids.flip(0), image_patches.flip(0)
     moved_along: All rows move along by one number, and stay in their old order. Draw a new order: torch.randperm.
         order = torch.randperm(len(token_ids), generator=generator)  →  order = torch.arange(len(token_ids)).roll(int(torch.randint(1, len(token_ids), (1,), generator=generator)))
-    with_repeats: Some questions are drawn twice and others never. An order has each of them once.
+    with_repeats: Some questions come twice and others not at all. An order has each of them once.
         torch.randperm(len(token_ids),  →  torch.randint(len(token_ids), (len(token_ids),),
     patches_shuffled: The patches inside an image change places, and no question does. Draw an order of the rows: of
         len(token_ids).

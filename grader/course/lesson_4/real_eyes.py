@@ -167,6 +167,10 @@ VIT_ATTENTION = attention_exercise("4.19 Attention with a real layer", vit_atten
     heads_take_turns: The heads take every H-th number. A head holds neighbours: its own d_head numbers in a row.
         unflatten(-1, (heads, width)).transpose(-3, -2)  →  unflatten(-1, (width, heads)).movedim(-1, -3)
         seen.transpose(-3, -2).flatten(-2)  →  seen.movedim(-3, -1).flatten(-2)
+    vit_split_as_they_lie: The heads are cut out as they lie, so a head gets numbers of several tokens. Cut d_model into H × d_head, and
+        move the heads' axis in front of the tokens.
+        unflatten(-1, (heads, width)).transpose(-3, -2)  →  reshape(*tokens.shape[:-2], heads, -1, width)
+        seen.transpose(-3, -2).flatten(-2)  →  seen.reshape(tokens.shape)
     vit_joined_as_they_lie: The heads are joined as they lie, so a token gets numbers of other tokens. Move their axis behind that of the tokens first.
         seen.transpose(-3, -2).flatten(-2)  →  seen.reshape(tokens.shape)
     vit_without_projection: The heads are joined, and W_O is missing at the end.

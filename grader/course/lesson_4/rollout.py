@@ -81,6 +81,10 @@ ROLLOUT = attention_exercise("4.1 Attention rollout", attention_rollout, """
     largest_head: The largest weight among the heads is taken. Take their mean.
         cross_map.mean(-3)  →  cross_map.amax(-3)
         weights.mean(-3)  →  weights.amax(-3)
+    largest_head_shared_out: The largest weight among the heads is taken, and each row is divided by its sum. Take the mean of
+        the heads.
+        cross_map.mean(-3)  →  torch.nn.functional.normalize(cross_map.amax(-3), p=1, dim=-1)
+        weights.mean(-3)  →  torch.nn.functional.normalize(weights.amax(-3), p=1, dim=-1)
     sum_of_heads: The heads are added up. Take their mean, so that the rows sum to 1.
         cross_map.mean(-3)  →  cross_map.sum(-3)
         weights.mean(-3)  →  weights.sum(-3)

@@ -85,7 +85,7 @@ def rotate_odd(rotate, odd: Tensor, even: Tensor, positions: Tensor) -> Mapping[
 
 ROTATE = attention_exercise("4.10 Rotary positions", rotate, """
     values 2: each pair of neighbours is turned by its own angle
-        e.g. n = 2, d = 4; n = 3, d = 6, base = 100.0; n = 2, d = 4, places = float64
+        e.g. n = 2, d = 4; n = 3, d = 6, base = 100.0; n = 2, d = 4, places = float64; n = 3, d = 4, fractions = True
         n = 7, d = 6; n = 5, d = 2; n = 3, d = 10, base = 50.0; n = 5, d = 8, fractions = True; n = 5, d = 4, places = float64
     relation 1 after nothing: a score depends on the distance of query and key alone, and lengths stay
         e.g. n = 3, d = 4, shift = 5
@@ -133,6 +133,8 @@ ROTATE = attention_exercise("4.10 Rotary positions", rotate, """
     halves_come_back: The pairs are right, but come back as two halves. Put each pair back as neighbours: stack on a
         new last axis, then flatten.
         = torch.cat([result[..., 0::2], result[..., 1::2]], dim=-1)
+    places_cut_to_whole_numbers: The places are cut to whole numbers. A place may be a fraction: take them as they are.
+        + positions = positions.long()
     mirrored: Both lines have a plus, and so lengths change. In a turn exactly one of the two has a minus.
         first * cos - second  →  first * cos + second
     sines_added: Sine and cosine are added to the vectors, as the first transformer did. Turn each pair by them.

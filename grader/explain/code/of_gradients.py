@@ -49,13 +49,20 @@ def _without_slope(flow: Flow) -> Iterator[Found]:
             yield line, f"`{called_name(node)}` has no slope, and no gradient passes through it"
 
 
+def _cut_inside(node: ast.Call) -> bool:
+    """Tell whether what a call gets was cut off before, as in `float(x.item())`."""
+    return any(
+        isinstance(inner, ast.Attribute) and inner.attr in CUTS for part in node.args for inner in ast.walk(part)
+    )
+
+
 def _cuts(flow: Flow) -> Iterator[tuple[set[Place], int, str]]:
     """Find the expressions that cut off what they hold: their places, a line, and what is said of it."""
     for _, node in flow.expressions():
         says = ""
         if isinstance(node, ast.Attribute) and node.attr in CUTS and flow.holds(node.value):
             says = CUTS[node.attr]
-        elif isinstance(node, ast.Call) and flow.holds(node):
+        elif isinstance(node, ast.Call) and flow.holds(node) and not _cut_inside(node):
             name, function = called_name(node), text_of(node.func)
             if function in COPIES:
                 says = f"`{function}(…)` copies plain numbers, and no gradient passes through them"

@@ -3,6 +3,8 @@
 import ast
 from collections.abc import Callable, Iterator
 
+from torch import Tensor
+
 from grader.explain.code.data_flow import SIZES, Flow, Found, Place, base_of, place_of, targets_and_value
 from grader.explain.code.read_code import (
     called_name,
@@ -204,6 +206,10 @@ def slips(flow: Flow) -> Iterator[Found]:
                 and not of_size
             ):
                 yield line, "`==` compares; `=` gives a value"
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute):
+            name = node.targets[0].attr
+            if name.endswith("_") and callable(getattr(Tensor, name, None)):
+                yield line, f"`{name}` is a function, and `=` only puts a value in its place: call it"
 
 
 INFINITE = ("math.inf", "torch.inf", "np.inf", "float('inf')", "float('-inf')")

@@ -1,7 +1,7 @@
 """Say how the parameters of a layer differ from those that the task asks for."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 Shapes = Mapping[str, tuple[int, ...]]
@@ -9,7 +9,7 @@ Shapes = Mapping[str, tuple[int, ...]]
 NAME_AND_SHAPE = re.compile(r"^([\w.]+)(?: \(([\d, ]*)\))?$")
 
 
-def of_parameters(got: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
+def of_parameters(got: Mapping[str, Any], expected: Mapping[str, Any], source: str = "") -> str:
     """Compare the lists of parameters among the returned values; "" if there are none, or if they are the same.
 
     A probe returns them as ["linear.weight (3, 7)", …], as ["linear.weight", …], or as {"linear.weight": [3, 7], …}.
@@ -24,7 +24,10 @@ def of_parameters(got: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
     if missing and all((name.rpartition(".")[2], wants[name]) in kinds for name in missing):
         return f"Your layer has {_listed(extra)}; the task asks for {_listed(missing)} and no more."
     if missing:
-        why = " Is it made in __init__, as an nn.Module or nn.Parameter, and kept as self.…?"
+        why = (
+            _second_name(missing, source)
+            or " Is it made in __init__, as an nn.Module or nn.Parameter, and kept as self.…?"
+        )
         return f"The layer lacks the parameter{'s' * (len(missing) > 1)} {_listed(missing)}.{why}"
     if extra:
         if all(name.endswith("bias") for name in extra):
@@ -37,6 +40,14 @@ def of_parameters(got: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
         turned = " nn.Linear takes the width that comes in first, then the one that goes out."
         return f"`{wrong}` has the shape {has[wrong]}, expected {wants[wrong]}: its two widths have changed places.{turned}"
     return f"`{wrong}` has the shape {has[wrong]}, expected {wants[wrong]}."
+
+
+def _second_name(missing: Iterable[str], source: str) -> str:
+    """Say which of the layers is another's second name, as in `self.a = self.b = nn.Linear(2, 2)`; "" if none is."""
+    for layer in {name.partition(".")[0]: None for name in missing}:
+        if re.search(rf"self\.{layer} *= *self\.\w+ *(=|$)|self\.\w+ *= *self\.{layer} *=[^=]", source, re.MULTILINE):
+            return f" `self.{layer}` is a second name for another layer: make one of its own."
+    return ""
 
 
 def _of_roles(has: Shapes, wants: Shapes) -> str:
