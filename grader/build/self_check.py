@@ -43,7 +43,8 @@ class NotYet(AssertionError):
     def _render_traceback_(self) -> list[str]:
         first, *more = str(self).splitlines()
         if self.is_shown:
-            return [f"{first.partition(' — ')[0]}: not right yet"]
+            # On a phone JupyterLab breaks a longer line in mid-word.
+            return [f"{first.partition(' ')[0]}: not right yet"]
         return [f"{BOLD}✘ {first}{PLAIN}", *more]
 
     @cached_property  # IPython asks for the traceback twice

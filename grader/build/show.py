@@ -11,7 +11,7 @@ from torch import Tensor
 from grader.judge.compare import first_place, places_off
 
 # A line that is too long is broken between words. Colours are those of the notebook, light or dark.
-HTML = """<div style="max-width: 60em; overflow-wrap: anywhere"><strong>✘ {first}</strong>{folded}</div>"""
+HTML = """<div style="max-width: 60em; padding-left: 0.6em; overflow-wrap: anywhere"><strong>✘ {first}</strong>{folded}</div>"""
 FOLDED = """<details><summary>The example and its numbers</summary>
 <pre style="white-space: pre-wrap; word-break: normal; margin: 0.4em 1.2em">{more}</pre></details>"""
 
@@ -70,7 +70,10 @@ def show_rich(message: str) -> bool:
 
 
 def as_html(message: str) -> str:
-    """Write a message as HTML: its first line in bold, what stands between backticks as code, the rest folded."""
+    """Write a message as HTML: its first line in bold, the rest folded, what stands between backticks as code."""
     first, _, more = message.partition("\n")
-    first = re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(first, quote=False))
-    return HTML.format(first=first, folded=FOLDED.format(more=escape(more, quote=False)) if more else "")
+    return HTML.format(first=_with_code(first), folded=FOLDED.format(more=_with_code(more)) if more else "")
+
+
+def _with_code(text: str) -> str:
+    return re.sub(r"`([^`\n]+)`", r"<code>\1</code>", escape(text, quote=False))

@@ -176,7 +176,7 @@ def choose_verdict(lesson: Lesson, verdict: Verdict, followed: Verdict | None) -
     names = ", ".join(followed.stand_ins)
     if lesson.follow_through:
         note = f"Judged with a stand-in for {names}, so that one mistake is not paid for twice."
-        return replace(followed, notes=(*verdict.notes, note))
+        return replace(followed, notes=(*followed.notes, note))
     note = f"With a stand-in for {names} this would be {followed.points:g} of {followed.max_points:g} points."
     return replace(
         verdict, stand_ins=followed.stand_ins, other=replace(followed, other=None), notes=(*verdict.notes, note)

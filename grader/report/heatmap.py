@@ -19,6 +19,7 @@ MOST_COLUMNS_WITH_NUMBERS = 8  # a wider map has no values in its cells
 # colour-blindness can read both scales.
 VIRIDIS = ("#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725")
 DIVERGING = ("#053061", "#2166ac", "#4393c3", "#92c5de", "#f7f7f7", "#f4a582", "#d6604d", "#b2182b", "#67001f")
+SAME = "The two maps are the same."  # then one is shown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +66,8 @@ def figure(heatmap: Heatmap) -> Figure | None:
         _panel("reference", expected, VIRIDIS, low, high),
         _panel("yours − reference", difference, DIVERGING, -span, span),
     )
-    return Figure(title=heatmap.title, caption=_caption(difference), panels=panels)
+    caption = _caption(difference)
+    return Figure(title=heatmap.title, caption=caption, panels=panels[:1] if caption == SAME else panels)
 
 
 def _caption(difference: Matrix) -> str:
@@ -77,7 +79,7 @@ def _caption(difference: Matrix) -> str:
         return f"Yours holds NaN or infinite numbers, first at query {row + 1}, key {column + 1}."
     row, column = max(places, key=lambda place: abs(difference[place[0]][place[1]]))
     if abs(difference[row][column]) < 5e-6:
-        return "The two maps are the same."
+        return SAME
     word = "more" if difference[row][column] > 0 else "less"
     return (
         f"They differ most at query {row + 1}, key {column + 1}: yours gives it {abs(difference[row][column]):.2g} {word} "

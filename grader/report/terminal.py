@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
+from rich.padding import Padding
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
@@ -120,11 +121,18 @@ def _short(text: str, longest: int) -> str:
 def details(grade: Grade) -> RenderableType:
     """Lay out one submission: every exercise with its failed checks, hint and notes, then the flags."""
     score = "not graded" if grade.score is None else f"{number(grade.score)} of {number(grade.max_score)}"
-    lines = [Text(f"{clean(grade.student)}  {clean(grade.assignment)}  {score}", style="bold")]
+    lines: list[RenderableType] = [Text(f"{clean(grade.student)}  {clean(grade.assignment)}  {score}", style="bold")]
     if grade.message:
         lines.append(Text(f"{grade.status}: {clean(grade.message)}"))
+    of_note: dict[str, list[str]] = {}
+    for verdict in grade.verdicts:
+        for note in verdict.notes:
+            of_note.setdefault(note, []).append(verdict.id)
     for verdict in grade.verdicts:
         lines += _exercise(verdict)
+        lines += [_below(f"note: {note}", "dim") for note in verdict.notes if len(of_note[note]) == 1]
+    shared = {note: ids for note, ids in of_note.items() if len(ids) > 1}
+    lines += [_below(f"note on {', '.join(ids)}: {note}", "dim") for note, ids in shared.items()]
     lines.append(Text())
     for flag in grade.flags:
         where = f" in {clean(flag.exercise)}" if flag.exercise else ""
@@ -133,29 +141,32 @@ def details(grade: Grade) -> RenderableType:
     return Group(*lines, Text(ran, style="dim"))
 
 
-def _exercise(verdict: Verdict) -> Iterator[Text]:
-    """Yield the lines about one exercise."""
+def _below(text: str, style: str = "") -> RenderableType:
+    """Lay out what stands below an exercise: indented, in all its lines."""
+    return Padding(Text(clean(text), style=style), (0, 0, 0, 4))
+
+
+def _exercise(verdict: Verdict) -> Iterator[RenderableType]:
+    """Yield the lines about one exercise, without its notes."""
     name = kind(verdict)
     worth = f"{number(verdict.points)} of {number(verdict.max_points)}" if verdict.max_points else "practice"
     yield Text.assemble(
         (f"{SYMBOLS[name][0]} ", COLOURS[name]), (f"{verdict.id} {clean(verdict.title)}", "bold"), f"  {worth}"
     )
     if verdict.hint:
-        yield Text(f"    {clean(verdict.hint)}")
+        yield _below(verdict.hint)
     for line in clean_lines(verdict.excerpt).splitlines():
         yield Text(f"    {line}", no_wrap=True, overflow="ellipsis")  # the caret stands below its character
     # The numbers of one check: those of the others differ, and say the same.
     failed = [(check, said) for check, said in zip(verdict.checks, check_messages(verdict), strict=True)
               if check.outcome is not Outcome.PASSED]  # fmt: skip
     if not failed or verdict.outcome is Outcome.MISSING or said_once(verdict):
-        yield from [Text(f"    {clean(verdict.message)}")] if verdict.message else []
+        yield from [_below(verdict.message)] if verdict.message else []
     else:
         (first, said), *others = failed
-        yield Text(f"    {clean(first.title)}: {clean(said)}", style="dim" if verdict.hint else "")
+        yield _below(f"{first.title}: {said}", "dim" if verdict.hint else "")
         if others:
-            yield Text(f"    also: {'; '.join(clean(check.title) for check, _ in others)}", style="dim")
-    for note in verdict.notes:
-        yield Text(f"    note: {clean(note)}", style="dim")
+            yield _below(f"also: {'; '.join(check.title for check, _ in others)}", "dim")
 
 
 # ---------------------------------------------------------------- progress
@@ -172,7 +183,7 @@ def as_they_come(console: Console) -> Iterator[Callable[[Verdict], None] | None]
         yield None
         return
     with Live(console=console, transient=True, auto_refresh=False) as live:
-        told: dict[str, Text] = {}
+        told: dict[str, RenderableType] = {}
 
         def tell(verdict: Verdict) -> None:
             told[verdict.id] = next(_exercise(verdict))

@@ -7,9 +7,7 @@ import sys
 
 from grader.build.show import as_html, show_rich
 
-MESSAGE = (
-    "1.3 scaled_scores — Divide by `√d_k`, not by `a<b`.\n2 queries, 3 keys: scores[0] is 1 & not 2\n    query = [[1]]"
-)
+MESSAGE = "1.3 scaled_scores — Divide by `√d_k`, not by `a<b`.\n2 queries: line 2: `x & y`: scores[0] is 1 & not 2\n    query = [[1]]"
 IN_A_KERNEL = """
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
@@ -22,7 +20,7 @@ with capture_output() as shown:
     error = NotYet("1.1 f — wrong\\nnumbers")
     lines = error._render_traceback_()
     assert lines == error._render_traceback_()  # IPython asks twice
-assert lines == ["1.1 f: not right yet"], lines
+assert lines == ["1.1: not right yet"], lines
 (one,) = shown.outputs
 assert one.data["text/plain"] == "✘ 1.1 f — wrong\\nnumbers", one.data
 assert "<strong>✘ 1.1 f — wrong</strong>" in one.data["text/html"]
@@ -34,7 +32,7 @@ def test_what_to_do_is_bold_and_the_numbers_are_folded() -> None:
     bold, _, folded = html.partition("</strong>")
     assert bold.endswith("✘ 1.3 scaled_scores — Divide by <code>√d_k</code>, not by <code>a&lt;b</code>.")
     assert "<details><summary>" in folded
-    assert "scores[0] is 1 &amp; not 2\n    query = [[1]]</pre>" in folded
+    assert "line 2: <code>x &amp; y</code>: scores[0] is 1 &amp; not 2\n    query = [[1]]</pre>" in folded
     assert "<details>" not in as_html("1.3 f — one line says it all")
 
 

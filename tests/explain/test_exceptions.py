@@ -68,10 +68,15 @@ class Looks:
         raise AssertionError("expecting key weights shape of (4, 3), but got torch.Size([4, 4])")
 
 
+def newer_root(x: float) -> float:
+    """Refuse a negative number in the words of Python 3.14."""
+    raise ValueError(f"expected a nonnegative input, got {float(x)}")
+
+
 NAMES = {"Looks": Looks, "torch": torch, "nn": nn, "F": F, "math": math}
 CALLER = {"pair": pair, "as_tensor": as_tensor, "copy": copy, "grad": gradients, "B": in_batch}
 CALLER |= {"number": as_number, "load": load, "learned": learned}
-CALLER |= {"Both": Both, "summed": summed}
+CALLER |= {"Both": Both, "summed": summed, "newer_root": newer_root}
 CALLER |= {"q": torch.rand(2, 4), "k": torch.rand(3, 4)}
 
 

@@ -315,3 +315,31 @@ def test_what_looks_alike_is_not_taken_for_the_cause(exercise: str, answer: str,
     judged = verdict(lesson, lesson.exercise(exercise), answer)
     assert judged.outcome is Outcome.FAILED
     assert not_said not in judged.hint
+
+
+GROUPED = """
+def grouped_attention(query, key, value, mask=None):
+    heads, groups = query.shape[-3], key.shape[-3]
+    if heads % groups != 0:
+        raise ValueError
+    shared = query.unflatten(-3, (groups, heads // groups))
+    scores = shared @ key.unsqueeze(-3).mT / query.shape[-1] ** 0.5
+    if mask is not None:
+        mask = {} if mask.dim() > 2 else mask
+        scores = {}
+    return (scores.softmax(-1) @ value.unsqueeze(-3)).flatten(-4, -3)
+"""
+
+
+@pytest.mark.parametrize(
+    ("axes", "masked", "said"),
+    [
+        ("mask.unsqueeze(-3)", "scores.masked_fill(~mask, -torch.inf)", "no axis for the heads"),
+        ("mask[:, None]", "torch.where(mask, scores, -torch.inf)", "no axis for the heads"),
+        ("mask", "scores.masked_fill(~mask, -torch.inf)", "lacks two axes"),
+    ],
+)
+def test_a_mask_that_meets_the_groups_is_told_of_its_axes(axes: str, masked: str, said: str) -> None:
+    """With as many groups as batch entries it broadcast, and more heads came out: "was something appended?"."""
+    lesson = lessons()["4-lab"]
+    assert said in verdict(lesson, lesson.exercise("4.12"), GROUPED.format(axes, masked)).hint

@@ -117,7 +117,11 @@ def test_form_of_a_tensor(change, says):
         (torch.tensor([1.0, 3.0]), torch.tensor(5.0), "One number is due for the loss; several came back."),
         (torch.randn(2, 3, 4, 5), FLAT, "The loss came with too many axes."),
         (torch.randn(3, 2), torch.randn(1, 2, 3, 4, 5), "The loss came with too few axes."),
-        (FLAT.float(), FLAT.double(), "The inputs are float64, and the loss came as float32."),
+        (
+            FLAT.float(),
+            FLAT.double(),
+            "The inputs are float64, and the loss came as float32, as does all that is made without dtype=…, or by `.float()`.",
+        ),
         (FLAT, FLAT > 0, "The loss came as numbers. True and False are due: a bool tensor."),
         ((FLAT > 0).float(), FLAT > 0, "The loss came as numbers 0 and 1."),
         (torch.zeros(5, 7).masked_fill(FLAT > 0, -torch.inf), FLAT > 0, "The loss came as 0 and −∞"),

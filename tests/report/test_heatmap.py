@@ -35,7 +35,8 @@ def test_one_scale_and_rows_from_above():
 
 def test_the_same_map_is_said_to_be_the_same():
     same = ((0.25, 0.75),)
-    assert figure(Heatmap(title="t", got=same, expected=same)).caption == "The two maps are the same."
+    alike = figure(Heatmap(title="t", got=same, expected=same))
+    assert (alike.caption, [panel.title for panel in alike.panels]) == ("The two maps are the same.", ["yours"])
 
 
 def test_less_is_less():

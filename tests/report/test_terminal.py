@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 from rich.console import Console
 
@@ -98,6 +99,16 @@ def test_details_say_what_came_back_and_what_to_do():
     assert "note: two cells define SelfAttention; the last one counted" in shown(details(PARTLY))
     assert "flag: uses-builtin in 1.4: F.scaled_dot_product_attention" in shown(details(PARTLY))
     assert "not graded" in shown(details(FAULT))
+
+
+def test_wrapped_lines_stay_below_their_exercise_and_a_note_on_several_is_said_once():
+    first, *others = MISTAKEN.verdicts
+    noted = [replace(one, notes=("Judged with a stand-in for 1.0.",)) for one in others]
+    text = shown(details(replace(MISTAKEN, verdicts=(first, *noted))), width=40)
+    assert all(row.startswith(("    ", *"✓✗")) for row in text.splitlines()[1:-2]), text
+    assert text.count("Judged with") == 1
+    ids = ", ".join(one.id for one in noted)
+    assert f"note on {ids}: Judged with a stand-in for 1.0." in " ".join(text.split())
 
 
 def test_progress_elsewhere_than_on_a_terminal_is_plain_lines(monkeypatch):

@@ -47,7 +47,7 @@ GROUPED = attention_exercise("4.12 Grouped queries", grouped_attention, """
         batch 2 × 3, 4 heads, 4 groups, 5 queries, 3 keys, d = 2, d_v = 7
     mask 1: the mask holds for every head, with and without a batch
         e.g. 4 heads, 2 groups, 2 queries, 3 keys, d = 2, d_v = 3, mask = one for all
-        e.g. batch 2, 2 heads, 1 group, 2 queries, 3 keys, d = 2, d_v = 3, mask = each
+        e.g. batch 3, 4 heads, 2 groups, 3 queries, 5 keys, d = 2, d_v = 1, mask = each
         6 heads, 3 groups, 5 queries, 7 keys, d = 2, d_v = 3, mask = one for all
         batch 3, 4 heads, 2 groups, 5 queries, 7 keys, d = 2, d_v = 3, mask = each
         batch 5 × 2, 6 heads, 2 groups, 3 queries, 7 keys, d = 2, d_v = 5, mask = padding

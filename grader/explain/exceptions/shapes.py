@@ -100,6 +100,8 @@ def _wrong_mask(name: str, mask: Shape, scores: Shape) -> str:
         return ""
     if whole and len(mask) >= 3 and _broadcasts((*mask[:-2], 1, *mask[-2:]), scores):
         return f"`{name}` has no axis for the heads. Give it one in front of its last two: .unsqueeze(-3)."
+    if whole and len(mask) >= 3 and _broadcasts((*mask[:-2], 1, 1, *mask[-2:]), scores):
+        return f"`{name}` lacks two axes in front of its last two. Give it both: .unsqueeze(-3), twice."
     if whole and len(mask) >= 3 and mask[-2] == 1 and _broadcasts((*mask[:-3], 1, mask[-3], mask[-1]), scores):
         return (
             f"An axis of length 1 stands at the wrong place in `{name}`."

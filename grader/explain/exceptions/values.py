@@ -125,7 +125,7 @@ TypeError: (?:len\(\) of|iteration over) a 0-d tensor
     The tensor is a single number here, and has no axes.
 TypeError: list is not a Module subclass
     nn.Sequential takes the layers one by one, not as a list.
-ValueError: math domain error
+ValueError: (?:math domain error|expected a (?:positive|nonnegative) input)
     There is no root of a negative number, and no logarithm of 0 or less.
 ZeroDivisionError
     The divisor is 0 here.

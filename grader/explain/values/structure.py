@@ -104,8 +104,7 @@ def _dtypes(the: str, got: Tensor, want: Tensor) -> Iterator[str]:
         yield f"{sentence(the)} came as whole numbers ({came}). {due} is due, as in the inputs."
     elif due == "float64":
         yield (
-            f"The inputs are float64, and {the} came as {came}. Tensors that you make yourself are float32 unless you say "
-            "dtype=…, and `.float()` makes float32 of all."
+            f"The inputs are float64, and {the} came as {came}, as does all that is made without dtype=…, or by `.float()`."
         )
     elif came == "float64":
         yield f"{sentence(the)} came as float64. Bring it back to the dtype of the inputs."
