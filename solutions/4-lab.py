@@ -629,7 +629,7 @@ show_word_maps(of_words["maps"], of_words["pieces"])
 
 # %% [markdown]
 # *One sentence and four heads: tokens ask at the left and answer below. In layer 0, head 2 each token looks at the one before it,
-# and at nothing else. In layer 1, head 8 most look at the one behind. In layer 2, head 9 nearly all look at [CLS]. In the last layer,
+# and at nothing else. In layer 1, head 8 most look at the one after it. In layer 2, head 9 nearly all look at [CLS]. In the last layer,
 # head 11 all look at `cat` and `birds`.*
 #
 # **Predict first.** A head that finds nothing to look at must put its weight somewhere. Which share of their weight do words give
@@ -645,14 +645,21 @@ show_each_head(dict(zip(LOOKS, of_words["looks"], strict=True)), "weight", 1)
 
 # %% [markdown]
 # *Five panels, a field for each head: layers to the right, heads downwards; what words give the word before, themselves, the word
-# behind, [CLS] and [SEP], on average over 48 sentences. Bright: one field under "word before", one under "word behind", and nearly
+# after, [CLS] and [SEP], on average over 48 sentences. Bright: one field under "word before", one under "word after", and nearly
 # all of layers 1 to 5 under [CLS].*
 #
 # - **One head looks back, always.** Layer 0, head 2 gives the word before 1.00, and in no sentence less than 0.99. Layer 1, head 8 gives
-#   the word behind 0.67.
-# - **It follows places, not words.** With the words of each sentence in another order (five times) the two have 1.00 and 0.70 to
-#   0.73; with words drawn from the vocabulary by chance (three times) 1.00 and 0.52. Without the learned places 0.13 and 0.02. With
-#   the places of the words in reverse 0.00 and 0.00.
+#   the word after 0.67.
+# - **It follows places, not words**, and so does the other, mostly:
+#
+#   | what they read | head 2 gives the word before | head 8 gives the word after |
+#   |---|--:|--:|
+#   | the sentences | 1.00 | 0.67 |
+#   | their words in another order, five times | 1.00 | 0.70 to 0.73 |
+#   | words of the vocabulary, drawn by chance, three times | 1.00 | 0.52 |
+#   | the sentences without the learned places | 0.13 | 0.02 |
+#   | the sentences with the places in reverse | 0.00 | 0.00 |
+#
 # - **"A diagonal with off-diagonals"**, a head that looks at a word and at both of its neighbours, we did not find. Even weights have
 #   0.26 on these three. Only the same two heads have more than half there (1.00 and 0.72), and look to one side.
 # - **Words rest on [CLS]**: 0.52 in layers 1 to 5, and 0.03 on [SEP]. We had expected [SEP]: larger BERTs rest there, with more than
