@@ -150,7 +150,9 @@ def test_where_200_steps_were_too_few_400_are_enough(seed: int) -> None:
     assert places(PairFinder(2), seed, 400) > 0.9
 
 
-@pytest.mark.parametrize("finder", [lambda: PairFinder(2, both=False), lambda: PairFinder(1)], ids=["one way", "one layer"])
+@pytest.mark.parametrize(
+    "finder", [lambda: PairFinder(2, both=False), lambda: PairFinder(1)], ids=["one way", "one layer"]
+)
 def test_more_steps_do_not_help_where_a_direction_or_a_layer_is_missing(finder) -> None:
     """0.11 to 0.12 after four times as many."""
     assert "the task needs both directions *and* both layers" in PROSE
