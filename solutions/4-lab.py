@@ -70,7 +70,7 @@ print(f"PyTorch {torch.__version__} on {device}")
 
 # %% provided="attention.experiments.progress"
 
-# %% provided="attention.experiments.recipe"
+# %% provided="attention.experiments.recipe:MODEL ALIGN_STEPS STEPS LEARNING_RATE draw_start learning_rate most_digits training_questions adamw train"
 
 # %% provided="attention.measures.predictions"
 
@@ -430,7 +430,8 @@ need("cls_maps", "4.21")
 show_layers(pictures["temple"], cls_maps["temple"], shown_layers)
 
 # %% [markdown]
-# *The temple, and what [CLS] looks at: a column for each of the twelve layers, a row for each head. Layers 1 to 5 are mostly dark;
+# *The temple, and what [CLS] looks at: a column for each of the twelve layers, a row for each head (without the weights: two
+# layers, a row each). Layers 1 to 5 are mostly dark;
 # from layer 7 on the temple, its edges or its roofs light up. In the last layer, head 3 shows the opposite: sky and trees are
 # lighter than the temple, which is dark.*
 
@@ -629,7 +630,7 @@ show_word_maps(of_words["maps"], of_words["pieces"])
 
 # %% [markdown]
 # *One sentence and four heads: tokens ask at the left and answer below. In layer 0, head 2 each token looks at the one before it,
-# and at nothing else. In layer 1, head 8 most look at the one behind. In layer 2, head 9 nearly all look at [CLS]. In the last layer,
+# and at nothing else. In layer 1, head 8 most look at the one after it. In layer 2, head 9 nearly all look at [CLS]. In the last layer,
 # head 11 all look at `cat` and `birds`.*
 #
 # **Predict first.** A head that finds nothing to look at must put its weight somewhere. Which share of their weight do words give
@@ -645,14 +646,21 @@ show_each_head(dict(zip(LOOKS, of_words["looks"], strict=True)), "weight", 1)
 
 # %% [markdown]
 # *Five panels, a field for each head: layers to the right, heads downwards; what words give the word before, themselves, the word
-# behind, [CLS] and [SEP], on average over 48 sentences. Bright: one field under "word before", one under "word behind", and nearly
+# after, [CLS] and [SEP], on average over 48 sentences. Bright: one field under "word before", one under "word after", and nearly
 # all of layers 1 to 5 under [CLS].*
 #
 # - **One head looks back, always.** Layer 0, head 2 gives the word before 1.00, and in no sentence less than 0.99. Layer 1, head 8 gives
-#   the word behind 0.67.
-# - **It follows places, not words.** With the words of each sentence in another order (five times) the two have 1.00 and 0.70 to
-#   0.73; with words drawn from the vocabulary by chance (three times) 1.00 and 0.52. Without the learned places 0.13 and 0.02. With
-#   the places of the words in reverse 0.00 and 0.00.
+#   the word after 0.67.
+# - **It follows places, not words**, and so does the other, mostly:
+#
+#   | what they read | head 2 gives the word before | head 8 gives the word after |
+#   |---|--:|--:|
+#   | the sentences | 1.00 | 0.67 |
+#   | their words in another order, five times | 1.00 | 0.70 to 0.73 |
+#   | words of the vocabulary, drawn by chance, three times | 1.00 | 0.52 |
+#   | the sentences without the learned places | 0.13 | 0.02 |
+#   | the sentences with the places in reverse | 0.00 | 0.00 |
+#
 # - **"A diagonal with off-diagonals"**, a head that looks at a word and at both of its neighbours, we did not find. Even weights have
 #   0.26 on these three. Only the same two heads have more than half there (1.00 and 0.72), and look to one side.
 # - **Words rest on [CLS]**: 0.52 in layers 1 to 5, and 0.03 on [SEP]. We had expected [SEP]: larger BERTs rest there, with more than
@@ -1082,14 +1090,14 @@ show_quality(OUR_QUALITY, quality)
 # both numbers, and an orange mark for yours. For "where" the rows go down from top to bottom as far as rollout, which has
 # the longest bar. For "what" and "read" the first three rows are nearly the same. A random order is at 0. The last row has no mark.*
 #
-# The last row asks the model and not its maps: blank each patch in turn, and sort the patches by what the answer loses. In 44 of our
-# 45 comparisons none of the four maps was better than that. Three things surprised us:
+# The last row asks the model and not its maps: blank each patch in turn, and sort the patches by what the answer loses. In 47 of our
+# 48 comparisons none of the four maps was better than that. Three things surprised us:
 #
-# - **No explanation is the best for all questions.** Gradient × attention is the best of the four for "where" in 15 of 15 runs. For
-#   "what" the value-weighted map beats it in 13 of 15.
+# - **No explanation is the best for all questions.** Gradient × attention is the best of the four for "where" in 16 of 16 runs. For
+#   "what" the value-weighted map beats it in 13 of 16.
 # - **The head average is nearly as good as the best for "what"**, although lesson 3 taught you to distrust it: there two or three
 #   heads look at the patch in question.
-# - **Rollout is the last of the four for "where" and for "what" in 15 of 15 runs**, though it uses more of the model than the head
+# - **Rollout is the last of the four for "where" and for "what" in 16 of 16 runs**, though it uses more of the model than the head
 #   average does. Look into that first.
 
 # %% id="earlier-words" draws="1"
@@ -1117,7 +1125,7 @@ for task, questions in held.items():
 # 0.756 to 0.849 for rollout. It was below the head average at 5 of 5 seeds. We had expected a gain. Why there is none, we do not
 # know.
 
-# %% provided="attention.real.real_changes"
+# %% provided="attention.real.real_changes:last_cls squares_of pictures_of mean_colour order_by"
 
 # %% [markdown]
 # ### The same on a photo
@@ -1240,9 +1248,9 @@ show_heads_by_task(
 # %% [markdown]
 # *Three panels, a bar for each head, for all heads and for uniform weights; the dotted line is chance. "Where": shuffling head 0
 # brings the share of unchanged words down to chance, shuffling any other head changes nothing. "What" and "read": heads 1 and 3
-# cost a quarter to a third each, the others hardly anything. All heads at once, or equal weights: chance or below.*
+# cost a quarter to a third each, the others hardly anything. All heads at once, or equal weights: about chance, or less.*
 #
-# So each paper has a head of this model on its side. At seed 0, with the kernels of two processors, shuffling head 0
+# So each paper has a head of this model on its side. At seed 0, with the kernels of three processors, shuffling head 0
 # leaves 0.118 to 0.131 of the words of "where" as they were. Shuffling any one of the others leaves 0.995 to 1.000: whatever their
 # maps show, it does not explain this answer. For "what" it is the other way round: head 0 does not matter (0.994 to 0.998 stay).
 #
@@ -1347,10 +1355,10 @@ show_heads_by_task(
 #
 # - put in, it brings the answer in 0.266 to 0.309 of the twins, so it is *not enough*;
 # - taken out, it costs 0.012 to 0.036 of the answers, so it is *not needed*;
-# - alone, with all others silent, it keeps 0.908 to 0.936 of the answers.
+# - alone, with all others silent, it keeps 0.908 to 0.950 of the answers.
 #
 # There is no contradiction. Heads 1, 2 and 3 all look at the patch in question, with 0.84 to 0.97 of their weight. Take one out,
-# and the others still say it. Put one in, and the others, which look at the twin, outvote it. Put in two, 1 and 3, and 0.968 to 0.974
+# and the others still say it. Put one in, and the others, which look at the twin, outvote it. Put in two, 1 and 3, and 0.968 to 0.976
 # of the twins get the clean answer. **Taking a head out misses what others back up.**
 #
 # Which heads they are, and how many, depends on the seed. Over 5 seeds, with the kernels of two processors, the best single head
@@ -2743,7 +2751,7 @@ show_costs(
 
 # %% provided="attention.data.coloured_world"
 
-# %% provided="attention.experiments.compositional"
+# %% provided="attention.experiments.compositional:COLOURED_STEPS COLOURED_ALIGN_STEPS train_coloured held_out_coloured coloured_scores right_by_pair"
 
 # %% id="coloured-world" draws="1"
 scenes = [held_out_coloured(task, 1, unseen=True, seed=seed + n) for n, task in enumerate(COLOURED_TASKS, 3)]

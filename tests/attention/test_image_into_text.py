@@ -1,5 +1,6 @@
 """The three layers of the lab, each against an independent writing of the same thing."""
 
+import pytest
 import torch
 from attention.image_into_text import ConcatenatedAttention, GatedCrossAttention, LearnedQueries
 from attention.masks import causal_mask
@@ -53,3 +54,20 @@ def test_queries_that_begin_alike_stay_alike() -> None:
     (gradient,) = torch.autograd.grad((summary * torch.arange(10.0).double()).square().sum(), layer.queries)
     torch.testing.assert_close(gradient, gradient[:1].expand(3, 10))
     assert gradient.abs().max() > 0.1
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_training_takes_only_those_queries_apart_that_began_apart(alike: bool) -> None:
+    """ "Queries that begin alike … would stay alike for ever", where what reads them reads all alike: 200 steps of Adam."""
+    torch.manual_seed(0)
+    layer, images, wanted = LearnedQueries(3, 10, 2).double(), torch.randn(7, 5, 10), torch.randn(7, 1, 10)
+    if alike:
+        torch.nn.init.ones_(layer.queries)
+    start, optimizer = layer.queries.detach().clone(), torch.optim.Adam(layer.parameters(), lr=1e-2)
+    for _ in range(200):
+        optimizer.zero_grad()
+        (layer(images.double())[0] - wanted).square().sum().backward()
+        optimizer.step()
+    queries = layer.queries.detach()
+    assert (queries - start).abs().max() > 0.1
+    assert ((queries - queries[0]).abs().max() < 1e-6) == alike

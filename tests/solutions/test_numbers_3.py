@@ -273,10 +273,9 @@ def test_absent_digits_over_the_seeds():
     seeds, *named = says(r"absent digits \(over # seeds: # to #\)")
     assert seeds == len(RUNS)
     assert named == pytest.approx(least_and_most(before, "a place"), abs=6e-4)
-    seeds, scenes, *rest = says(
-        r'Over # seeds, with # scenes: a place for # to # of the absent digits, "where" right in # to #, '
-        r'"what" in # to #, "read" in # to #\.'
-    )
+    seeds, scenes = says(r"and what # seeds gave, with # scenes each:")
+    rows = ("a place for an absent digit", '"where" right', '"what" right', '"read" right')
+    rest = [end for row in rows for end in says(rf"\| {row} \|[^|]*\|[^|]*\| # to # \|")]
     assert (seeds, scenes) == (len(RUNS), 2000)
     measured = [share for name in ("a place", "where", "what", "read") for share in least_and_most(after, name)]
     assert rest == pytest.approx(measured, abs=6e-4)

@@ -180,7 +180,7 @@ def test_the_stored_text_is_what_the_script_writes_today() -> None:
 def test_what_the_captions_say() -> None:
     before, behind, resting, late = stored_words()["maps"].values()
     assert before[1:].diagonal().min() > 0.99
-    assert (behind.diagonal(1) > 0.5).sum() >= 8  # of 12: "most look at the one behind"
+    assert (behind.diagonal(1) > 0.5).sum() >= 8  # of 12: "most look at the one after it"
     assert (resting[:, 0] > 0.5).all()
     tokens = stored_words()["pieces"]
     assert (late.topk(2).indices.sort().values == torch.tensor([tokens.index("cat"), tokens.index("birds")])).all()
@@ -197,21 +197,21 @@ def test_what_the_captions_say() -> None:
 def test_two_heads_follow_places_and_not_words() -> None:
     looked = plain()
     back, least, on = says(
-        "Layer 0, head 2 gives the word before #, and in no sentence less than #. Layer 1, head 8 gives the word behind #."
+        "Layer 0, head 2 gives the word before #, and in no sentence less than #. Layer 1, head 8 gives the word after #."
     )
     agree([back, on], both_heads(looked))
     assert looked[:, BEFORE, 0, 2].min() > float(least) + 1e-3
     other_order = [both_heads(mixed(seed)[0]) for seed in range(5)]
     drawn = [both_heads(look_through(random_pieces(seed))) for seed in range(3)]
-    one, low, high, two, behind = says(
-        "(five times) the two have # and # to #; with words drawn from the vocabulary by chance (three times) # and #."
-    )
+    agree(says("| the sentences | # | # |"), both_heads(looked))
+    one, low, high = says("their words in another order, five times | # | # to # |")
+    two, behind = says("drawn by chance, three times | # | # |")
     agree([low, high], bounds([on for _, on in other_order]))
     for text, heads in (([one], [each[:1] for each in other_order]), ([two, behind], drawn)):
         for each in heads:
             agree(text, each)
-    agree(says("Without the learned places # and #."), both_heads(without_places()))
-    agree(says("With the places of the words in reverse # and #."), both_heads(look_through(pieces(), backwards)))
+    agree(says("the sentences without the learned places | # | # |"), both_heads(without_places()))
+    agree(says("the sentences with the places in reverse | # | # |"), both_heads(look_through(pieces(), backwards)))
 
 
 def without_places() -> Tensor:

@@ -211,11 +211,10 @@ def test_the_map_tells_what_the_answer_does_not(lesson):
 def test_the_way_out_and_its_price(lesson):
     cautious = deepcopy(lesson.model)
     recipe.teach_nowhere(cautious, lesson.train_step, 0)
-    steps, before, *after = says(r"for # more steps, on full scenes\. .*? False places fall from # to # to #, as")
-    assert steps == recipe.NOWHERE_STEPS
-    *denied, low, high, least, most = says(
-        r'# to # of the digits that are shown are now denied, and "where" is right in # to # of the scenes instead of # to #\.'
-    )
+    assert says(r"for # more steps, on full scenes") == [recipe.NOWHERE_STEPS]
+    before, *after = says(r"\| a place for an absent digit \| # \| # to # \|")
+    denied = says(r'\| "nowhere" for a digit that is shown \| \| # to # \|')
+    least, most, low, high = says(r'\| "where" right \| # to # \| # to # \|')
     assert before == pytest.approx(where_it_points(lesson.model, lesson.generate, lesson.lacking)["a place"], abs=0.02)
     assert within(where_it_points(cautious, lesson.generate, lesson.lacking)["a place"], after, 0.01)
     assert within(where_it_points(cautious, lesson.generate, lesson.where)["nowhere"], denied, 0.01)

@@ -110,7 +110,8 @@ def show_each_head(numbers: Mapping[str, Tensor], label: str, most: float, middl
         ax.set(xlabel="layer", xticks=range(len(one)), yticks=range(one.shape[1]))
         ax.set_title(picture, fontsize=10)
     axes[0, 0].set_ylabel("head")
-    bar = figure.colorbar(shown, ax=axes, label=label, extend="max", shrink=0.8)
+    beyond = "max" if max(one.max() for one in numbers.values()) > most else "neither"
+    bar = figure.colorbar(shown, ax=axes, label=label, extend=beyond, shrink=0.8)
     if middle is not None:
         bar.set_ticks([0, middle, most], labels=["0", "chance", f"{most / middle:g} times\nchance"])
     plt.show()

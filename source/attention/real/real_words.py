@@ -183,7 +183,7 @@ def block_of_torch(layer: ViTLayer, tokens: Tensor) -> tuple[Tensor, Tensor]:
     return theirs(batch)[0], theirs.self_attn(batch, batch, batch, average_attn_weights=False)[1][0]
 
 
-LOOKS = ("word before", "word itself", "word behind", "[CLS]", "[SEP]")
+LOOKS = ("word before", "word itself", "word after", "[CLS]", "[SEP]")
 
 
 def shown_maps(maps: Tensor) -> dict[str, Tensor]:
@@ -197,8 +197,8 @@ def looks_of(maps: Tensor) -> Tensor:
     Even weights give 1/T each. [CLS] and [SEP] are no words.
     """
     first, last = 1, maps.shape[-1] - 1
-    before, itself, behind = (maps.diagonal(by, -2, -1) for by in (-1, 0, 1))
-    near = (before[..., first : last - 1], itself[..., first:last], behind[..., first : last - 1])
+    before, itself, after = (maps.diagonal(by, -2, -1) for by in (-1, 0, 1))
+    near = (before[..., first : last - 1], itself[..., first:last], after[..., first : last - 1])
     return torch.stack([one.mean(-1) for one in (*near, maps[..., first:last, 0], maps[..., first:last, last])])
 
 
