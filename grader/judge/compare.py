@@ -100,8 +100,8 @@ def difference(name: str, got: Any, want: Any, rtol: float = 1.0, device: str = 
     """
     if isinstance(want, Tensor):
         return _tensor_difference(name, got, want, rtol, device, least)
-    if isinstance(got, Tensor):
-        got = got.item() if got.ndim == 0 else f"a tensor of shape {shape(got)}"
+    if isinstance(got, Tensor) and got.ndim == 0:
+        got = got.item()
     if isinstance(want, float) and isinstance(got, (int, float)) and not isinstance(got, bool):
         same = isclose(got, want, rel_tol=1e-5 * rtol, abs_tol=1e-6 * rtol)
         return "" if same else f"{name}: {got:.4g}, off by {abs(got - want):.2g}"

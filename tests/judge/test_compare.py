@@ -58,6 +58,7 @@ def test_json_values_are_compared_by_value_and_kind() -> None:
     assert difference("count", 3, 3) == ""
     assert difference("names", ["a"], ["a", "b"]) == "names: ['a'], expected ['a', 'b']"
     assert difference("refused", False, True) == "refused: no, expected yes"
+    assert difference("map", torch.ones(2, 3), None) == "map: a tensor of shape (2, 3), expected nothing"
     assert difference("refused", 1, True) != ""
     assert difference("inputs unchanged", False, True) == "the inputs were changed: work on new tensors, not in place"
     assert difference("loss", 0.7000001, 0.7) == ""
