@@ -430,8 +430,8 @@ need("cls_maps", "4.21")
 show_layers(pictures["temple"], cls_maps["temple"], shown_layers)
 
 # %% [markdown]
-# *The temple, and what [CLS] looks at: a column for each of the twelve layers, a row for each head (without the weights: two
-# layers, a row each). Layers 1 to 5 are mostly dark;
+# *The temple, and what [CLS] looks at: a column for each of the twelve layers, a row for each head (where the file of
+# weights is missing: two layers, a row each). Layers 1 to 5 are mostly dark;
 # from layer 7 on the temple, its edges or its roofs light up. In the last layer, head 3 shows the opposite: sky and trees are
 # lighter than the temple, which is dark.*
 

@@ -67,13 +67,14 @@ def _reached(modules: Iterable[str]) -> set[str]:
 
 @cache
 def _computing(file: Path) -> str:
-    """Return a module's source without docstrings, comments and empty lines, which compute nothing."""
+    """Return a module's source without docstrings and comments, which compute nothing, and without its empty lines."""
     source = file.read_text("utf-8")
-    lines = source.splitlines()
+    lines = source.split("\n")
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            for row in range(node.lineno, (node.end_lineno or node.lineno) + 1):
-                lines[row - 1] = ""
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and node.end_lineno:
+            if lines[node.lineno - 1][: node.col_offset].strip():
+                continue  # a body beside its `def`
+            lines[node.lineno - 1 : node.end_lineno] = [""] * (node.end_lineno - node.lineno + 1)
     for token in generate_tokens(StringIO(source).readline):
         if token.type == COMMENT:
             row, column = token.start

@@ -197,7 +197,7 @@ def _of_missing_refusal(trial: Seen, source: str) -> str:
             continue
         start = f"For this input {with_article(due[1])} is due"
         if f"raise {due[1]}" in source:
-            return f"{start}, and no check of yours stops it: look at each condition and its place, or add one."
+            return f"{start}, and no check of yours stops it: look at each condition and its place, or add a check."
         return (
             f"{start}. Check the sizes first, and raise it before anything is computed."
             if other

@@ -38,7 +38,7 @@ from grader.submission.rebuild import Rebuilt, rebuild
 
 # CPU seconds for which this process may read the code of one submission. A whole lesson takes a tenth.
 READING_SECONDS = 15.0
-# And for which it may look for what explains the wrong answers.
+# CPU seconds for which it may look for explanations of the wrong answers of one submission.
 EXPLAINING_SECONDS = 45.0
 TOO_LONG = Problem(
     f"your code takes the grader more than {READING_SECONDS:g} s to read, as no lesson's does. Remove code that was "

@@ -19,12 +19,12 @@ MOST_COLUMNS_WITH_NUMBERS = 8  # a wider map has no values in its cells
 # colour-blindness can read both scales.
 VIRIDIS = ("#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725")
 DIVERGING = ("#053061", "#2166ac", "#4393c3", "#92c5de", "#f7f7f7", "#f4a582", "#d6604d", "#b2182b", "#67001f")
-SAME = "The two maps are the same."  # then one is shown
+SAME = "Yours and the reference are the same."  # then one is shown
 
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """One of the three pictures of a figure."""
+    """One of the pictures of a figure."""
 
     title: str
     svg: Markup
@@ -33,7 +33,7 @@ class Panel:
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """Three pictures, with a caption that says where the maps differ most."""
+    """Three pictures, or one where the maps are the same, with a caption that says where they differ most."""
 
     title: str
     caption: str
@@ -41,7 +41,7 @@ class Figure:
 
 
 def figure(heatmap: Heatmap) -> Figure | None:
-    """Draw the answer's map, the reference's, and their difference.
+    """Draw the answer's map, the reference's, and their difference; the answer's alone if there is none.
 
     Return None if their sizes differ, or if a map is empty or larger than LARGEST.
     """

@@ -119,20 +119,20 @@ def _short(text: str, longest: int) -> str:
 
 
 def details(grade: Grade) -> RenderableType:
-    """Lay out one submission: every exercise with its failed checks, hint and notes, then the flags."""
+    """Lay out one submission: every exercise with its failed checks, hint and notes, notes on several of them, then the flags."""
     score = "not graded" if grade.score is None else f"{number(grade.score)} of {number(grade.max_score)}"
     lines: list[RenderableType] = [Text(f"{clean(grade.student)}  {clean(grade.assignment)}  {score}", style="bold")]
     if grade.message:
         lines.append(Text(f"{grade.status}: {clean(grade.message)}"))
-    of_note: dict[str, list[str]] = {}
+    of_note: dict[str, dict[str, None]] = {}
     for verdict in grade.verdicts:
         for note in verdict.notes:
-            of_note.setdefault(note, []).append(verdict.id)
+            of_note.setdefault(note, {})[verdict.id] = None
     for verdict in grade.verdicts:
         lines += _exercise(verdict)
         lines += [_below(f"note: {note}", "dim") for note in verdict.notes if len(of_note[note]) == 1]
     shared = {note: ids for note, ids in of_note.items() if len(ids) > 1}
-    lines += [_below(f"note on {', '.join(ids)}: {note}", "dim") for note, ids in shared.items()]
+    lines += [Text(clean(f"note on {', '.join(ids)}: {note}"), style="dim") for note, ids in shared.items()]
     lines.append(Text())
     for flag in grade.flags:
         where = f" in {clean(flag.exercise)}" if flag.exercise else ""
@@ -143,7 +143,7 @@ def details(grade: Grade) -> RenderableType:
 
 def _below(text: str, style: str = "") -> RenderableType:
     """Lay out what stands below an exercise: indented, in all its lines."""
-    return Padding(Text(clean(text), style=style), (0, 0, 0, 4))
+    return Padding(Text(clean(text), style=style), (0, 0, 0, 4), expand=False)
 
 
 def _exercise(verdict: Verdict) -> Iterator[RenderableType]:

@@ -58,7 +58,7 @@ def test_queries_that_begin_alike_stay_alike() -> None:
 
 @pytest.mark.parametrize("alike", [True, False])
 def test_training_takes_only_those_queries_apart_that_began_apart(alike: bool) -> None:
-    """ "Queries that begin alike … would stay alike for ever", where what reads them reads all alike: 200 steps of Adam."""
+    """Queries that begin alike stay alike in 200 steps of Adam, if what reads the summary treats all its tokens alike."""
     torch.manual_seed(0)
     layer, images, wanted = LearnedQueries(3, 10, 2).double(), torch.randn(7, 5, 10), torch.randn(7, 1, 10)
     if alike:

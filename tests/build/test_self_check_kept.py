@@ -263,7 +263,8 @@ def test_a_digest_depends_on_what_the_numbers_are_computed_from(changing: Callab
     assert changing("grader.course.lesson_2.heads") == []
     for line in ("# Why.", '"""What."""', '"""What\n\nand why.\n"""', ""):
         assert changing("grader.explain.mutants.operators", line) == []
-    assert changing("grader.explain.mutants.operators", "'#'.join([])")
+    for line in ("'#'.join([])", "def own(): ...", "class Own: 'What.'"):
+        assert changing("grader.explain.mutants.operators", line) == everything
 
 
 def test_an_exercise_is_found_where_it_is_declared() -> None:

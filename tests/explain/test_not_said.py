@@ -334,8 +334,8 @@ def grouped_attention(query, key, value, mask=None):
 @pytest.mark.parametrize(
     ("axes", "masked", "said"),
     [
-        ("mask.unsqueeze(-3)", "scores.masked_fill(~mask, -torch.inf)", "no axis for the heads"),
-        ("mask[:, None]", "torch.where(mask, scores, -torch.inf)", "no axis for the heads"),
+        ("mask.unsqueeze(-3)", "scores.masked_fill(~mask, -torch.inf)", "lacks an axis in front of its last two"),
+        ("mask[:, None]", "torch.where(mask, scores, -torch.inf)", "lacks an axis in front of its last two"),
         ("mask", "scores.masked_fill(~mask, -torch.inf)", "lacks two axes"),
     ],
 )

@@ -133,5 +133,5 @@ def test_a_check_of_the_answers_own_that_lets_an_input_pass():
     told = [of_exception([trial], source) for source in ("", "if x: raise ValueError(1)")]
     assert [found and found.says for found in told] == [
         "For this input a ValueError is due, and none came.",
-        "For this input a ValueError is due, and no check of yours stops it: look at each condition and its place, or add one.",
+        "For this input a ValueError is due, and no check of yours stops it: look at each condition and its place, or add a check.",
     ]

@@ -65,7 +65,8 @@ def nested(shapes):
     ("source", "twice"),
     [
         ("self.W_K = self.W_Q = nn.Linear(5, 3)", True),
-        ("self.W_Q = self.W_K", True),
+        ("self.W_Q = self.W_K  # shared", True),
+        ("# self.W_Q = self.W_K\nself.W_Q, same = nn.Linear(5, 3), self.W_K", False),
         ("self.W_Q = self.made(nn.Linear(5, 3))", False),
         ("same = self.W_K == self.W_Q == 1", False),
     ],

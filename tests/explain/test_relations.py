@@ -33,7 +33,7 @@ def first(got, want=WANT, name="scores", sizes=SIZES, **inputs):
         (lambda x: x + 2.5, "Every number of the scores is 2.5 too large."),
         (
             lambda x: x + SCORES[0, 0],
-            "In the scores, every row is off by the same vector: is a bias missing, or one too many?",
+            "In the scores, every row is off by the same vector: is a bias missing, or is there one too many?",
         ),
         (lambda x: x - 2.5, "Every number of the scores is 2.5 too small."),
         (lambda x: 1 - x, "Every number of the scores is 1 minus what is due."),

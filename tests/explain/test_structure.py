@@ -120,8 +120,9 @@ def test_form_of_a_tensor(change, says):
         (
             FLAT.float(),
             FLAT.double(),
-            "The inputs are float64, and the loss came as float32, as does all that is made without dtype=…, or by `.float()`.",
+            "The inputs are float64, and the loss came as float32: `.float()` gives that, and so does `torch.zeros(…)` without dtype=….",
         ),
+        (FLAT.half(), FLAT.double(), "The inputs are float64, and the loss came as float16."),
         (FLAT, FLAT > 0, "The loss came as numbers. True and False are due: a bool tensor."),
         ((FLAT > 0).float(), FLAT > 0, "The loss came as numbers 0 and 1."),
         (torch.zeros(5, 7).masked_fill(FLAT > 0, -torch.inf), FLAT > 0, "The loss came as 0 and −∞"),

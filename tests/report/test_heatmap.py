@@ -9,7 +9,7 @@ from math import inf, nan
 import pytest
 
 from grader.records import Heatmap
-from grader.report.heatmap import DIVERGING, LARGEST, VIRIDIS, figure, ink, shade
+from grader.report.heatmap import DIVERGING, LARGEST, SAME, VIRIDIS, figure, ink, shade
 
 
 def fills(svg: str) -> list[str]:
@@ -36,7 +36,7 @@ def test_one_scale_and_rows_from_above():
 def test_the_same_map_is_said_to_be_the_same():
     same = ((0.25, 0.75),)
     alike = figure(Heatmap(title="t", got=same, expected=same))
-    assert (alike.caption, [panel.title for panel in alike.panels]) == ("The two maps are the same.", ["yours"])
+    assert (alike.caption, [panel.title for panel in alike.panels]) == (SAME, ["yours"])
 
 
 def test_less_is_less():
@@ -58,7 +58,7 @@ def test_nan_and_infinity_are_grey_and_named():
 
 
 def test_a_map_of_zeros_and_one_of_only_nan():
-    assert figure(Heatmap(title="t", got=((0.0,),), expected=((0.0,),))).caption == "The two maps are the same."
+    assert figure(Heatmap(title="t", got=((0.0,),), expected=((0.0,),))).caption == SAME
     assert "NaN" in figure(Heatmap(title="t", got=((nan,),), expected=((nan,),))).caption
 
 

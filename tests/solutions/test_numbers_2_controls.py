@@ -1,6 +1,6 @@
 """What could refute lesson 2's reasons: readers and finders that differ from the notebook's in one thing. Each trains for seconds.
 
-The bounds are far from what came out with the kernels of two processors, which each test says.
+The bounds are far from what came out with the kernels of two processors: each test's docstring gives that.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class MixingReader(AddedReader):
 
 @pytest.mark.parametrize("change", ["a third of the rate", "three times the rate", "a deep readout"])
 def test_one_head_never_reads_both(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """0.103 to 0.107."""
+    """Both right: 0.103 to 0.107."""
     assert "One head never reads both" in PROSE
     rate = {"a third of the rate": 1e-3, "three times the rate": 1e-2}.get(change, 3e-3)
     adam = torch.optim.Adam
@@ -94,7 +94,7 @@ def test_one_head_never_reads_both(change: str, monkeypatch: pytest.MonkeyPatch)
     assert both < 0.15
 
 
-def test_who_is_told_the_order_does_not_find_it_in_the_mixture() -> None:
+def test_a_readout_that_is_told_the_cells_does_not_find_their_order() -> None:
     """The pair 0.95 to 0.96, in order 0.16 to 0.17: a coin would give a half."""
     assert "It would still have to know *which digit belongs to which cell*, and that is gone, too." in PROSE
     _, _, both, pair = right(train_reader(1, 600, 0, kind=ToldReader))
@@ -102,14 +102,14 @@ def test_who_is_told_the_order_does_not_find_it_in_the_mixture() -> None:
 
 
 def test_unequal_weights_are_read_in_order_unless_the_readout_is_linear() -> None:
-    """0.86 to 0.89, and 0.01."""
+    """Both right: 0.86 to 0.89, and 0.01 with a linear readout."""
     assert "unequal weights (such as ⅔ and ⅓) with a readout that is not linear" in PROSE
     assert right(train_reader(1, 600, 0, kind=LinearMixedReader))[2] < 0.1
     assert right(train_reader(1, 600, 0, kind=MixedReader))[2] > 0.75
 
 
 def test_heads_that_are_added_up_need_values_of_their_own() -> None:
-    """0.96, and 0.04 to 0.19."""
+    """Both right: 0.96, and 0.04 to 0.19 with values that are shared."""
     assert "with these the heads could even be added up in the same columns" in PROSE
     assert right(train_reader(4, 600, 0, kind=AddedReader))[2] > 0.9
     assert right(train_reader(4, 600, 0, kind=MixingReader))[2] < 0.4
@@ -117,7 +117,7 @@ def test_heads_that_are_added_up_need_values_of_their_own() -> None:
 
 @pytest.mark.parametrize("seed", [5, 6])
 def test_sixteen_heads_read_both_at_seeds_that_the_benchmark_has_not(seed: int) -> None:
-    """0.96."""
+    """Both right: 0.96."""
     assert "Whether sixteen are surer still, 5 seeds do not tell." in PROSE
     assert right(train_reader(16, 600, seed))[2] > 0.9
 
@@ -154,7 +154,7 @@ def test_where_200_steps_were_too_few_400_are_enough(seed: int) -> None:
     "finder", [lambda: PairFinder(2, both=False), lambda: PairFinder(1)], ids=["one way", "one layer"]
 )
 def test_more_steps_do_not_help_where_a_direction_or_a_layer_is_missing(finder) -> None:
-    """0.11 to 0.12, after 800, too."""
+    """Right: 0.11 to 0.12, after 800 steps, too."""
     assert "the task needs both directions *and* both layers" in PROSE
     assert places(finder(), 0, 400) < 0.2
 

@@ -44,7 +44,7 @@ def stays_on_device(padding_mask, lengths: Tensor, n: int) -> bool:
     """Tell whether the padding mask is made on the device of the lengths.
 
     Lengths on "meta" have no numbers, but mixing them with a tensor of the CPU raises as on a GPU. An answer that asks
-    for their numbers raises something else: it gets lengths that have numbers, and only say that they are on "meta".
+    for their numbers raises something else: it is called again, with lengths that have numbers and claim to be on a GPU.
     """
     there = torch.empty(lengths.shape, dtype=lengths.dtype, device="meta")
     try:
@@ -52,10 +52,10 @@ def stays_on_device(padding_mask, lengths: Tensor, n: int) -> bool:
     except Exception as error:
         if any(words in str(error) for words in ("expected device", "same device")):
             return False
-    says_so = lengths.as_subclass(type("There", (Tensor,), {"device": there.device}))
+    claims = {"device": torch.device("cuda"), "is_cuda": True, "cpu": lambda self: lengths.clone()}
     try:
-        return padding_mask(says_so, n).device == there.device
-    except Exception:  # as from the numbers' own device, where a right answer mixes the two
+        return padding_mask(lengths.clone().as_subclass(type("There", (Tensor,), claims)), n).device.type == "cuda"
+    except Exception:  # as where there is no GPU, to which a right answer moves its mask
         return True
 
 

@@ -117,8 +117,8 @@ SOFTMAX = attention_exercise("1.3 A softmax that stays finite", stable_softmax, 
         largest.masked_fill(largest == -torch.inf, 0.0)  →  scores.mean(dim, keepdim=True).nan_to_num(neginf=0.0)
     powers_of_two: Powers of 2 stand here where powers of e are due. Use torch.exp.
         torch.exp(  →  torch.exp2(
-    axis_put_back_at_the_end: The largest score and the sum are put back as a last axis, whichever was summed. keepdim=True keeps
-        each in its place.
+    axis_put_back_at_the_end: What is taken along `dim` comes back as a last axis here, whichever axis `dim` is. keepdim=True
+        keeps it in its place.
         scores.amax(dim, keepdim=True)  →  scores.amax(dim).unsqueeze(-1)
         exps.sum(dim, keepdim=True)  →  exps.sum(dim).unsqueeze(-1)
     works_in_place: The scores that came in were changed. `-=` and `.sub_()` work in place: make a new tensor.

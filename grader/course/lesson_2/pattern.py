@@ -81,7 +81,7 @@ def around_three_quarters(n: int) -> list[Tensor]:
         0.25 * diagonal + 0.375 * beside + 0.125 * away + 0.25 * far,  # less, though not within two places
         torch.where(rows, beside, 0.5 * beside + 0.5 * far),  # 3/4, though not in each row
         around,
-        # Three places on, or back: more than 3/4 is near for whoever forgets one side, less than half for the others.
+        # Three places on, or back: 0.4 is near, and for whoever forgets one side of the diagonal more than 3/4.
         *(0.4 * diagonal + 0.6 * diagonal.roll(step, dims=1) for step in (3, -3)),
     ]
 
@@ -154,6 +154,8 @@ PATTERN = attention_exercise("2.P2 A word for a map", classify_pattern, """
         (position[:, None] - position).abs() <= 1  →  (position[:, None] - position).abs() == 1
     one_side_is_near: Everything on one side of the diagonal counts as near here. Take the distance, without its sign: abs.
         (position[:, None] - position).abs() <= 1  →  position[:, None] - position <= 1
+    other_side_is_near: Everything on one side of the diagonal counts as near here. Take the distance, without its sign: abs.
+        (position[:, None] - position).abs() <= 1  →  position - position[:, None] <= 1
     band_goes_around: The first and the last token count as neighbours here: a roll brings back in front what falls
         out behind.
         weights[near].sum()  →  sum(weights.roll(-step, dims=1).diagonal().sum() for step in (-1, 0, 1))

@@ -56,7 +56,7 @@ ENTROPY = attention_exercise("2.P1 How widely does a query look?", attention_ent
         torch.special.entr(weights)  →  -(weights * weights.log())
     not_normalised: Divide by the entropy of a uniform row, log S, so that 1 is the most there can be.
         / log(weights.shape[-1])  →
-    keys_without_weight_left_out: Only keys with weight are counted here. Divide by log S, and S counts all keys.
+    keys_without_weight_left_out: Only keys with weight are counted here. Divide by log S, where S counts all keys.
         / log(weights.shape[-1])  →  / (weights > 0).sum(-1).clamp(min=2).log()
     keys_in_use: This is the exponential of the entropy, as a share of the keys. Take the entropy itself, and divide it by log S.
         .sum(-1) / log(weights.shape[-1])  →  .sum(-1).exp() / weights.shape[-1]

@@ -157,7 +157,7 @@ BLOCK = attention_exercise("3.3 A block that reads and looks", VisionLanguageBlo
         self.norm3(tokens)  →  self.norm1(tokens)
     ffn_missing: The feed-forward step is missing: after attention comes x + ffn(norm3(x)).
         tokens + self.ffn(self.norm3(tokens))  →  tokens
-    self_attention_returned: These are the weights of the self-attention. Return those of the cross-attention, or None.
+    self_attention_returned: These are the weights of the self-attention. Return those of the cross-attention, or None where there is none.
         tokens = tokens + self.self_attn(self.norm1(tokens), mask=mask)[0]  →  tokens, own = tokens + (one := self.self_attn(self.norm1(tokens), mask=mask))[0], one[1]
         return tokens + self.ffn(self.norm3(tokens)), weights  →  return tokens + self.ffn(self.norm3(tokens)), own
     heads_averaged: The weights that come back are averaged over the heads. Return all of them.

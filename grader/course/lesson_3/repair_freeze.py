@@ -101,8 +101,8 @@ FREEZE = attention_exercise("3.P6 Repair a training that stands still", start_st
     only_the_parts: What belongs to the model itself, and to none of its parts, is left out. model.parameters() has all.
         model.requires_grad_(True)  →  [part.requires_grad_(True) for part in model.children()]
         list(model.parameters())  →  [one for part in model.children() for one in part.parameters()]
-    only_the_parts_thaw: What belongs to the model itself, and to none of its parts, stays frozen. Call requires_grad_ of the
-        model.
+    only_the_parts_thaw: What belongs to the model itself, and to none of its parts, stays frozen. Call
+        model.requires_grad_(True).
         model.requires_grad_(True)  →  [part.requires_grad_(True) for part in model.children()]
     turned_round: What learned before is frozen now: all were turned round. Let every parameter learn.
         model.requires_grad_(True)  →  [one.requires_grad_(not one.requires_grad) for one in model.parameters()]

@@ -25,7 +25,7 @@ draw_features = drawn(
 
 
 def make_parts(encoder_weight: Tensor, aligner_weight: Tensor, bias: Tensor) -> tuple[nn.Sequential, nn.Linear]:
-    """Make an encoder, a linear layer without bias and a tanh behind it, and an aligner, a linear layer."""
+    """Make an encoder (a linear layer without bias, then a tanh) and an aligner (a linear layer)."""
     first = nn.Linear(*encoder_weight.shape[::-1], bias=False).to(encoder_weight)
     aligner = nn.Linear(*aligner_weight.shape[::-1]).to(aligner_weight)
     first.load_state_dict({"weight": encoder_weight})

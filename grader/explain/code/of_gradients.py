@@ -49,11 +49,10 @@ def _without_slope(flow: Flow) -> Iterator[Found]:
             yield line, f"`{called_name(node)}` has no slope, and no gradient passes through it"
 
 
-def _cut_inside(node: ast.Call) -> bool:
-    """Tell whether what a call gets was cut off before, as in `float(x.item())`."""
-    return any(
-        isinstance(inner, ast.Attribute) and inner.attr in CUTS for part in node.args for inner in ast.walk(part)
-    )
+def _cut_inside(flow: Flow, node: ast.Call) -> bool:
+    """Tell whether what a call gets of what is followed was cut off before, as in `float(x.item())`."""
+    inside = (inner for inner in ast.walk(node) if isinstance(inner, ast.Attribute) and inner is not node.func)
+    return any(inner.attr in CUTS and flow.holds(inner.value) for inner in inside)
 
 
 def _cuts(flow: Flow) -> Iterator[tuple[set[Place], int, str]]:
@@ -62,7 +61,7 @@ def _cuts(flow: Flow) -> Iterator[tuple[set[Place], int, str]]:
         says = ""
         if isinstance(node, ast.Attribute) and node.attr in CUTS and flow.holds(node.value):
             says = CUTS[node.attr]
-        elif isinstance(node, ast.Call) and flow.holds(node) and not _cut_inside(node):
+        elif isinstance(node, ast.Call) and flow.holds(node) and not _cut_inside(flow, node):
             name, function = called_name(node), text_of(node.func)
             if function in COPIES:
                 says = f"`{function}(…)` copies plain numbers, and no gradient passes through them"

@@ -206,10 +206,10 @@ def slips(flow: Flow) -> Iterator[Found]:
                 and not of_size
             ):
                 yield line, "`==` compares; `=` gives a value"
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute):
-            name = node.targets[0].attr
-            if name.endswith("_") and callable(getattr(Tensor, name, None)):
-                yield line, f"`{name}` is a function, and `=` only puts a value in its place: call it"
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+            name = text_of(node.targets[0]).rpartition(".")[2]
+            if isinstance(node.targets[0], ast.Attribute) and name.endswith("_") and hasattr(Tensor, name):
+                yield line, f"`{name}` is a function, and `=` replaces it without calling it: call it"
 
 
 INFINITE = ("math.inf", "torch.inf", "np.inf", "float('inf')", "float('-inf')")

@@ -99,6 +99,8 @@ def _wrong_mask(name: str, mask: Shape, scores: Shape) -> str:
     if not mask or _broadcasts(mask if whole else mask[-2:], scores):
         return ""
     if whole and len(mask) >= 3 and _broadcasts((*mask[:-2], 1, *mask[-2:]), scores):
+        if len(scores) > 4:
+            return f"`{name}` lacks an axis in front of its last two: the scores have one for the groups, and one for the heads of a group."
         return f"`{name}` has no axis for the heads. Give it one in front of its last two: .unsqueeze(-3)."
     if whole and len(mask) >= 3 and _broadcasts((*mask[:-2], 1, 1, *mask[-2:]), scores):
         return f"`{name}` lacks two axes in front of its last two. Give it both: .unsqueeze(-3), twice."

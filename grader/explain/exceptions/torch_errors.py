@@ -19,7 +19,7 @@ def sizes_do_not_multiply(raising: Raising, _: re.Match) -> str:
         parts = [node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node] for node in call.args]
         numbers = [integer(size) for part in parts[name == "unflatten" :] for size in part]
         number = next((f" Is the {number} right for every input?" for number in numbers if number and number > 1), "")
-        return f"The sizes in .{name} do not multiply to as many numbers as the tensor has. Is each of them a size of this very tensor, and is the tensor the part that you meant?{number}"
+        return f"The sizes in .{name} do not multiply to as many numbers as the tensor has. Is this the tensor that you meant, and each of them one of its sizes?{number}"
     return ""
 
 

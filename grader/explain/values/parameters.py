@@ -1,5 +1,6 @@
 """Say how the parameters of a layer differ from those that the task asks for."""
 
+import ast
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -44,10 +45,20 @@ def of_parameters(got: Mapping[str, Any], expected: Mapping[str, Any], source: s
 
 def _second_name(missing: Iterable[str], source: str) -> str:
     """Say which of the layers is another's second name, as in `self.a = self.b = nn.Linear(2, 2)`; "" if none is."""
-    for layer in {name.partition(".")[0]: None for name in missing}:
-        if re.search(rf"self\.{layer} *= *self\.\w+ *(=|$)|self\.\w+ *= *self\.{layer} *=[^=]", source, re.MULTILINE):
-            return f" `self.{layer}` is a second name for another layer: make one of its own."
-    return ""
+    second: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Assign):
+            first = re.fullmatch(r"self\.\w+", ast.unparse(node.value)) is None
+            second |= {ast.unparse(target) for target in node.targets[first:]}
+    names = (f"self.{name.partition('.')[0]}" for name in missing)
+    return next(
+        (
+            f" `{name}` is a second name for another layer: give it a layer of its own."
+            for name in names
+            if name in second
+        ),
+        "",
+    )
 
 
 def _of_roles(has: Shapes, wants: Shapes) -> str:

@@ -103,9 +103,8 @@ def _dtypes(the: str, got: Tensor, want: Tensor) -> Iterator[str]:
     elif not got.is_floating_point():
         yield f"{sentence(the)} came as whole numbers ({came}). {due} is due, as in the inputs."
     elif due == "float64":
-        yield (
-            f"The inputs are float64, and {the} came as {came}, as does all that is made without dtype=…, or by `.float()`."
-        )
+        made = ": `.float()` gives that, and so does `torch.zeros(…)` without dtype=…" if came == "float32" else ""
+        yield f"The inputs are float64, and {the} came as {came}{made}."
     elif came == "float64":
         yield f"{sentence(the)} came as float64. Bring it back to the dtype of the inputs."
     else:

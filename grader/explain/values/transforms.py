@@ -171,7 +171,9 @@ def shifted_rows(pair: Pair) -> Iterator[Phrase]:
     clear = float(shift.abs().max()) > 10 * pair.near * float(pair.want.abs().max())
     same = len(rows) > 1 and len(shift) > 1 and clear and agree(pair.got, pair.want + shift, pair.near)
     if same and not agree(shift, shift.mean().expand_as(shift), 10 * pair.near):
-        yield Phrase(f"In {pair.the}, every row is off by the same vector: is a bias missing, or one too many?")
+        yield Phrase(
+            f"In {pair.the}, every row is off by the same vector: is a bias missing, or is there one too many?"
+        )
 
 
 def with_inputs(pair: Pair) -> Iterator[Phrase]:
