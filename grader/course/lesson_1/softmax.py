@@ -115,9 +115,9 @@ SOFTMAX = attention_exercise("1.3 A softmax that stays finite", stable_softmax, 
         scores - largest.masked_fill(largest == -torch.inf, 0.0)  →  scores.clamp_max(50)
     subtracts_the_mean: The mean is subtracted, and scores far above it overflow. Subtract the row's largest.
         largest.masked_fill(largest == -torch.inf, 0.0)  →  scores.mean(dim, keepdim=True).nan_to_num(neginf=0.0)
-    powers_of_two: Powers of 2 stand here where powers of e are due. Use torch.exp.
+    powers_of_two: Powers of 2 stand here. Use powers of e: torch.exp.
         torch.exp(  →  torch.exp2(
-    axis_put_back_at_the_end: What is taken along `dim` comes back as a last axis here, whichever axis `dim` is. keepdim=True
+    axis_put_back_at_the_end: What is taken along `dim` comes back as a last axis here, whatever `dim` is. keepdim=True
         keeps it in its place.
         scores.amax(dim, keepdim=True)  →  scores.amax(dim).unsqueeze(-1)
         exps.sum(dim, keepdim=True)  →  exps.sum(dim).unsqueeze(-1)

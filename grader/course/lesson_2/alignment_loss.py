@@ -86,8 +86,8 @@ LOSS = attention_exercise("2.3 Learning the rate of exchange", alignment_loss, "
     times_temperature: Divide by the temperature. A small one makes the choice sharper, so it must make the scores
         larger.
         / temperature  →  * temperature
-    exp_of_temperature: The scores are multiplied by exp(temperature), as in CLIP's own program, which learns the
-        logarithm of a factor. Divide by the temperature.
+    exp_of_temperature: The scores are multiplied by exp(temperature), as in CLIP, which learns the logarithm of a factor. Divide
+        by the temperature.
         / temperature  →  * 2.718281828459045**temperature
     one_temperature: The argument temperature is not used.
         / temperature  →  / 0.1
