@@ -46,7 +46,7 @@ def of_form(wrong: Sequence[Seen], source: str, *, sure: bool) -> Explanation | 
     """
     if any(trial.error for trial in wrong):
         return None
-    if found := of_parameters(wrong[0].got, wrong[0].expected, source):
+    if found := of_parameters(wrong[0].got, wrong[0].expected):
         return Explanation("structure", "parameters", found)
     says = form_of(wrong, sure)
     if not says:

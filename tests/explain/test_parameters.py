@@ -59,19 +59,3 @@ def test_layers_that_read_each_others_inputs():
 
 def nested(shapes):
     return {f"parameters.{name}": shape for name, shape in shapes.items()}
-
-
-@pytest.mark.parametrize(
-    ("source", "twice"),
-    [
-        ("self.W_K = self.W_Q = nn.Linear(5, 3)", True),
-        ("self.W_Q = self.W_K  # shared", True),
-        ("# self.W_Q = self.W_K\nself.W_Q, same = nn.Linear(5, 3), self.W_K", False),
-        ("self.W_Q = self.made(nn.Linear(5, 3))", False),
-        ("same = self.W_K == self.W_Q == 1", False),
-    ],
-)
-def test_a_second_name_is_no_layer_of_its_own(source: str, twice: bool) -> None:
-    says = of_parameters({"parameters": ASKED[:1]}, {"parameters": ASKED}, source)
-    assert ("`self.W_Q` is a second name for another layer" in says) is twice
-    assert ("Is it made in __init__" in says) is not twice

@@ -1,7 +1,8 @@
 """Lines that add an input twice, mean a copy and get the thing itself, or put modes back on one of several ways out."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import repeat
 
 from grader.explain.code.data_flow import SIZES, VIEWS, Flow, Found, base_of, targets_and_value
 from grader.explain.code.read_code import called_name, calls, parameters_of, text_of, values_of
@@ -130,14 +131,20 @@ def _shared(flow: Flow, read: list[str]) -> Iterator[Found]:
     assigned = [node for node in flow.statements if isinstance(node, ast.Assign)]
     made = {text_of(node.targets[0]) for node in assigned if called_name(node.value)[:1].isupper()}  # by a class
     kept: dict[str, str] = {name: name for name in made if name.startswith("self.")}
-    for node in assigned:
-        target, value = text_of(node.targets[0]), text_of(node.value)
+    for node, target, value in _given(assigned):
         if value not in made or not target.startswith("self."):
             continue
         other = kept.setdefault(value, target)
-        used = read.count(other.removeprefix("self.")) > value.startswith("self.")
+        used = read.count(other.removeprefix("self.")) > (text_of(node.value) == value == other)
         if other != target and used and target.removeprefix("self.") in read:
             yield node.lineno, f"`{target}` and `{other}` are one and the same layer here"
+
+
+def _given(assigned: Iterable[ast.Assign]) -> Iterator[tuple[ast.Assign, str, str]]:
+    """Yield each name that gets a value, with the value: `a = b = c` gives c to a, and a to b."""
+    for node in assigned:
+        names = [text_of(target) for target in node.targets]
+        yield from zip(repeat(node), names, [text_of(node.value), *names], strict=False)
 
 
 def _adds_its_input(function: ast.FunctionDef) -> bool:

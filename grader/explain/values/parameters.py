@@ -1,8 +1,7 @@
 """Say how the parameters of a layer differ from those that the task asks for."""
 
-import ast
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 Shapes = Mapping[str, tuple[int, ...]]
@@ -10,7 +9,7 @@ Shapes = Mapping[str, tuple[int, ...]]
 NAME_AND_SHAPE = re.compile(r"^([\w.]+)(?: \(([\d, ]*)\))?$")
 
 
-def of_parameters(got: Mapping[str, Any], expected: Mapping[str, Any], source: str = "") -> str:
+def of_parameters(got: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
     """Compare the lists of parameters among the returned values; "" if there are none, or if they are the same.
 
     A probe returns them as ["linear.weight (3, 7)", …], as ["linear.weight", …], or as {"linear.weight": [3, 7], …}.
@@ -25,10 +24,7 @@ def of_parameters(got: Mapping[str, Any], expected: Mapping[str, Any], source: s
     if missing and all((name.rpartition(".")[2], wants[name]) in kinds for name in missing):
         return f"Your layer has {_listed(extra)}; the task asks for {_listed(missing)} and no more."
     if missing:
-        why = (
-            _second_name(missing, source)
-            or " Is it made in __init__, as an nn.Module or nn.Parameter, and kept as self.…?"
-        )
+        why = " Is it made in __init__, as an nn.Module or nn.Parameter, and kept as self.…?"
         return f"The layer lacks the parameter{'s' * (len(missing) > 1)} {_listed(missing)}.{why}"
     if extra:
         if all(name.endswith("bias") for name in extra):
@@ -41,24 +37,6 @@ def of_parameters(got: Mapping[str, Any], expected: Mapping[str, Any], source: s
         turned = " nn.Linear takes the width that comes in first, then the one that goes out."
         return f"`{wrong}` has the shape {has[wrong]}, expected {wants[wrong]}: its two widths have changed places.{turned}"
     return f"`{wrong}` has the shape {has[wrong]}, expected {wants[wrong]}."
-
-
-def _second_name(missing: Iterable[str], source: str) -> str:
-    """Say which of the layers is another's second name, as in `self.a = self.b = nn.Linear(2, 2)`; "" if none is."""
-    second: set[str] = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Assign):
-            first = re.fullmatch(r"self\.\w+", ast.unparse(node.value)) is None
-            second |= {ast.unparse(target) for target in node.targets[first:]}
-    names = (f"self.{name.partition('.')[0]}" for name in missing)
-    return next(
-        (
-            f" `{name}` is a second name for another layer: give it a layer of its own."
-            for name in names
-            if name in second
-        ),
-        "",
-    )
 
 
 def _of_roles(has: Shapes, wants: Shapes) -> str:
