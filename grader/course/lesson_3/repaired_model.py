@@ -10,6 +10,7 @@ import torch
 from attention.experiments.pocket_vlm import PocketVLM, pocket_questions
 from torch import Tensor
 
+from grader.course.trainings.loaded import load_returned
 from grader.declare.authoring import Case, Check, Finding, Inputs, InputSampler, Value, trials
 from grader.declare.layer_weights import build_quietly
 from grader.judge.compare import compare
@@ -43,8 +44,10 @@ def repaired_answers(repaired, words: Tensor, patches: Tensor) -> Mapping[str, V
 
 def judge_repaired(case: Case) -> Finding:
     """Pass if the weights give these answers and maps, and enough of both are right."""
-    model, problem = load_pocket(case.got.get("state"))
-    if model is None:
+    model = build_quietly(PocketVLM)
+    if problem := load_returned(
+        model, case.got.get("state"), "the weights of the model that was trained anew did not come back"
+    ):
         return Finding(passed=False, message=problem)
     with torch.no_grad():
         logits, maps = model(case.inputs["words"], case.inputs["patches"])
@@ -64,22 +67,6 @@ def judge_repaired(case: Case) -> Finding:
         text = f"the model looks at the right patch {on_patch:.0%} of the time, at least {ON_PATCH_GATE:.0%} is asked"
         return Finding(passed=False, message=text)
     return Finding(passed=True)
-
-
-def load_pocket(state: object) -> tuple[PocketVLM | None, str]:
-    """Load weights into a reference model; return None and a message if they do not fit."""
-    model = build_quietly(PocketVLM).requires_grad_(False)
-    wanted = dict(model.named_parameters())
-    if not isinstance(state, Mapping) or set(state) != set(wanted):
-        return None, "the weights of the model that was trained anew did not come back"
-    for name, parameter in wanted.items():
-        value = state[name]
-        if not isinstance(value, Tensor) or value.shape != parameter.shape or value.dtype != parameter.dtype:
-            return None, f"the weight {name} has another shape or type than it was given"
-        if not value.isfinite().all():
-            return None, f"the weight {name} holds NaN or infinity: training has diverged"
-        parameter.copy_(value)
-    return model, ""
 
 
 def gate(model: str, at: str) -> Check:

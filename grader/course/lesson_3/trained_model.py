@@ -20,6 +20,7 @@ from attention.masks import causal_mask
 from attention.vlm import MiniVLM
 from torch import Tensor, nn
 
+from grader.course.trainings.loaded import load_returned
 from grader.declare.authoring import Case, Finding, Inputs, InputSampler, Value
 from grader.declare.layer_weights import build_quietly
 from grader.judge.compare import compare
@@ -195,20 +196,14 @@ def rebuild_trained(case: Case) -> tuple[MiniVLM | None, str]:
 
 def load_weights(state: object) -> tuple[MiniVLM | None, str]:
     """Load weights into a reference model; return None and a message if they do not fit."""
-    model = build_quietly(MiniVLM, **recipe.MODEL).eval().requires_grad_(False)
+    model = build_quietly(MiniVLM, **recipe.MODEL).eval()
     if not isinstance(state, Mapping):
         return None, "no weights came back"
     wanted = dict(model.named_parameters())
     if missing := sorted(set(wanted) - set(state)) or sorted(set(state) - set(wanted)):
         return None, f"the trained model does not have the parameters of 3.4: see {missing[0]}"
-    for name, parameter in wanted.items():
-        value = state[name]
-        if not isinstance(value, Tensor) or value.shape != parameter.shape or value.dtype != parameter.dtype:
-            return None, f"the weight {name} has another shape or type than 3.4 gives it"
-        if not value.isfinite().all():
-            return None, f"the weight {name} holds NaN or infinity: training has diverged"
-        parameter.copy_(value)
-    return model, ""
+    problem = load_returned(model, state, "", "3.4 gives it")
+    return (None if problem else model), problem
 
 
 def check_origin(model: MiniVLM, path: object, seed: int) -> str:

@@ -16,7 +16,8 @@ from attention.explanation_maps import gradient_attention as right_gradients
 from attention.open_vlm import OpenVLM
 from torch import Tensor
 
-from grader.course.lesson_4.short_training import copy_weights
+from grader.course.lesson_4.short_training import NOT_BACK
+from grader.course.trainings.loaded import load_returned
 from grader.declare.authoring import Case, Finding, Inputs, InputSampler, Value
 from grader.declare.layer_weights import build_quietly
 from grader.judge.compare import compare
@@ -78,8 +79,8 @@ def on_own_model(
     """
 
     def judge(case: Case) -> Finding:
-        model, problem = copy_weights(build_quietly(OpenVLM, **MODEL), case.got.get("state"))
-        if problem:
+        model = build_quietly(OpenVLM, **MODEL)
+        if problem := load_returned(model, case.got.get("state"), NOT_BACK):
             return Finding(passed=False, message=problem)
         expected = dict(probe(right, model.requires_grad_(True), **case.inputs))
         del expected["state"]

@@ -11,14 +11,17 @@ from typing import Any
 
 import torch
 from attention.experiments.short_trainings import GATE, ShortTraining, answers_and_maps, train_short
-from torch import Tensor, nn
+from torch import Tensor
 
 from grader.course.trainings.checks import begins
+from grader.course.trainings.loaded import load_returned
 from grader.course.trainings.recorded import Training
 from grader.course.trainings.segment import weights_of
 from grader.declare.authoring import SHORT, Case, Check, Finding, Inputs, InputSampler, Trial, Value
 from grader.declare.layer_weights import build_quietly
 from grader.judge.compare import compare
+
+NOT_BACK = "the weights of the trained model did not come back"
 
 # Names that the cells of the notebook define, for `Lesson.given`: models, and the losses of their trainings.
 TRAINED_IN_NOTEBOOK = {
@@ -62,8 +65,8 @@ def training_gate(training: ShortTraining, piece: Callable, name: str, at: str, 
         return {"asked": list(examples.asked), "answers": examples.answers, "cells": examples.cells}
 
     def judge(case: Case) -> Finding:
-        model, problem = copy_weights(build_quietly(training.build, piece), case.got.get("state"))
-        if problem:
+        model = build_quietly(training.build, piece)
+        if problem := load_returned(model, case.got.get("state"), NOT_BACK):
             return Finding(passed=False, message=problem)
         logits, maps = answers_and_maps(model, *case.inputs["asked"])
         got = {"logits": case.got.get("logits"), "maps": case.got.get("maps")}
@@ -98,21 +101,6 @@ def judge_shares(right: Tensor, on_patch: Tensor) -> Finding:
             text = f"on unseen scenes {found:.0%} {what}, the gate asks for {GATE:.0%}"
             return Finding(passed=False, message=text)
     return Finding(passed=True)
-
-
-def copy_weights(model: nn.Module, state: object) -> tuple[nn.Module, str]:
-    """Copy weights that came back into a model; return it, and a message if they do not fit."""
-    wanted = dict(model.requires_grad_(False).named_parameters())
-    if not isinstance(state, Mapping) or set(state) != set(wanted):
-        return model, "the weights of the trained model did not come back"
-    for name, parameter in wanted.items():
-        value = state[name]
-        if not isinstance(value, Tensor) or value.shape != parameter.shape or value.dtype != parameter.dtype:
-            return model, f"the weight {name} has another shape or type than it was given"
-        if not value.isfinite().all():
-            return model, f"the weight {name} holds NaN or infinity: training has diverged"
-        parameter.copy_(value)
-    return model, ""
 
 
 def _first_steps(training: ShortTraining, piece: Callable) -> Training:
