@@ -1277,8 +1277,8 @@ for name, one in (("before", model), ("after", cautious)):
 # two maps of the same head, for a digit that it shows and for one that it lacks, with the answers above them. For the
 # shown digit one patch is bright, for the absent one the weight is spread over several.*
 #
-# False places become rare. This has a price: some digits that are shown are now denied. The ranges are what different processors round to
-# at seed 0, and what 20 seeds gave, with 2,000 scenes each:
+# False places become rare. This has a price: some digits that are shown are now denied. At seed 0 a range is over
+# processors; the last column is over 20 seeds, with 2,000 scenes each:
 #
 # | | before, seed 0 | after, seed 0 | after, 20 seeds |
 # |---|--:|--:|--:|

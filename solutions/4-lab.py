@@ -649,22 +649,24 @@ show_each_head(dict(zip(LOOKS, of_words["looks"], strict=True)), "weight", 1)
 # after, [CLS] and [SEP], on average over 48 sentences. Bright: one field under "word before", one under "word after", and nearly
 # all of layers 1 to 5 under [CLS].*
 #
-# - **One head looks back, always.** Layer 0, head 2 gives the word before 1.00, and in no sentence less than 0.99. Layer 1, head 8 gives
-#   the word after 0.67.
-# - **It follows places, not words**, and so does the other, mostly:
+# **One head looks back, always.** Layer 0, head 2 gives the word before 1.00, and in no sentence less than 0.99. Layer 1, head 8 gives
+# the word after 0.67.
 #
-#   | what they read | head 2 gives the word before | head 8 gives the word after |
-#   |---|--:|--:|
-#   | the sentences | 1.00 | 0.67 |
-#   | their words in another order, five times | 1.00 | 0.70 to 0.73 |
-#   | words of the vocabulary, drawn by chance, three times | 1.00 | 0.52 |
-#   | the sentences without the learned places | 0.13 | 0.02 |
-#   | the sentences with the places in reverse | 0.00 | 0.00 |
+# **Head 2 follows places, not words**, and so, mostly, does head 8:
 #
-# - **"A diagonal with off-diagonals"**, a head that looks at a word and at both of its neighbours, we did not find. Even weights have
-#   0.26 on these three. Only the same two heads have more than half there (1.00 and 0.72), and look to one side.
-# - **Words rest on [CLS]**: 0.52 in layers 1 to 5, and 0.03 on [SEP]. We had expected [SEP]: larger BERTs rest there, with more than
-#   half of the weight in some layers ([Clark et al. 2019](https://arxiv.org/abs/1906.04341), section 3.2).
+# | what they read | head 2 gives the word before | head 8 gives the word after |
+# |---|--:|--:|
+# | the sentences | 1.00 | 0.67 |
+# | their words in another order, five times | 1.00 | 0.70 to 0.73 |
+# | words of the vocabulary, drawn by chance, three times | 1.00 | 0.52 |
+# | the sentences without the learned places | 0.13 | 0.02 |
+# | the sentences with the places in reverse | 0.00 | 0.00 |
+#
+# **"A diagonal with off-diagonals"**, a head that looks at a word and at both of its neighbours, we did not find. Even weights have
+# 0.26 on these three. Only the same two heads have more than half there (1.00 and 0.72), and look to one side.
+#
+# **Words rest on [CLS]**: 0.52 in layers 1 to 5, and 0.03 on [SEP]. We had expected [SEP]: larger BERTs rest there, with more than
+# half of the weight in some layers ([Clark et al. 2019](https://arxiv.org/abs/1906.04341), section 3.2).
 #
 # But is it [CLS], or the first place? Put another word there, or begin to count the places at 100.
 
@@ -2683,29 +2685,32 @@ show_squares({f"query {number}": look for number, look in enumerate(looks)}, "we
 #
 # Four things that we did not expect:
 #
-# - **Queries share the places out.** Each query rests on one place, or blends two or three. A blend of two digits is neither. More
-#   queries keep more:
+# **Queries share the places out.** Each query rests on one place, or blends two or three. A blend of two digits is neither. More
+# queries keep more:
 #
-#   | learned queries | 1 | 2 | 9 | 16 |
-#   |---|--:|--:|--:|--:|
-#   | right, mean over five seeds | 0.11 | 0.20 | 0.64 | 0.83 |
+# | learned queries | 1 | 2 | 9 | 16 |
+# |---|--:|--:|--:|--:|
+# | right, mean over five seeds | 0.11 | 0.20 | 0.64 | 0.83 |
 #
-#   Nine queries for nine patches could take one patch each. At none of the five seeds did training find that: the best gave
-#   0.75 right answers.
-# - **The closed gate is no help here.** It protects a text model that knows something. Ours knows nothing yet, and at 1 of 10
-#   seeds it never learns to look. With gates that begin open all ten do.
-# - **The noise that the gate keeps out is small.** You saw it above: 32 open layers with random weights, and most rows are
-#   still read right. Over five trained models 0.942 to 0.953 become 0.927 to 0.951.
-# - **The most common way did not learn "where".** On all of lesson 3's questions, with two blocks and lesson 3's recipe:
+# Nine queries for nine patches could take one patch each. At none of the five seeds did training find that: the best gave
+# 0.75 right answers.
 #
-#   | way | "where" right, five seeds, chance 0.11 |
-#   |---|---|
-#   | gated cross-attention | 0.925 to 0.989 |
-#   | concatenation | 0.085 to 0.106 |
-#   | learned queries | 0.105 to 0.134 |
+# **The closed gate is no help here.** It protects a text model that knows something. Ours knows nothing yet, and at 1 of 10
+# seeds it never learns to look. With gates that begin open all ten do.
 #
-#   LLaVA begins with a text model whose attention has been trained; ours learns words, patches and looking at once. Whether that
-#   makes the difference, we did not test.
+# **The noise that the gate keeps out is small.** You saw it above: 32 open layers with random weights, and most rows are
+# still read right. Over five trained models 0.942 to 0.953 become 0.927 to 0.951.
+#
+# **The most common way did not learn "where".** On all of lesson 3's questions, with two blocks and lesson 3's recipe:
+#
+# | way | "where" right, five seeds, chance 0.11 |
+# |---|---|
+# | gated cross-attention | 0.925 to 0.989 |
+# | concatenation | 0.085 to 0.106 |
+# | learned queries | 0.105 to 0.134 |
+#
+# LLaVA begins with a text model whose attention has been trained; ours learns words, patches and looking at once. Whether that
+# makes the difference, we did not test.
 
 # %% [markdown]
 # ## What they cost

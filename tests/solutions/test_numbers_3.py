@@ -273,7 +273,7 @@ def test_absent_digits_over_the_seeds():
     seeds, *named = says(r"absent digits \(over # seeds: # to #\)")
     assert seeds == len(RUNS)
     assert named == pytest.approx(least_and_most(before, "a place"), abs=6e-4)
-    seeds, scenes = says(r"and what # seeds gave, with # scenes each:")
+    seeds, scenes = says(r"the last column is over # seeds, with # scenes each:")
     rows = ("a place for an absent digit", '"where" right', '"what" right', '"read" right')
     rest = [end for row in rows for end in says(rf"\| {row} \|[^|]*\|[^|]*\| # to # \|")]
     assert (seeds, scenes) == (len(RUNS), 2000)

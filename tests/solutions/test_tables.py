@@ -21,3 +21,10 @@ def test_the_rows_of_a_table_are_equally_long(assignment: str) -> None:
     for table in tables:
         widths = {line.count("|") for line in table.splitlines()}
         assert len(widths) == 1, table
+
+
+@pytest.mark.parametrize("assignment", lessons())
+def test_no_table_stands_in_a_list(assignment: str) -> None:
+    """On the pages that nbconvert makes such a table is a paragraph of pipes."""
+    for cell in cells_of(assignment):
+        assert cell.cell_type != "markdown" or not re.search(r"^ +\|", cell.source, re.MULTILINE), cell.source
