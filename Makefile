@@ -107,8 +107,8 @@ scale: setup  ## throughput beside nbgrader and otter, and a class of 1,000 (an 
 	for name in throughput scale; do $(RUN)/python -m benchmarks.$$name || exit 1; done
 
 gpu: setup  ## on a machine with an NVIDIA GPU: its tests and its benchmark (GPU_PYTHON=python3: another PyTorch)
-	PYTHONPATH=source:. $(GPU_PYTHON) -m pytest tests/gpu -W default
-	{ date -u +%F; PYTHONPATH=source:. $(GPU_PYTHON) -m benchmarks.gpu; } > $(GPU_RESULTS).partial || { rm $(GPU_RESULTS).partial; exit 1; }
+	PYTHONPATH=$(CURDIR)/source:$(CURDIR) $(GPU_PYTHON) -m pytest tests/gpu -W default
+	{ date -u +%F; PYTHONPATH=$(CURDIR)/source:$(CURDIR) $(GPU_PYTHON) -m benchmarks.gpu; } > $(GPU_RESULTS).partial || { rm $(GPU_RESULTS).partial; exit 1; }
 	mv $(GPU_RESULTS).partial $(GPU_RESULTS)
 
 # Only what can be made again. The secret, the gradebook and what was graded from it stay: nobody can make them again.

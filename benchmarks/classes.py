@@ -72,7 +72,7 @@ def submit(course: Path, student: str, assignment: str, text: str) -> None:
 
 
 def grader(folder: Path, *arguments: str, before: Sequence[str] = ()) -> subprocess.Popen:
-    """`grader grade` of the class in the folder, started, on the CPU.
+    """`grader grade` of the class in the folder, started; on the CPU, unless the arguments say otherwise.
 
     It writes grades.jsonl and log.txt there. The command `before` gets it as its arguments.
     """

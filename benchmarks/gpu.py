@@ -1,7 +1,7 @@
 """The reference modules, lesson 3's training and the grader on a GPU, in one run.
 
     python -m benchmarks.gpu
-    python -m benchmarks.gpu --device cpu --sizes 128 --steps 2 --submissions 0    # only to see the program work
+    python -m benchmarks.gpu --device cpu --sizes 128 --steps 2 --without-class    # only to see the program work
 
 Attention: forward and backward, float32 (without TensorFloat-32) and bfloat16, 16,384 tokens in a batch whatever their
 length, 8 heads of 64. The fused path is measured against `F.scaled_dot_product_attention`, the layer against
@@ -15,7 +15,10 @@ A class: every example submission, graded on the CPU and on the GPU; each exerci
 from __future__ import annotations
 
 import argparse
+import json
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
@@ -53,8 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ]
     figures: dict[str, Any] = {"device": device_name(asked.device), **by_size(rows)}
     figures |= training(asked.device, asked.steps)
-    if asked.submissions != 0:
-        figures |= a_class(asked.device, asked.submissions)
+    if not asked.without_class:
+        figures |= a_class(asked.device)
     publish("gpu", figures, rows)
     return 0
 
@@ -65,7 +68,7 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="lengths of the sequences")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="pairs of runs for each ratio")
     parser.add_argument("--steps", type=int, default=None, help="of lesson 3's training; all by default")
-    parser.add_argument("--submissions", type=int, default=None, help="how many to grade; all by default")
+    parser.add_argument("--without-class", action="store_true", help="grade nothing")
     return parser
 
 
@@ -146,7 +149,7 @@ def ratio(first: Callable[[], Tensor], second: Callable[[], Tensor], device: str
 
 
 def by_size(rows: Sequence[dict]) -> dict[str, Any]:
-    """The rows by dtype and length, and what the issue of speed comes down to."""
+    """The rows by dtype and length, and the figures that docs/gpu.md quotes."""
     table: dict[str, dict[str, Any]] = {}
     for row in rows:
         rest = {name: value for name, value in row.items() if name not in ("dtype", "tokens")}
@@ -179,40 +182,45 @@ def training(device: str, steps: int | None) -> dict[str, Any]:
     return {"lesson_3_s": round(seconds, 2), "lesson_3_last_loss": last, "lesson_3_right": right}
 
 
-def a_class(device: str, most: int | None) -> dict[str, Any]:
-    """The example submissions on the CPU and on the device: seconds, and the exercises that came out differently."""
-    cpu, cpu_seconds = graded("cpu", most)
-    there, seconds = graded(device, most)
-    differ = sorted(f"{name}: {cpu[name]} on the CPU, {there[name]} there" for name in cpu if cpu[name] != there[name])
+def a_class(device: str) -> dict[str, Any]:
+    """The example submissions on the CPU and on the device: seconds, and what came out differently, or went to the CPU."""
+    cpu, cpu_seconds = graded("cpu")
+    there, seconds = graded(device)
+    pairs = [(name, cpu[name], there[name]) for name in sorted(cpu)]
+    results = [(name, here["exercises"], other["exercises"]) for name, here, other in pairs]
+    each = [(f"{name}/{a['id']}", a, b) for name, here, other in results for a, b in zip(here, other, strict=True)]
     return {
-        "class_exercises": len(cpu),
+        "class_exercises": len(each),
         "class_cpu_s": round(cpu_seconds, 1),
         "class_device_s": round(seconds, 1),
-        "class_differs": differ,
+        "class_differs": [f"{name}: {a['status']}, {b['status']}" for name, a, b in pairs if a["score"] != b["score"]]
+        + [f"{name}: {a['outcome']}, {b['outcome']}" for name, a, b in each if a["outcome"] != b["outcome"]],
+        "class_says_otherwise": [
+            f"{name}: {a['message']} {a['hint']} | {b['message']} {b['hint']}"
+            for name, a, b in each
+            if (a["message"], a["hint"]) != (b["message"], b["hint"])
+        ],
+        "class_ran_on_cpu": [
+            f"{name}: {flag['detail']}" for name, _, b in pairs for flag in b["flags"] if flag["kind"] == "ran-on-cpu"
+        ],
     }
 
 
-def graded(device: str, most: int | None) -> tuple[dict[str, str], float]:
-    """The outcome of each exercise of each submission, and the seconds for all, one after the other."""
-    from grader.course import lessons
-    from grader.grading.grade import grade, master_notebook
-    from grader.records import GradingSettings
-    from grader.sandbox.server import Server
-    from grader.submission.intake import find
+def graded(device: str) -> tuple[dict[str, dict[str, Any]], float]:
+    """The grade of each submission, as in --json, and the seconds for all from start to end."""
+    from benchmarks.classes import grader, make_empty_course
 
-    outcomes = {}
-    started = perf_counter()
-    with Server(device=device) as server:
-        if device == "cuda":
-            server.require_gpu()
-        settings = GradingSettings(secret="benchmark", device=device, tier=server.isolation)
-        for file in list(find(ROOT / "examples" / "submitted", tuple(lessons()), None))[:most]:
-            released = master_notebook(ROOT, file.assignment)
-            result = grade(file, server=server, settings=settings, released=released).grade
-            name = f"{file.student}/{file.assignment}"
-            outcomes[name] = f"{result.status} {result.score}"
-            outcomes |= {f"{name}/{verdict.id}": str(verdict.outcome) for verdict in result.verdicts}
-    return outcomes, perf_counter() - started
+    with tempfile.TemporaryDirectory() as folder:
+        course = Path(folder)
+        make_empty_course(course)
+        shutil.copytree(ROOT / "examples" / "submitted", course / "submitted")
+        started = perf_counter()
+        grader(course, "--device", device).wait()
+        seconds = perf_counter() - started
+        if not (grades := course / "grades.jsonl").is_file():
+            raise RuntimeError((course / "log.txt").read_text("utf-8")[-2000:])
+        lines = [json.loads(line) for line in grades.read_text("utf-8").splitlines()]
+    return {f"{one['student']}/{one['assignment']}": one for one in lines}, seconds
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from grader.report.ci import annotated, github, gitlab, junit
 from grader.report.jsonl import to_json
 from grader.report.terminal import as_they_come, details
 from grader.report.text import number
-from grader.sandbox.device import resolve_device
+from grader.sandbox.device import usable_device
 from grader.sandbox.process import ServerProcess
 from grader.sandbox.tiers import resolve_tier
 from grader.secret import course_secret
@@ -88,15 +88,13 @@ def _grade(file: SubmissionFile, options: CheckOptions, terminal: Terminal, earl
     """
     lesson = lessons().get(file.assignment)
     released = master_notebook(options.root, file.assignment) if lesson else None
-    secret, device = course_secret(options.root), resolve_device(options.device)
-    tier = resolve_tier(options.isolation)
+    secret, tier = course_secret(options.root), resolve_tier(options.isolation)
+    device = usable_device(options.device, tier, terminal.complain)
     if lesson:  # while the fork server imports
         get_ready(lesson)
     if early is not None and (early.tier, early.device) == (tier, device):
         servers.use(early)
     server = servers.thread_server(tier, device)
-    if device == "cuda":
-        server.require_gpu()
     settings = GradingSettings(
         secret=secret,
         device=device,

@@ -132,7 +132,8 @@ def prepare(
     """
     secret = course_secret(options.root)
     if options.scheduler is None:
-        device, tier = usable_device(options.device, options.isolation), resolve_tier(options.isolation)
+        tier = resolve_tier(options.isolation)
+        device = usable_device(options.device, tier, terminal.complain)
         jobs = options.jobs or jobs_on(device, default_jobs(len(assignments)))
         workers = stack.enter_context(local_workers(jobs, tier, device, worker.run, server))
     else:

@@ -1,7 +1,10 @@
 """The device that notebooks run on: cpu or cuda."""
 
+from collections.abc import Callable
+
 from grader.complaint import Complaint
 from grader.records import Limits
+from grader.sandbox.errors import IsolationError
 from grader.sandbox.server import Server
 
 # GPU memory of one job: a submission's tensors, and what the driver takes for its process.
@@ -30,18 +33,29 @@ def resolve_device(requested: str) -> str:
     return "cuda" if has_cuda else "cpu"
 
 
-def usable_device(requested: str, isolation: str) -> str:
+def usable_device(requested: str, isolation: str, tell: Callable[[str], object]) -> str:
     """Resolve the device as `resolve_device` does, and check that a sandbox can compute on it.
+
+    Where `auto` finds a GPU that a sandbox cannot use, the device is the CPU, and `tell` gets the reason.
 
     Raises:
         NoDevice: cuda was requested, and torch sees no CUDA device.
-        IsolationError: the GPU cannot be used from within the sandbox.
+        IsolationError: cuda was requested, and cannot be used from within the sandbox.
     """
-    device = resolve_device(requested)
-    if device == "cuda":
+    if (device := resolve_device(requested)) == "cpu":
+        return device
+    try:
         with Server(isolation=isolation, device=device) as server:
-            server.require_gpu()
-    return device
+            problem = server.gpu_problem()
+    except IsolationError as error:
+        problem = str(error)
+    if not problem:
+        return device
+    text = f"the sandbox cannot use the GPU ({problem})"
+    if requested == "cuda":
+        raise IsolationError(f"{text}. No grade was written. Pass --device cpu, or see docs/gpu.md")
+    tell(f"{text}, so the CPU is used; see docs/gpu.md")
+    return "cpu"
 
 
 def jobs_on(device: str, jobs: int) -> int:

@@ -68,12 +68,12 @@ class ServerProcess:
             self.wait()
 
     def wait(self) -> None:
-        """Wait until the server has imported everything; return at once if it has.
+        """Wait until the server has imported everything; return at once if it has, or was closed.
 
         Raises:
             IsolationError: it did not start.
         """
-        if self._ready:
+        if self._ready or self.control.fileno() < 0:
             return
         try:
             deadline = time.monotonic() + START_SECONDS
@@ -127,7 +127,7 @@ class SharedServer:
 
     def alive(self) -> bool:
         """Tell whether the server runs: it sends nothing once ready, so its end makes the socket readable."""
-        return not select.select([self.control], [], [], 0)[0]
+        return self.control.fileno() >= 0 and not select.select([self.control], [], [], 0)[0]
 
     def wait(self) -> None:
         """Return at once: who started the server shares it only once it is ready."""

@@ -65,6 +65,7 @@ def describe_sandbox(tier: str, device: str, home: str) -> tuple[dict, dict]:
     # A link, as .venv may be one, would lead nowhere in the sandbox: under its name stands what it leads to.
     binds = {path: os.path.realpath(path) for path in (*visible, *top)}
     ours = _ours(binds)
+    hidden = ours if device == "cuda" else ours | visible_gpu.driver()
     boot = {
         "tier": tier,
         "python": python,
@@ -74,7 +75,7 @@ def describe_sandbox(tier: str, device: str, home: str) -> tuple[dict, dict]:
         "gid": UNPRIVILEGED,
         "binds": binds,
         "links": {path: os.readlink(path) for path in TOP if os.path.islink(path)},
-        "masks": _masks(binds, ours),
+        "masks": _masks(binds, hidden),
         "devices": devices,
         "files": _etc(),
         "environment": {**_environment(home, python), **gpu.environment},

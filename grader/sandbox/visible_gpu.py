@@ -14,6 +14,8 @@ LIBRARY_FOLDERS = (
     "/run/opengl-driver/lib",
 )
 DRIVER_LIBRARIES = ("libcuda.so.1", "libnvidia-ml.so.1")
+# Where distributions put the driver: visible in every sandbox with the rest of the folder.
+SYSTEM_FOLDERS = ("usr/lib", "usr/lib64", "usr/lib32", "usr/lib/*-linux-gnu", "usr/lib/wsl/lib")
 # nvidia0 …, nvidiactl, nvidia-uvm, nvidia-uvm-tools, and the folders nvidia-caps (MIG); dxg is WSL's.
 DEVICE_PATTERNS = ("nvidia*", "dxg")
 # Variables with which the operator, or Slurm, chooses a GPU.
@@ -29,8 +31,19 @@ class VisibleGpu:
     environment: Mapping[str, str]
 
 
+# Without it torch.cuda.is_available(), which each first step of an optimizer calls, starts CUDA.
+COUNT_ONLY = {"PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
 # For grading on the CPU: a submission sees no GPU, even on a machine that has one.
-NO_GPU = VisibleGpu(devices=(), libraries=(), environment={"CUDA_VISIBLE_DEVICES": ""})
+NO_GPU = VisibleGpu(devices=(), libraries=(), environment={"CUDA_VISIBLE_DEVICES": "", **COUNT_ONLY})
+
+
+def driver(root: Path = Path("/")) -> set[str]:
+    """Find CUDA's driver among the system's libraries, which a sandbox for grading on the CPU hides.
+
+    There PyTorch would start it all the same when it first counts the GPUs, and a thread of it, which no fork keeps.
+    """
+    found = (file for folder in SYSTEM_FOLDERS for file in root.glob(f"{folder}/libcuda.so*"))
+    return {str(file.resolve()) for file in found}
 
 
 def visible_gpu(root: Path = Path("/"), environment: Mapping[str, str] = os.environ) -> VisibleGpu:
@@ -62,8 +75,7 @@ def visible_gpu(root: Path = Path("/"), environment: Mapping[str, str] = os.envi
         libraries=tuple(dict.fromkeys([*libraries, *link_targets])),
         environment={
             **variables,
-            # torch.cuda.is_available() must not initialise CUDA.
-            "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
+            **COUNT_ONLY,
             # No TensorFloat-32, even if a notebook switches it on.
             "NVIDIA_TF32_OVERRIDE": "0",
             # cuBLAS sums in the same order in every run.

@@ -27,7 +27,7 @@ def server():
     if reason := tier_problem("full"):
         pytest.skip(f"tier full is not to be had here: {reason}")
     with Server(isolation="full", device="cuda") as server:
-        server.require_gpu()
+        assert server.gpu_problem() == ""
         yield server
 
 

@@ -5,18 +5,24 @@ from __future__ import annotations
 import os
 import random
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy
 import pytest
 import torch
 from nbformat.v4 import new_code_cell, new_notebook
 
-from grader.records import Request, Status
+from grader.records import Limits, Request, Status
 from grader.sandbox import visible_gpu
+from grader.sandbox.device import usable_device
 from grader.sandbox.engine import RunPlan, execute, gpu_trouble
 from grader.sandbox.errors import IsolationError
 from grader.sandbox.guest import gpu as guest
+from grader.sandbox.guest import server as guest_server
 from grader.sandbox.sandbox_description import describe_sandbox
+from grader.sandbox.server import Server
+
+UNUSED = "libBrokenLocale.so.1"  # of every glibc
 
 
 @pytest.fixture
@@ -65,6 +71,71 @@ def test_the_sandbox_gets_what_is_shown_of_a_gpu_and_only_for_cuda(monkeypatch):
     assert "/dev/nvidia0" not in boot["devices"] + server["write"]
     assert "/etc" not in boot["binds"]
     assert boot["environment"]["CUDA_VISIBLE_DEVICES"] == ""
+
+
+def test_the_driver_is_hidden_from_who_is_graded_on_the_cpu(machine, monkeypatch):
+    folder = machine / "usr/lib/x86_64-linux-gnu"
+    folder.mkdir(parents=True)
+    (folder / "libcuda.so.580").touch()
+    (folder / "libcuda.so.1").symlink_to("libcuda.so.580")
+    assert visible_gpu.driver(machine) == {str(folder / "libcuda.so.580")}
+    # A library that nothing here needs stands in for the driver's.
+    stand_in = next(path for folder in ("lib64", "lib/*-linux-gnu") for path in Path("/usr").glob(f"{folder}/{UNUSED}"))
+    monkeypatch.setattr(visible_gpu, "driver", lambda: {str(stand_in.resolve())})
+    with Server(isolation="full") as server:
+        loaded = load(server)
+    assert "file too short" in loaded
+    monkeypatch.undo()
+    with Server(isolation="full") as server:
+        assert load(server) == "loaded"
+
+
+def load(server: Server) -> str:
+    sandbox = server.spawn(Limits(), seed=0)
+    try:
+        result = sandbox.run_cell(f"import ctypes\nctypes.CDLL('{UNUSED}')\nprint('loaded')", seconds=20)
+        return result.message or result.outputs[0]["text"].strip()
+    finally:
+        sandbox.kill()
+
+
+def test_the_fork_server_counts_no_gpus(monkeypatch):
+    def starts_the_driver(*_, **__):
+        raise AssertionError("a first backward pass starts the driver, and a thread of it")
+
+    monkeypatch.setattr(torch.autograd.Variable, "_execution_engine", None)
+    monkeypatch.setattr(torch.autograd, "backward", starts_the_driver)
+    guest_server._train_once()
+
+
+NAMES_A_THREAD = """
+import threading
+named = threading.Event()
+thread = threading.Thread(target=named.wait)
+thread.start()
+for path in (f"/proc/self/task/{thread.native_id}/comm", "/proc/1/mem", "/proc/self/task/new", "/usr/lib/new"):
+    try:
+        with open(path, "w") as file:
+            file.write("cuda")
+        print("written")
+    except OSError as error:
+        print(type(error).__name__)
+named.set()
+"""
+
+
+@pytest.mark.parametrize(("device", "first"), [("cpu", "PermissionError"), ("cuda", "written")])
+def test_only_on_a_gpu_a_thread_gets_a_name(device, first):
+    """The driver names one of its own when it starts, and else refuses to."""
+    with Server(isolation="full", device=device) as server:
+        sandbox = server.spawn(Limits(), seed=0)
+        try:
+            told = sandbox.run_cell(NAMES_A_THREAD, seconds=20).outputs[0]["text"].split()
+        finally:
+            sandbox.kill()
+    assert told[0] == first
+    assert "written" not in told[1:]
+    assert len(told) == 4
 
 
 def test_an_open_gpu_is_seen_past_pytorch(tmp_path):
@@ -153,11 +224,16 @@ def told_of_a_gpu(server):
     server.device = "cpu"
 
 
-def test_a_sandbox_that_cannot_reach_the_gpu_says_so(told_of_a_gpu):
+def test_where_the_sandbox_cannot_reach_the_gpu_auto_takes_the_cpu_and_cuda_says_why(monkeypatch):
     if torch.version.cuda:
         pytest.skip("this PyTorch may find a GPU")
+    monkeypatch.setattr("grader.sandbox.device.resolve_device", lambda requested: "cuda")
+    told: list[str] = []
+    assert usable_device("auto", "full", told.append) == "cpu"
     with pytest.raises(IsolationError, match=r"cannot use the GPU \(.*CUDA.*--device cpu"):
-        told_of_a_gpu.require_gpu()
+        usable_device("cuda", "full", told.append)
+    assert len(told) == 1
+    assert "so the CPU is used" in told[0]
 
 
 def test_where_the_gpu_fails_the_cpu_decides(told_of_a_gpu):

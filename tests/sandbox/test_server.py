@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 
 import pytest
 
 from grader.records import Limits, Status
 from grader.sandbox.errors import IsolationError, ServerLost
+from grader.sandbox.process import SharedServer
 from grader.sandbox.server import Server
 
 
@@ -31,6 +33,19 @@ def test_a_server_that_cannot_be_had_says_so(monkeypatch):
     monkeypatch.setattr("grader.sandbox.tiers.tier_problem", lambda tier: "no Landlock")
     with pytest.raises(IsolationError, match=r"no Landlock.*No grade was written"):
         Server(isolation="full")
+
+
+def test_a_server_that_cannot_start_says_so_each_time(monkeypatch):
+    def refuse(*_):
+        raise IsolationError("the sandbox did not start")
+
+    ours, theirs = socket.socketpair()
+    theirs.close()
+    monkeypatch.setattr("grader.sandbox.server.ServerProcess", refuse)
+    with Server(shared=SharedServer(ours)) as lost:
+        for _ in range(3):
+            with pytest.raises(IsolationError, match="did not start"):
+                lost.spawn(Limits(), seed=0)
 
 
 def test_what_few_submissions_use_is_imported_while_others_run():

@@ -37,7 +37,7 @@ from grader.course import lessons
 from grader.grading.graded import Graded
 from grader.paths import notebook_path
 from grader.records import GradingSettings
-from grader.sandbox.device import NoDevice, resolve_device
+from grader.sandbox.device import NoDevice, usable_device
 from grader.sandbox.errors import IsolationError
 from grader.sandbox.tiers import resolve_tier
 from grader.secret import SecretError, course_secret
@@ -87,12 +87,10 @@ class SubmissionExporter(NotebookExporter):
         self.coursedir = parent.coursedir
         root = Path(self.coursedir.root)
         try:
-            self.course = Course(
-                root=root,
-                settings=GradingSettings(
-                    secret=course_secret(root), device=resolve_device(self.device), tier=resolve_tier(self.isolation)
-                ),
-            )
+            tier = resolve_tier(self.isolation)
+            device = usable_device(self.device, tier, self.log.warning)
+            settings = GradingSettings(secret=course_secret(root), device=device, tier=tier)
+            self.course = Course(root=root, settings=settings)
             self.earlier_times = submission_times(self.coursedir.db_url, self.coursedir.course_id)
             self._remove_stale(parent)
         except (SecretError, NoDevice, IsolationError, RecordError, OSError) as error:

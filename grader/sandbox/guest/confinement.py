@@ -114,7 +114,9 @@ class Confinement:
             return
         linux.drop_privileges()
         scratch = (home, "/tmp", "/dev/shm") if self.full else (home,)
-        linux.landlock(self.read, (*scratch, *self.write), self.listed)
+        # When the driver starts it names a thread of its own, in a file there, and fails if it cannot.
+        filled = ("/proc",) if self.device == "cuda" else ()
+        linux.landlock(self.read, (*scratch, *self.write), self.listed, filled)
         linux.filter_calls(self.filter)
 
 

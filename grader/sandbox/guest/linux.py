@@ -213,10 +213,18 @@ def landlock_version() -> int:
     return max(0, libc.syscall(SYS_LANDLOCK_CREATE, None, 0, 1)) if libc else 0
 
 
-def landlock(read: tuple[str, ...], write: tuple[str, ...], listed: tuple[str, ...] = ()) -> None:
-    """Allow reading and executing beneath `read`, everything beneath `write`, names beneath `listed`, and nothing else of files.
+def landlock(
+    read: tuple[str, ...], write: tuple[str, ...], listed: tuple[str, ...] = (), filled: tuple[str, ...] = ()
+) -> None:
+    """Allow what each argument says beneath its paths, and nothing else of files.
 
-    From Landlock version 4, also deny TCP. From version 6, also deny signals, and connections over abstract
+    Args:
+        read: reading and executing.
+        write: everything.
+        listed: names.
+        filled: writing into files that exist, beside what the others allow.
+
+    From Landlock version 4, TCP is denied, too. From version 6, so are signals, and connections over abstract
     sockets, to processes that are not under this Landlock rule.
     """
     version = landlock_version()
@@ -225,7 +233,13 @@ def landlock(read: tuple[str, ...], write: tuple[str, ...], listed: tuple[str, .
     fields = (everything, *([3] if version >= 4 else []), *([3] if version >= 6 else []))
     ruleset = struct.pack(f"={len(fields)}Q", *fields)
     rules = _check(libc.syscall(SYS_LANDLOCK_CREATE, ruleset, len(ruleset), 0), "Landlock")
-    for paths, access in ((read, EXECUTE | READ_FILE | READ_DIR), (listed, READ_DIR), (write, everything)):
+    rights = (
+        (read, EXECUTE | READ_FILE | READ_DIR),
+        (listed, READ_DIR),
+        (write, everything),
+        (filled, (WRITE_FILE | TRUNCATE) & everything),
+    )
+    for paths, access in rights:
         for path in paths:
             try:
                 descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)

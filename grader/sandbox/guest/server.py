@@ -210,12 +210,17 @@ def _draw_once() -> None:
 
 
 def _train_once() -> None:
-    """Take one step of an optimizer, so that torch imports what such a step needs before the first fork."""
+    """Take one step of an optimizer, so that torch imports what such a step needs before the first fork.
+
+    It makes up the gradients: the first `backward` of a process counts the GPUs, which starts the driver and a thread of it.
+    """
     import torch
 
     layer = torch.nn.Linear(2, 2)
     optimizer = torch.optim.AdamW(layer.parameters())
-    torch.nn.functional.cross_entropy(layer(torch.ones(1, 2)), torch.tensor([1])).backward()
+    torch.nn.functional.cross_entropy(layer(torch.ones(1, 2)), torch.tensor([1]))
+    for parameter in layer.parameters():
+        parameter.grad = torch.ones_like(parameter)
     optimizer.step()
 
 
