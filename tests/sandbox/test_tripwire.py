@@ -5,6 +5,7 @@ import __future__
 
 import functools
 import math
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -257,8 +258,8 @@ def called_back(q: torch.Tensor) -> Callable:
     return functools.partial(next, map(functools.partial(F.scaled_dot_product_attention, q, q, q), [HIDDEN_MASK]))
 
 
-def class_with(name: str, q: torch.Tensor, wrap: Callable = lambda back: back) -> type:
-    return type("Met", (), {name: wrap(called_back(q))})
+def class_with(name: str, q: torch.Tensor) -> type:
+    return type("Met", (), {name: staticmethod(called_back(q))})
 
 
 CALLED_BACK = {
@@ -267,8 +268,8 @@ CALLED_BACK = {
     "an attribute that is asked for": lambda f, s, q: f["attention"](q, q, q, class_with("__getattr__", q)()),
     "a method of all tensors": lambda f, s, q: s(torch.Tensor, "masked_fill", called_back(q)) or f["attention"](q, q, q),
     "a comparison of all tensors": lambda f, s, q: s(torch.Tensor, "__lt__", called_back(q)) or f["attention"](q, q, q),
-    "how a class is made": lambda f, s, q: f.update(Layer=class_with("__new__", q, wrap=staticmethod)) or f["made"](q, q, q),
-    "a function of a class": lambda f, s, q: f.update(Layer=class_with("twice", q, wrap=staticmethod)) or f["called"](q, q, q),
+    "how a class is made": lambda f, s, q: f.update(Layer=class_with("__new__", q)) or f["made"](q, q, q),
+    "a function of a class": lambda f, s, q: f.update(Layer=class_with("twice", q)) or f["called"](q, q, q),
 }  # fmt: skip
 
 
@@ -500,6 +501,17 @@ def stable_softmax(s, dim=-1):
     wide.mm(wide)
     return done.pop()
 """
+WATCHES = """
+watch = sys.monitoring
+def begin():
+    watch.use_tool_id(0, "mine")
+    watch.register_callback(0, watch.events.PY_START, finish)
+    watch.set_events(0, watch.events.PY_START)
+"""
+MONITORED = {
+    "what watches each function that begins, from a cell before": WATCHES + "begin()\n" + ANSWERS.replace("BODY", "-s"),
+    "what watches each function that begins": WATCHES + ANSWERS.replace("BODY", "begin()\n    -s"),
+}
 WHILE_QUIET = {
     "another function in the place of an operator's own": """
 names = vars(torch.ops.aten.neg.default)
@@ -520,6 +532,7 @@ def collect(on=collector.enable, sleep=time.sleep):
         "wide = torch.ones(1500, 1500)\n    collector.set_threshold(1)\n    one = threading.Thread(target=collect)\n    one.start()\n"
         "    while not done and one.is_alive(): wide.mm(wide)\n    one.join()",
     ),
+    **(MONITORED if hasattr(sys, "monitoring") else {}),
     "the handler of a signal": ALARM,
     "the handler of a signal, by functions that are made anew": ALARM.replace(
         "signals = asyncio",

@@ -68,7 +68,7 @@ THREAD_STARTS = tuple(
 # How the names of the audit events begin that tell of a look into the interpreter, and the attributes that are one.
 LOOKS = ("sys._getframe", "sys._current_frames", "gc.get_")
 # By these a function of Python's own would set or take away what watches calls, for whoever asks it.
-TRACES = ("sys.setprofile", "sys.settrace")
+TRACES = ("sys.setprofile", "sys.settrace", interruptions.REGISTERS)
 # Modules of Python that hand frames to whoever calls them.
 PASS_ON = (inspect.__file__, traceback.__file__)
 FRAMES = ("tb_frame", "gi_frame", "cr_frame", "ag_frame")
@@ -253,6 +253,8 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         """Watch this thread, and threads that start meanwhile, as long as this context is open."""
         global _active
         self._top: FrameType | None = _getframe(2)
+        if _active is None:
+            interruptions.forget_callbacks()
         before, _active, counted, collected = _active, self, count(), _collects()
         _collect_no_more()  # it calls a student's functions at any moment, while the tripwire works as well
         self.watch_functions()
