@@ -23,7 +23,7 @@ TOOLS = range(6)  # those that Python code may use
 
 # Taken before student code can replace them.
 _monitoring: Any = getattr(sys, "monitoring", None)
-_register = getattr(_monitoring, "register_callback", None)
+_register: Any = getattr(_monitoring, "register_callback", None)
 _events = tuple(event for event in vars(getattr(_monitoring, "events", SimpleNamespace())).values() if event)
 
 
