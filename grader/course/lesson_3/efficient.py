@@ -89,6 +89,8 @@ WINDOW = attention_exercise("3.P1 A sliding window", sliding_window_attention, "
         own around it.
         + block = torch.arange(query.shape[-2]) // (2 * window + 1)
         + return F.scaled_dot_product_attention(query, key, value, attn_mask=block.unsqueeze(1) == block)
+    window_behind_the_width: unfold puts the window behind the width, as the last axis. Swap the two: a reshape mixes the numbers up.
+        key[..., place, :], value[..., place, :]  →  (F.pad(one, (0, 0, window, window)).unfold(-2, 2 * window + 1, 1).reshape(*one.shape[:-1], 2 * window + 1, one.shape[-1]) for one in (key, value))
     padding_guessed: Keys that are all zero are taken for padding. Mask by position: what lies outside 0 … n − 1.
         masked_fill(beyond,  →  masked_fill(beyond | (near_keys == 0).all(-1),
     query_scaled_in_place: A tensor that was handed in is changed. Make a new one, and do not work in place.

@@ -44,7 +44,7 @@ PATCHIFY = attention_exercise("3.1 An image as a sequence", patchify, """
 """,
     draw=draw_images, returns=("patches",), details=dict(refuses=dict(probe=patchify_refuses)),
     difficulty=1, minutes=8, review="From pixels to patches", writings=(patches_in_loops,),
-    mistakes="""
+    mistakes=edits(patchify, """
     cuts_off: An image that patch_size does not divide passes in silence. Raise a ValueError instead.
         + images = images[..., : images.shape[-2] // patch_size * patch_size, : images.shape[-1] // patch_size * patch_size]
     checks_height_only: One side is checked, the other is not: height and width must both divide.
@@ -70,7 +70,19 @@ PATCHIFY = attention_exercise("3.1 An image as a sequence", patchify, """
         rows, columns = height // patch_size, width // patch_size  →  rows, columns = patch_size, patch_size
         (*lead, rows, patch_size, columns, patch_size)  →  (*lead, rows, height // rows, columns, width // columns)
         rows * columns, patch_size**2)  →  rows * columns, -1)
-""")  # fmt: skip
+    checks_the_area: The area is checked, and a whole number of patches may have it all the same. Check height and width, each by
+        itself.
+        height % patch_size or width % patch_size  →  height * width % patch_size**2
+""") + edits(patches_in_loops, """
+    checks_the_area_of_loops: The area is checked, and a whole number of patches may have it all the same. Check height and width,
+        each by itself.
+        height % patch_size or width % patch_size  →  height * width % patch_size**2
+    checks_the_area_and_cuts_off: The area is checked, and a whole number of patches may have it all the same. Check height and
+        width, each by itself.
+        height % patch_size or width % patch_size  →  height * width % patch_size**2
+        range(0, height,  →  range(0, height // patch_size * patch_size,
+        range(0, width,  →  range(0, width // patch_size * patch_size,
+""", defines="patchify"))  # fmt: skip
 
 # ---------------------------------------------------------------- 3.9 swap_patches
 

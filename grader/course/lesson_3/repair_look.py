@@ -42,6 +42,9 @@ LOOK = attention_exercise("3.P5 Repair a collapse", look_at_image, """
     causal_backwards: The mask is the other way round now: later words do not see the first patches. No patch has to
         be hidden.
         cross_attn(words, patches)  →  cross_attn(words, patches, everywhere(words, patches).triu())
+    causal_inverted: The causal mask is inverted here, and hides the patches that it showed. No patch has to be hidden from
+        any word: leave the mask out.
+        cross_attn(words, patches)  →  cross_attn(words, patches, ~everywhere(words, patches).tril())
     own_number_only: Each word sees the patch of its own number, and no other. No patch has to be hidden from any word.
         cross_attn(words, patches)  →  cross_attn(words, patches, everywhere(words, patches).tril().triu())
     words_look_at_words: The words look at each other: without a second argument the layer does self-attention. Hand

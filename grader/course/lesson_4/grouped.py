@@ -85,6 +85,9 @@ GROUPED = attention_exercise("4.12 Grouped queries", grouped_attention, """
         value.repeat_interleave(heads // groups, dim=-3)  →  value[..., :1, :, :].expand(*value.shape[:-3], heads, -1, -1)
     values_in_turns: The keys follow the groups and the values do not: share the values out as you share the keys.
         value.repeat_interleave(heads // groups, dim=-3)  →  torch.cat([value] * (heads // groups), dim=-3)
+    repeated_g_times: Keys and values come G times each. Each group serves H/G heads: repeat them H/G times.
+        key.repeat_interleave(heads // groups  →  key.repeat_interleave(groups
+        value.repeat_interleave(heads // groups  →  value.repeat_interleave(groups
     grouped_without_scale: The scores are not divided by √d.
         / math.sqrt(query.shape[-1])  →
     scaled_by_all_heads: The scores are divided by the root of the width of all heads together. Divide by √d: d is

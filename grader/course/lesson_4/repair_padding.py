@@ -71,6 +71,12 @@ PADDING_REPAIR = attention_exercise("4.5 Repair: it looks where nothing is", loo
     mask_of_the_batch: A cell is open to all as soon as it is no padding in one scene of the batch. Each scene needs
         a mask of its own.
         ~padding.unsqueeze(-2)  →  ~padding.all(0)
+    mask_of_all_scenes: A cell is hidden from all as soon as it is padding in one scene of the batch. Each scene needs a
+        mask of its own.
+        ~padding.unsqueeze(-2)  →  ~padding.any(0)
+    padding_at_the_end: The first cells are open, as many as are no padding. Padding may stand anywhere: open the cells where
+        `padding` is False.
+        ~padding.unsqueeze(-2)  →  (torch.arange(padding.shape[-1], device=padding.device) < (~padding).sum(-1, keepdim=True)).unsqueeze(-2)
     mask_turned_round: The order of the cells is turned round. The mask has to be true where a cell is no padding,
         cell by cell.
         padding.unsqueeze  →  padding.flip(-1).unsqueeze
