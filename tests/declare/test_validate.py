@@ -218,9 +218,9 @@ def test_inputs_that_cannot_be_drawn_are_one_line() -> None:
     check = replace(CHECK, trials=trials(draw_numbers, dict(nmbers=3)))
     with pytest.raises(DeclarationError) as error:
         validate_probes(lesson(replace(EXERCISE, checks=(check,))))
-    assert message(error) == (
+    assert message(error).startswith(  # later versions of Python ask on: Did you mean 'numbers'?
         "9-doubling: exercise 9.1, checks: the inputs of 'values' cannot be drawn "
-        "(TypeError: draw_numbers() got an unexpected keyword argument 'nmbers')"
+        "(TypeError: draw_numbers() got an unexpected keyword argument 'nmbers'"
     )
 
 
