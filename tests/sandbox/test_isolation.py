@@ -71,7 +71,7 @@ import ctypes; R = ctypes.CDLL(None).syscall(425, 4, ctypes.create_string_buffer
     "inherited descriptors": """
 import os
 mine = [os.readlink(f'/proc/self/fd/{n}') for n in os.listdir('/proc/self/fd') if os.path.lexists(f'/proc/self/fd/{n}')]
-other = [name for name in mine if not name.startswith(('/dev/null', '/proc/', 'pipe:', 'socket:', 'anon_inode:'))]
+other = [name for name in mine if not name.startswith(('/dev/null', '/proc/', '/usr/lib', 'pipe:', 'socket:', 'anon_inode:'))]
 R = other or 1 / 0""",
     "secrets in the environment": "import os; R = os.environ['PLANTED_SECRET']",
     "System V shared memory": "import ctypes; R = ctypes.CDLL(None).shmget(0x1234, 4096, 0o1600) >= 0 or 1 / 0",

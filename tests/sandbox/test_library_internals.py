@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import multiprocessing.context
 import subprocess
 import sys
 from collections.abc import Callable
@@ -22,6 +23,24 @@ def run_in_new_python(code: str) -> str:
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
+
+
+# ---------------------------------------------------------------- multiprocessing
+
+
+def test_workers_are_forked_unless_another_way_is_asked_for(monkeypatch) -> None:
+    default = multiprocessing.context._default_context
+    monkeypatch.setattr(default, "_default_context", multiprocessing.get_context("spawn"))
+    monkeypatch.setattr(default, "_actual_context", None)
+    library_internals.fork_workers()
+    assert multiprocessing.get_start_method() == "fork"
+    multiprocessing.set_start_method("spawn", force=True)
+    assert multiprocessing.get_start_method() == "spawn"
+
+
+def test_a_multiprocessing_without_a_default_is_left_alone(monkeypatch) -> None:
+    monkeypatch.delattr(multiprocessing.context, "_default_context")
+    library_internals.fork_workers()
 
 
 # ---------------------------------------------------------------- jsonschema

@@ -13,6 +13,10 @@ SITUATIONS = [(0, "full"), (0, "partial"), (USER, "full"), (USER, "partial")]
 pytestmark = pytest.mark.fast_cases("root-full")  # each takes a quarter of a minute
 
 
+# What all have one of, and libraries: newer ones of libffi hold their own file open.
+SHARED = ("anon_inode:[eventpoll]", "/usr/lib")
+
+
 @pytest.fixture(scope="module", params=SITUATIONS, ids=lambda one: f"{one[0] or 'root'}-{one[1]}")
 def told(request, tmp_path_factory) -> dict:
     """What the neighbours noticed, with the situation."""
@@ -22,7 +26,7 @@ def told(request, tmp_path_factory) -> dict:
 
 def test_no_two_have_a_pipe_or_a_socket_in_common(told):
     first, second = (
-        {tuple(where) for name, *where in json.loads(found).values() if name != "anon_inode:[eventpoll]"}
+        {tuple(where) for name, *where in json.loads(found).values() if not name.startswith(SHARED)}
         for found in told["descriptors"]
     )
     assert first

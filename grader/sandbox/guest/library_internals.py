@@ -56,6 +56,22 @@ def skip_module_search() -> None:
     library.getmodule = getmodule
 
 
+# ---------------------------------------------------------------- multiprocessing
+
+
+def fork_workers() -> None:
+    """Let multiprocessing fork its workers unless it is asked for another way, as it did before Python 3.14.
+
+    The way that it takes since then sends descriptors, which the sandbox refuses, and imports the workers' code, which no
+    cell's can be. Where multiprocessing has no such internal, this replaces nothing.
+    """
+    import multiprocessing.context
+
+    default = getattr(multiprocessing.context, "_default_context", None)
+    if default is not None and "fork" in multiprocessing.get_all_start_methods():
+        default._default_context = multiprocessing.get_context("fork")
+
+
 # ---------------------------------------------------------------- torch: modes
 
 # Functions of torch._C, and of torch.utils._python_dispatch, that switch modes off.

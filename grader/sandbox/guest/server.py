@@ -129,10 +129,11 @@ def _warm_up() -> tuple[Shell, dict[str, str]]:
     import matplotlib.pyplot
     import torch.nn.functional
     import torch.utils.data
-    from guest.library_internals import defer_compiler
+    from guest.library_internals import defer_compiler, fork_workers
     from guest.shell import make_shell
 
     defer_compiler()
+    fork_workers()
     shell = make_shell()
     for name in ("ipywidgets", "tqdm.auto", "matplotlib_inline.backend_inline"):
         with suppress(ImportError):
