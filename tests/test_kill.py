@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -97,7 +97,7 @@ def finish(folder: Path, **options: object) -> tuple[int, str]:
 
 def gradebook(folder: Path) -> list[tuple]:
     """All that the gradebook says, without the ids of its rows."""
-    with sqlite3.connect(folder / "gradebook.db") as base:
+    with closing(sqlite3.connect(folder / "gradebook.db")) as base, base:
         rows = base.execute(
             "select a.student_id, c.name, g.auto_score, g.manual_score, g.needs_manual_grade, n.late_submission_penalty "
             "from grade g join submitted_notebook n on n.id = g.notebook_id "

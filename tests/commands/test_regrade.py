@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,7 @@ def spoil(course: SmallCourse, student: str, points: float) -> None:
 
 def runs(course: SmallCourse) -> dict[str, bytes]:
     """Return what this grader recorded of each student: a grade that was made anew has other seconds."""
-    with sqlite3.connect(course.file) as db:
+    with closing(sqlite3.connect(course.file)) as db, db:
         query = """select a.student_id, r.line from grader_result r
                    join submitted_notebook n on n.id = r.notebook_id
                    join submitted_assignment a on a.id = n.assignment_id"""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -168,7 +169,7 @@ def test_nobody_decides_twice(course: SmallCourse) -> None:
 
 
 def test_a_gradebook_without_the_table_is_read_and_gets_it(course: SmallCourse) -> None:
-    with sqlite3.connect(course.file) as db:
+    with closing(sqlite3.connect(course.file)) as db, db:
         db.execute("drop table grader_appeal")
     assert [entry.appeals for entry in read_class(course.url, COURSE)] == [(), ()]
     assert "no appeal waits" in course.grader("appeal", "list")

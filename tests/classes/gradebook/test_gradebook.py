@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import sysconfig
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -183,7 +184,7 @@ def test_a_rerun_reads_no_table_to_its_end(url: str):
         gradebook.record(graded("s1", 5.0, 7.5))
         event.listen(gradebook.gradebook.engine, "before_cursor_execute", lambda *said: asked.append(said[2:4]))
         gradebook.record(graded("s1", 5.0, 7.5))
-    with sqlite3.connect(url.removeprefix("sqlite:///")) as file:
+    with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as file, file:
         plans = [file.execute(f"EXPLAIN QUERY PLAN {words}", values).fetchall() for words, values in asked]
     assert plans
     steps = [step for plan in plans for *_, step in plan if step.startswith("SCAN")]
