@@ -112,10 +112,16 @@ INSERTION_MISTAKES = edits(insertion_curve, """
         order.argsort(1)  →  order
     one_order_for_insertion: The first scene's order is used for all scenes. Scene b has order[b].
         + order = order[:1].expand_as(order)
+    puts_in_every_scene: The patches that come in one scene come in all scenes here. Scene b gets those of order[b] alone.
+        order.argsort(1)  →  order.argsort(1).amin(0).expand_as(order)
     begins_with_zeros: It begins with zeros. An empty scene is made of `blank`.
         + blank = torch.zeros_like(blank)
     without_the_empty_scene: The score of the empty scene is missing: n patches give n + 1 points.
         = result[:, 1:]
+    without_the_whole_scene: The score of the whole scene is missing: n patches give n + 1 points.
+        = result[:, :-1]
+    insertion_steps_in_rows: The curve has a row for each step. A row for each scene is asked for: (B, n + 1).
+        = result.T
 """)  # fmt: skip
 
 # Who takes the order for something else does so in both curves.
@@ -125,6 +131,10 @@ IN_BOTH = in_both(
     one_patch_at_a_time="shows_one_patch",
     zeros_for_blank="begins_with_zeros",
     one_order_for_all="one_order_for_insertion",
+    blanked_in_every_scene="puts_in_every_scene",
+    without_the_start="without_the_empty_scene",
+    without_the_end="without_the_whole_scene",
+    steps_in_rows="insertion_steps_in_rows",
     order_as_turns="puts_in_by_turns",
 )
 
