@@ -70,15 +70,15 @@ PATCHIFY = attention_exercise("3.1 An image as a sequence", patchify, """
         rows, columns = height // patch_size, width // patch_size  →  rows, columns = patch_size, patch_size
         (*lead, rows, patch_size, columns, patch_size)  →  (*lead, rows, height // rows, columns, width // columns)
         rows * columns, patch_size**2)  →  rows * columns, -1)
-    checks_the_area: The area is checked, and a whole number of patches may have it all the same. Check height and width, each by
+    checks_the_area: The product height · width is checked, and patches may not fit all the same. Check height and width, each by
         itself.
         height % patch_size or width % patch_size  →  height * width % patch_size**2
 """) + edits(patches_in_loops, """
-    checks_the_area_of_loops: The area is checked, and a whole number of patches may have it all the same. Check height and width,
-        each by itself.
-        height % patch_size or width % patch_size  →  height * width % patch_size**2
-    checks_the_area_and_cuts_off: The area is checked, and a whole number of patches may have it all the same. Check height and
+    checks_the_area_of_loops: The product height · width is checked, and patches may not fit all the same. Check height and
         width, each by itself.
+        height % patch_size or width % patch_size  →  height * width % patch_size**2
+    checks_the_area_and_cuts_off: The product height · width is checked, and patches may not fit all the same. Check height
+        and width, each by itself.
         height % patch_size or width % patch_size  →  height * width % patch_size**2
         range(0, height,  →  range(0, height // patch_size * patch_size,
         range(0, width,  →  range(0, width // patch_size * patch_size,

@@ -55,7 +55,7 @@ GROUPED = attention_exercise("4.12 Grouped queries", grouped_attention, """
         e.g. 4 heads, 3 groups
         6 heads, 5 groups; 2 heads, 3 groups
     conduct 1
-        e.g. 4 heads, 2 groups, 2 queries, 3 keys, d = 2, d_v = 3
+        e.g. 6 heads, 2 groups, 2 queries, 3 keys, d = 2, d_v = 3
         batch 2, 6 heads, 3 groups, 5 queries, 7 keys, d = 2, d_v = 3, mask = each, float64
 """,
     draw=draw_grouped, returns=("output",), details=dict(unequal=dict(draw=draw_unequal, probe=grouped_unequal)),

@@ -74,7 +74,7 @@ PADDING_REPAIR = attention_exercise("4.5 Repair: it looks where nothing is", loo
     mask_of_all_scenes: A cell is hidden from all as soon as it is padding in one scene of the batch. Each scene needs a
         mask of its own.
         ~padding.unsqueeze(-2)  →  ~padding.any(0)
-    padding_at_the_end: The first cells are open, as many as are no padding. Padding may stand anywhere: open the cells where
+    padding_at_the_end: The first cells are open, as many as are no padding. Padding may lie at any place: open the cells where
         `padding` is False.
         ~padding.unsqueeze(-2)  →  (torch.arange(padding.shape[-1], device=padding.device) < (~padding).sum(-1, keepdim=True)).unsqueeze(-2)
     mask_turned_round: The order of the cells is turned round. The mask has to be true where a cell is no padding,
