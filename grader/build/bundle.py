@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from grader.build.provided import extract
+from grader.build.slim import slim
 from grader.submission.code.source_names import names_bound_by
 
 PROJECT = ("grader", "attention")
@@ -90,41 +91,6 @@ def _uses(module: str) -> dict[str, frozenset[str]]:
             used = frozenset(inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
             found.update((name, used) for name in names_bound_by(node))
     return found
-
-
-def slim(source: str) -> str:
-    """Return code without docstrings, comments and annotations, which nothing reads as it runs."""
-    return ast.unparse(ast.fix_missing_locations(_Slim().visit(ast.parse(source))))
-
-
-class _Slim(ast.NodeTransformer):
-    """Takes out docstrings and annotations; of those in the body of a class, which make its fields, it leaves None."""
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        node.returns = None
-        rest = [one for one in (node.args.vararg, node.args.kwarg) if one]
-        for argument in (*node.args.args, *node.args.kwonlyargs, *node.args.posonlyargs, *rest):
-            argument.annotation = None
-        self.generic_visit(node)
-        return _undocumented(node)
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        fields = [one for one in node.body if isinstance(one, ast.AnnAssign)]
-        for field in fields:
-            field.annotation = ast.Constant(None)
-        node.body = [one if one in fields else self.visit(one) for one in node.body]
-        return _undocumented(node)
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
-        return ast.Assign([node.target], node.value) if node.value else None
-
-
-def _undocumented(node: ast.FunctionDef | ast.ClassDef) -> ast.AST:
-    """Return a definition without its docstring."""
-    if ast.get_docstring(node, clean=False) is not None:
-        node.body = node.body[1:]
-    node.body = node.body or [ast.Pass()]
-    return node
 
 
 def _in_order(needs: dict[str, set[str]]) -> Iterator[str]:

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec
-from io import StringIO
 from pathlib import Path
-from tokenize import COMMENT, generate_tokens
 
 from grader.build.built import release
 from grader.build.bundle import PROJECT
+from grader.build.slim import slim
 from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
 from grader.judge.planned_trial import parameters
@@ -28,7 +27,7 @@ def exercise_digest(lesson: Lesson, exercise: Exercise) -> str:
     """
     digest = sha256(repr([release("torch"), sorted(lesson.definitions)]).encode())
     for module in sorted(_reached({*COMPUTING, *declared_in(lesson, exercise), *_of_reference(lesson, exercise)})):
-        content = _computing(_file(module)).encode()
+        content = slim(_file(module).read_text("utf-8")).encode()
         digest.update(f"{module}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()
 
@@ -63,23 +62,6 @@ def _reached(modules: Iterable[str]) -> set[str]:
             reached.add(module)
             todo += _imports(module)
     return reached
-
-
-@cache
-def _computing(file: Path) -> str:
-    """Return a module's source without docstrings and comments, which compute nothing, and without its empty lines."""
-    source = file.read_text("utf-8")
-    lines = source.split("\n")
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and node.end_lineno:
-            if lines[node.lineno - 1][: node.col_offset].strip():
-                continue  # a body beside its `def`
-            lines[node.lineno - 1 : node.end_lineno] = [""] * (node.end_lineno - node.lineno + 1)
-    for token in generate_tokens(StringIO(source).readline):
-        if token.type == COMMENT:
-            row, column = token.start
-            lines[row - 1] = lines[row - 1][:column]
-    return "\n".join(line.rstrip() for line in lines if line.strip())
 
 
 @cache

@@ -8,6 +8,7 @@ from base64 import b85encode
 from pathlib import Path
 from types import ModuleType
 
+from grader.build.slim import is_text
 from grader.paths import OWN_LESSONS
 from grader.submission.code.source_names import names_bound_by
 
@@ -73,7 +74,7 @@ def extract(source: str, wanted: tuple[str, ...] = (), what: str = "the module")
     """
     tree = ast.parse(source)
     lines = source.splitlines()
-    statements = [node for node in tree.body if not _is_docstring(node) and not _is_import_of_project(node)]
+    statements = [node for node in tree.body if not is_text(node) and not _is_import_of_project(node)]
     defined = {name: node for node in statements for name in names_bound_by(node)}
     if missing := [name for name in wanted if name not in defined]:
         raise ValueError(f"provided={what!r}: the module does not define {', '.join(missing)}")
@@ -124,10 +125,6 @@ def _used_imports(node: ast.Import | ast.ImportFrom, used: set[str]) -> str:
     names = [alias for alias in node.names if (alias.asname or alias.name).partition(".")[0] in used]
     slim = type(node)(**{**{field: getattr(node, field) for field in node._fields}, "names": names})
     return ast.unparse(slim)
-
-
-def _is_docstring(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 def _is_import_of_project(node: ast.stmt) -> bool:

@@ -13,8 +13,9 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from grader.build.bundle import Part, bundle, slim
+from grader.build.bundle import Part, bundle
 from grader.build.self_check_pack import PackedExercise
+from grader.build.slim import slim
 from grader.declare.exercise import Check
 from grader.declare.lesson import Lesson
 from grader.judge.planned_trial import source_of

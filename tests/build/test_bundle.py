@@ -1,7 +1,8 @@
 import pytest
 
-from grader.build.bundle import bundle, slim
+from grader.build.bundle import bundle
 from grader.build.self_check_cell import probes_part
+from grader.build.slim import slim
 from grader.course import lessons
 
 
@@ -48,6 +49,8 @@ def test_docstrings_comments_and_annotations_are_left_out() -> None:
     assert slim(function) == "def double(x):\n    return 2 * x"
     assert slim('class A:\n    """Empty."""\n') == "class A:\n    pass"
     assert slim('class A:\n    """One."""\n    size: int = 3\n') == "class A:\n    size: None = 3"
+    longer = "def f(*, ä: str = 'é') -> dict[\n    str, int\n]:  # ü\n    x: int\n    y: int = 1\n    return y\n"
+    assert slim(longer) == "def f(*, ä = 'é'):\n    pass\n    y = 1\n    return y"
 
 
 @pytest.mark.parametrize("lesson", lessons().values(), ids=lambda lesson: lesson.assignment)
