@@ -63,7 +63,7 @@ class ServerProcess:
             )
         with suppress(frames.FrameError):  # wait() notices that the server has ended, and reads its log
             frames.send(self.control, json.dumps(boot).encode())
-            frames.send(self.control, json.dumps(server).encode(), compile_filter(tier))
+            frames.send(self.control, json.dumps(server).encode(), compile_filter(tier, device))
         if wait:
             self.wait()
 

@@ -64,8 +64,8 @@ class MissingLibrary(Exception):
 
 
 @cache
-def compile_filter(tier: str) -> bytes:
-    """Compile the filter of a tier into a BPF program; empty for tier none.
+def compile_filter(tier: str, device: str = "cpu") -> bytes:
+    """Compile the filter of a tier, for grading on a device, into a BPF program; empty for tier none.
 
     Raises:
         MissingLibrary: pyseccomp or libseccomp is not installed.
@@ -98,11 +98,13 @@ def compile_filter(tier: str) -> bytes:
         chosen = seccomp.Arg(2, seccomp.MASKED_EQ, 0xFFFF_FFFF, option)
         rules.add_rule(seccomp.ERRNO(0), "setsockopt", level, chosen)
     no_family = seccomp.ERRNO(errno.EAFNOSUPPORT)
-    if tier == "full":  # the network namespace has nothing to connect to but the sandbox itself
+    if tier == "full" or device == "cuda":  # CUDA starts with a socket of its own, which reaches nobody
         rules.add_rule(no_family, "socket", seccomp.Arg(0, seccomp.NE, socket.AF_UNIX))
     else:
         rules.add_rule(no_family, "socket")
+    if tier != "full":  # there the network namespace holds nobody to reach but the sandbox itself
         rules.add_rule(refuse, "connect")
+        rules.add_rule(refuse, "sendto", seccomp.Arg(4, seccomp.NE, 0))  # to an address: a socketpair can, too
     with tempfile.TemporaryFile() as file:
         rules.export_bpf(file)
         file.seek(0)

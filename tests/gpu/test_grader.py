@@ -44,6 +44,13 @@ def spawn(server):
         python.kill()
 
 
+def test_tier_partial_reaches_the_gpu():
+    if reason := tier_problem("partial"):
+        pytest.skip(f"tier partial is not to be had here: {reason}")
+    with Server(isolation="partial", device="cuda") as server:
+        assert server.gpu_problem() == ""
+
+
 def adds_up(python) -> bool:
     source = "import torch\nassert torch.ones(3, device='cuda').sum().item() == 3"
     return python.run_cell(source, seconds=60).status is Status.OK

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import random
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -136,6 +138,23 @@ def test_only_on_a_gpu_a_thread_gets_a_name(device, first):
     assert told[0] == first
     assert "written" not in told[1:]
     assert len(told) == 4
+
+
+PREPARES = """
+import sys, torch
+sys.path.insert(0, sys.argv[1])
+from guest import gpu
+gpu.prepare(1 << 30)
+print(torch.is_deterministic_algorithms_warn_only_enabled(), "torch._inductor" in sys.modules)
+"""
+
+
+def test_a_new_interpreter_imports_no_compiler():
+    """PyTorch's own switch for repeatable results imports it: five seconds in each sandbox, beside CUDA's .4."""
+    done = subprocess.run(
+        [sys.executable, "-c", PREPARES, guest_server.__file__.rsplit("/", 2)[0]], capture_output=True, text=True
+    )
+    assert done.stdout.split() == ["True", "False"], done.stderr
 
 
 def test_an_open_gpu_is_seen_past_pytorch(tmp_path):

@@ -13,7 +13,7 @@ from grader.sandbox.errors import IsolationError
 from grader.sandbox.tiers import resolve_tier, tier_problem
 
 SCRIPT = """
-import json, os, sys
+import json, os, socket, sys, tempfile
 from grader.sandbox.server import Server
 from grader.records import Limits
 from grader.sandbox.tiers import tier_problem
@@ -34,6 +34,8 @@ with Server(isolation=tier) as server:
                           "        b = b'x' * (99 << 20); time.sleep(60); os._exit(0)\\ntime.sleep(60)")[0]
     told["secret"] = said(f"print(open({sys.argv[2]!r}).read())")
     told["socket"] = said("import socket; socket.socket(socket.AF_INET); print('open')")
+    listens = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); listens.bind(name := f"{tempfile.mkdtemp()}/listens")
+    told["datagram"] = said(f"import socket\\nsocket.socketpair(type=socket.SOCK_DGRAM)[0].sendto(b'out', {name!r})")
     told["kill"] = said(f"import os; os.kill({os.getpid()}, 0); print('open')")
     told["environ"] = said(f"print(open('/proc/{os.getpid()}/environ').read())")
     told["bash"] = said("%%bash\\necho $((6 * 7))")[1]
@@ -73,7 +75,7 @@ def test_an_ordinary_user_has_this_tier(tier, tmp_path):
     assert told["left"] == [False]
     assert not told["running"]
     closed = tier != "none"
-    for way in ("secret", "socket", "kill", "environ"):
+    for way in ("secret", "socket", "datagram", "kill", "environ"):
         status, text = told[way]
         assert (status == "raised") is closed, f"{way}: {status} {text}"
 

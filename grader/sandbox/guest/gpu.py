@@ -23,7 +23,7 @@ def prepare(memory_bytes: int) -> None:
     """
     torch.cuda._lazy_call(lambda: _limit_memory(memory_bytes))  # runs when CUDA is initialised, if ever
     compute_exactly()
-    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.set_deterministic_debug_mode("warn")  # use_deterministic_algorithms imports the compiler, which takes seconds
     deterministic: Any = torch.utils.deterministic
     # Filling takes time, and no uninitialised memory is secret here.
     deterministic.fill_uninitialized_memory = False
