@@ -21,3 +21,11 @@ def shift_targets(token_ids: Tensor, prompt_lengths: Tensor, pad_id: int = 0, ig
     in_answer = torch.arange(T, device=token_ids.device) >= (prompt_lengths - 1)[:, None]
     a_word = (target != pad_id) & (target != EOS)
     return target.masked_fill(~(in_answer & a_word), ignore_index)
+
+
+# %% exercise="3.P5" wrong="patches of zeros are hidden as if they were padding"
+def look_at_image(cross_attn: nn.Module, words: Tensor, patches: Tensor) -> tuple[Tensor, Tensor]:
+    B, T, _ = words.shape
+    not_empty = (patches != 0).any(dim=-1)
+    mask = not_empty[:, None, :].repeat(1, T, 1)
+    return cross_attn(words, patches, mask)

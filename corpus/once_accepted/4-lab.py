@@ -119,3 +119,18 @@ def image_tokens(encoder, aligner, patches):
     with torch.no_grad():
         features = encoder(patches)
     return features @ aligner.weight.T
+
+
+# %% exercise="4.16" wrong="nothing is computed while the gate is 0, so it never opens"
+class GatedCrossAttention(nn.Module):
+    def __init__(self, d_model: int, num_heads: int) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(d_model)
+        self.cross_attn = MultiHeadAttention(d_model, num_heads)
+        self.gate = nn.Parameter(torch.zeros(1))
+
+    def forward(self, text_tokens: Tensor, image_tokens: Tensor) -> tuple[Tensor, Tensor]:
+        if self.gate.item() == 0:
+            return text_tokens, None
+        seen, weights = self.cross_attn(self.norm(text_tokens), image_tokens)
+        return text_tokens + torch.tanh(self.gate) * seen, weights

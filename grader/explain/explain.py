@@ -18,6 +18,7 @@ from grader.explain.observed import (
     of_draws,
     of_exception,
     of_form,
+    of_missing_batch,
     of_order,
     of_spelling,
     of_the_rest,
@@ -114,6 +115,7 @@ def _of_check(seen: Sequence[Seen], failed: str, candidates: Sequence[Candidate]
 
     layers: tuple[Callable[[], Explanation | None], ...] = (
         lambda: of_kind("mistake"),
+        lambda: of_missing_batch(wrong, seen, source),
         lambda: of_exception(wrong, source),
         lambda: of_form(wrong, source, sure=True) or of_order(seen),
         lambda: of_conduct(wrong, source),

@@ -161,6 +161,13 @@ def of_batch(wrong: Sequence[Seen], seen: Sequence[Seen], source: str) -> Explan
     return None
 
 
+def of_missing_batch(wrong: Sequence[Seen], seen: Sequence[Seen], source: str) -> Explanation | None:
+    """Explain by a line what is raised without a batch alone; `.T` is right of what never has a batch, as a weight."""
+    without = wrong[0].error and not _batch_axes(wrong[0]) and not any(t.passed for t in seen if not _batch_axes(t))
+    found = of_batch(wrong, seen, source) if without else None
+    return found if found and "one batch axis" in found.says and ".T turns" not in found.says else None
+
+
 def of_spelling(wrong: Sequence[Seen]) -> Explanation | None:
     """Explain words that are spelled in another way than the task asks."""
     for trial in wrong:

@@ -3,7 +3,16 @@
 import pytest
 import torch
 
-from grader.explain.observed import of_batch, of_conduct, of_exception, of_form, of_spelling, of_the_rest, of_values
+from grader.explain.observed import (
+    of_batch,
+    of_conduct,
+    of_exception,
+    of_form,
+    of_missing_batch,
+    of_spelling,
+    of_the_rest,
+    of_values,
+)
 from grader.explain.seen import Seen
 
 
@@ -100,6 +109,19 @@ def test_axes_counted_from_the_front_are_right_for_one_batch_axis(wrong, right, 
     assert words in found.says
     both = {**trials, 0: trials[wrong[0]]._replace(passed=True, sizes={})}
     assert of_batch([trials[wrong[-1]]], list(both.values()), "def f(x):\n    return x.transpose(-1, -2)") is None
+
+
+def test_a_missing_batch_axis_is_named_before_the_exception_that_it_leads_to():
+    trials = [
+        Seen("values", bool(axes), {}, {}, sizes={"batch_shape": (2,) * axes}, error="" if axes else "IndexError")
+        for axes in range(2)
+    ]
+    found = of_missing_batch(trials[:1], trials, "def f(x):\n    return x.transpose(1, 2)")
+    assert found is not None
+    assert "wrong with none. Line 2: `.transpose` counts axes 1 and 2" in found.says
+    assert of_missing_batch(trials[:1], trials, "def f(x, weight):\n    return x @ weight.T") is None
+    two = [trials[1]._replace(passed=False, error="IndexError"), trials[0]._replace(passed=True, error="")]
+    assert of_missing_batch(two[:1], two, "def f(x):\n    return x.transpose(1, 2)") is None
 
 
 def test_an_answer_that_is_right_for_the_first_entry_of_the_batch():

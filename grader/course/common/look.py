@@ -5,15 +5,24 @@ from collections.abc import Mapping
 from attention.multi_head import MultiHeadAttention
 from torch import Tensor
 
-from grader.declare.drawn import and_more, drawn_layer, normal
+from grader.declare.drawn import Sizes, and_more, drawn_layer, normal
 from grader.declare.probes import load, pair, purity_and_gradients
+from grader.declare.sampler import InputSampler
 from grader.records import Value
+
+
+def draw_patches(sampler: InputSampler, sizes: Sizes) -> Tensor:
+    """Draw patches; the first `empty` of each scene hold zeros alone."""
+    patches = normal("* patches d_model", scale=2.0)(sampler, sizes)
+    patches[..., : sizes.get("empty", 0), :] = 0
+    return patches
+
 
 draw_look = drawn_layer(
     MultiHeadAttention,
     dict(d_model="d_model", num_heads="heads"),
     words=normal("* words d_model", scale=2.0),
-    patches=normal("* patches d_model", scale=2.0),
+    patches=draw_patches,
 )
 draw_look_and_direction = and_more(draw_look, direction="* words d_model")  # for the gradient of what is seen
 

@@ -91,6 +91,9 @@ SOFTMAX = attention_exercise("1.3 A softmax that stays finite", stable_softmax, 
         = result.nan_to_num(0.0)
     uniform_in_empty_rows: A row of −inf came out uniform. There is nothing to look at there: zeros, not 1/n.
         + scores = scores.clamp_min(-1e9)
+    emptied_by_one: A row becomes zeros as soon as one of its scores is −inf. Only a row with nothing but −inf does: all, not
+        any.
+        = result.masked_fill((scores == -torch.inf).any(dim, keepdim=True), 0.0)
     one_maximum_for_all: The largest score of all rows is subtracted. In a row far below it every exp is 0: take
         each row's own.
         scores.amax(dim, keepdim=True)  →  scores.max()

@@ -110,6 +110,10 @@ ABLATION = attention_exercise("2.8 Taking a head away", ablate_head, """
         = attention_layer(tokens, context, mask)[0] - heads[..., head, :, :] @ attention_layer.W_O.weight[head * heads.shape[-1] : (head + 1) * heads.shape[-1]]
     context_forgotten: The context changes nothing here. Hand it on to the layer: keys and values come from it.
         + context = None
+    head_without_the_mask: The head's share is computed without the mask, and taken from an output with it. Take both from
+        one call, mask and all.
+        _, weights = attention_layer(tokens, context, mask)  →  _, weights = attention_layer(tokens, context)
+        = attention_layer(tokens, context, mask)[0] - attention_layer(tokens, context)[0] + result
     mask_forgotten: The mask changes nothing here: hand it on to the layer.
         + mask = None
     layer_left_changed: The layer has lost the head for good. Work on a copy, or put the weights back from a

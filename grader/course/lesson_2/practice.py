@@ -58,6 +58,9 @@ ENTROPY = attention_exercise("2.P1 How widely does a query look?", attention_ent
         / log(weights.shape[-1])  →
     keys_without_weight_left_out: Only keys with weight are counted here. Divide by log S, where S counts all keys.
         / log(weights.shape[-1])  →  / (weights > 0).sum(-1).clamp(min=2).log()
+    only_keys_with_weight: Each row is divided by the log of the number of keys that have weight. Divide by log S, where S counts
+        all keys.
+        / log(weights.shape[-1])  →  / (weights > 0).sum(-1).to(weights).log()
     keys_in_use: This is the exponential of the entropy, as a share of the keys. Take the entropy itself, and divide it by log S.
         .sum(-1) / log(weights.shape[-1])  →  .sum(-1).exp() / weights.shape[-1]
     one_for_all: Return one number for each query, not one for the whole map.

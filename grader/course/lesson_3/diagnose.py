@@ -252,6 +252,9 @@ DIAGNOSE = attention_exercise("3.P4 What is wrong with this model?", diagnose, f
     frozen_confused: A frozen parameter is called "no gradient" here. That and a parameter that no gradient reaches
         are two findings.
         = ["no gradient" if name == "frozen" else name for name in result]
+    frozen_have_none: A frozen parameter counts as one without a gradient, too. Look for missing gradients only among those that
+        ask for one.
+        = sorted({*result, *["no gradient"] * ("frozen" in result)}, key=["frozen", "no gradient", "uniform", "one patch", "misaligned"].index)
     frozen_if_all_are: Here a model with one frozen parameter does not count as frozen. One is enough.
         if any(not parameter  →  if all(not parameter
     no_gradient_if_none_has: Here a model with one parameter without gradient does not count as "no gradient". One

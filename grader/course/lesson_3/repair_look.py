@@ -18,10 +18,11 @@ def _everywhere(words: Tensor, patches: Tensor) -> Tensor:
 SMALL = dict(batch_shape=(2,), words=2, patches=3, d_model=2, heads=1)
 LOOK = attention_exercise("3.P5 Repair a collapse", look_at_image, """
     values 0: every word may look at every patch
-        e.g. batch 2, 2 words, 3 patches, d_model = 2, 1 head; batch 2, 1 word, 4 patches, d_model = 2, 1 head
+        e.g. batch 2, 2 words, 3 patches, d_model = 2, 1 head; batch 2, 1 word, 4 patches, d_model = 2, 1 head, empty = 1
         batch 3, 5 words, 7 patches, d_model = 6, 2 heads
         batch 2, 7 words, 3 patches, d_model = 9, 3 heads
         batch 5, 1 word, 9 patches, d_model = 4, 1 head
+        batch 2, 3 words, 5 patches, d_model = 4, 2 heads, empty = 2
     conduct 0
         e.g. batch 2, 2 words, 3 patches, d_model = 2, 1 head, float64
         batch 2, 3 words, 5 patches, d_model = 6, 3 heads, float64
@@ -47,6 +48,15 @@ LOOK = attention_exercise("3.P5 Repair a collapse", look_at_image, """
         cross_attn(words, patches)  →  cross_attn(words, patches, ~everywhere(words, patches).tril())
     own_number_only: Each word sees the patch of its own number, and no other. No patch has to be hidden from any word.
         cross_attn(words, patches)  →  cross_attn(words, patches, everywhere(words, patches).tril().triu())
+    words_among_the_patches: The words stand among the patches that they look at. Hand the layer the patches alone.
+        + seen, weights = cross_attn(words, torch.cat([words, patches], -2))
+        + return seen, weights[..., words.shape[-2] :]
+    causal_words_among_the_patches: The words stand among the patches that they look at. Hand the layer the patches alone.
+        + mask = torch.cat([everywhere(words, words).tril(), everywhere(words, patches)], -1)
+        + seen, weights = cross_attn(words, torch.cat([words, patches], -2), mask)
+        + return seen, weights[..., words.shape[-2] :]
+    empty_patches_hidden: A patch of zeros is hidden here. It is empty paper, and no padding: every word may look at it.
+        cross_attn(words, patches)  →  cross_attn(words, patches, everywhere(words, patches) & patches.any(-1).unsqueeze(-2))
     words_look_at_words: The words look at each other: without a second argument the layer does self-attention. Hand
         it the patches too.
         cross_attn(words, patches)  →  cross_attn(words)

@@ -92,6 +92,9 @@ ORDER = attention_exercise("3.P7 Repair a misalignment", shuffle_questions, """
     patches_shuffled_too: The patches inside an image change places, too, so a place shows another digit. Leave each image as
         it is.
         image_patches[order]  →  image_patches[order][:, torch.randperm(image_patches.shape[1], generator=generator)]
+    as_long_as_a_question: The order is as long as a question has words, so most questions are lost. It has one number for each
+        question: len(token_ids).
+        torch.randperm(len(token_ids)  →  torch.randperm(token_ids.shape[-1]
     same_order_each_time: Every call gives the same order. Draw it from the generator that is handed in, and do not
         set that anew.
         + generator = torch.Generator().manual_seed(0)

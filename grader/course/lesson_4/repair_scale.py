@@ -74,6 +74,9 @@ SCALE_REPAIR = attention_exercise("4.6 Repair: it is sure from the first step", 
         Divide their plain product by √d_k.
         + query, key = F.normalize(query, dim=-1), F.normalize(key, dim=-1)
         / query.shape[-1] ** 0.5  →
+    one_maximum_for_all: The largest score of all rows is subtracted. In a row far below it every exp is 0, and 0 divided by 0 is
+        NaN: take each row's own.
+        torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-1)  →  (scores := query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5).sub(scores.max()).exp(); weights = weights / weights.sum(-1, keepdim=True)
     softmax_by_hand: exp of a large score is infinite, and the weights become NaN. torch.softmax takes care of that.
         torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-1)  →  (query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5).exp(); weights = weights / weights.sum(-1, keepdim=True)
 """)  # fmt: skip

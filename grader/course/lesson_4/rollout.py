@@ -73,6 +73,9 @@ ROLLOUT = attention_exercise("4.1 Attention rollout", attention_rollout, """
         / 2 @ seen  →  @ seen
     identity_for_the_image: The map over the image gets half of an identity, too. Only the layers' maps do: no word is a patch.
         cross_map.mean(-3)  →  (cross_map.mean(-3) + torch.eye(*cross_map.shape[-2:], dtype=cross_map.dtype)) / 2
+    half_of_the_last_map: Half of the map over the image is added in each layer. Half of what has been followed so far belongs
+        there.
+        (weights.mean(-3) + identity) / 2 @ seen  →  (weights.mean(-3) @ seen + cross_map.mean(-3)) / 2
     heads_apart: Each head is followed on its own, and the mean comes last. Take the mean over the heads in each
         layer first.
         cross_map.mean(-3)  →  cross_map

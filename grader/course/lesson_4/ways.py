@@ -43,12 +43,15 @@ draw_new_queries = drawn(num_queries=given("queries"), d_model=given("d_model"),
 
 
 def new_gate(GatedCrossAttention, d_model: int, num_heads: int, text_tokens, image_tokens) -> Mapping[str, Value]:
-    """Report what a new layer does to its text, and its parameters."""
+    """Report what a new layer does to its text, its parameters, and whether its gate can open."""
     layer = as_module(GatedCrossAttention(d_model, num_heads)).to(text_tokens.device)
     output, _ = pair(layer(text_tokens, image_tokens), ("tokens", "weights"))
+    output, gate = as_tensor(output, "tokens"), learned(layer, ["gate"])["gate"]
+    came = torch.autograd.grad(output.sum(), gate, allow_unused=True)[0] if output.requires_grad else None
     return {
-        "change of the text": (as_tensor(output, "tokens") - text_tokens).detach(),
-        "gate": learned(layer, ["gate"])["gate"].detach(),
+        "change of the text": (output - text_tokens).detach(),
+        "gate": gate.detach(),
+        "a gradient reaches the gate": came is not None and bool(came.any()),
         "parameters": sorted(name for name, _ in layer.named_parameters()),
     }
 
@@ -173,6 +176,9 @@ GATED = attention_exercise("4.16 Gated cross-attention: a door that begins close
         torch.tanh(self.gate)  →  torch.tanh(nn.init.zeros_(self.gate))
     gate_fixed: The gate never learns. Only an nn.Parameter does: make self.gate one.
         self.gate = nn.Parameter(torch.zeros(1))  →  self.register_buffer("gate", torch.zeros(1))
+    skipped_while_closed: While the gate is 0 nothing is computed, so no gradient reaches the gate, and it never opens. Leave the
+        case of 0 to the product.
+        = result if self.gate.any() else (text_tokens, None)
     gate_on_weights: The weights are multiplied by the gate. Return them as they are: each row sums to 1.
         = result[0], torch.tanh(self.gate) * result[1]
 """)  # fmt: skip
@@ -202,6 +208,10 @@ QUERIES = attention_exercise("4.17 Learned queries: a summary of the image", Lea
         queries + seen  →  seen
     queries_without_norm: The norm is missing. Return norm(queries + seen).
         self.norm(queries + seen)  →  queries + seen + 0 * self.norm(seen)
+    image_normalised_first: The image is normalised, and the sum is not. Take the image as it comes, and the norm of the
+        sum: norm(queries + seen).
+        (queries, image_tokens)  →  (queries, self.norm(image_tokens))
+        self.norm(queries + seen)  →  queries + seen
     norm_before_asking: The queries are normalised before they ask. Leave them as they are, and take the norm last,
         after the addition.
         (queries, image_tokens)  →  (self.norm(queries), image_tokens)

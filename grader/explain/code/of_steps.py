@@ -141,8 +141,8 @@ def _shared(flow: Flow, read: list[str]) -> Iterator[Found]:
 
 
 def _given(assigned: Iterable[ast.Assign]) -> Iterator[tuple[ast.Assign, str, str]]:
-    """Yield each name that gets a value, with the value: `a = b = c` gives c to a, and a to b."""
-    for node in assigned:
+    """Yield each name that gets a value, with the value: `a = b = c` gives c to a, and a to b. None is no layer to share."""
+    for node in (one for one in assigned if not isinstance(one.value, ast.Constant)):
         names = [text_of(target) for target in node.targets]
         yield from zip(repeat(node), names, [text_of(node.value), *names], strict=False)
 

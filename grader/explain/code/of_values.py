@@ -258,10 +258,11 @@ def unused(flow: Flow) -> Iterator[Found]:
         ]
         for function in functions:
             read = {node.id for one in function.body for node in ast.walk(one) if isinstance(node, ast.Name)}
-            for name in parameters_of(function):
-                own = function.name in helpers or name.startswith("_") or _only_raises(function)
-                if name not in read and not own:
-                    yield function.lineno, f"`{name}` is never used"
+            if function.name in helpers or _only_raises(function):
+                continue
+            names = [f"`{name}`" for name in parameters_of(function) if name not in read and not name.startswith("_")]
+            if names:
+                yield function.lineno, f"{' and '.join(names)} {'are' if names[1:] else 'is'} never used"
     yield from idle_layers(flow)
 
 

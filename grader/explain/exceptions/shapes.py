@@ -58,6 +58,10 @@ def wrong_attention(raising: Raising, _: re.Match) -> str:
         else:
             scores = _scores_of(call, raising.shapes, mask)
         shape = shape_of(mask, raising.shapes)
+        if scores is None and shape and any(isinstance(part, ast.Starred) for part in call.args):
+            sizes = [int(size) for size in re.findall(r"tensor [ab] \((\d+)\)", raising.message)]
+            if len(shape) == 3 and "attention" in called_name(call) and shape[0] in sizes:
+                return _without_heads(_name_of(mask))
         # A product fails before a mask is used.
         if (
             raising.message.startswith("The ")
@@ -100,8 +104,8 @@ def _wrong_mask(name: str, mask: Shape, scores: Shape) -> str:
         return ""
     if whole and len(mask) >= 3 and _broadcasts((*mask[:-2], 1, *mask[-2:]), scores):
         if len(scores) > 4:
-            return f"`{name}` lacks an axis in front of its last two: the scores have one for the groups, and one for the heads of a group."
-        return f"`{name}` has no axis for the heads. Give it one in front of its last two: .unsqueeze(-3)."
+            return f"`{name}` lacks an axis in front of its last two: the scores have more there, for the heads or the groups of them."
+        return _without_heads(name)
     if whole and len(mask) >= 3 and _broadcasts((*mask[:-2], 1, 1, *mask[-2:]), scores):
         return f"`{name}` lacks two axes in front of its last two. Give it both: .unsqueeze(-3), twice."
     if whole and len(mask) >= 3 and mask[-2] == 1 and _broadcasts((*mask[:-3], 1, mask[-3], mask[-1]), scores):
@@ -119,6 +123,10 @@ def _wrong_mask(name: str, mask: Shape, scores: Shape) -> str:
     if len(mask) >= 2 and mask[-2] not in (1, scores[-2]):
         return f"`{name}` does not have one row for each query."
     return ""
+
+
+def _without_heads(mask: str) -> str:
+    return f"`{mask}` has no axis for the heads. Give it one in front of its last two: .unsqueeze(-3)."
 
 
 def _broadcasts(shape: Shape, to: Shape) -> bool:

@@ -7,7 +7,7 @@ from grader.explain.code.effects import Effect
 from grader.explain.code.read_code import Raising, called_name, calls, integer, parts_of, self_attributes, text_of
 from grader.explain.exceptions.rules import rules
 
-RESHAPES = ("view", "reshape", "unflatten", "expand")
+RESHAPES = ("view", "reshape", "unflatten")
 
 # ---------------------------------------------------------------- sizes and axes
 
@@ -86,6 +86,13 @@ def no_graph(raising: Raising, _: re.Match) -> str:
     """Find what keeps gradients from being recorded."""
     found = raising.clue(Effect.GRADIENT)
     return found or ("Nothing here was recorded for gradients." if raising.line else "")
+
+
+def graph_is_gone(raising: Raising, _: re.Match) -> str:
+    """Say how several gradients are taken of one computation."""
+    if any(calls(raising.node, "grad")):
+        return "The first call of grad frees what the next one needs. Take the gradient of the sum at once, or pass retain_graph=True."
+    return "backward() runs twice over one computation. Compute the loss anew before each backward()."
 
 
 def frozen(raising: Raising, _: re.Match) -> str:
@@ -176,8 +183,7 @@ a leaf Variable that requires grad is being used in an in-place|modified by an i
     A tensor is changed in place (`+=`, `x[…] = …`, `x_()`) that is still needed. Make a new one.
 more than one element of the written-to tensor refers to a single memory
     .expand copies nothing: all its rows are one. Write into a .clone() of it.
-backward through the graph a second time
-    backward() runs twice over one computation. Compute the loss anew before each backward().
+backward through the graph a second time → graph_is_gone
 grad can be implicitly created only for scalar outputs
     Gradients are taken of one number, and here are several. Add them up first, or take the mean, as the task says.
 derivative for aten::(\w+) is not implemented → ROUNDED
@@ -207,6 +213,6 @@ cannot assign '.*' as child module '(\w+)'
 Only Tensors of floating point .* can require gradients
     A parameter must hold floats.
 """,
-    sizes_do_not_multiply, axis_out_of_range, more_axes_than_sizes, index_out_of_bounds, joined, no_graph, frozen,
+    sizes_do_not_multiply, axis_out_of_range, more_axes_than_sizes, index_out_of_bounds, joined, no_graph, frozen, graph_is_gone,
     targets_and_scores, whole_numbers,
 )  # fmt: skip

@@ -52,6 +52,11 @@ def whole_number_only(raising: Raising, _: re.Match) -> str:
     name = next((called_name(call) for call in calls(raising.node, "range", "arange")), "")
     if name:
         return f"{name} takes one whole number, and here is a tensor of several."
+    for node in parts_of(raising.node):
+        if isinstance(node, ast.Subscript) and text_of(node.slice) in raising.shapes:
+            owner, place = text_of(node.value), text_of(node.slice)
+            if owner not in raising.shapes:
+                return f"`{owner}` is a list, and takes one whole number as its index; `{place}` is a tensor of several. Index a tensor."
     products = [node for node in parts_of(raising.node) if isinstance(node, ast.BinOp)]
     factors = [part.id for node in products for part in (node.left, node.right) if isinstance(part, ast.Name)]
     for factor in factors:
