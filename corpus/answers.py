@@ -16,7 +16,20 @@ from grader.records import Verdict
 
 HERE = Path(__file__).parent
 # In the order in which they were written, each by somebody else.
-CORPORA = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth")
+CORPORA = (
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+    "eleventh",
+    "twelfth",
+)
 VARIANTS, ONCE_ACCEPTED = HERE / "variants", HERE / "once_accepted"
 TITLE = re.compile(r"^# %% \[(wrong|right)\] (\w+) \| (.+)$", re.M)
 
