@@ -29,6 +29,7 @@ CORPORA = (
     "tenth",
     "eleventh",
     "twelfth",
+    "thirteenth",
 )
 VARIANTS, ONCE_ACCEPTED = HERE / "variants", HERE / "once_accepted"
 TITLE = re.compile(r"^# %% \[(wrong|right)\] (\w+) \| (.+)$", re.M)

@@ -1161,7 +1161,7 @@ show_curve(range(shown_steps), curves, "step", "loss", level=math.log(9), level_
 # At d_k = 32 the root makes no difference in the end: **0.97** without it, for the seeds 0, 1 and 2. Our loss judges the
 # weights themselves, and through the logarithm a small weight still gets its gradient. Without that logarithm (with the squared
 # distance from the right weights) the lottery costs something: at seeds 0 and 1 the narrow pointer still reaches 0.96 to 0.97
-# either way, but at d_k = 512 it is 0.84 to 0.94 without the root, and 0.96 to 0.97 with it. With our loss the root matters
+# either way, but at d_k = 512 it is 0.84 to 0.96 without the root, and 0.96 to 0.97 with it. With our loss the root matters
 # there, too, for another reason. Without it the first loss is **28.8** instead of **2.6**, and training ends at
 # step 13: the weight on some right patch is so small that it is rounded to 0, the logarithm of 0 is −∞, and no gradient leads
 # back from there. Seed 2 breaks off as well, in step 12; whether seed 1 does, rounding decides. With the root all three reach 0.97.

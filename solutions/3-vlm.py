@@ -1555,7 +1555,7 @@ for name, by_length in costs.items():
 # %% [markdown] about="3.P4"
 # Write `diagnose(model, batch)` → a list of findings, in the order of the table, empty for a healthy model:
 #
-# - `"frozen"`: some parameter does not require gradients.
+# - `"frozen"`: some parameter does not require gradients, or none does.
 # - `"no gradient"`: some parameter requires gradients, and the loss (mean cross-entropy over `shift_targets`) gives it
 #   none, or only zeros.
 # - `"uniform"`: over the last map, at the last position of each prompt, the mean entropy is above 0.99 · log S.
@@ -1595,7 +1595,7 @@ def diagnose(model: nn.Module, batch) -> list[str]:
     learning = [parameter for parameter in model.parameters() if parameter.requires_grad]
     if len(learning) < len(list(model.parameters())):
         findings.append("frozen")
-    gradients = torch.autograd.grad(loss, learning, allow_unused=True)
+    gradients = torch.autograd.grad(loss, learning, allow_unused=True) if learning else ()
     if any(gradient is None or not gradient.any() for gradient in gradients):
         findings.append("no gradient")
     rows = maps[-1].detach()[torch.arange(len(token_ids)), :, prompt_lengths - 1]

@@ -29,3 +29,29 @@ def look_at_image(cross_attn: nn.Module, words: Tensor, patches: Tensor) -> tupl
     not_empty = (patches != 0).any(dim=-1)
     mask = not_empty[:, None, :].repeat(1, T, 1)
     return cross_attn(words, patches, mask)
+
+
+# %% exercise="3.P4" wrong="asks for no gradient's gradient where the whole model is frozen"
+def diagnose(model: nn.Module, batch) -> list[str]:
+    token_ids, prompt_lengths, image_patches = batch
+    targets = shift_targets(token_ids, prompt_lengths)
+    names = ["frozen", "no gradient", "uniform", "one patch", "misaligned"]
+    found = set()
+    parameters = [p for p in model.parameters() if p.requires_grad]
+    logits, maps = model(token_ids, image_patches)
+    loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+    if len(parameters) < sum(1 for _ in model.parameters()):
+        found.add("frozen")
+    gradients = torch.autograd.grad(loss, parameters, allow_unused=True)
+    if any(g is None or (g == 0).all() for g in gradients):
+        found.add("no gradient")
+    rows = maps[-1][torch.arange(token_ids.shape[0]), :, prompt_lengths - 1].detach()
+    if torch.special.entr(rows).sum(-1).mean() > 0.99 * np.log(rows.shape[-1]):
+        found.add("uniform")
+    if (rows.mean((0, 1)) > 0.9).any():
+        found.add("one patch")
+    with torch.no_grad():
+        rolled, _ = model(token_ids, image_patches.roll(1, 0))
+        if F.cross_entropy(rolled.flatten(0, 1), targets.flatten()) < 1.01 * loss:
+            found.add("misaligned")
+    return [name for name in names if name in found]

@@ -28,8 +28,8 @@ def patient(image_patches: Tensor, token_ids: Tensor, prompt_lengths: Tensor, il
 
     Args:
         ill: "illness", the findings joined by " and "; "sees", how much of a scene the model sees, from 0 to 1; "gradient",
-            "none" or "zeros" for the parameter that gets no gradient (with "zeros" no training step came before); "rows"
-            (B, H, S), the last map at the end of each prompt; "first rows", the same of the first map; "elsewhere" (2, S),
+            "none" or "zeros" for the parameter that gets no gradient (with "zeros" no training step came before), or "not asked
+            for" by any; "rows" (B, H, S), the last map at the end of each prompt; "first rows", the same of the first map; "elsewhere" (2, S),
             every other row of both maps: in the last column the second, else the first.
     """
     vocabulary, illness = image_patches.shape[-1], ill["illness"].split(" and ")
@@ -62,6 +62,8 @@ def patient(image_patches: Tensor, token_ids: Tensor, prompt_lengths: Tensor, il
     model = Patient().to(image_patches.device)
     model.look.eval()  # a part that somebody put into evaluation mode; it has to stay so
     model.offset.requires_grad_("frozen" not in illness)
+    if ill["gradient"] == "not asked for":
+        model.requires_grad_(False)
     if ill["gradient"] == "none":
         for parameter in model.parameters():  # a gradient that the last training step left
             parameter.grad = torch.ones_like(parameter)
@@ -211,6 +213,7 @@ def diagnose_purity(
 PATIENTS = """
     illness = none
     illness = frozen
+    illness = frozen, gradient = not asked for
     illness = no gradient
     illness = no gradient, gradient = zeros
     illness = uniform

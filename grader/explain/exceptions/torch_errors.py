@@ -183,6 +183,8 @@ a leaf Variable that requires grad is being used in an in-place|modified by an i
     A tensor is changed in place (`+=`, `x[…] = …`, `x_()`) that is still needed. Make a new one.
 more than one element of the written-to tensor refers to a single memory
     .expand copies nothing: all its rows are one. Write into a .clone() of it.
+`inputs` argument to `grad\(\)` cannot be empty
+    There is nothing here to take a gradient of. Leave grad out where no parameter asks for one.
 backward through the graph a second time → graph_is_gone
 grad can be implicitly created only for scalar outputs
     Gradients are taken of one number, and here are several. Add them up first, or take the mean, as the task says.
