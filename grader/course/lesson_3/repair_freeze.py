@@ -49,6 +49,13 @@ def frozen_model(numbers: Mapping) -> nn.Module:
     return model
 
 
+def kind_of(one: Value) -> str:
+    """Say what a member of the list is."""
+    if not isinstance(one, torch.Tensor):
+        return f"{type(one).__name__}s"
+    return "tensors that learn" if one.requires_grad else "tensors that do not learn"
+
+
 def thawed(start_stage_two, numbers: Mapping) -> Mapping[str, Value]:
     """Report what learns after the call, and whether the returned parameters are the model's own, each once."""
     model = frozen_model(numbers)
@@ -59,6 +66,7 @@ def thawed(start_stage_two, numbers: Mapping) -> Mapping[str, Value]:
     own, got = {id(one) for one in model.parameters()}, [id(one) for one in returned]
     return {
         "frozen still": [name for name, one in model.named_parameters() if not one.requires_grad],
+        "the list holds": sorted(set(map(kind_of, returned))),
         "missing in the list": [name for name, one in model.named_parameters() if id(one) not in got],
         "strangers in the list": sum(one not in own for one in got),
         "twice in the list": len(got) - len(set(got)),
@@ -112,6 +120,10 @@ FREEZE = attention_exercise("3.P6 Repair a training that stands still", start_st
     copies_without_a_thaw: These are copies, and the model's own parameters are frozen still. Let those learn, and return them.
         model.requires_grad_(True)  →  pass
         list(model.parameters())  →  [deepcopy(one.detach().clone()).requires_grad_(True) for one in model.parameters()]
+    pairs_with_names: The list holds pairs of a name and a parameter. The optimizer gets the parameters alone.
+        list(model.parameters())  →  list(model.named_parameters())
+    tensors_of_the_state: The list holds the plain tensors of state_dict(), which get no gradient. Return the parameters.
+        list(model.parameters())  →  list(model.state_dict().values())
     listed_twice: Some parameters are in the list more than once: model.modules() holds parts and the parts of parts.
         list(model.parameters())  →  [one for part in model.modules() for one in part.parameters()]
 """, deepcopy=deepcopy))  # fmt: skip

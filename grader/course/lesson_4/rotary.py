@@ -212,6 +212,9 @@ ROTATE_2D = attention_exercise("4.11 Rotary positions on a grid", rotate_2d, """
         = result.unflatten(-1, (2, -1)).transpose(-2, -1).flatten(-2)
     base_not_handed_on: The base is always 10000, whatever the argument says. Hand base on.
         rotate(by_row, rows, base), rotate(by_column, columns, base)  →  rotate(by_row, rows), rotate(by_column, columns)
+    halves_on_a_new_axis: torch.stack puts the halves on a new axis in front. Put one behind the other: torch.cat along the last
+        axis.
+        torch.cat([rotate(by_row, rows, base), rotate(by_column, columns, base)], dim=-1)  →  torch.stack([rotate(by_row, rows, base), rotate(by_column, columns, base)])
     halves_interleaved: The halves come back number by number. Put one whole half behind the other: torch.cat along the last axis.
         torch.cat([rotate(by_row, rows, base), rotate(by_column, columns, base)], dim=-1)  →  torch.stack([rotate(by_row, rows, base), rotate(by_column, columns, base)], dim=-1).flatten(-2)
     halves_exchanged: The halves come back in the other order. Put the row's half first.

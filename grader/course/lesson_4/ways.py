@@ -116,6 +116,12 @@ CONCATENATION = attention_exercise("4.15 Concatenation: the image stands in fron
         + mask = None
     word_mask_inverted: The mask of the words is turned around. True = may attend: take it without ~.
         allowed[S:, S:] = mask  →  allowed[S:, S:] = ~mask
+    other_corner_closed: The words do not see the image, and the patches see the words. Close the other corner: the patches'
+        rows, the words' columns.
+        allowed[:S, S:] = False  →  allowed[S:, :S] = False
+    causal_and_the_word_mask: One causal mask lies over everything but the words' corner, so a patch sees only the patches before
+        it. Let all patches see all patches.
+        allowed[:S, S:] = False  →  allowed = allowed.tril(); allowed[S:, S:] = True
     words_blind: The words do not see the image: open the image's columns to the words' rows.
         allowed[:S, S:] = False  →  allowed[:S, S:] = allowed[S:, :S] = False
     patches_blind: The image's rows are False from end to end, so no patch sees another. Let all patches see all

@@ -146,6 +146,11 @@ def not_aligned(raising: Raising, _: re.Match) -> str:
             one, other = node.left, node.comparators[0]
         else:
             continue
+        for masking, scores in ((one, shape_of(other, raising.shapes)), (other, shape_of(one, raising.shapes))):
+            masks = {part.id for part in ast.walk(masking) if isinstance(part, ast.Name) and "mask" in part.id}
+            mask = masks.pop() if len(masks) == 1 else ""
+            if scores and mask in raising.shapes and (text := _wrong_mask(mask, raising.shapes[mask], scores)):
+                return text
         if text := _misaligned(raising, node, one, other):
             return text
     if any(len(call.args) == 1 and not call.keywords for call in calls(raising.node, "one_hot")):
