@@ -142,7 +142,9 @@ def test_works(name, python, said):
     source, expected = WORKS[name]
     result = python.run_cell(textwrap.dedent(source).strip(), seconds=60)
     assert result.status is Status.OK, result
-    texts = [o.get("text") or o.get("data", {}).get("text/plain", "") for o in result.outputs]
+    # What PyTorch warns of stands between, where a library is newer.
+    shown = [output for output in result.outputs if output.get("name") != "stderr"]
+    texts = [o.get("text") or o.get("data", {}).get("text/plain", "") for o in shown]
     assert expected in "".join(texts)
 
 
