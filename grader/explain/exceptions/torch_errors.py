@@ -175,6 +175,8 @@ Expected all tensors to be on the same device|is not on the expected device → 
     A tensor that you make is on another device than the inputs: give it the inputs' device.
 Can't call numpy\(\) on Tensor that requires grad
     numpy records no gradients. Stay with torch's own functions.
+Inference tensors cannot be saved for backward
+    What inference_mode makes can never take part in a gradient. torch.no_grad() leaves that open.
 does not require grad and does not have a grad_fn → no_graph
 One of the differentiated Tensors does not require grad → frozen
 differentiated Tensors? .*appears? to not have been used
