@@ -661,8 +661,9 @@ def stable_softmax(s, dim=-1):
 
 def test_nobody_else_profiles(python) -> None:
     evidence = answer(python, PROFILED)
-    # Python 3.13.0 lost the words of what an audit hook raises in there; 3.13.5 has them.
-    assert "do not look into the interpreter" in evidence.message or evidence.error == "SystemError", evidence
+    # Python 3.13.0 loses the words of what an audit hook raises in there, and 3.13.5 has them.
+    lost = sys.version_info[:2] == (3, 13) and evidence.error == "SystemError"
+    assert lost or "do not look into the interpreter" in evidence.message, evidence
 
 
 DISGUISED = {

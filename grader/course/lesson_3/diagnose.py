@@ -28,9 +28,9 @@ def patient(image_patches: Tensor, token_ids: Tensor, prompt_lengths: Tensor, il
 
     Args:
         ill: "illness", the findings joined by " and "; "sees", how much of a scene the model sees, from 0 to 1; "gradient",
-            "none" or "zeros" for the parameter that gets no gradient (with "zeros" no training step came before), or "not asked
-            for" by any; "rows" (B, H, S), the last map at the end of each prompt; "first rows", the same of the first map; "elsewhere" (2, S),
-            every other row of both maps: in the last column the second, else the first.
+            "none" or "zeros" for the parameter that gets no gradient (with "zeros" no training step came before), "not asked for"
+            where all parameters are frozen; "rows" (B, H, S), the last map at the end of each prompt; "first rows", the same of
+            the first map; "elsewhere" (2, S), every other row of both maps: in the last column the second, else the first.
     """
     vocabulary, illness = image_patches.shape[-1], ill["illness"].split(" and ")
 
