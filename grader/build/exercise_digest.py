@@ -16,7 +16,7 @@ from grader.declare.lesson import Lesson
 from grader.judge.planned_trial import parameters
 from grader.paths import OWN_LESSONS
 
-COMPUTING = ("grader.build.self_check_numbers", "grader.build.other_kernels")
+COMPUTING = ("grader.build.self_check_numbers", "grader.build.other_rounding")
 PACKAGES = (*PROJECT, OWN_LESSONS)
 
 

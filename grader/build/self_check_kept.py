@@ -12,7 +12,7 @@ import torch
 
 from grader.build.built import read_built
 from grader.build.exercise_digest import exercise_digest
-from grader.build.other_kernels import unsure
+from grader.build.other_rounding import SEEDS, unsure
 from grader.build.self_check_cell import SelfChecks, read_self_checks, self_check_source, self_checks
 from grader.build.self_check_numbers import Draft, drafted, settled
 from grader.build.self_check_pack import PackedExercise
@@ -88,12 +88,11 @@ def tools_cells(
 
 def _computed(kept: Sequence[Kept], workers: Executor) -> list[tuple[Kept, PackedExercise]]:
     """Compute what the self-checks of some exercises know."""
-    if not kept:
-        return []
     kept = sorted(kept, key=lambda one: -one.size)  # the longest begin first
-    drafts = dict(zip((one.exercise for one in kept), workers.map(_draft, kept), strict=True))
-    found = unsure([drafts[one.exercise] for one in kept])
-    return [(one, settled(drafts[one.exercise], found[one.exercise])) for one in kept]
+    drafts = list(workers.map(_draft, kept))
+    found = zip(*(workers.map(partial(unsure, seed=seed), drafts) for seed in SEEDS), strict=True)
+    off = [frozenset().union(*each) for each in found]
+    return list(zip(kept, map(settled, drafts, off), strict=True))
 
 
 def _draft(one: Kept) -> Draft:

@@ -26,7 +26,7 @@ class DraftAnswer(NamedTuple):
 
 
 class Draft(NamedTuple):
-    """What was computed for one exercise with this processor's kernels; others may see some of it otherwise."""
+    """What was computed for one exercise; other processors may see some of it otherwise."""
 
     assignment: str
     exercise: str

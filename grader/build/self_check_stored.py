@@ -70,8 +70,7 @@ def _fits(prints: Callable[[int], Fingerprint | None], row: Sequence[Brief], rig
 def decided_alike(stored: PackedExercise, fresh: PackedExercise) -> bool:
     """Tell whether two computations chose the same examples and wrong answers, and saw the same of these.
 
-    The stored one may know less: what another processor's kernels saw otherwise was left out, and stays out on a processor
-    that does not have those kernels to compare with.
+    The stored one may know less: what was seen to hang on rounding stays out, where chance does not show it this time.
     """
     if list(_chosen(stored)) != list(_chosen(fresh)):
         return False

@@ -1,0 +1,117 @@
+"""Finds what another processor sees otherwise: wrong answers run again while every operation rounds a little otherwise.
+
+What IEEE 754 asks to be rounded correctly, as +, ·, ÷ and the root, is the same on every processor. Sums and products of
+matrices are not, as each adds in an order of its own, nor exp, log and the like. Here these are off by chance, by as much as
+float32 is off. Where a wrong answer hangs on that, as one that compares sums that should be equal, its result is left out of the
+notebook. No list of processors could do this: each new kind found what those before it had not.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_flatten, tree_map_only, tree_unflatten
+
+from grader.build.self_check_data import Reader
+from grader.build.self_check_numbers import Draft
+from grader.build.self_check_trials import read_trials
+from grader.course import lessons
+from grader.explain.candidates import candidates
+from grader.explain.fingerprint import alike
+from grader.judge.reference_results import ReferenceResults
+
+# Of two numbers that tie, chance makes the other one the larger in every second run.
+SEEDS = (1, 2, 3)
+CORRECTLY_ROUNDED = frozenset({"add", "sub", "rsub", "mul", "div", "sqrt", "reciprocal"})
+# Each place of what they return is added up by itself: equal rows need not give equal numbers. Any other operation rounds equal
+# numbers alike.
+SUMS = frozenset({"mm", "bmm", "addmm", "baddbmm", "mv", "addmv", "dot", "linear", "sum", "mean", "cumsum"})
+Unsure = set[tuple[int, int]]  # the number of a candidate, and the index of a trial
+
+
+class OtherRounding(TorchDispatchMode):
+    """Within it, what an operation on float32 returns is off by chance, by as much as it may be rounded."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self.seed = seed
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: tuple = (), kwargs: dict[str, Any] | None = None) -> Any:
+        name, changes_input = _rounding(func)
+        given = (args, kwargs or {})
+        floats = [leaf for leaf in tree_flatten(given)[0] if isinstance(leaf, Tensor) and leaf.is_floating_point()]
+        is_sum, is_float32 = name in SUMS, all(leaf.dtype == torch.float32 for leaf in floats)
+        # In float64, only sums that tie are a matter: no fingerprint shows its last digits.
+        is_exact = not is_float32 and (not is_sum or all(bool((leaf == leaf.round()).all()) for leaf in floats))
+        if not name or not floats or is_exact:
+            return func(*args, **given[1])
+        exact = _in_float64(func, given)
+        sizes = _in_float64(func, given, torch.abs) if is_sum else exact
+        came, form = tree_flatten(func(*args, **given[1]))
+        new = [self._off(*each, is_sum) for each in zip(came, exact, sizes, strict=True)]
+        if not changes_input:
+            return tree_unflatten(new, form)
+        for old, other in zip(came, new, strict=True):
+            if other is not old:
+                old.copy_(other)
+        return tree_unflatten(came, form)
+
+    def _off(self, came: Any, exact: Tensor, size: Tensor, is_sum: bool) -> Any:
+        """Return a tensor whose numbers are off, where they are not exact; anything else as it is.
+
+        Args:
+            exact: the same in float64.
+            size: that of a sum's terms; of anything else that of the number.
+        """
+        if not isinstance(came, Tensor) or not came.is_floating_point():
+            return came
+        error = (came.double() - exact).abs()
+        is_rounded = is_sum if came.dtype == torch.float64 else error > 0
+        rounded = came.isfinite() & is_rounded
+        if not bool(rounded.any()):
+            return came
+        self.seed += is_sum
+        bits = torch.arange(came.numel()).reshape(came.shape) if is_sum else came.contiguous().view(torch.int32).long()
+        chance = ((bits * 2654435761 + self.seed * 40503) >> 7) % 2001 / 1000.0 - 1.0  # from -1 to 1
+        most = torch.maximum(2 * error, torch.finfo(came.dtype).eps * size.abs())
+        return torch.where(rounded, came.double() + chance * most, came.double()).to(came.dtype)
+
+
+def _in_float64(func: Any, given: tuple[Any, Any], change: Callable[[Tensor], Tensor] = torch.clone) -> list[Any]:
+    """Return what an operation gives on changed inputs in float64."""
+    args, named = tree_map_only(
+        Tensor, lambda leaf: change(leaf.detach().double()) if leaf.is_floating_point() else leaf, given
+    )
+    return tree_flatten(func(*args, **named))[0]
+
+
+@cache
+def _rounding(func: Any) -> tuple[str, bool]:
+    """Return the name of an operation that processors round differently, "" for any other; and whether it works in place."""
+    schema = func._schema
+    name = schema.name.partition("::")[2]
+    name = name if name.startswith("_") else name.rstrip("_")
+    is_view = any(value.alias_info is not None for value in schema.returns) and not schema.is_mutable
+    is_random = torch.Tag.nondeterministic_seeded in func.tags
+    return ("" if name in CORRECTLY_ROUNDED or is_view or is_random else name), schema.is_mutable
+
+
+def unsure(draft: Draft, seed: int) -> Unsure:
+    """Return where the wrong answers of an exercise give something else as soon as rounding is another."""
+    torch.set_num_threads(1)
+    lesson = lessons()[draft.assignment]
+    exercise = lesson.exercise(draft.exercise)
+    trials = [trial for _, trial, _ in read_trials(exercise, draft.told, Reader(draft.data))]
+    prints = {answer.number: answer.prints for answer in draft.wrong}
+    found: Unsure = set()
+    with OtherRounding(seed):
+        for number, candidate in enumerate(candidates(exercise, trials, ReferenceResults(lesson.reference))):
+            for index, own in enumerate(prints.get(number, ())):
+                other = None if own is None else candidate.prints(index)
+                # The mode changes the texts of some exceptions, and rounding does not.
+                if own and not (other and (alike(own, other) or (own.raised and other.raised))):
+                    found.add((number, index))
+    return found
