@@ -143,7 +143,7 @@ def runs_there(lesson: Lesson, trial: PlannedTrial) -> bool:
 
 
 def uses_reference(judge: Callable, reference: Collection[Any]) -> bool:
-    """Tell whether a judge, or a function of the course that it calls, calls the reference."""
+    """Tell whether a judge, or a function of the course that it calls, calls a definition of the reference."""
     if not isinstance(judge, FunctionType):
         return True
     named = (judge.__globals__.get(name) for name in judge.__code__.co_names)

@@ -40,7 +40,7 @@ class WrongAnswer:
         return explain_as_it_is(self.seen, known, self.source)
 
     def needs_repair(self) -> bool:
-        """Tell whether a small change that makes the answer right would say more than what is known without it."""
+        """Tell whether to look for a small change that makes the answer right: nothing else names the line or the cause."""
         return not says_enough(self.as_it_is)
 
     def explain(self, repair: Repair | None) -> Explanation | None:

@@ -181,7 +181,7 @@ def _is_other(value: object, want: object) -> bool:
 
 
 def _telling(trial: Seen) -> set[object]:
-    """Return the numbers that came back and differ from the expected ones."""
+    """Return the numbers that came where others are due, rounded; "NaN" for one that is none."""
     numbers: set[object] = set()
     for name, want in trial.expected.items():
         got = trial.got.get(name)

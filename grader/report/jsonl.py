@@ -20,7 +20,7 @@ def to_json(grade: Grade) -> str:
 
 
 def entry_to_json(entry: GradebookEntry) -> str:
-    """Return a gradebook entry as one line of JSON: the grade's own line, and what counts below the key "gradebook"."""
+    """Return a gradebook entry as one line of JSON: the grade's own, and below the key "gradebook" what nbgrader has of it."""
     said = {
         "name": entry.student.name,
         "email": entry.student.email,

@@ -75,7 +75,7 @@ def test_the_sandbox_gets_what_is_shown_of_a_gpu_and_only_for_cuda(monkeypatch):
     assert boot["environment"]["CUDA_VISIBLE_DEVICES"] == ""
 
 
-def test_the_driver_is_hidden_from_who_is_graded_on_the_cpu(machine, monkeypatch):
+def test_the_driver_is_hidden_from_who_is_graded_on_the_cpu(machine, monkeypatch, server):
     folder = machine / "usr/lib/x86_64-linux-gnu"
     folder.mkdir(parents=True)
     (folder / "libcuda.so.580").touch()
@@ -84,12 +84,9 @@ def test_the_driver_is_hidden_from_who_is_graded_on_the_cpu(machine, monkeypatch
     # A library that nothing here needs stands in for the driver's.
     stand_in = next(path for folder in ("lib64", "lib/*-linux-gnu") for path in Path("/usr").glob(f"{folder}/{UNUSED}"))
     monkeypatch.setattr(visible_gpu, "driver", lambda: {str(stand_in.resolve())})
-    with Server(isolation="full") as server:
-        loaded = load(server)
-    assert "file too short" in loaded
-    monkeypatch.undo()
-    with Server(isolation="full") as server:
-        assert load(server) == "loaded"
+    with Server(isolation="full") as without:
+        assert "file too short" in load(without)
+    assert load(server) == "loaded"
 
 
 def load(server: Server) -> str:
@@ -126,18 +123,22 @@ named.set()
 """
 
 
-@pytest.mark.parametrize(("device", "first"), [("cpu", "PermissionError"), ("cuda", "written")])
-def test_only_on_a_gpu_a_thread_gets_a_name(device, first):
+def test_only_on_a_gpu_a_thread_gets_a_name(server):
     """The driver names one of its own when it starts, and else refuses to."""
-    with Server(isolation="full", device=device) as server:
-        sandbox = server.spawn(Limits(), seed=0)
+
+    def told_by(on: Server) -> list[str]:
+        sandbox = on.spawn(Limits(), seed=0)
         try:
-            told = sandbox.run_cell(NAMES_A_THREAD, seconds=20).outputs[0]["text"].split()
+            return sandbox.run_cell(NAMES_A_THREAD, seconds=20).outputs[0]["text"].split()
         finally:
             sandbox.kill()
-    assert told[0] == first
-    assert "written" not in told[1:]
-    assert len(told) == 4
+
+    with Server(isolation="full", device="cuda") as gpu:
+        first, *others = told_by(gpu)
+    assert first == "written"
+    assert told_by(server) == ["PermissionError", *others]
+    assert "written" not in others
+    assert len(others) == 3
 
 
 PREPARES = """

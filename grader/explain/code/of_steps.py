@@ -141,7 +141,7 @@ def _shared(flow: Flow, read: list[str]) -> Iterator[Found]:
 
 
 def _given(assigned: Iterable[ast.Assign]) -> Iterator[tuple[ast.Assign, str, str]]:
-    """Yield each name that gets a value, with the value: `a = b = c` gives c to a, and a to b. None is no layer to share."""
+    """Yield each target of an assignment and what it gets, as text: of `a = b = c`, a gets c, and b gets a. A constant is no layer."""
     for node in (one for one in assigned if not isinstance(one.value, ast.Constant)):
         names = [text_of(target) for target in node.targets]
         yield from zip(repeat(node), names, [text_of(node.value), *names], strict=False)

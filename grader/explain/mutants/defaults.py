@@ -13,7 +13,7 @@ SAYS = "The default of `{}` is {}; the task asks for {}."
 
 
 class Default(NamedTuple):
-    """A default value that is another than the task asks for."""
+    """A default value of a student's function that is another than the task asks for."""
 
     definition: str
     parameter: str
@@ -22,7 +22,7 @@ class Default(NamedTuple):
 
     @property
     def says(self) -> str:
-        """What a student reads."""
+        """What is said of it: the parameter, its default, and the one that is asked for."""
         return SAYS.format(self.parameter, _written(self.value), _written(self.asked))
 
 
@@ -70,7 +70,7 @@ def differing(asked: Mapping[str, Mapping[str, float]], source: str) -> Iterator
 
 
 def with_asked(source: str, default: Default) -> str:
-    """Return a student's code with the default that is asked for."""
+    """Return a student's code with the default value that the task asks for."""
     tree = ast.parse(source)
     for node in tree.body:
         own = _function(node)

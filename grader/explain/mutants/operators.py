@@ -135,7 +135,7 @@ def assigned_layer(place: Place) -> str:
 
 
 def one_off(node: ast.Constant, new: int, step: int, place: Place) -> str:
-    """Say that a slice begins or ends one place off."""
+    """Say that a slice begins or ends one place off, where `new` stands in the place of `node`: larger by `step`."""
     for inner, outer in zip(reversed([*place.above, node]), reversed(place.above), strict=False):
         if isinstance(outer, ast.Slice):
             of = next((place.words.noun(n) for n in reversed(place.above) if isinstance(n, ast.Subscript)), "")

@@ -98,6 +98,7 @@ def _tests(verdict: Verdict, entry: GradebookEntry) -> Iterator[dict[str, Any]]:
 
 
 def _said(check: CheckResult, message: str) -> str:
+    """Return what Gradescope shows of a check: the message, or whether it passed."""
     if check.outcome is Outcome.FAULT:
         return EXERCISE_FAULT
     return escape(message) or ("passed" if check.outcome is Outcome.PASSED else "failed")

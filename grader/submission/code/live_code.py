@@ -51,7 +51,7 @@ def _read(block: Sequence[ast.AST], inside: frozenset[str] = frozenset()) -> Ite
 
 
 def _only_binds(node: ast.AST) -> list[str]:
-    """Return the names that a statement binds if it does nothing else; [] of any other statement."""
+    """Return the names of a definition, or of an assignment that sets nothing but names; [] of any other statement."""
     if isinstance(node, DEFINITIONS):
         return [node.name]
     match node:
