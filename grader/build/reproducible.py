@@ -1,9 +1,7 @@
-"""Computes what the reference and wrong answers return, with the same digits on every processor.
+"""Computes what the reference and wrong answers return, as exactly as float32 can say it.
 
-The last digits of sums in float32 differ between processors, and rounding can make the difference visible. So each probe
-runs with the given inputs and again with float64 inputs, and the float64 values count where both agree up to rounding. Where
-they do not, because exp underflows in float32 alone, say, it runs once more with inputs that are off in their last digit: if
-that changes nothing, no processor does.
+The last digits of sums in float32 differ between processors, and rounding can make the difference visible. So each probe runs
+with the given inputs and again with float64 inputs, and the float64 values count where both agree up to rounding.
 """
 
 from collections.abc import Mapping
@@ -22,15 +20,14 @@ from grader.records import Evidence, Inputs, Status, Value
 
 
 class ReproducibleResults(ReferenceResults):
-    """Runs as `ReferenceResults` does, twice; `unsure` tells whether a result since it was reset differs between processors."""
+    """Runs as `ReferenceResults` does, twice."""
 
-    unsure = False
     last: Evidence  # the result that was asked for last
 
     def __init__(self, reference: Mapping[str, Any]) -> None:
         super().__init__(reference)
         self._right: dict[str, Fingerprint] = {}
-        self._known: dict[tuple[str, str], tuple[Evidence, bool]] = {}  # evidence, and whether it is unsure
+        self._known: dict[tuple[str, str], Evidence] = {}
 
     def changed(
         self,
@@ -41,12 +38,8 @@ class ReproducibleResults(ReferenceResults):
         inputs: Inputs | None = None,
     ) -> Evidence:
         if (trial.key, name) not in self._known:
-            before, self.unsure = self.unsure, False
-            evidence = self._changed(trial, name, replaces, inputs)
-            self._known[trial.key, name] = evidence, self.unsure
-            self.unsure = before
-        self.last, unsure = self._known[trial.key, name]
-        self.unsure |= unsure
+            self._known[trial.key, name] = self._changed(trial, name, replaces, inputs)
+        self.last = self._known[trial.key, name]
         return self.last
 
     def forget(self, trial: PlannedTrial) -> None:
@@ -66,60 +59,40 @@ class ReproducibleResults(ReferenceResults):
         exact = super().changed(trial, f"{name}, in float64", replaces=replaces, inputs=given)
         if exact.status is not Status.OK:
             return plain
-        before, self.unsure = self.unsure, False
-        values = self._prefer_exact(dict(plain.values), dict(exact.values))
-        if self.unsure:
-            nudged = nudge(trial.inputs if inputs is None else inputs)
-            near = super().changed(trial, f"{name}, nudged", replaces=replaces, inputs=nudged)
-            self.unsure = near.status is not Status.OK or not alike(fingerprint(plain.values), fingerprint(near.values))
-        self.unsure |= before
-        return replace(plain, values=values)
+        return replace(plain, values=prefer_exact(dict(plain.values), dict(exact.values)))
 
     def _is_right(self, trial: PlannedTrial, plain: Evidence) -> bool:
         """Tell whether a wrong answer gives what the reference gives; no digit of it matters then."""
         if trial.key not in self._right:
-            before = self.unsure
             self._right[trial.key] = fingerprint(self.right(trial).values)
-            self.unsure = before
         return alike(fingerprint(plain.values), self._right[trial.key])
 
-    def _prefer_exact(self, plain: Value, exact: Value) -> Value:
-        """Return `plain`, with the parts of `exact` where the two agree up to rounding, in the dtype of `plain`."""
-        if isinstance(plain, Mapping) and isinstance(exact, Mapping):
-            return {name: self._prefer_exact(value, exact.get(name)) for name, value in plain.items()}
-        if isinstance(plain, (list, tuple)) and isinstance(exact, (list, tuple)) and len(plain) == len(exact):
-            return [self._prefer_exact(*pair) for pair in zip(plain, exact, strict=True)]
-        if isinstance(plain, Tensor) and isinstance(exact, Tensor) and plain.shape == exact.shape:
-            if not plain.is_floating_point():
-                self.unsure |= not torch.equal(plain, exact)
-                return plain
-            # exp of a large number is infinite in float32 alone: there the first run counts.
-            usual = plain.isfinite() & exact.isfinite()
-            close = torch.isclose(plain.double(), exact.double(), 1e-3, 1e-5)
-            self.unsure |= bool((usual & ~close).any())
-            if bool(usual.all()) and is_rounding(plain, exact):
-                return torch.zeros_like(plain)
-            return torch.where(usual & close, exact.to(plain.dtype), plain)
-        if isinstance(plain, float) and isinstance(exact, float):
-            if isclose(plain, exact, rel_tol=1e-3, abs_tol=1e-5):
-                return exact
-            self.unsure |= plain == plain  # NaN is NaN everywhere
-        return plain
+
+def prefer_exact(plain: Value, exact: Value) -> Value:
+    """Return `plain`, with the parts of `exact` where the two agree up to rounding, in the dtype of `plain`."""
+    if isinstance(plain, Mapping) and isinstance(exact, Mapping):
+        return {name: prefer_exact(value, exact.get(name)) for name, value in plain.items()}
+    if isinstance(plain, (list, tuple)) and isinstance(exact, (list, tuple)) and len(plain) == len(exact):
+        return [prefer_exact(*pair) for pair in zip(plain, exact, strict=True)]
+    if isinstance(plain, Tensor) and isinstance(exact, Tensor) and plain.shape == exact.shape:
+        if not plain.is_floating_point():
+            return plain
+        # exp of a large number is infinite in float32 alone: there the first run counts.
+        usual = plain.isfinite() & exact.isfinite()
+        if bool(usual.all()) and is_rounding(plain, exact):
+            return torch.zeros_like(plain)
+        close = torch.isclose(plain.double(), exact.double(), 1e-3, 1e-5)
+        return torch.where(usual & close, exact.to(plain.dtype), plain)
+    are_close = (
+        isinstance(plain, float) and isinstance(exact, float) and isclose(plain, exact, rel_tol=1e-3, abs_tol=1e-5)
+    )
+    return exact if are_close else plain
 
 
 def is_rounding(plain: Tensor, exact: Tensor) -> bool:
     """Tell whether a tensor holds nothing but what rounding left of sums that cancel."""
     largest = exact.detach().abs().max().item() if exact.numel() else 0.0
     return 0 < largest < 1e-4 and (plain - exact).detach().abs().max().item() > 1e-5 * largest
-
-
-def nudge(value: Value) -> Value:
-    """Return a value whose floats are smaller by their last digit, and zeros as they were."""
-
-    def smaller(leaf: Tensor) -> Tensor:
-        return torch.where(leaf.isfinite(), leaf.nextafter(torch.zeros_like(leaf)), leaf)
-
-    return with_tensors(value, lambda leaf: smaller(leaf) if leaf.is_floating_point() else leaf)
 
 
 def in_float64(value: Value) -> Value:

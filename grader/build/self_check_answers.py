@@ -88,9 +88,7 @@ class Asking:
     def ask(self, wrong: KnownWrong, index: int) -> Fingerprint | None:
         # With values that an `expects` gives, what comes back is random, and slow.
         asked = wrong.known.kind == "mistake" or not self.trials[index].check.expects
-        self.results.unsure = False
-        own = wrong.known.prints(index) if asked else None
-        wrong.prints[index] = None if self.results.unsure else own
+        wrong.prints[index] = wrong.known.prints(index) if asked else None
         return wrong.prints[index]
 
     def last_seen(self, trial: PlannedTrial) -> Seen:

@@ -127,7 +127,8 @@ def _of_check(seen: Sequence[Seen], failed: str, candidates: Sequence[Candidate]
         lambda: of_kind("mutant"),
         lambda: of_spelling(wrong),
         lambda: of_values(wrong, seen, source, sure=False),
-        lambda: of_form(wrong, source, sure=False),
+        # What is drawn differs between processors, and so does the form that it takes.
+        lambda: (found := of_form(wrong, source, sure=False)) and (of_draws(wrong, source) or found),
         lambda: of_unused(wrong, source, Effect.IDLE),
         lambda: likely(candidates, seen, prints),
     )

@@ -4,7 +4,7 @@ from math import inf, nan
 import pytest
 import torch
 
-from grader.build.reproducible import ReproducibleResults, is_rounding
+from grader.build.reproducible import ReproducibleResults, is_rounding, prefer_exact
 from grader.build.self_check_data import FARTHEST, Brief, Reader, gives, is_rounded
 from grader.build.self_check_pack import Writer
 from grader.course.lesson_1 import LESSON
@@ -131,29 +131,10 @@ def test_what_rounding_leaves_of_a_sum_is_told_from_a_small_number() -> None:
 
 
 def test_results_have_the_digits_of_float64_in_the_dtype_of_the_first_run() -> None:
-    results = ReproducibleResults({})
     plain, exact = torch.tensor([1.0, inf]), torch.tensor([1.000001, 5.0], dtype=torch.float64)
-    assert results._prefer_exact(plain, exact).tolist() == [pytest.approx(1.000001, abs=1e-7), inf]
-    assert not results.unsure
-    assert results._prefer_exact({"a": torch.tensor([1.0])}, {"a": torch.tensor([2.0]).double()})["a"].item() == 1
-    assert results.unsure
-
-
-def test_what_float32_alone_gives_is_sure_unless_the_last_digit_of_an_input_decides() -> None:
-    trial = shown(LESSON.exercise("1.2"))[0]
-    number = trial.inputs["arguments"]["query"][0, 0].item()
-
-    def in_float32(query, key):
-        return query * float(query.dtype == torch.float32)
-
-    def for_this_number(query, key):
-        return in_float32(query, key) * float(query[0, 0] == number)
-
-    results = ReproducibleResults(LESSON.reference)
-    results.changed(trial, "underflows in float32, say", replaces={"scaled_scores": in_float32})
-    assert not results.unsure
-    results.changed(trial, "a matter of rounding", replaces={"scaled_scores": for_this_number})
-    assert results.unsure
+    assert prefer_exact(plain, exact).tolist() == [pytest.approx(1.000001, abs=1e-7), inf]
+    assert prefer_exact({"a": torch.tensor([1.0])}, {"a": torch.tensor([2.0]).double()})["a"].item() == 1
+    assert [prefer_exact(1.0, 1.0001), prefer_exact(1.0, 2.0)] == [1.0001, 1.0]
 
 
 def test_what_is_made_of_drawn_numbers_is_drawn_again() -> None:

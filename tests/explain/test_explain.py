@@ -193,3 +193,11 @@ def test_an_error_has_one_fingerprint_whatever_version_of_pytorch_words_it() -> 
     """PyTorch 2.15 puts the operator's name in front."""
     text = "mat1 and mat2 shapes cannot be multiplied (2x2 and 3x5)"
     assert fingerprint_of_error("RuntimeError", f"mm: {text}") == fingerprint_of_error("RuntimeError", text)
+
+
+def test_of_what_is_drawn_the_line_is_named_and_not_the_form_that_came_this_time():
+    source = "def f(x):\n    return x[:, : int(torch.multinomial(torch.ones(2), 1))]\n"
+    found = explain([trial(EXPECTED[:, :1] * 3)], [], source)
+    assert found is not None
+    assert (found.line, "draws random numbers" in found.says) == (2, True)
+    assert "came with length 1" in explain([trial(EXPECTED[:, :1] * 3)], [], source.replace("multinomial", "sum")).says

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from torch.nn.functional import gelu, one_hot
+from torch.nn.functional import gelu
 
 from grader.explain.explain import Seen
 from grader.explain.values.relations import Leaf, relation_of, relations, shared_relations
@@ -30,25 +30,14 @@ def first(got, want=WANT, name="scores", sizes=SIZES, **inputs):
         (lambda x: x / 1.37, "Every number of the scores is 1.37 times too small."),
         (lambda x: -x, "Every number of the scores has the wrong sign."),
         (lambda x: -x / 3**0.5, "Every number of the scores has the wrong sign, and is √d_k times too small."),
-        (lambda x: x + 2.5, "Every number of the scores is 2.5 too large."),
         (
             lambda x: x + SCORES[0, 0],
             "In the scores, every row is off by the same vector: is a bias missing, or is there one too many?",
         ),
-        (lambda x: x - 2.5, "Every number of the scores is 2.5 too small."),
         (lambda x: 1 - x, "Every number of the scores is 1 minus what is due."),
-        (lambda x: 4.5 - x, "Every number of the scores is a constant minus what is due."),
-        (torch.exp, "Every number of the scores is the exp of what is due: a log is missing, or an exp too many."),
-        (torch.square, "Every number of the scores is the square of what is due: a root is missing."),
-        (lambda x: 1 / x, "1 divided by what is due"),
-        (torch.abs, "negative numbers came out positive"),
         (torch.relu, "as after a ReLU"),
         (gelu, "the GELU of what is due"),
-        (torch.tanh, "the tanh of what is due"),
-        (torch.sigmoid, "the sigmoid of what is due"),
         (torch.floor, "rounded down to whole numbers"),
-        (torch.round, "rounded to whole numbers"),
-        (torch.trunc, "without its decimals"),
     ],
 )
 def test_relation_of_floats(change, says):
@@ -63,12 +52,8 @@ def test_relation_of_floats(change, says):
             "In the weights, the columns sum to 1, and not the rows: does the softmax run over axis −2, or were they turned?",
         ),
         (lambda s: s.softmax(0), "does the softmax run over axis 0"),
-        (lambda s: s.flatten(1).softmax(-1).view_as(s), "All of the weights together sum to 1"),
         (lambda s: s.log_softmax(-1), "the log of what is due"),
         (lambda s: s.softmax(-1).tril() / s.softmax(-1).tril().sum(-1, keepdim=True), "nobody looks ahead"),
-        (lambda s: one_hot(s.argmax(-1), 7).float(), "In the weights, the largest score takes all weight."),
-        (lambda s: torch.full_like(s, 1 / 7), "every place of a row has the same weight"),
-        (lambda s: s.softmax(-1).tanh() - 0.2, "Some numbers of the weights are negative"),
     ],
 )
 def test_relation_of_weights(change, says):
@@ -88,7 +73,6 @@ def masked(scores, mask):
         (lambda x, tokens: x + tokens, "tokens is added to the scores, which is not asked for."),
         (lambda x, tokens: x - tokens, "tokens is missing from the scores: it should be added."),
         (lambda x, tokens: x * tokens, "The scores came out multiplied by tokens, which is not asked for."),
-        (lambda x, tokens: tokens - x, "The scores came out as tokens minus what is due."),
     ],
 )
 def test_relation_to_an_input(change, says):

@@ -8,7 +8,6 @@ import torch
 from torch.nn.functional import gelu
 
 from grader.explain.values.pair import (
-    DISTINCT,
     Pair,
     Phrase,
     agree,
@@ -27,21 +26,11 @@ LN_2 = log(2)
 SAMPLE = 8  # numbers that a function must fit before all are looked at
 FUNCTIONS = {
     "1 minus what is due": lambda x: 1 - x,
-    "the exp of what is due: a log is missing, or an exp too many": torch.exp,
     "the log of what is due: an exp is missing, or a log too many": torch.log,
-    "minus the log of what is due: there is a log too many": lambda x: -torch.log(x),
-    "the exp of minus what is due: a log is missing": lambda x: torch.exp(-x),
-    "the square of what is due: a root is missing": torch.square,
     "the root of what is due: there is one root too many": torch.sqrt,
-    "1 divided by what is due: have numerator and denominator changed places?": torch.reciprocal,
-    "what is due without its sign: negative numbers came out positive": torch.abs,
     "what is due with 0 for all negative numbers, as after a ReLU": torch.relu,
     "the GELU of what is due: there is one too many": gelu,
-    "the tanh of what is due": torch.tanh,
-    "the sigmoid of what is due": torch.sigmoid,
-    "what is due, rounded to whole numbers": torch.round,
     "what is due, rounded down to whole numbers, as `//` does": torch.floor,
-    "what is due without its decimals, as `int` does": torch.trunc,
 }
 
 
@@ -73,13 +62,10 @@ def scaled(pair: Pair) -> Iterator[Phrase]:
             return
         yield from factor_phrases(-factor, pair.sizes, f"{every_number(pair)} {sign}")
         return
-    yield from factor_phrases(factor, pair.sizes, f"{every_number(pair)}")
-    if pair.few:
-        return
-    yield Phrase(
-        f"All numbers of {pair.the} are off by one and the same factor. Check by what they are divided or multiplied.",
-        vague=True,
-    )
+    yield from factor_phrases(factor, pair.sizes, every_number(pair))
+    if not pair.few:
+        by = "off by one and the same factor. Check by what they are divided or multiplied."
+        yield Phrase(f"All numbers of {pair.the} are {by}", vague=True)
 
 
 def factor_phrases(factor: float, sizes: Mapping[str, Any], subject: str) -> Iterator[Phrase]:
@@ -143,24 +129,6 @@ def _other_size_phrases(factor: float, sizes: Mapping[str, Any], subject: str) -
                 yield Phrase(says, group=f"fixed{sign}", weak=True, needs=2)
 
 
-def offset(pair: Pair) -> Iterator[Phrase]:
-    """Find one amount that was added to all numbers, or from which all were taken away."""
-    if pair.yes_or_no or not pair.got.isfinite().all() or not pair.want.isfinite().all():
-        return
-    for signed, words in ((pair.got - pair.want, "is too large by"), (pair.got + pair.want, "is taken away from")):
-        amount = float(signed.mean())
-        if not agree(signed, torch.full_like(signed, amount), pair.near) or abs(amount) < pair.near:
-            continue
-        if words == "is taken away from":
-            if not same_number(amount, 1) and not pair.few:
-                yield Phrase(f"{every_number(pair)} is a constant minus what is due.", vague=True)
-            continue
-        size, way = (amount, "large") if amount > 0 else (-amount, "small")
-        yield Phrase(f"{every_number(pair)} is {size:.3g} too {way}.", group="number")
-        if not pair.few:
-            yield Phrase(f"All numbers of {pair.the} are too {way} by one and the same amount.", vague=True)
-
-
 def shifted_rows(pair: Pair) -> Iterator[Phrase]:
     """Find one vector that was added to every row, as a bias is."""
     if pair.few or pair.discrete or pair.passed or pair.want.ndim < 2 or not pair.got.isfinite().all():
@@ -192,19 +160,3 @@ def with_inputs(pair: Pair) -> Iterator[Phrase]:
             yield Phrase(f"{name} is missing from {pair.the}: it should be added.")
         if agree(pair.got, pair.want * value, pair.near):
             yield Phrase(f"{sentence(pair.the)} came out multiplied by {name}, which is not asked for.")
-        if agree(pair.got, pair.want + value - 2 * pair.want, pair.near):
-            yield Phrase(f"{sentence(pair.the)} came out as {name} minus what is due.")
-
-
-def unmoved(pair: Pair) -> Iterator[Phrase]:
-    """Find that the wrong ones of whole numbers are those of an input at the same places."""
-    if not pair.discrete or pair.yes_or_no or pair.passed:
-        return
-    wrong = pair.got != pair.want
-    for name, tensor in pair.inputs.items():
-        if tensor.shape == pair.want.shape and not tensor.is_floating_point() and int(wrong.sum()) >= DISTINCT:
-            came = tensor.cpu().double()[wrong]
-            if torch.equal(came, pair.got[wrong]) and len(came.unique()) > 1:
-                yield Phrase(
-                    f"Where {pair.the} came out wrong, the number of {name} at the same place came.", kind="free"
-                )

@@ -16,18 +16,10 @@ def weights(pair: Pair) -> Iterator[Phrase]:
     full = (sums - 1).abs() < 1e-3
     if bool((pair.want < 0).any()) or not bool((full | (sums == 0)).all()) or not bool(full.any()):
         return
-    if not pair.got.isfinite().all():
-        return
-    if bool((pair.got < 0).any()):
-        yield Phrase(
-            f"Some numbers of {pair.the} are negative: there is no softmax, or something comes after it.",
-            kind="free",
-            vague=True,
-        )
+    if not pair.got.isfinite().all() or bool((pair.got < 0).any()):
         return
     yield from _softmax_elsewhere(pair)
     yield from _hidden(pair, full)
-    yield from _uniform(pair, full)
 
 
 def _softmax_elsewhere(pair: Pair) -> Iterator[Phrase]:
@@ -53,9 +45,6 @@ def _softmax_elsewhere(pair: Pair) -> Iterator[Phrase]:
         yield Phrase(
             f"In {pair.the}, the numbers along another axis than the last sum to 1, and not the rows.", kind="free"
         )
-    total = pair.got.sum((-1, -2))
-    if shape[-2] > 1 and pair.got.count_nonzero() > DISTINCT and agree(total, torch.ones_like(total), pair.near):
-        yield Phrase(f"All of {pair.the} together sum to 1, and not each row.", kind="free")
 
 
 def _hidden(pair: Pair, full: Tensor) -> Iterator[Phrase]:
@@ -96,15 +85,3 @@ def _hidden(pair: Pair, full: Tensor) -> Iterator[Phrase]:
 def _all_above(pair: Pair) -> bool:
     ones = torch.ones(pair.want.shape, dtype=torch.bool)
     return bool(((pair.got > 0) == (ones.tril() & (pair.want > 0))).all())
-
-
-def _uniform(pair: Pair, full: Tensor) -> Iterator[Phrase]:
-    """Find rows that look everywhere alike, or at one place alone."""
-    got, want = pair.got[full], pair.want[full]
-    even = torch.where(want > 0, 1.0, 0.0)
-    if agree(got, even / even.sum(-1, keepdim=True), pair.near) or agree(
-        got, torch.full_like(got, 1 / got.shape[-1]), pair.near
-    ):
-        yield Phrase(f"In {pair.the}, every place of a row has the same weight.", kind="free")
-    elif agree(got, torch.nn.functional.one_hot(want.argmax(-1), want.shape[-1]).double(), pair.near):
-        yield Phrase(f"In {pair.the}, the largest score takes all weight.", kind="free")
