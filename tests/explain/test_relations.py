@@ -30,6 +30,8 @@ def first(got, want=WANT, name="scores", sizes=SIZES, **inputs):
         (lambda x: x / 1.37, "Every number of the scores is 1.37 times too small."),
         (lambda x: -x, "Every number of the scores has the wrong sign."),
         (lambda x: -x / 3**0.5, "Every number of the scores has the wrong sign, and is √d_k times too small."),
+        (lambda x: x + 2.5, "Every number of the scores is 2.5 too large."),
+        (lambda x: x - 2.5, "Every number of the scores is 2.5 too small."),
         (
             lambda x: x + SCORES[0, 0],
             "In the scores, every row is off by the same vector: is a bias missing, or is there one too many?",

@@ -8,11 +8,18 @@ import torch
 from torch import Tensor
 
 from grader.explain.values.pair import DISTINCT, Pair, Phrase, Trial, agree, make_pair
-from grader.explain.values.transforms import elementwise, scaled, shifted_rows, with_inputs
+from grader.explain.values.transforms import elementwise, offset, scaled, shifted_rows, with_inputs
 from grader.explain.values.weight_rows import weights
 
 # In the order in which the phrases come: what says most about the cause is first.
-RELATIONS: tuple[Callable[[Pair], Iterator[Phrase]], ...] = (with_inputs, scaled, shifted_rows, elementwise, weights)
+RELATIONS: tuple[Callable[[Pair], Iterator[Phrase]], ...] = (
+    with_inputs,
+    scaled,
+    offset,
+    shifted_rows,
+    elementwise,
+    weights,
+)
 
 
 class Leaf(NamedTuple):

@@ -129,6 +129,19 @@ def _other_size_phrases(factor: float, sizes: Mapping[str, Any], subject: str) -
                 yield Phrase(says, group=f"fixed{sign}", weak=True, needs=2)
 
 
+def offset(pair: Pair) -> Iterator[Phrase]:
+    """Find one amount that was added to all numbers."""
+    if pair.yes_or_no or not pair.got.isfinite().all() or not pair.want.isfinite().all():
+        return
+    more = pair.got - pair.want
+    amount = float(more.mean())
+    if abs(amount) >= pair.near and agree(more, torch.full_like(more, amount), pair.near):
+        way = "large" if amount > 0 else "small"
+        yield Phrase(f"{every_number(pair)} is {abs(amount):.3g} too {way}.", group="number")
+        if not pair.few:
+            yield Phrase(f"All numbers of {pair.the} are too {way} by one and the same amount.", vague=True)
+
+
 def shifted_rows(pair: Pair) -> Iterator[Phrase]:
     """Find one vector that was added to every row, as a bias is."""
     if pair.few or pair.discrete or pair.passed or pair.want.ndim < 2 or not pair.got.isfinite().all():
