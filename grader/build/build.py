@@ -37,12 +37,10 @@ def build(root: Path) -> list[Path]:
     Raises:
         BuildError: a script and its declaration do not fit.
     """
-    repository, known = repository_of(root), read_built(root)
-    names = [name for name in lessons() if known.lessons.get(name) != digest(root, name, repository)]
+    repository, known = repository_of(root), read_built(root).lessons
+    names = [name for name in lessons() if known.get(name) != digest(root, name, repository)]
     texts, _ = _lessons_built(root, names, repository)
     written = _write({**texts, **_pages(root, repository)})
-    if not names:
-        return written
     now = Built(
         {name: digest(root, name, repository) for name in lessons()},
         {one.id: exercise_digest(lesson, one) for lesson in lessons().values() for one in lesson.exercises},
