@@ -48,8 +48,8 @@ class OtherRounding(TorchDispatchMode):
         is_exact = not is_float32 and (not is_sum or all(bool((leaf == leaf.round()).all()) for leaf in floats))
         if not name or not floats or is_exact:
             return func(*args, **given[1])
-        exact = _in_float64(func, given)
-        sizes = _in_float64(func, given, torch.abs) if is_sum else exact
+        exact = _run_in_float64(func, given)
+        sizes = _run_in_float64(func, given, torch.abs) if is_sum else exact
         came, form = tree_flatten(func(*args, **given[1]))
         new = [self._off(*each, is_sum) for each in zip(came, exact, sizes, strict=True)]
         if not changes_input:
@@ -80,7 +80,7 @@ class OtherRounding(TorchDispatchMode):
         return torch.where(rounded, came.double() + chance * most, came.double()).to(came.dtype)
 
 
-def _in_float64(func: Any, given: tuple[Any, Any], change: Callable[[Tensor], Tensor] = torch.clone) -> list[Any]:
+def _run_in_float64(func: Any, given: tuple[Any, Any], change: Callable[[Tensor], Tensor] = torch.clone) -> list[Any]:
     """Return what an operation gives on changed inputs in float64."""
     args, named = tree_map_only(
         Tensor, lambda leaf: change(leaf.detach().double()) if leaf.is_floating_point() else leaf, given
