@@ -17,11 +17,11 @@ from grader.build.answer_in_notebook import LESSON_CELL, files_of_cells, own_cel
 from grader.build.self_check_data import Brief, Reader, gives, is_rounded
 from grader.build.show import show_rich, shown_inputs, what_is_off
 from grader.explain.code.read_code import searchable
+from grader.explain.defaults import differing, with_asked
 from grader.explain.exceptions.where_raised import source_of_file, the_line
 from grader.explain.explain import explain
 from grader.explain.fingerprint import Fingerprint, alike, fingerprint
 from grader.explain.match import is_telling, print_of
-from grader.explain.mutants.defaults import differing, with_asked
 from grader.explain.repairs.find_repair import find_repair
 from grader.explain.repairs.repairs import Repair
 from grader.explain.repairs.run_repaired import RAISED, run_repaired, stopwatch

@@ -14,8 +14,7 @@ from grader.judge.compare import flatten
 from grader.judge.planned_trial import PlannedTrial
 from grader.submission.code.traits import Traits
 
-# So many wrong answers of a kind the notebook knows, for one exercise.
-MOST = {"argument": 200, "gradient": 60, "mutant": 600}
+MOST = 200  # other arguments that the notebook knows, for one exercise
 
 
 class KnownWrong(NamedTuple):
@@ -36,9 +35,9 @@ def wrong_answers(exercise: Exercise, trials: Sequence[PlannedTrial], results: R
     asking = Asking(trials, right, results)
     found: list[KnownWrong] = []
     alone: dict[tuple[str, int], list[KnownWrong]] = {}  # by kind, and the last trial that is known
-    left = dict(MOST)
+    left = MOST
     for number, known in enumerate(candidates(exercise, trials, results)):
-        if not left.get(known.kind, 1):
+        if known.kind != "mistake" and not left:
             continue
         wrong = KnownWrong(number, known, {})
         failing = asking.to_first_failure(wrong)
@@ -55,7 +54,7 @@ def wrong_answers(exercise: Exercise, trials: Sequence[PlannedTrial], results: R
         others.append(wrong)
         if telling and any(_same(one, wrong, len(trials) - 1) for one in twins):
             continue  # of two that nothing tells apart, the first is said
-        left[known.kind] = left.get(known.kind, 0) - 1
+        left -= known.kind != "mistake"
         found.append(wrong)
     return found
 

@@ -20,10 +20,6 @@ from grader.build.self_check_stored import decided_alike, what_is_off
 from grader.course import lessons
 from grader.submission.cells import TOOLS_CELL
 
-# Of an unchanged exercise's wrong answers that nobody declared, the check runs one in so many, and saves half of its time.
-# A test runs all of them.
-SAMPLED = 4
-
 
 class Committed(NamedTuple):
     """The cell of self-checks of a committed notebook."""
@@ -72,7 +68,7 @@ def tools_cells(
     packed = {one.exercise: one.stored for one in kept if one.stored and one.unchanged}
     held = [one for one in kept if one.exercise in packed] if check else []
     held.sort(key=lambda one: -one.size)  # the longest begin first
-    off = workers.map(partial(_what_is_off, every=SAMPLED), held)
+    off = workers.map(_what_is_off, held)
     changed: dict[str, str] = {}
     for one, fresh in _computed([one for one in kept if one.exercise not in packed], workers):
         changed[one.exercise] = _difference(one, fresh)
@@ -110,12 +106,12 @@ def _difference(one: Kept, fresh: PackedExercise) -> str:
     return _what_is_off(one)
 
 
-def _what_is_off(one: Kept, every: int = 1) -> str:
+def _what_is_off(one: Kept) -> str:
     """Say what of an exercise's stored self-check does not hold; "" if all does."""
     assert one.stored is not None
     torch.set_num_threads(1)
     lesson = lessons()[one.assignment]
-    return what_is_off(lesson, lesson.exercise(one.exercise), one.stored, every)
+    return what_is_off(lesson, lesson.exercise(one.exercise), one.stored)
 
 
 def _committed(root: Path, name: str) -> Committed:

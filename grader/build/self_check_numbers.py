@@ -11,8 +11,8 @@ from grader.build.self_check_trials import PackedInputs, chosen_trials
 from grader.declare.builtin_names import banned_names
 from grader.declare.exercise import Check, Exercise
 from grader.declare.lesson import Lesson
+from grader.explain.defaults import asked_defaults
 from grader.explain.fingerprint import Fingerprint, alike, fingerprint
-from grader.explain.mutants.defaults import asked_defaults
 from grader.judge.planned_trial import PlannedTrial
 
 

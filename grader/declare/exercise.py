@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 from grader.declare.builtin_names import BUILTINS, BuiltIn
 from grader.declare.errors import DeclarationError
-from grader.declare.subject import ANY_SUBJECT, Subject
 from grader.declare.trial import Trial
 from grader.records import Inputs, Judge, Value
 
@@ -124,8 +123,6 @@ class Exercise:
     minutes: int
     checks: tuple[Check, ...]
     mistakes: tuple[Mistake, ...] = ()
-    # The one definition of `reference` written in other right ways; a slip in one of them may explain a wrong answer.
-    writings: tuple[Any, ...] = ()
     builds_on: tuple[str, ...] = ()  # ids of earlier exercises whose names a solution may call
     # Built-ins that a solution must not call: keys of BUILTINS, or records of one's own.
     bans: frozenset[str | BuiltIn] = frozenset()
@@ -134,7 +131,10 @@ class Exercise:
     # Defines, in the place of a failed answer, what later exercises call; only where the notebook has no carry-on cell.
     stand_in: str = ""
     review: str = ""  # what to read again: a heading of the lesson
-    subject: Subject = ANY_SUBJECT  # words and slips that explain wrong answers
+    # What a probe gets if something of the subject is done otherwise, each with a sentence. It is called with all inputs of the
+    # probe, the arguments among them, and whether the reference takes a root; it yields what changes of the arguments, or
+    # {"weights": …}.
+    otherwise: Callable[[Inputs, Inputs, bool], Iterable[tuple[str, Inputs]]] = lambda *_: ()
 
     def __post_init__(self) -> None:
         for problem in self._problems():

@@ -45,7 +45,7 @@ def _variations(exercise: Exercise, trial: PlannedTrial) -> Iterator[tuple[str, 
         *_constants(arguments, exercise, trial),
     ):
         yield says, put(changed)
-    for says, changed in exercise.subject.otherwise(inputs, arguments, any(map(_takes_root, exercise.reference))):
+    for says, changed in exercise.otherwise(inputs, arguments, any(map(_takes_root, exercise.reference))):
         yield says, {**inputs, **changed} if "weights" in changed else put({**arguments, **changed})
     if any(map(_meets_layers, exercise.reference)) and isinstance(weights := inputs.get("weights"), Mapping):
         for says, changed in _weights(weights):

@@ -1,16 +1,13 @@
 """The wrong answers that an answer is compared with, and what each gives on the trials of an exercise."""
 
 import ast
-import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from typing import Any
 
 from grader.declare.exercise import Exercise, Mistake
 from grader.explain.arguments import other_arguments
+from grader.explain.defaults import OtherDefault, other_defaults
 from grader.explain.fingerprint import Fingerprint, fingerprint, fingerprint_of_error
-from grader.explain.mutants.defaults import other_defaults
-from grader.explain.mutants.mutants import Mutant, mutants, public_names
 from grader.explain.seen import Candidate
 from grader.judge.planned_trial import PlannedTrial
 from grader.judge.reference_results import ReferenceResults
@@ -21,51 +18,28 @@ from grader.submission.code.traits import Traits, traits
 def candidates(
     exercise: Exercise, trials: Sequence[PlannedTrial], results: ReferenceResults, source: str = ""
 ) -> Iterator[Candidate]:
-    """Yield what an exercise's answers are compared with: declared mistakes, other arguments, mutants.
+    """Yield what an exercise's answers are compared with: declared mistakes and other arguments.
 
     Nothing is computed before a fingerprint is asked for.
 
     Args:
         trials: the trials of the exercise, in the order of the indices that `Candidate.prints` gets.
-        results: keeps what was computed. A sentence may tell the names of its definitions.
+        results: keeps what was computed.
         source: the student's answer, whose default values are tried on the reference.
     """
-    for mutant in other_defaults(exercise.reference, source):
-        yield Candidate("argument", mutant.says, mutant.says, _prints(trials, _of_mutant(results, mutant, 0)))
+    for other in other_defaults(exercise.reference, source):
+        yield Candidate("argument", other.says, other.says, _prints(trials, _of_default(results, other)))
     for wrong in exercise.mistakes:
         known = _prints(trials, _of_mistake(results, wrong))
         yield Candidate("mistake", wrong.name, wrong.hint, known, partial(_traits, wrong))
     variations = _Variations(exercise, trials)
     for says in variations.phrases():
         yield Candidate("argument", says, says, _prints(trials, _of_arguments(results, variations, says)))
-    for number, mutant in enumerate(_mutants(exercise, _public_names(results)), 1):
-        kind = "gradient" if mutant.effect == "gradient" else "mutant"
-        yield Candidate(kind, mutant.says, mutant.says, _prints(trials, _of_mutant(results, mutant, number)))
 
 
 def _traits(wrong: Mistake) -> Traits:
     """Return what tells a declared mistake's code from the right answer's; nothing if its code is not known."""
     return traits(*map(ast.parse, wrong.codes))
-
-
-def _mutants(exercise: Exercise, public: frozenset[str]) -> Iterator[Mutant]:
-    """Yield the mutants of the reference, and of each other writing of it under the name that a notebook has."""
-    yield from mutants(exercise.reference, public, exercise.subject)
-    for writing in exercise.writings:
-        for mutant in mutants((writing,), public, exercise.subject):
-            (changed,) = mutant.replaces.values()
-            yield mutant._replace(replaces={exercise.defines[0]: changed})
-
-
-def _public_names(results: ReferenceResults) -> frozenset[str]:
-    """Return the names that a lesson tells in its tasks."""
-    definitions = [value for value in results.reference.values() if inspect.isfunction(value) or inspect.isclass(value)]
-    return _names_of(tuple(definitions))
-
-
-@cache
-def _names_of(definitions: tuple[Any, ...]) -> frozenset[str]:
-    return public_names(definitions)
 
 
 class _Variations:
@@ -99,8 +73,8 @@ def _of_arguments(results: ReferenceResults, variations: _Variations, says: str)
     return run
 
 
-def _of_mutant(results: ReferenceResults, mutant: Mutant, number: int) -> Run:
-    return lambda trial: results.changed(trial, f"mutant {number}: {mutant.says}", replaces=mutant.replaces)
+def _of_default(results: ReferenceResults, other: OtherDefault) -> Run:
+    return lambda trial: results.changed(trial, other.says, replaces=other.replaces)
 
 
 def _prints(trials: Sequence[PlannedTrial], run: Run) -> Callable[[int], Fingerprint | None]:

@@ -1,8 +1,8 @@
 """Find the simplest explanation that reproduces all that was seen of a wrong answer.
 
 Layers, tried in this order: a declared mistake; what an exception means; the form of what came back; gradients and side
-effects; the reference on other arguments; a relation between the values and the expected ones; a mutant of the reference. Where
-none of them names the line, a small change that makes the answer right does.
+effects; the reference on other arguments; a relation between the values and the expected ones. Where none of them names the
+line, a small change that makes the answer right does.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +28,6 @@ from grader.explain.observed import (
 )
 from grader.explain.repairs.repairs import Repair
 from grader.explain.seen import Candidate, Explanation, Seen
-from grader.judge.compare import OF_GRADIENT
 
 SAYS_ENOUGH = ("mistake", "exception", "argument")  # kinds of explanations that the line adds little to
 
@@ -107,7 +106,6 @@ def _of_check(seen: Sequence[Seen], failed: str, candidates: Sequence[Candidate]
     prints = [print_of(trial) for trial in seen]
     if all(alike(prints[index], fingerprint(seen[index].expected)) for index in chosen):
         candidates = ()  # the answer is off by so little that a fingerprint does not tell it from the reference
-    gradients = any(name.startswith(OF_GRADIENT) for name in wrong[0].expected)
 
     def of_kind(kind: str) -> Explanation | None:
         known = [candidate for candidate in candidates if candidate.kind == kind]
@@ -120,11 +118,9 @@ def _of_check(seen: Sequence[Seen], failed: str, candidates: Sequence[Candidate]
         lambda: of_form(wrong, source, sure=True) or of_order(seen),
         lambda: of_conduct(wrong, source),
         lambda: of_kind("argument"),
-        lambda: _with_mutant(of_unused(wrong, source), of_kind),
+        lambda: of_unused(wrong, source),
         lambda: of_batch(wrong, seen, source),
         lambda: of_values(wrong, seen, source, sure=True),
-        lambda: of_kind("gradient") if gradients else None,
-        lambda: of_kind("mutant"),
         lambda: of_spelling(wrong),
         lambda: of_values(wrong, seen, source, sure=False),
         # What is drawn differs between processors, and so does the form that it takes.
@@ -135,15 +131,9 @@ def _of_check(seen: Sequence[Seen], failed: str, candidates: Sequence[Candidate]
     return next((found for layer in layers if (found := layer())), None)
 
 
-def _with_mutant(unused: Explanation | None, of_kind: Callable[[str], Explanation | None]) -> Explanation | None:
-    """Say what comes out, too, where something is never used and another thing stands in its place."""
-    mutant = of_kind("mutant") if unused else None
-    return unused._replace(says=f"{mutant.says} {unused.says}") if unused and mutant else unused
-
-
 def _has_more(later: Explanation | None, found: Explanation) -> bool:
     """Tell whether a layer has parameters that the grader sets to 0, as it does not know them: then all values are others."""
-    if later is None or later.name != "parameters" or found.kind not in ("argument", "mutant"):
+    if later is None or later.name != "parameters" or found.kind != "argument":
         return False
     return "does not ask for" in later.says and "bias=False" not in later.says
 

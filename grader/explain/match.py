@@ -1,7 +1,5 @@
 """Find the wrong answer, among those whose results are known, that gives all that an answer gave."""
 
-import ast
-import re
 from collections.abc import Iterable, Sequence
 
 import torch
@@ -12,14 +10,6 @@ from grader.explain.seen import Candidate, Explanation, Seen
 from grader.judge.compare import scale
 from grader.submission.code.traits import shows
 
-# Words of a sentence, and what code has of which they are true; or, of a step that is left out, has not.
-WRITTEN = (
-    ("(//)", "//", True),
-    ("+∞", "inf", True),
-    ("(==)", "==", True),
-    ("the collecting in the list", ".append(", False),
-)
-COMPARISON = re.compile(r"\bthe comparison(?: with ([\d.]+))?")
 ENOUGH = 3  # so many numbers must differ before a match of values says something
 FEW = 20  # fewer values than that say little: bools, counts, lists of names
 
@@ -59,15 +49,12 @@ def nearest(
         return None
     if not is_telling(seen, seen[chosen[0]].check):
         declared = matching[0].kind == "mistake"
-        whole = [
-            candidate
-            for candidate in matching
-            if all(_gives(candidate, index, own) for index, own in enumerate(prints))
-        ]
+        whole = [one for one in matching if all(_gives(one, index, own) for index, own in enumerate(prints))]
         if not declared and len({candidate.says for candidate in whole}) != 1:
             return None
-        nan = _nan_alone(seen, seen[chosen[0]].check)
-        matching = [one for one in whole or matching if declared or _is_there(one.says, source, nan)]
+        matching = whole or matching
+        if not declared and _nan_alone(seen, seen[chosen[0]].check):
+            matching = [one for one in matching if "NaN" in one.says or "∞" in one.says]
         if declared and says_little(seen, seen[chosen[0]].check):
             matching = [candidate for candidate in matching if shows(source, candidate.traits())]
         if not matching:
@@ -84,29 +71,6 @@ def _spoils(candidate: Candidate, seen: Sequence[Seen], prints: Sequence[Fingerp
     """Tell whether a declared mistake fails a check that the answer passed before its first failure: then another one was made."""
     before = [index for index in range(first) if seen[index].passed and seen[index].check != seen[first].check]
     return candidate.kind == "mistake" and not all(_gives(candidate, index, prints[index]) for index in before)
-
-
-def _is_there(says: str, source: str, nan: bool) -> bool:
-    """Tell whether a sentence can be true of this code: it has what the sentence names, and lacks what is said to be left out.
-
-    Args:
-        nan: NaN is all that is seen, so the sentence must speak of it.
-    """
-    if any(words in says and (code in source) is not has for words, code, has in WRITTEN):
-        return False
-    if nan and "NaN" not in says and "∞" not in says:
-        return False
-    named = COMPARISON.search(says)
-    if named is None:
-        return True
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError):
-        return False
-    compared = [
-        side for node in ast.walk(tree) if isinstance(node, ast.Compare) for side in (node.left, *node.comparators)
-    ]
-    return any(named[1] in (None, ast.unparse(side)) for side in compared)
 
 
 def likely(candidates: Iterable[Candidate], seen: Sequence[Seen], prints: Sequence[Fingerprint]) -> Explanation | None:

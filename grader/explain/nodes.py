@@ -42,12 +42,6 @@ def is_library(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and node.id in LIBRARIES
 
 
-def is_method(node: ast.Call) -> bool:
-    """Tell whether a call is that of a tensor's method, and not of a library's function or of one's own layer."""
-    owner = node.func.value if isinstance(node.func, ast.Attribute) else None
-    return owner is not None and not is_library(owner) and getattr(owner, "id", "") != "self"
-
-
 def is_text(node: ast.AST) -> bool:
     """Tell whether a statement is a docstring, or another constant that does nothing."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

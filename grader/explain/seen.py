@@ -26,7 +26,7 @@ class Seen(NamedTuple):
 class Candidate(NamedTuple):
     """A wrong answer whose result on each trial is known."""
 
-    kind: str  # "mistake" (declared), "argument", "mutant", or "gradient": a mutant that cuts off a gradient
+    kind: str  # "mistake" (declared) or "argument"
     name: str  # the declared mistake's name; of others the phrase
     says: str  # what a student reads
     prints: Callable[[int], Fingerprint | None]  # by the trial's index; None: not known
@@ -36,7 +36,7 @@ class Candidate(NamedTuple):
 class Explanation(NamedTuple):
     """Why an answer is wrong."""
 
-    # "mistake", "exception", "structure", "gradient", "conduct", "argument", "relation", "mutant", "likely" or "repair"
+    # "mistake", "exception", "structure", "gradient", "conduct", "argument", "relation", "likely" or "repair"
     kind: str
     name: str
     says: str

@@ -120,10 +120,9 @@ def refuse_sent_answers(lesson: Lesson) -> None:
         DeclarationError: one line that names the exercise and the check.
     """
     for exercise in lesson.exercises:
-        right = (*lesson.reference.values(), *exercise.writings)
         for check in exercise.checks:
             for name, definition in sent_with(check.probe).items():
-                if any(definition is answer for answer in right):
+                if any(definition is answer for answer in lesson.reference.values()):
                     raise DeclarationError(
                         f"{lesson.assignment}: exercise {exercise.id}, checks: the probe of {check.name!r} calls {name}, "
                         "which is the right answer, and would show it to submissions; let the probe take the student's "

@@ -3,7 +3,7 @@
 import pytest
 from torch import nn
 
-from grader.explain.mutants.defaults import asked_defaults, differing, other_defaults, with_asked
+from grader.explain.defaults import asked_defaults, differing, other_defaults, with_asked
 
 
 def loss(aligned, temperature=0.1, *, margin=2):
@@ -17,24 +17,24 @@ class Layer(nn.Module):
 
 
 def test_the_reference_with_another_default():
-    (mutant,) = other_defaults((loss,), "def loss(aligned, temperature=0.5):\n    return 1")
-    assert mutant.says == "The default of `temperature` is 0.5; the task asks for 0.1."
-    assert mutant.replaces["loss"](3.0) == 8.0
+    (other,) = other_defaults((loss,), "def loss(aligned, temperature=0.5):\n    return 1")
+    assert other.says == "The default of `temperature` is 0.5; the task asks for 0.1."
+    assert other.replaces["loss"](3.0) == 8.0
     assert loss(3.0) == pytest.approx(32.0)  # the reference itself stays as it is
 
 
 def test_a_parameter_that_is_given_by_name():
-    (mutant,) = other_defaults((loss,), "def loss(aligned, *, margin=-1):\n    return 1")
-    assert mutant.says == "The default of `margin` is −1; the task asks for 2."
-    assert mutant.replaces["loss"](0.0, 1.0) == -1.0
+    (other,) = other_defaults((loss,), "def loss(aligned, *, margin=-1):\n    return 1")
+    assert other.says == "The default of `margin` is −1; the task asks for 2."
+    assert other.replaces["loss"](0.0, 1.0) == -1.0
 
 
 def test_a_class_with_another_default():
     source = "class Layer(nn.Module):\n    def __init__(self, width, heads=8):\n        super().__init__()"
-    (mutant,) = other_defaults((Layer,), source)
-    assert mutant.replaces["Layer"](3).heads == 8
+    (other,) = other_defaults((Layer,), source)
+    assert other.replaces["Layer"](3).heads == 8
     assert Layer(3).heads == 4
-    assert mutant.replaces["Layer"](3, 2).heads == 2
+    assert other.replaces["Layer"](3, 2).heads == 2
 
 
 @pytest.mark.parametrize(

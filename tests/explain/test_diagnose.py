@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from corpus.planning import plan
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.declare.exercise import mistake, mistakes_in
 from grader.declare.lesson import Lesson
 from grader.declare.sampler import InputSampler

@@ -113,7 +113,7 @@ def right_answers() -> Iterator[tuple[str, str]]:
                 if cell.cell_type == "code" and cell.metadata.get("exercise"):
                     yield f"{script.name} {cell.metadata['exercise']}", cell.source
         for exercise in lesson.exercises:
-            for writing in (*exercise.writings, *exercise.reference):
+            for writing in exercise.reference:
                 yield f"{exercise.id} {writing.__name__}", inspect.getsource(writing)
     for corpus in CORPORA:
         for answer in answers(corpus):

@@ -1,16 +1,19 @@
 """What comes out if the scores of an attention are divided by another number than √d_k, or by none."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from math import sqrt
 from typing import Any
 
 from torch import Tensor
 
+from grader.declare.written_exercise import written_exercise
+
 Changes = Iterator[tuple[str, Mapping[str, Any]]]
 
 
 def scaled_otherwise(inputs: Mapping[str, Any], arguments: Mapping[str, Any], scales: bool) -> Changes:
-    """Scale the scores, by a factor on the queries or on the weights that make them; `Subject.otherwise` says how it is called.
+    """Scale the scores, by a factor on the queries or on the weights that make them; `Exercise.otherwise` says how it is called.
 
     Args:
         scales: whether the reference divides the scores by √d_k.
@@ -59,3 +62,6 @@ def _factors(
         yield f"{divided} the values' width d_v. Divide by √d_k.", sqrt(d_k) / sqrt(value.shape[-1])
     yield f"{scores} half as large as they should be.", 0.5
     yield f"{scores} twice as large as they should be.", 2.0
+
+
+attention_exercise = partial(written_exercise, otherwise=scaled_otherwise)

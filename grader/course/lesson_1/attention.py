@@ -4,7 +4,7 @@ import torch
 from attention.dot_product import attention, attention_scores, scaled_scores
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_1.shared import draw_attention
 from grader.declare.authoring import edits
 
@@ -53,6 +53,12 @@ ATTENTION = attention_exercise("1.4 Attention", attention, """
         value, weights  →  value, scores
     no_softmax: The scores themselves weight the values here. Take the softmax of them first.
         torch.softmax(scores, -1)  →  scores
+    divided_by_their_sum: The scores are divided by their sum, without the exponential. Take the softmax of them.
+        torch.softmax(scores, -1)  →  scores / scores.sum(-1, keepdim=True)
+    sigmoid: Each score becomes a weight by itself, so a row does not sum to 1. Take the softmax of the row.
+        torch.softmax(scores, -1)  →  torch.sigmoid(scores)
+    best_value_alone: Each query takes the value of its best key alone. Mix all values by their weights.
+        weights @ value, weights  →  F.one_hot(scores.argmax(-1), key.shape[-2]).to(value) @ value, weights
     weights_first: The pair is turned around: return the output first, then the weights.
         = result[1], result[0]
     averages_the_keys: The weights average the keys. Keys are for comparing; the output is the average of the values.

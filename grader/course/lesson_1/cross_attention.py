@@ -2,7 +2,7 @@
 
 from attention.single_head import CrossAttention
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_1.layers import HIDDEN_OTHERWISE, draw_layer_sizes, layer_parameters, mask_first, projections
 from grader.declare.authoring import drawn_layer, edits
 

@@ -8,7 +8,7 @@ from attention.dot_product import attention, masked_attention
 from attention.masks import causal_mask, padding_mask
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_1.shared import ATTENTION_INPUTS, a_mask, draw_attention, draw_mask
 from grader.declare.authoring import Inputs, InputSampler, Value, draw_directions, drawn, edits, given
 from grader.declare.probes import function_gradients, side_effects
@@ -196,6 +196,8 @@ MASKED = attention_exercise("1.6 Masked attention", masked_attention, """
         scores.masked_fill(~mask, -torch.inf)  →  scores * mask
     adds_the_mask: The mask is added to the scores. That is for additive masks; this one is bool: masked_fill.
         scores.masked_fill(~mask, -torch.inf)  →  scores + mask
+    draws_all_weight: A hidden score becomes +∞ here, and all weight goes to it. It must become −∞.
+        -torch.inf  →  torch.inf
     mask_unused: The mask changes nothing here. Hidden scores must become −∞ before the softmax.
         + mask = None
     nan_for_blank_queries: A query that may look nowhere gets NaN: 0 divided by 0, or the softmax of a row of −inf.

@@ -7,7 +7,7 @@ import torch
 from attention.pointer_loss import pointer_loss
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_1.trained_pointer import draw_unseen_scenes, judge_pointer
 from grader.course.lesson_1.verified_pointer import POINTER_CELL, VERIFIED_POINTER
 from grader.declare.authoring import Inputs, InputSampler, Value, drawn, integers

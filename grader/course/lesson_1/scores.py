@@ -2,7 +2,7 @@
 
 from attention.dot_product import attention_scores, scaled_scores
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_1.shared import draw_attention
 
 # ---------------------------------------------------------------- 1.1 attention_scores
@@ -37,6 +37,8 @@ SCORES = attention_exercise("1.1 Dot-product scores", attention_scores, """
         = result / query.shape[-1]
     cosine: These are cosine similarities, without the lengths of the vectors. Use the plain dot products.
         + query, key = F.normalize(query, dim=-1), F.normalize(key, dim=-1)
+    distances: These numbers say how far apart the vectors are. Take their dot products.
+        = -torch.cdist(query, key)
     softmax_too_early: These are weights already: 1.1 asks for the scores before any softmax.
         = result.softmax(-1)
 """)  # fmt: skip
@@ -73,6 +75,16 @@ SCALED = attention_exercise("1.2 Scaled scores", scaled_scores, """
     root_of_the_number_of_queries: √d_k is the root of the width of one query. Here the scores are divided by the
         root of the number of queries.
         query.shape[-1]  →  query.shape[-2]
+    root_of_a_size_from_the_front: With a batch in front, axis 1 of query is not its width. Take the last one.
+        query.shape[-1]  →  query.shape[1]
+    root_without_its_fraction: The root is made a whole number, so √3 becomes 1. Divide by √d_k as it is.
+        sqrt(query.shape[-1])  →  int(sqrt(query.shape[-1]))
+    root_of_the_root: The scores are divided by the root of √d_k. Take one root, not two: √d_k.
+        sqrt(query.shape[-1])  →  query.shape[-1] ** 0.25
+    divided_by_the_measured_spread: The scores are divided by the root of their own variance. Divide by √d_k, always.
+        attention_scores(query, key) / sqrt(query.shape[-1])  →  (plain := attention_scores(query, key)) / plain.std()
+    divided_by_the_length_of_each_key: The scores are divided by the length of each key. √d_k is the root of its width.
+        / sqrt(query.shape[-1])  →  / key.norm(dim=-1).unsqueeze(-2)
     normalised_vectors: These are cosine similarities, without the lengths of the vectors. Divide the plain dot
         products by √d_k.
         + query, key = F.normalize(query, dim=-1), F.normalize(key, dim=-1)

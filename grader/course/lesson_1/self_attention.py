@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from attention.single_head import SelfAttention
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_1.layers import HIDDEN_OTHERWISE, draw_layer_sizes, layer_parameters, mask_first, projections
 from grader.declare.authoring import Value, drawn_layer, edits
 from grader.declare.probes import load, named, pair, zero_others
@@ -68,6 +68,9 @@ SELF_ATTENTION = attention_exercise("1.7 Self-attention", SelfAttention, """
         self.W_V(tokens)  →  tokens
     nothing_projected: Tokens are compared as they came in. Project them first: W_Q for queries, W_K for keys.
         self.W_Q(tokens), self.W_K(tokens)  →  tokens, tokens
+    one_layer_for_all: W_Q, W_K and W_V are one and the same layer here. Make a layer of its own for each.
+        self.W_K = nn.Linear(d_model, d_k, bias=False)  →  self.W_K = self.W_Q
+        self.W_V = nn.Linear(d_model, d_k, bias=False)  →  self.W_V = self.W_Q
     self_unscaled: The scores are not divided by √d_k. Your masked_attention of 1.6 does it for you.
         self.W_Q(tokens)  →  self.W_Q(tokens) * self.W_Q.out_features ** 0.5
     scaled_by_d_model: The scores are divided by √d_model. d_k is the width after the projection.

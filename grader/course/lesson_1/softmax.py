@@ -7,7 +7,7 @@ import torch
 from attention.dot_product import stable_softmax
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.declare.authoring import Inputs, InputSampler
 
 
@@ -82,15 +82,21 @@ SOFTMAX = attention_exercise("1.3 A softmax that stays finite", stable_softmax, 
     overflows: exp of a large score is infinite, and ∞/∞ is NaN. Subtract the row's largest score first.
         - largest.masked_fill(largest == -torch.inf, 0.0)  →
         total.masked_fill(total == 0, 1.0)  →  total
+    overflows_elsewhere: exp of a large score is infinite, and ∞/∞ is NaN. Subtract the row's largest score first.
+        - largest.masked_fill(largest == -torch.inf, 0.0)  →
     largest_magnitude: The largest absolute value is subtracted. Where scores are far below 0 every exponential becomes 0:
         subtract the row's largest score.
         scores.amax(  →  scores.abs().amax(
+    maximum_along_the_last_axis: The largest score is always taken along the last axis. Take it along `dim`, as the sum.
+        scores.amax(dim  →  scores.amax(-1
     overflow_hidden: exp of a large score is infinite, and a row with one comes out as zeros here. Subtract the
         row's largest score first.
         - largest.masked_fill(largest == -torch.inf, 0.0)  →
         = result.nan_to_num(0.0)
     uniform_in_empty_rows: A row of −inf came out uniform. There is nothing to look at there: zeros, not 1/n.
         + scores = scores.clamp_min(-1e9)
+    minus_infinity_becomes_zero: A score of −inf becomes 0 here, and exp(0) = 1 still gets weight. Leave it as it is.
+        + scores = scores.masked_fill(scores == -torch.inf, 0.0)
     emptied_by_one: A row becomes zeros as soon as one of its scores is −inf. Only a row with nothing but −inf does: all, not
         any.
         = result.masked_fill((scores == -torch.inf).any(dim, keepdim=True), 0.0)
@@ -98,14 +104,21 @@ SOFTMAX = attention_exercise("1.3 A softmax that stays finite", stable_softmax, 
         each row's own.
         scores.amax(dim, keepdim=True)  →  scores.max()
         total.masked_fill(total == 0, 1.0)  →  total
+    zeros_by_one_maximum: The largest score of all rows is subtracted. In a row far below it every exp is 0: take
+        each row's own.
+        scores.amax(dim, keepdim=True)  →  scores.max()
     ignores_dim: `dim` is not used: the sum always runs over the last axis.
         + dim = -1
+    sum_ignores_dim: The sum always runs over the last axis. It has to run along `dim`, as the largest score does.
+        exps.sum(dim  →  exps.sum(-1
     sums_over_the_other_axis: The sum runs over the wrong axis: with dim=-1 each row must sum to 1, not each column.
         + dim = -2 if dim in (-1, scores.ndim - 1) else -1
     one_sum_for_all: The whole tensor sums to 1. Each row sums to 1 by itself: sum along `dim` only.
         scores.amax(dim, keepdim=True)  →  scores.max()
         exps.sum(dim, keepdim=True)  →  exps.sum()
         total.masked_fill(total == 0, 1.0)  →  total
+    divided_by_one_sum: The whole tensor sums to 1. Each row sums to 1 by itself: sum along `dim` only.
+        exps.sum(dim, keepdim=True)  →  exps.sum()
     forgets_keepdim: A sum or a largest score has lost its axis and lines up with the wrong one. Keep it: keepdim=True.
         - largest.masked_fill(largest == -torch.inf, 0.0)  →  - largest
         total.masked_fill(total == 0, 1.0)  →  exps.sum(dim)

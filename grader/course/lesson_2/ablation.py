@@ -8,7 +8,7 @@ from attention.ablation import ablate_head
 from attention.multi_head import MultiHeadAttention
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_2.multi_head import draw_multi_head_layer
 from grader.declare.probes import effects_of, load, pair, strided, zero_others
 
@@ -100,6 +100,8 @@ ABLATION = attention_exercise("2.8 Taking a head away", ablate_head, """
         = result * len(kept) / max(len(kept) - 1, 1)
     counts_from_one: The wrong head is gone: heads are counted from 0.
         + head = (head - 1) % attention_layer.num_heads
+    none_before_the_first: The wrong head is gone, or none: heads are counted from 0.
+        + head = head - 1
     every_other_column: A head's numbers stand side by side: head h owns the columns from h · d_head on. Here every
         num_heads-th column was removed.
         return attention_layer.W_O(merge_heads(heads * kept.to(heads.dtype)[:, None, None]))  →  merged = merge_heads(heads).clone(); merged[..., head :: len(kept)] = 0; return attention_layer.W_O(merged)

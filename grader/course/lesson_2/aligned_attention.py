@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from attention.multi_head import AlignedCrossAttention
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_2.aligner import draw_aligner
 from grader.course.lesson_2.layers import draw_head_projections, draw_layer_mask, gradients_and_size
 from grader.declare.authoring import Inputs, InputSampler

@@ -7,7 +7,7 @@ import torch
 from attention.alignment import TokenAligner
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_2.layers import draw_projection, gradients_and_size
 from grader.declare.authoring import InputSampler, drawn, drawn_layer, given
 from grader.declare.drawn import Sizes

@@ -8,9 +8,8 @@ from attention.alignment import alignment_loss
 from torch import Tensor
 from torch.nn import functional as F
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_2.verified_trainings import TRAINED_ALIGNER
-from grader.course.lesson_2.writings import loss_by_logsumexp
 from grader.declare.authoring import Inputs, InputSampler, drawn, edits, given, integers, normal
 from grader.declare.probes import purity_and_gradients
 
@@ -71,7 +70,7 @@ LOSS = attention_exercise("2.3 Learning the rate of exchange", alignment_loss, "
 """,
     draw=draw_words, returns=("loss",), probe=alignment_loss_values,
     details=dict(sharp=dict(draw=draw_near_words), conduct=dict(probe=alignment_loss_conduct)),
-    builds_on=("2.1",), difficulty=2, minutes=10, review="Learning the rate", writings=(loss_by_logsumexp,),
+    builds_on=("2.1",), difficulty=2, minutes=10, review="Learning the rate",
     also=(TRAINED_ALIGNER,),
     mistakes=edits(alignment_loss, """
     dot_products: Cosine similarity compares directions: divide both vectors by their length first.
@@ -83,6 +82,14 @@ LOSS = attention_exercise("2.3 Learning the rate of exchange", alignment_loss, "
         F.normalize(words, dim=-1)  →  words
     scores_normalised: Each row of scores is divided by its length. Divide each vector by its own length, and multiply then.
         F.normalize(aligned, dim=-1) @ F.normalize(words, dim=-1).T  →  F.normalize(aligned @ words.T, dim=-1)
+    one_length_for_all: One length is taken of the whole tensor. Each vector has its own: take it along the last axis.
+        F.normalize(aligned, dim=-1)  →  aligned / aligned.norm()
+        F.normalize(words, dim=-1)  →  (words / words.norm())
+    one_length_for_all_tokens: One length is taken of all tokens. Each has its own: take it along the last axis.
+        F.normalize(aligned, dim=-1)  →  aligned / aligned.norm()
+    squared_lengths: The vectors are divided by their squared lengths: a root is missing.
+        F.normalize(aligned, dim=-1)  →  aligned / aligned.square().sum(-1, keepdim=True)
+        F.normalize(words, dim=-1)  →  (words / words.square().sum(-1, keepdim=True))
     times_temperature: Divide by the temperature. A small one makes the choice sharper, so it must make the scores
         larger.
         / temperature  →  * temperature
@@ -101,6 +108,9 @@ LOSS = attention_exercise("2.3 Learning the rate of exchange", alignment_loss, "
     clip_in_one_direction: Each token picks among the words of the other tokens here, as in CLIP, and those of its own
         digit count as wrong. Let it pick its word among all words.
         labels.reshape(-1))  →  labels.reshape(-1)) if len(labels.reshape(-1)) < 2 else F.cross_entropy(similarity.reshape(-1, len(words))[:, labels.reshape(-1)] / temperature, torch.arange(labels.numel(), device=labels.device))
+    other_direction_too: The other direction counts, too, where each word picks among the tokens. Let each token pick
+        among the words, and no more.
+        = (result + F.nll_loss((similarity / temperature).reshape(-1, len(words)).log_softmax(0), labels.flatten())) / 2
     summed: The losses of the tokens are added up here. Take their mean.
         = result * labels.numel()
     only_pulls: This only pulls each token to its word. Cross-entropy also pushes it away from the other words.

@@ -11,7 +11,7 @@ import torch
 from attention.alignment import explained_variance
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_2.writings import variance_by_ones, variance_by_pinv
 from grader.declare.authoring import Case, Finding, Inputs, InputSampler, edits
 from grader.declare.probes import as_number, effects_of, strided
@@ -119,6 +119,15 @@ CENTRING_MISTAKES = edits(variance_by_pinv, """
     only_aligned_centred: The aligned tokens are centred, the tokens are not, so no readout can give back their
         mean. Subtract the mean of each column on both sides.
         tokens - tokens.mean(0)  →  tokens
+    one_mean_for_all: One mean of all numbers is subtracted. Each column has its own.
+        - tokens.mean(0)  →  - tokens.mean()
+        - aligned.mean(0)  →  - aligned.mean()
+    scene_by_scene: Each batch was fitted by itself. Pool all leading dimensions into one long list of tokens first.
+        + x, z = (side - side.mean(-2, keepdim=True) for side in (tokens, aligned))
+        + return (1 - (x - z @ torch.linalg.pinv(z) @ x).square().sum() / x.square().sum()).clamp(0, 1)
+    token_by_token: Each token is divided by its own sum of squares here. Add up over all tokens first, then divide.
+        (tokens - aligned @ readout).square().sum()  →  (tokens - aligned @ readout).square().sum(-1)
+        lost / tokens.square().sum()  →  (lost / tokens.square().sum(-1)).mean()
     ridge: 1 is added along the diagonal before the fit: that is not the best fit.
         torch.linalg.pinv(aligned)  →  torch.linalg.inv(aligned.T @ aligned + torch.eye(aligned.shape[1]).to(aligned)) @ aligned.T
     mean_over_dimensions: Every dimension counts alike here. Sum the squares over all dimensions before you divide,
@@ -144,6 +153,6 @@ VARIANCE = attention_exercise("2.2 What survives the exchange", explained_varian
         batch=dict(draw=draw_batches, probe=readout_conduct, judge=close_share),
         repeated=dict(draw=draw_repeated, judge=close_share_of_repeated),
     ),
-    difficulty=3, minutes=12, review="What survives the exchange", writings=(variance_by_pinv, variance_by_ones),
+    difficulty=3, minutes=12, review="What survives the exchange",
     mistakes=VARIANCE_MISTAKES + CENTRING_MISTAKES,
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from attention.heads import merge_heads, split_heads
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.declare.drawn import drawn, given
 
 # ---------------------------------------------------------------- 2.4 split_heads
@@ -70,10 +70,14 @@ MERGE = attention_exercise("2.5 Joining the heads", merge_heads, """
         heads.transpose(-3, -2)  →  heads.flip(-3).transpose(-3, -2)
     averaged: The heads are averaged here. Put them side by side.
         + return heads.mean(-3)
+    mean_repeated: The heads are averaged here, and the mean is repeated. Put the numbers of all heads side by side.
+        + return heads.mean(-3).repeat_interleave(heads.shape[-3], -1)
     added_up: The heads are added up here. Put them side by side.
         + return heads.sum(-3)
     heads_as_tokens: The heads are stacked below one another. They belong side by side, in the features of each token.
         + return heads.flatten(-3, -2)
+    first_axis_joined: The first axis is joined, which is the batch where there is one. Count from the end: axis −3.
+        + return torch.cat(list(heads), -1)
     view_after_transpose: After a transpose the numbers no longer lie in order, and view refuses. Use flatten or
         reshape.
         .flatten(-2)  →  .view(*heads.shape[:-3], heads.shape[-2], -1)

@@ -7,8 +7,7 @@ import torch
 from attention.patterns import classify_pattern
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
-from grader.course.lesson_2.writings import pattern_by_shares
+from grader.course.common.scaled_scores import attention_exercise
 from grader.declare.authoring import Inputs, InputSampler, edits
 from grader.declare.probes import side_effects
 
@@ -114,7 +113,7 @@ PATTERN = attention_exercise("2.P2 A word for a map", classify_pattern, """
         n = 8; n = 16; n = 4; n = 2
 """,
     draw=draw_patterns, returns=("patterns",), probe=pattern_values, details=dict(borders=dict(draw=draw_borders)),
-    builds_on=("2.P1",), difficulty=2, minutes=8, review="Reading a map", writings=(pattern_by_shares,),
+    builds_on=("2.P1",), difficulty=2, minutes=8, review="Reading a map",
     mistakes=edits(classify_pattern, """
     hub_in_rows: No hub is found here. What a key gets from all queries is the sum of a column of the map; rows
         always sum to 1.
@@ -149,6 +148,8 @@ PATTERN = attention_exercise("2.P2 A word for a map", classify_pattern, """
         weights.sum(0).max() >= total / 2  →  weights.max() >= 0.5
     largest_entropy: A single row that spreads evenly is not enough: the mean entropy of the rows must be above 0.95.
         attention_entropy(weights).mean()  →  attention_entropy(weights).max()
+    entropy_not_normalised: The entropy is not divided by the log of the keys' number. Use your attention_entropy.
+        attention_entropy(weights).mean()  →  torch.special.entr(weights).sum(-1).mean()
     band_without_diagonal: Only a part of the band counts here. "local" asks for 3/4 of all weight on the diagonal and
         beside it, on both sides.
         (position[:, None] - position).abs() <= 1  →  (position[:, None] - position).abs() == 1

@@ -8,9 +8,8 @@ from attention.bidirectional_fusion import ImageTextFusion
 from attention.patterns import attention_entropy
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_2.layers import draw_head_projections, draw_projection, gradients_and_size, list_parameters
-from grader.course.lesson_2.writings import FusionInSteps, entropy_by_hand
 from grader.declare.authoring import Inputs, InputSampler, drawn_layer, given, where_given
 from grader.declare.drawn import Sizes
 from grader.declare.probes import effects_of, load, named, strided, zero_others
@@ -49,7 +48,7 @@ ENTROPY = attention_exercise("2.P1 How widely does a query look?", attention_ent
         batch 2, 5 queries, 7 keys
 """,
     draw=draw_sharp_maps, returns=("entropy",), details=dict(conduct=dict(probe=entropy_conduct)),
-    difficulty=1, minutes=5, review="Reading a map", writings=(entropy_by_hand,),
+    difficulty=1, minutes=5, review="Reading a map",
     mistakes="""
     nan_at_zero: 0 · log 0 counts as 0 here, but computes to NaN. Leave out the weights that are 0, or use
         torch.special.entr.
@@ -63,6 +62,14 @@ ENTROPY = attention_exercise("2.P1 How widely does a query look?", attention_ent
         / log(weights.shape[-1])  →  / (weights > 0).sum(-1).to(weights).log()
     keys_in_use: This is the exponential of the entropy, as a share of the keys. Take the entropy itself, and divide it by log S.
         .sum(-1) / log(weights.shape[-1])  →  .sum(-1).exp() / weights.shape[-1]
+    log_of_the_queries: Each row is divided by the log of the number of queries. In log S, S counts the keys.
+        weights.shape[-1]  →  weights.shape[-2]
+    log_of_the_first_axis: Each row is divided by the log of the first axis's size. In log S, S counts the keys.
+        weights.shape[-1]  →  len(weights)
+    softmax_once_more: The weights go through a softmax once more, as logits do. They are probabilities already.
+        + weights = weights.softmax(-1)
+    large_number_in_the_log: 0.01 is added inside the logarithm, which changes the entropy. Leave out weights of 0.
+        torch.special.entr(weights)  →  -(weights * (weights + 0.01).log())
     one_for_all: Return one number for each query, not one for the whole map.
         = result.mean()
     over_the_queries: The entropy is taken over the queries. Each query spreads its attention over the keys: the
@@ -127,7 +134,7 @@ FUSION = attention_exercise("2.P3 Both directions at once", ImageTextFusion, """
 """,
     draw=draw_fusion, returns=("text update", "image update"),
     details=dict(values=dict(probe=fusion_values), conduct=dict(probe=gradients_and_size)),
-    builds_on=("2.4", "2.5", "2.6"), difficulty=3, minutes=10, review="Both directions", writings=(FusionInSteps,),
+    builds_on=("2.4", "2.5", "2.6"), difficulty=3, minutes=10, review="Both directions",
     mistakes="""
     image_sees_the_changed_text: The image looks at the update of the text here. Let both sides look at what came in.
         self.text_out(self.text_from_image(text, image)[0])  →  self.text_out(text := self.text_from_image(text, image)[0])
@@ -152,6 +159,8 @@ FUSION = attention_exercise("2.P3 Both directions at once", ImageTextFusion, """
     directions_swapped: The two layers have changed places. The text should ask in text_from_image, and the image in
         image_from_text.
         self.text_from_image(text, image)  →  self.image_from_text(text, image)
+        self.image_from_text(image, text)  →  self.text_from_image(image, text)
+    one_layer_for_both: Both directions go through text_from_image. The image asks in image_from_text.
         self.image_from_text(image, text)  →  self.text_from_image(image, text)
     no_norm: The tokens are not normalised. Put them through text_norm and image_norm first.
         self.text_norm(text_tokens)  →  text_tokens

@@ -7,7 +7,7 @@ from attention.masks import causal_mask
 from attention.vlm import VisionLanguageBlock
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.declare.authoring import InputSampler, Value
 from grader.declare.drawn import Sizes, chosen, drawn, drawn_layer, given, mask, shape_of, where_given
 from grader.declare.probes import load, named
@@ -146,6 +146,9 @@ BLOCK = attention_exercise("3.3 A block that reads and looks", VisionLanguageBlo
         return tokens + self.ffn  →  tokens = tokens + self.self_attn(self.norm1(tokens), mask=mask)[0]; return tokens + self.ffn
     side_by_side: Self- and cross-attention both read the tokens that came in: the second should read the sum.
         self.norm2(tokens)  →  self.norm2(text_tokens)
+    all_side_by_side: All three steps read the tokens that came in. Each should read what the step before it has left.
+        self.norm2(tokens)  →  self.norm2(text_tokens)
+        self.norm3(tokens)  →  self.norm3(text_tokens)
     image_normalised: The image tokens are normalised here. The block takes them as they come; norm2 is the text's.
         self.norm2(tokens), image_tokens  →  self.norm2(tokens), self.norm2(image_tokens)
     image_asks: The image asks and the text answers. Queries come from the text: cross_attn(text, image).
@@ -157,6 +160,8 @@ BLOCK = attention_exercise("3.3 A block that reads and looks", VisionLanguageBlo
         self.norm3(tokens)  →  self.norm1(tokens)
     ffn_missing: The feed-forward step is missing: after attention comes x + ffn(norm3(x)).
         tokens + self.ffn(self.norm3(tokens))  →  tokens
+    relu_in_the_ffn: There is a ReLU between the two linear layers. Take a GELU.
+        nn.GELU()  →  nn.ReLU()
     self_attention_returned: These are the weights of the self-attention. Return those of the cross-attention, or None where there is none.
         tokens = tokens + self.self_attn(self.norm1(tokens), mask=mask)[0]  →  tokens, own = tokens + (one := self.self_attn(self.norm1(tokens), mask=mask))[0], one[1]
         return tokens + self.ffn(self.norm3(tokens)), weights  →  return tokens + self.ffn(self.norm3(tokens)), own

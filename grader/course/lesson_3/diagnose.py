@@ -14,8 +14,8 @@ from attention.training import shift_targets
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from grader.course.common.attention_words import attention_exercise
 from grader.course.common.model_state import modes, what_learns
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_3.writings import diagnose_in_one
 from grader.declare.authoring import Inputs, InputSampler, Value, edits
 from grader.declare.probes import side_effects
@@ -244,7 +244,7 @@ DIAGNOSE = attention_exercise("3.P4 What is wrong with this model?", diagnose, f
         10 scenes, illness = frozen; 10 scenes, illness = none
 """,
     draw=draw_patient, details=dict(values=dict(probe=diagnose_values), conduct=dict(probe=diagnose_purity)),
-    builds_on=("3.5",), difficulty=3, minutes=25, review="What goes wrong", writings=(diagnose_in_one,),
+    builds_on=("3.5",), difficulty=3, minutes=25, review="What goes wrong",
     mistakes=edits(diagnose_in_one, """
     never_ill: Nothing is ever found.
         = []

@@ -6,9 +6,9 @@ import torch
 from attention.efficient import linear_attention, sliding_window_attention
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.common.tensor_sizes import watch_sizes
-from grader.course.lesson_3.writings import linear_in_pairs, window_by_index, window_in_loop
+from grader.course.lesson_3.writings import window_by_index
 from grader.declare.authoring import Inputs, InputSampler, Value, edits
 from grader.declare.drawn import Draw, drawn, given, normal
 
@@ -58,7 +58,7 @@ WINDOW = attention_exercise("3.P1 A sliding window", sliding_window_attention, "
 """,
     draw=draw_with_window, returns=("output",),
     details={"zero keys": dict(draw=draw_zero_keys), "memory": dict(probe=window_memory)},
-    difficulty=3, minutes=15, review="What attention costs", writings=(window_by_index, window_in_loop),
+    difficulty=3, minutes=15, review="What attention costs",
     mistakes=edits(window_by_index, """
     no_window: Nothing is masked: every position sees all others.
         + return F.scaled_dot_product_attention(query, key, value)
@@ -85,6 +85,9 @@ WINDOW = attention_exercise("3.P1 A sliding window", sliding_window_attention, "
     negative_places: The first positions see the last ones: a place below 0 counts from the end. Mask it.
         (place < 0) | (place >= n)  →  place >= n
         place.clamp(0, n - 1)  →  place.clamp(max=n - 1)
+    ends_meet: The first positions see the last ones, and the last the first. Mask the places outside 0 … n − 1.
+        place.clamp(0, n - 1)  →  place % n
+        scores.masked_fill(beyond, -torch.inf)  →  scores
     separate_blocks: The sequence is cut into blocks that do not see each other. Each position has a window of its
         own around it.
         + block = torch.arange(query.shape[-2]) // (2 * window + 1)
@@ -109,7 +112,7 @@ LINEAR = attention_exercise("3.P2 Linear attention", linear_attention, """
         batch 2, n = 7, d = 3, d_v = 5, float64
 """,
     draw=draw_without_window, returns=("output",), details=dict(memory=dict(probe=linear_memory)),
-    difficulty=2, minutes=8, review="What attention costs", writings=(linear_in_pairs,),
+    difficulty=2, minutes=8, review="What attention costs",
     mistakes="""
     mixes_nothing: The values come back as they were: no tokens are mixed. Sum over all keys first.
         return query @ summary / total  →  alike = (query * key).sum(-1, keepdim=True); return alike * value / alike
@@ -119,10 +122,23 @@ LINEAR = attention_exercise("3.P2 Linear attention", linear_attention, """
         return query @ summary / total  →  return query @ ((key / key.sum(-1, keepdim=True)).transpose(-2, -1) @ value)
     without_the_one: The feature map is elu(x) + 1; without the 1 the similarities may be negative.
         F.elu(query) + 1, F.elu(key) + 1  →  F.elu(query), F.elu(key)
+    one_inside_the_elu: The 1 is added inside the elu. The feature map is elu(x) + 1: add it to what elu returns.
+        F.elu(query) + 1, F.elu(key) + 1  →  F.elu(query + 1), F.elu(key + 1)
+    relu_features: The feature map is elu(x) + 1; here a relu stands in place of the elu.
+        F.elu(query) + 1, F.elu(key) + 1  →  F.relu(query) + 1, F.relu(key) + 1
     raw_query: The queries go in as they are. The feature map elu(x) + 1 belongs to queries and keys.
         F.elu(query) + 1, F.elu(key) + 1  →  query, F.elu(key) + 1
     raw_key: The keys go in as they are. The feature map elu(x) + 1 belongs to queries and keys.
         F.elu(query) + 1, F.elu(key) + 1  →  F.elu(query) + 1, key
+    raw_keys_below: The sum below is over the keys as they came. Divide by φ(q) · Σ φ(k): φ belongs there, too.
+        F.elu(key) + 1  →  F.elu(raw := key) + 1
+        key.sum(-2)  →  raw.sum(-2)
+    value_features: The values go through φ, too. It belongs to queries and keys alone.
+        @ value  →  @ (F.elu(value) + 1)
+    causal_sums: The sums end at each query's own place: this is the causal form. Here every query meets all keys.
+        return query @ summary / total  →  w = (query @ key.mT).tril(); return w @ value / w.sum(-1, keepdim=True)
+    divided_by_the_count: It is divided by the number of keys. Divide by φ(q) · Σ φ(k), so that the weights sum to 1.
+        / total  →  / key.shape[-2]
     divided_by_features: It is divided by sums over the features. Sum φ(k) over all keys, axis −2, and divide by φ(q) times
         that sum.
         query @ key.sum(-2).unsqueeze(-1)  →  query.sum(-1, keepdim=True) * key.sum(-1, keepdim=True)

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from attention.efficient import fused_forward
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.common.tensor_sizes import watch_sizes
 from grader.course.lesson_3.value_weighted import draw_multi_head
 from grader.course.lesson_3.writings import fused_in_steps
@@ -93,7 +93,7 @@ FUSED = attention_exercise("3.P3 The fused kernel", fused_forward, """
 """,
     draw=draw_fused, probe=fused_values,
     details=dict(memory=dict(probe=fused_weights), conduct=dict(draw=draw_fused_with_gradient, probe=fused_conduct)),
-    difficulty=2, minutes=8, review="What attention costs", writings=(fused_in_steps,),
+    difficulty=2, minutes=8, review="What attention costs",
     mistakes=edits(fused_in_steps, """
     one_wide_head: The heads are not split: one head of width d_model is another function.
         heads = layer.num_heads  →  heads = 1
@@ -106,6 +106,23 @@ FUSED = attention_exercise("3.P3 The fused kernel", fused_forward, """
         attn_mask=mask  →  attn_mask=None if mask is None else ~mask
     fused_without_projection: W_O is missing at the end.
         layer.W_O(output)  →  output
+    joined_as_they_lie: A reshape joins the heads as they lie, and mixes tokens. Swap heads and tokens back first.
+        output.transpose(-3, -2).flatten(-2)  →  output.reshape(tokens.shape)
+    split_as_they_lie: A reshape cuts the heads as they lie, so a head gets numbers of other tokens. Cut the width into
+        heads, then swap the axes.
+        (query, key, value,  →  (*(x.transpose(-3, -2).reshape(x.shape) for x in (query, key, value)),
+    only_reshaped: A reshape alone cuts and joins the heads, and mixes tokens. Swap heads and tokens after the cut, and
+        back before the join.
+        (query, key, value,  →  (*(x.transpose(-3, -2).reshape(x.shape) for x in (query, key, value)),
+        output.transpose(-3, -2).flatten(-2)  →  output.reshape(tokens.shape)
+    heads_not_swapped: The heads of a token look at each other: the kernel attends over the last axis but one. Put the
+        heads before the tokens.
+        (query, key, value,  →  (*(x.transpose(-3, -2) for x in (query, key, value)),
+        output.transpose(-3, -2).flatten  →  output.flatten
+    causal_for_any_mask: Any mask is taken for the causal one. Hand the mask itself on, attn_mask=mask.
+        attn_mask=mask  →  is_causal=mask is not None
+    causal_unasked: A token sees only the keys up to its own place, which nobody asked for. Without a mask it sees all.
+        attn_mask=mask  →  attn_mask=mask, is_causal=mask is None
     weights_by_hand: The weights are made all the same. F.scaled_dot_product_attention gives the output without them.
         output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)  →  scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5; hidden = torch.zeros_like(scores).bool() if mask is None else ~mask; output = scores.masked_fill(hidden, -1e30).softmax(-1).masked_fill(hidden, 0.0) @ value
     fused_detached: No gradient reaches the layer: leave out detach() and no_grad().

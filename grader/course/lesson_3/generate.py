@@ -8,10 +8,9 @@ import torch
 from attention.generation import generate
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
 from grader.course.common.model_state import modes, what_learns
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_3.small_model import draw_small_weights, small_model
-from grader.course.lesson_3.writings import generate_in_pieces
 from grader.declare.authoring import Inputs, InputSampler, Value
 from grader.declare.layer_weights import build_quietly
 from grader.declare.probes import side_effects
@@ -141,7 +140,7 @@ GENERATE = attention_exercise("3.7 Answering word by word", generate, """
         limits=dict(draw=(draw_ending, draw_ending, draw_prompts_once), draw_public=(draw_ending, draw_prompts_once)),
         conduct=dict(probe=generate_purity, draw=draw_going_on, draw_public=draw_ending),
     ),
-    difficulty=2, minutes=10, review="Answering", writings=(generate_in_pieces,),
+    difficulty=2, minutes=10, review="Answering",
     mistakes="""
     in_training_mode: The model runs in training mode, where dropout draws lots: call model.eval() first.
         model.eval()  →  pass
@@ -197,6 +196,8 @@ GENERATE = attention_exercise("3.7 Answering word by word", generate, """
         range(max_new_tokens)  →  range(max_new_tokens + 1)
     one_word_short: One word short: up to max_new_tokens are added.
         range(max_new_tokens)  →  range(max_new_tokens - 1)
+    prompt_counted: max_new_tokens is taken for the length of the whole. It counts the new words alone.
+        range(max_new_tokens)  →  range(max_new_tokens - prompt_ids.shape[1])
     samples: The words are drawn by chance. Greedy means the likeliest word: argmax.
         + torch.manual_seed(1)
         logits[..., -1, :].argmax(-1)  →  torch.multinomial(logits[..., -1, :].softmax(-1), 1).squeeze(-1)

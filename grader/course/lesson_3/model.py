@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from attention.vlm import MiniVLM
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.declare.authoring import Inputs, InputSampler, Value
 from grader.declare.drawn import Draw, drawn_layer, given
 from grader.declare.probes import load, pair, purity_and_gradients
@@ -130,6 +130,8 @@ MINI_VLM = attention_exercise("3.4 The whole model", MiniVLM, """
         self.text_positions(self.embedding(token_ids))  →  self.embedding(token_ids)
     image_without_positions: The patches have no positions: image_positions is not used, so the model cannot say where.
         self.image_positions(self.aligner(image_patches))  →  self.aligner(image_patches)
+    image_with_places_of_words: The patches get text_positions, the places of the words. Their own are image_positions.
+        self.image_positions(self.aligner  →  self.text_positions(self.aligner
     image_without_norm: The image tokens are not normalised: image_norm comes last, after the positions.
         self.image_norm(self.image_positions(self.aligner(image_patches)))  →  self.image_positions(self.aligner(image_patches))
     image_norm_too_early: Norm and positions are in the wrong order. Take image_norm(image_positions(aligner(patches))).

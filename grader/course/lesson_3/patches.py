@@ -7,7 +7,7 @@ import torch
 from attention.patches import patchify, swap_patches
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_3.writings import patches_in_loops, swap_by_index
 from grader.declare.authoring import Inputs, InputSampler, Value, and_more, drawn, edits, given
 from grader.declare.probes import purity_and_gradients
@@ -43,7 +43,7 @@ PATCHIFY = attention_exercise("3.1 An image as a sequence", patchify, """
         2 images, height = 6, width = 9, patch_size = 3, float64
 """,
     draw=draw_images, returns=("patches",), details=dict(refuses=dict(probe=patchify_refuses)),
-    difficulty=1, minutes=8, review="From pixels to patches", writings=(patches_in_loops,),
+    difficulty=1, minutes=8, review="From pixels to patches",
     mistakes=edits(patchify, """
     cuts_off: An image that patch_size does not divide passes in silence. Raise a ValueError instead.
         + images = images[..., : images.shape[-2] // patch_size * patch_size, : images.shape[-1] // patch_size * patch_size]
@@ -70,6 +70,8 @@ PATCHIFY = attention_exercise("3.1 An image as a sequence", patchify, """
         rows, columns = height // patch_size, width // patch_size  →  rows, columns = patch_size, patch_size
         (*lead, rows, patch_size, columns, patch_size)  →  (*lead, rows, height // rows, columns, width // columns)
         rows * columns, patch_size**2)  →  rows * columns, -1)
+    patches_at_every_pixel: A new patch begins at every pixel. It should begin where the last one ends.
+        = F.unfold(images.unsqueeze(1), patch_size).mT
     checks_the_area: The product height · width is checked, and patches may not fit all the same. Check height and width, each by
         itself.
         height % patch_size or width % patch_size  →  height * width % patch_size**2
@@ -146,7 +148,7 @@ SWAP = attention_exercise("3.9 Intervene: swap two patches", swap_patches, """
         pairs=dict(draw=draw_pairs),
         conduct=dict(draw=draw_swap_with_gradient, probe=swap_gradients),
     ),
-    difficulty=1, minutes=5, review="Intervene", writings=(swap_by_index,),
+    difficulty=1, minutes=5, review="Intervene",
     mistakes=edits(swap_by_index, """
     in_place: The scene that was handed in is changed. Work on a copy: .clone().
         = (image_patches.data.copy_(result.data), image_patches)[1]

@@ -7,7 +7,7 @@ import torch
 from attention.positions import PositionEmbedding
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.declare.drawn import drawn, drawn_layer, drawn_part, given
 from grader.declare.probes import load, named, purity_and_gradients
 from grader.records import Value

@@ -7,7 +7,7 @@ import torch
 from attention.repairs import start_stage_two
 from torch import Tensor, nn
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_3.repaired_model import gate
 from grader.declare.authoring import Inputs, InputSampler, Value, edits
 from grader.declare.probes import WrongForm

@@ -4,8 +4,8 @@ import torch
 from attention.repairs import look_at_image
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
 from grader.course.common.look import draw_look, draw_look_and_direction, look_conduct, look_values
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_3.repaired_model import gate
 from grader.declare.authoring import edits
 

@@ -6,7 +6,7 @@ import torch
 from attention.repairs import shuffle_questions
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_3.repaired_model import gate
 from grader.declare.authoring import Inputs, InputSampler, Value
 from grader.declare.probes import as_tensor, pair, side_effects

@@ -7,8 +7,7 @@ from attention.data.tokens import EOS
 from attention.training import shift_targets
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
-from grader.course.lesson_3.writings import targets_in_loops
+from grader.course.common.scaled_scores import attention_exercise
 from grader.declare.authoring import Inputs, InputSampler, Value
 from grader.declare.probes import effects_of, strided
 
@@ -66,7 +65,7 @@ TARGETS = attention_exercise("3.5 What to learn: the next word of the answer", s
     details=dict(
         options=dict(draw=draw_sequences_and_options, probe=targets_with_options), conduct=dict(probe=targets_purity)
     ),
-    difficulty=2, minutes=8, review="What is learned", writings=(targets_in_loops,), stand_in=TARGETS_STAND_IN,
+    difficulty=2, minutes=8, review="What is learned", stand_in=TARGETS_STAND_IN,
     mistakes="""
     pad_is_zero: pad_id is taken for 0. Use the argument.
         + pad_id = 0

@@ -6,10 +6,9 @@ import torch
 from attention.training import shift_targets, train_step
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_3.small_model import draw_small_weights, small_model
 from grader.course.lesson_3.targets import draw_sequences
-from grader.course.lesson_3.writings import step_on_answers
 from grader.declare.authoring import Inputs, InputSampler, Value
 from grader.declare.probes import side_effects
 
@@ -94,7 +93,7 @@ STEP = attention_exercise("3.6 One training step", train_step, """
     # float32 in public: a notebook keeps five digits of each number, and for float64 the self-check allows less than that.
     draw=draw_training,
     details=dict(values=dict(probe=training_values), conduct=dict(draw=draw_one_step, probe=training_purity)),
-    builds_on=("3.5",), difficulty=2, minutes=8, review="One step", writings=(step_on_answers,),
+    builds_on=("3.5",), difficulty=2, minutes=8, review="One step",
     mistakes="""
     stays_in_evaluation: The model is not put into training mode: call model.train() first.
         model.train()  →  pass
@@ -107,6 +106,8 @@ STEP = attention_exercise("3.6 One training step", train_step, """
         optimizer.zero_grad()  →  pass
     summed_loss: The loss is a sum over the targets. Take their mean.
         ignore_index=-100  →  reduction="sum"
+    mean_over_all_places: Places without a target count in the mean, as losses of 0. Take the mean over targets alone.
+        ignore_index=-100)  →  ignore_index=-100, reduction="none").mean()
     mean_over_questions: The losses of all targets are divided by the number of questions here. Divide by the number of
         targets: cross_entropy does that by itself.
         ignore_index=-100)  →  ignore_index=-100, reduction="sum") / len(token_ids)
@@ -123,6 +124,9 @@ STEP = attention_exercise("3.6 One training step", train_step, """
     reshapes_the_logits: A reshape to (B, vocabulary, T) mixes up words and positions. Swap the axes, or flatten
         batch and positions together.
         logits.flatten(0, -2), targets.flatten()  →  logits.reshape(len(logits), logits.shape[-1], -1), targets
+    update_for_each_question: There is an update for each question. Make one, from the loss of the whole batch.
+        + questions = list(zip(*(part.split(1) for part in batch)))
+        + if len(questions) > 1: return sum(train_step(model, optimizer, one) for one in questions) / len(questions)
     clips: The gradients are clipped. This exercise asks for the plain update.
         optimizer.step()  →  nn.utils.clip_grad_norm_(model.parameters(), 1.0); optimizer.step()
     loss_after_the_update: This is the loss after the update. Return the one that the update was made from.

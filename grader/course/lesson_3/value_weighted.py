@@ -6,8 +6,8 @@ import torch
 from attention.grounding import value_weighted_map
 from attention.multi_head import MultiHeadAttention
 
-from grader.course.common.attention_words import attention_exercise
 from grader.course.common.model_state import what_learns
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_3.trained_model import draw_held_out, judge_answers, judge_maps, trained_answers, trained_maps
 from grader.course.lesson_3.verified_model import MODEL_CELL, VERIFIED_ANSWERS, VERIFIED_MAPS
 from grader.course.lesson_3.writings import map_in_loop
@@ -71,7 +71,6 @@ GROUNDING = attention_exercise("3.8 Where it really looks", value_weighted_map, 
         ),
     },
     builds_on=("3.3", "3.4", "3.5", "3.6"), difficulty=3, minutes=12, review="Where it really looks",
-    writings=(map_in_loop,),
     mistakes=edits(map_in_loop, """
     head_average: This is the average of the heads' weights: it does not know how long the values are.
         + return cross_attn(tokens, image_tokens)[1].mean(-3)
@@ -89,12 +88,23 @@ GROUNDING = attention_exercise("3.8 Where it really looks", value_weighted_map, 
         + value = cross_attn.W_V(image_tokens).unflatten(-1, (cross_attn.num_heads, -1))
         + brought = torch.einsum("...hts,...shk->...tshk", cross_attn(tokens, image_tokens)[1], value)
         + return brought.flatten(-2).norm(dim=-1)
+    values_added_up: W_O is missing: the heads' values are added as they are. Send each through its slice of W_O.
+        value[..., part] @ cross_attn.W_O.weight[:, part].transpose(-2, -1)  →  value[..., part]
     slices_of_rows: W_O is cut along the wrong axis: a head's slice is d_head of its columns, W_O.weight[:, …].
         cross_attn.W_O.weight[:, part].transpose(-2, -1)  →  cross_attn.W_O.weight[part]
+    heads_by_reshape: A reshape cuts the values into heads as they lie, so a head gets numbers of other patches. Cut the
+        features into heads, then swap the axes.
+        value[..., part]  →  value.reshape(*value.shape[:-2], -1, value.shape[-2], width)[..., head, :, :]
+    heads_interleaved: Each head gets every H-th feature. It should get a block of neighbours: cut into (H, d_head).
+        slice(head * width, (head + 1) * width)  →  slice(head, None, cross_attn.num_heads)
+    values_interleaved: A head gets every H-th feature of the values, and a block of W_O. Cut both into (H, d_head).
+        value[..., part]  →  value[..., head :: cross_attn.num_heads]
     last_head_only: Only the last head is left: sum the vectors of all heads.
         total = total +  →  total =
     l1_norm: Absolute values are summed. The length of a vector is its L2 norm.
         total.norm(dim=-1)  →  total.abs().sum(-1)
+    features_added_up: The numbers of a vector are added up, and cancel. Take its length, the L2 norm.
+        total.norm(dim=-1)  →  total.sum(-1)
     squared_norm: The square root is missing: this is the squared length.
         total.norm(dim=-1)  →  total.square().sum(-1)
     normalised_rows: The rows are normalised to sum to 1. Return the lengths as they are.
@@ -107,6 +117,8 @@ GROUNDING = attention_exercise("3.8 Where it really looks", value_weighted_map, 
         each patch adds.
         + output, weights = cross_attn(tokens, image_tokens)
         + return output.norm(dim=-1, keepdim=True) * weights.mean(-3)
+    length_of_the_output: Each patch gets the length of the whole output. Take the length of what it adds by itself.
+        total.norm(dim=-1)  →  total.sum(-2, keepdim=True).norm(dim=-1).expand(total.shape[:-1])
     without_weights: The values are used without the weights: a patch that nobody looks at brings nothing.
         + lengths = cross_attn.W_O(cross_attn.W_V(image_tokens)).norm(dim=-1)
         + return lengths.unsqueeze(-2).expand(*tokens.shape[:-1], image_tokens.shape[-2])

@@ -1,4 +1,4 @@
-"""Lesson 3's exercises written in other right ways, as students write them: the slips in these explain wrong answers, too."""
+"""Lesson 3's exercises written in other right ways, as students write them: some mistakes are edits of these."""
 
 import math
 
@@ -19,51 +19,6 @@ def patches_in_loops(images: Tensor, patch_size: int) -> Tensor:
             square = images[..., row : row + patch_size, column : column + patch_size]
             patches.append(square.flatten(-2))
     return torch.stack(patches, dim=-2)
-
-
-def targets_in_loops(token_ids: Tensor, prompt_lengths: Tensor, pad_id: int = 0, ignore_index: int = -100) -> Tensor:
-    """Fill in one target after the other."""
-    targets = torch.full_like(token_ids, ignore_index)
-    for row in range(token_ids.shape[0]):
-        for column in range(int(prompt_lengths[row]) - 1, token_ids.shape[1] - 1):
-            if token_ids[row, column + 1] != pad_id:
-                targets[row, column] = token_ids[row, column + 1]
-    return targets
-
-
-def step_on_answers(model: nn.Module, optimizer: torch.optim.Optimizer, batch: tuple) -> float:
-    """Pick the positions of the answers before the loss."""
-    token_ids, prompt_lengths, image_patches = batch
-    model.train()
-    optimizer.zero_grad()
-    logits, _ = model(token_ids, image_patches)
-    targets = shift_targets(token_ids, prompt_lengths)
-    loss = F.cross_entropy(logits.transpose(-2, -1), targets)
-    loss.backward()
-    optimizer.step()
-    return loss.item()
-
-
-def generate_in_pieces(
-    model: nn.Module, prompt_ids: Tensor, image_patches: Tensor, max_new_tokens: int, eos_id: int
-) -> Tensor:
-    """Look before each round whether all rows have ended; no `while`, because a slip in one may run for ever."""
-    modes = [(module, module.training) for module in model.modules()]
-    model.eval()
-    token_ids = prompt_ids
-    ended = torch.zeros(len(prompt_ids), dtype=torch.bool, device=prompt_ids.device)
-    with torch.no_grad():
-        for _ in range(max_new_tokens):
-            if ended.all():
-                break
-            logits, _ = model(token_ids, image_patches)
-            following = logits[:, -1].argmax(-1)
-            following = torch.where(ended, eos_id, following)
-            ended = ended | (following == eos_id)
-            token_ids = torch.cat([token_ids, following.unsqueeze(1)], 1)
-    for module, training in modes:
-        module.training = training
-    return token_ids
 
 
 def map_in_loop(cross_attn: nn.Module, tokens: Tensor, image_tokens: Tensor) -> Tensor:
@@ -99,27 +54,6 @@ def window_by_index(query: Tensor, key: Tensor, value: Tensor, window: int) -> T
     scores = (query.unsqueeze(-2) * near_keys).sum(-1) / math.sqrt(query.shape[-1])
     weights = torch.softmax(scores.masked_fill(beyond, -torch.inf), dim=-1)
     return (weights.unsqueeze(-1) * near_values).sum(-2)
-
-
-def window_in_loop(query: Tensor, key: Tensor, value: Tensor, window: int) -> Tensor:
-    """Attend from one position after the other."""
-    n = query.shape[-2]
-    rows = []
-    for i in range(n):
-        near = slice(max(i - window, 0), i + window + 1)
-        scores = query[..., i : i + 1, :] @ key[..., near, :].transpose(-2, -1)
-        weights = torch.softmax(scores / math.sqrt(query.shape[-1]), dim=-1)
-        rows.append(weights @ value[..., near, :])
-    return torch.cat(rows, dim=-2)
-
-
-def linear_in_pairs(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """Write the feature map and the two sums out."""
-    query = F.elu(query) + 1
-    key = F.elu(key) + 1
-    above = query @ (key.transpose(-2, -1) @ value)
-    below = (query * key.sum(-2, keepdim=True)).sum(-1, keepdim=True)
-    return above / below
 
 
 def fused_in_steps(

@@ -7,8 +7,7 @@ import torch
 from attention.key_value_cache import attend_with_cache
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
-from grader.course.lesson_4.writings import cached_by_steps
+from grader.course.common.scaled_scores import attention_exercise
 from grader.declare.authoring import Inputs, InputSampler, Value, drawn, normal
 from grader.declare.drawn import Draw, Sizes, chosen
 from grader.declare.probes import as_tensor, effects_of, load, pair
@@ -106,7 +105,7 @@ CACHE = attention_exercise("4.14 A key-value cache", attend_with_cache, """
 """,
     draw=draw_cached, probe=cached_values,
     details=dict(several=dict(draw=draw_pieces, probe=cached_in_pieces), conduct=dict(probe=cached_conduct)),
-    difficulty=2, minutes=15, review="Every word once", writings=(cached_by_steps,),
+    difficulty=2, minutes=15, review="Every word once",
     mistakes="""
     cache_not_read: The cache is not read: the new tokens look at themselves alone. Put its keys and values before
         the new ones.

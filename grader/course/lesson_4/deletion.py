@@ -6,7 +6,7 @@ import torch
 from attention.deletion import area_under, deletion_curve, insertion_curve
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_4.ranking import draw_ranked, rank_explanations
 from grader.declare.authoring import Inputs, InputSampler, Value, drawn, edits, in_both
 from grader.declare.probes import side_effects, strided

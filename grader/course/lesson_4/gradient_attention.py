@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from attention.explanation_maps import gradient_attention
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_4.own_model import OWN_GRADIENTS
-from grader.course.lesson_4.writings import gradient_in_steps
 from grader.declare.drawn import drawn, normal
 from grader.declare.probes import side_effects
 from grader.records import Value
@@ -56,7 +55,7 @@ GRADIENT = attention_exercise("4.2 Attention times gradient", gradient_attention
 """,
     draw=draw_scored_attention, probe=gradient_values,
     details={"values": dict(map="map"), "conduct": dict(probe=gradient_purity), "own model": OWN_GRADIENTS},
-    difficulty=2, minutes=10, review="Attention times gradient", writings=(gradient_in_steps,),
+    difficulty=2, minutes=10, review="Attention times gradient",
     mistakes="""
     gradient_alone: This is the gradient alone. Multiply it by the weights.
         (weights.detach() * gradient)  →  gradient

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from attention.grouped import grouped_attention
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
-from grader.course.lesson_4.writings import grouped_by_repeating, grouped_in_loop
+from grader.course.common.scaled_scores import attention_exercise
+from grader.course.lesson_4.writings import grouped_by_repeating
 from grader.declare.authoring import InputSampler, Value, edits
 from grader.declare.drawn import Sizes, drawn, mask, normal, where_given
 from grader.declare.probes import raised
@@ -60,7 +60,6 @@ GROUPED = attention_exercise("4.12 Grouped queries", grouped_attention, """
 """,
     draw=draw_grouped, returns=("output",), details=dict(unequal=dict(draw=draw_unequal, probe=grouped_unequal)),
     bans={"fused attention"}, difficulty=2, minutes=10, review="Fewer keys than queries",
-    writings=(grouped_by_repeating, grouped_in_loop),
     mistakes=edits(grouped_by_repeating, """
     groups_in_turns: Head h looks at group h % G here. Neighbouring heads share a group: h // (H/G).
         key.repeat_interleave(heads // groups, dim=-3)  →  torch.cat([key] * (heads // groups), dim=-3)
@@ -93,6 +92,8 @@ GROUPED = attention_exercise("4.12 Grouped queries", grouped_attention, """
     scaled_by_all_heads: The scores are divided by the root of the width of all heads together. Divide by √d: d is
         the width of one key.
         query.shape[-1])  →  query.shape[-1] * heads)
+    grouped_over_queries: The softmax runs over the queries, axis −2. The weights of each query sum to 1 over the keys.
+        dim=-1)  →  dim=-2)
     grouped_without_mask: The mask hides nothing. Set the scores to −∞ where it is False.
         + mask = None
     grouped_mask_inverted: The mask is turned around: True = may attend.

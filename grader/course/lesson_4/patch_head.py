@@ -7,10 +7,9 @@ from attention.activation_patching import patch_head
 from attention.open_vlm import OpenVLM
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
 from grader.course.common.model_state import modes, what_learns
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_4.own_model import OWN_PATCHING
-from grader.course.lesson_4.writings import patch_with_stack
 from grader.declare.authoring import Value, drawn, edits, given, integers
 from grader.declare.drawn import Draw, chosen, weights_of
 from grader.declare.probes import load, side_effects
@@ -89,7 +88,7 @@ PATCH_HEAD = attention_exercise("4.4 Which head carries the answer?", patch_head
         20 scenes, task = where, head = 1
 """,
     draw=draw_twins, probe=patched_values, details={"conduct": dict(probe=patched_purity), "own model": OWN_PATCHING},
-    difficulty=2, minutes=12, review="Which head carries the answer?", writings=(patch_with_stack,),
+    difficulty=2, minutes=12, review="Which head carries the answer?",
     mistakes=edits(patch_head, """
     twin_into_clean: One head comes from the twin, and all others from the clean scene. It has to be the other way
         round: run the twin, and put in this head's output for the clean scene.

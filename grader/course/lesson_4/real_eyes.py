@@ -8,8 +8,8 @@ from attention.vit import cls_map, patch_embedding, vit_attention, vit_block
 from attention.vit_layer import ViTLayer
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
-from grader.course.lesson_4.writings import attention_by_hand, block_in_steps, embedding_by_hand
+from grader.course.common.scaled_scores import attention_exercise
+from grader.course.lesson_4.writings import attention_by_hand, embedding_by_hand
 from grader.declare.authoring import Exercise, Inputs, InputSampler, Value, edits
 from grader.declare.drawn import and_more, chosen, drawn, drawn_part, weights_of
 from grader.declare.probes import learned, load, named, purity_and_gradients
@@ -49,7 +49,7 @@ PATCH_EMBEDDING = attention_exercise("4.18 Patches become tokens", patch_embeddi
         batch 2, 3 rows, 2 columns, side = 3, patch = 2, d = 5, float64
 """,
     draw=draw_photos, returns=("tokens",), details=dict(conduct=dict(rtol=10.0)),
-    difficulty=2, minutes=15, review="Patches become tokens", writings=(embedding_by_hand,),
+    difficulty=2, minutes=15, review="Patches become tokens",
     mistakes=edits(embedding_by_hand, """
     without_embedding_bias: The bias is not added. Each patch gets it, [CLS] does not.
         + bias = torch.zeros_like(bias)
@@ -144,7 +144,7 @@ VIT_ATTENTION = attention_exercise("4.19 Attention with a real layer", vit_atten
     values 2: every head attends, with weights and biases
 """ + LAYER_TRIALS,
     draw=draw_layer, details=layer_details("vit_attention"),
-    difficulty=2, minutes=10, review="One layer", writings=(attention_by_hand,),
+    difficulty=2, minutes=10, review="One layer",
     mistakes=edits(attention_by_hand, """
     vit_without_biases: The biases are left out. Call the layer's Linears, W_Q and the others, as they are.
         layer.W_Q(tokens)  →  tokens @ layer.W_Q.weight.T
@@ -197,7 +197,7 @@ VIT_BLOCK = attention_exercise("4.20 A block with layer scale", vit_block, """
     values 2: norm, attention, scale, add; norm, feed-forward, scale, add
 """ + LAYER_TRIALS,
     draw=draw_layer, details=layer_details("vit_block"),
-    builds_on=("4.19",), difficulty=2, minutes=10, review="One layer", writings=(block_in_steps,),
+    builds_on=("4.19",), difficulty=2, minutes=10, review="One layer",
     mistakes=edits(vit_block, """
     vit_norm_last: The norms come after the additions. Let each come first, before attention and before expand, and let the residual go past it.
         vit_attention(layer, layer.norm_1(tokens))  →  vit_attention(layer, tokens)

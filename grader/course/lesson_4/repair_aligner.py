@@ -7,7 +7,7 @@ from attention.experiments.short_trainings import ALIGNER
 from attention.lab_repairs import image_tokens
 from torch import Tensor, nn
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_4.short_training import training_gate
 from grader.declare.drawn import drawn
 from grader.declare.probes import along, as_tensor, effects_of

@@ -8,7 +8,7 @@ from attention.experiments.short_trainings import BONUS
 from attention.lab_repairs import looking_loss
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_4.short_training import training_gate
 from grader.declare.authoring import Inputs, InputSampler, Value, drawn, given, integers, normal
 from grader.declare.probes import effects_of, purity_and_gradients

@@ -7,7 +7,7 @@ from attention.experiments.short_trainings import MIRROR
 from attention.lab_repairs import mirror_left_right
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_4.short_training import training_gate
 from grader.declare.drawn import drawn, integers, mask
 from grader.declare.probes import effects_of, pair

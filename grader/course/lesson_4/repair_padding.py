@@ -6,8 +6,8 @@ from typing import Any
 from attention.experiments.short_trainings import PADDING
 from attention.lab_repairs import look_past_padding
 
-from grader.course.common.attention_words import attention_exercise
 from grader.course.common.look import draw_look, draw_look_and_direction, look_conduct, look_values
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_4.short_training import training_gate
 from grader.declare.authoring import Inputs, InputSampler
 

@@ -4,7 +4,7 @@ from attention.experiments.short_trainings import SCALE
 from attention.lab_repairs import look_once
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_4.short_training import training_gate
 from grader.declare.authoring import InputSampler, drawn, normal
 from grader.declare.drawn import Draw, Sizes
@@ -65,6 +65,11 @@ SCALE_REPAIR = attention_exercise("4.6 Repair: it is sure from the first step", 
     divided_by_the_spread: The scores of each query are divided by their own standard deviation, so how large they are no
         longer counts. The gate is passed, and it is another attention: divide by √d_k.
         query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5  →  (scores := query @ key.transpose(-2, -1)) / scores.std(-1, keepdim=True)
+    divided_by_one_spread: The scores are divided by the standard deviation of all, so each depends on all others: that
+        is another attention. Divide by √d_k.
+        query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5  →  (scores := query @ key.mT) / scores.std()
+    softmax_over_queries: The softmax runs over the queries, axis −2. The weights of each query sum to 1 over the keys.
+        dim=-1  →  dim=-2
     weights_divided: The weights are divided after the softmax: they no longer sum to 1, and are as sharp as before.
         Divide the scores.
         / query.shape[-1] ** 0.5, dim=-1)  →  , dim=-1) / query.shape[-1] ** 0.5

@@ -7,9 +7,8 @@ import torch
 from attention.explanation_maps import attention_rollout
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_4.own_model import OWN_ROLLOUT
-from grader.course.lesson_4.writings import rollout_in_one_product
 from grader.declare.authoring import Value, and_more, drawn, normal
 from grader.declare.drawn import then
 from grader.declare.probes import purity_and_gradients
@@ -62,7 +61,7 @@ ROLLOUT = attention_exercise("4.1 Attention rollout", attention_rollout, """
         "conduct": dict(draw=draw_maps_and_direction, probe=rollout_gradients),
         "own model": OWN_ROLLOUT,
     },
-    difficulty=2, minutes=10, review="Rollout", writings=(rollout_in_one_product,),
+    difficulty=2, minutes=10, review="Rollout",
     mistakes="""
     last_layer_first: The layers are multiplied in the wrong order. What the first layer hands on is what the second
         one mixes: the last layer must stand on the left.

@@ -6,8 +6,7 @@ import torch
 from attention.rotary import rotate, rotate_2d
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
-from grader.course.lesson_4.writings import rotate_2d_in_one, rotate_as_complex, rotate_in_loop
+from grader.course.common.scaled_scores import attention_exercise
 from grader.declare.authoring import Inputs, InputSampler, Value, drawn, given, integers, normal, where_given
 from grader.declare.probes import raised
 
@@ -106,7 +105,7 @@ ROTATE = attention_exercise("4.10 Rotary positions", rotate, """
         odd=dict(draw=draw_odd, probe=rotate_odd),
         conduct=dict(rtol=ANGLES_IN_FLOAT32),
     ),
-    difficulty=2, minutes=12, review="Positions that turn", writings=(rotate_as_complex, rotate_in_loop),
+    difficulty=2, minutes=12, review="Positions that turn",
     mistakes="""
     pairs_of_halves: Dimension i is paired with i + d/2, as some programs do. Pair neighbours: 2i and 2i + 1.
         vectors[..., 0::2], vectors[..., 1::2]  →  vectors.chunk(2, dim=-1)
@@ -175,7 +174,7 @@ ROTATE_2D = attention_exercise("4.11 Rotary positions on a grid", rotate_2d, """
         batch 2, n = 5, d = 12, float64
 """,
     draw=draw_grid, returns=("rotated",), details=dict(conduct=dict(rtol=ANGLES_IN_FLOAT32)),
-    builds_on=("4.10",), difficulty=1, minutes=6, review="Positions that turn", writings=(rotate_2d_in_one,),
+    builds_on=("4.10",), difficulty=1, minutes=6, review="Positions that turn",
     mistakes="""
     rows_alone: The row turns the whole vector, and the column nothing. Each of them gets one half.
         + return rotate(vectors, rows, base)

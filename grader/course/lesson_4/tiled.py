@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from attention.tiled import tiled_attention
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.course.common.tensor_sizes import watch_peak, watch_sizes
-from grader.course.lesson_4.writings import tiled_on_both_sides
 from grader.declare.authoring import InputSampler, Value, drawn, given, normal
 from grader.declare.drawn import Draw, Sizes
 from grader.declare.probes import effects_of
@@ -79,7 +78,6 @@ TILED = attention_exercise("4.13 Tiled attention", tiled_attention, """
         conduct=dict(probe=tiled_conduct),
     ),
     bans={"fused attention"}, difficulty=3, minutes=20, review="A softmax while the keys go by",
-    writings=(tiled_on_both_sides,),
     mistakes="""
     dense_attention: The answer is right, but T × S numbers stand in memory at once: nothing is saved. Add each tile
         up before the next.

@@ -7,7 +7,7 @@ from attention.image_into_text import ConcatenatedAttention, GatedCrossAttention
 from attention.masks import causal_mask
 from torch import Tensor
 
-from grader.course.common.attention_words import attention_exercise
+from grader.course.common.scaled_scores import attention_exercise
 from grader.declare.authoring import Exercise, InputSampler, Value
 from grader.declare.drawn import Sizes, drawn, drawn_layer, given, weights_of
 from grader.declare.probes import as_module, as_tensor, learned, pair

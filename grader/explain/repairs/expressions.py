@@ -86,12 +86,12 @@ def _is_method(node: Any) -> bool:
     return isinstance(node.func, ast.Attribute) and getattr(node.func.value, "id", "") not in OWNERS
 
 
-def _method(node: Any, _: Any) -> list[Any] | None:
+def _method(node: Any) -> list[Any] | None:
     """What a method is called of."""
     return [node.func.value] if isinstance(node, ast.Call) and _is_method(node) else None  # type: ignore[attr-defined]
 
 
-def _function(node: Any, _: Any) -> list[Any] | None:
+def _function(node: Any) -> list[Any] | None:
     """What a function is called on."""
     if not isinstance(node, ast.Call) or _is_method(node) or not node.args:
         return None
@@ -101,10 +101,10 @@ def _function(node: Any, _: Any) -> list[Any] | None:
 TABLE = Table(
     ROWS,
     {
-        "SIDES": lambda node, _: [node.left, node.right] if isinstance(node, ast.BinOp) else None,
-        "SIMPLE": lambda node, _: [node] if isinstance(node, (ast.Name, ast.Constant)) else None,
-        "CONSTANT": lambda node, _: [node] if isinstance(node, ast.Constant) else None,
-        "OTHER": lambda node, _: None if isinstance(node, ast.Constant) else [node],
+        "SIDES": lambda node: [node.left, node.right] if isinstance(node, ast.BinOp) else None,
+        "SIMPLE": lambda node: [node] if isinstance(node, (ast.Name, ast.Constant)) else None,
+        "CONSTANT": lambda node: [node] if isinstance(node, ast.Constant) else None,
+        "OTHER": lambda node: None if isinstance(node, ast.Constant) else [node],
         "METHOD": _method,
         "FUNCTION": _function,
     },
@@ -160,7 +160,7 @@ def _of_table(node: Any, piece: Piece) -> Changes:
         return cut(piece(part), int(how)) if how else piece(part)
 
     for found in TABLE.found(node):
-        yield found.row.mark, found.says(name), node.lineno, partial(found.new, {})
+        yield found.row.mark, found.says(name), node.lineno, found.new
 
 
 def _arguments(node: ast.Call, piece: Piece) -> Changes:

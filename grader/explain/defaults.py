@@ -7,9 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import FunctionType
 from typing import Any, NamedTuple
 
-from grader.explain.mutants.mutants import Mutant
-
 SAYS = "The default of `{}` is {}; the task asks for {}."
+
+
+class OtherDefault(NamedTuple):
+    """The reference with another default."""
+
+    says: str  # what a student reads
+    replaces: Mapping[str, Any]  # name in the notebook → the changed definition
 
 
 class Default(NamedTuple):
@@ -26,7 +31,7 @@ class Default(NamedTuple):
         return SAYS.format(self.parameter, _written(self.value), _written(self.asked))
 
 
-def other_defaults(definitions: Sequence[Any], source: str) -> Iterator[Mutant]:
+def other_defaults(definitions: Sequence[Any], source: str) -> Iterator[OtherDefault]:
     """Yield for each number that a student's answer has as another default the reference with that default.
 
     Args:
@@ -36,7 +41,7 @@ def other_defaults(definitions: Sequence[Any], source: str) -> Iterator[Mutant]:
     by_name = {definition.__name__: definition for definition in definitions}
     for other in differing(asked_defaults(definitions), source):
         changed = _with_default(by_name[other.definition], other.parameter, other.value)
-        yield Mutant(other.says, {other.definition: changed}, "values", 1)
+        yield OtherDefault(other.says, {other.definition: changed})
 
 
 def asked_defaults(definitions: Sequence[Any]) -> dict[str, dict[str, float]]:
