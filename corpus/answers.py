@@ -30,6 +30,7 @@ CORPORA = (
     "eleventh",
     "twelfth",
     "thirteenth",
+    "fourteenth",
 )
 VARIANTS, ONCE_ACCEPTED = HERE / "variants", HERE / "once_accepted"
 TITLE = re.compile(r"^# %% \[(wrong|right)\] (\w+) \| (.+)$", re.M)

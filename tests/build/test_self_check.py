@@ -132,7 +132,7 @@ def stable_softmax(scores, dim={}):
 def test_what_only_a_hidden_trial_of_the_grade_shows_is_seen(said) -> None:
     assert said("1.3", SOFTMAX.format(-1, "")).startswith("✔")
     text = said("1.3", SOFTMAX.format(-1, ".clamp(min=0)"))
-    assert text.startswith("✘ 1.3 stable_softmax — It comes out as if the maximum were never below 0.")
+    assert text.startswith("✘ 1.3 stable_softmax — In the weights, some are 0 that should not be.")
     assert "\n5 rows, 7 columns, spread = 2.0, offset = 10000.0, float64: " in text
 
 

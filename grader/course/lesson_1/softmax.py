@@ -32,9 +32,16 @@ def draw_extremes(
     return {"scores": scores.to(dtype), "dim": -1}
 
 
-def draw_forbidden(sampler: InputSampler, *, shape: tuple[int, ...], dim: int = -1) -> Inputs:
+def draw_forbidden(
+    sampler: InputSampler,
+    *,
+    shape: tuple[int, ...],
+    dim: int = -1,
+    offset: float = 0.0,
+    dtype: torch.dtype = torch.float32,
+) -> Inputs:
     """Draw scores, some of them −inf as after a mask; along `dim` the first row is −inf throughout."""
-    scores = sampler.normal(*shape, scale=2.0).movedim(dim, -1)
+    scores = (sampler.normal(*shape, scale=2.0).to(dtype) + offset).movedim(dim, -1)
     scores = scores.masked_fill(~sampler.mask(*scores.shape), -torch.inf)
     scores[(0,) * (scores.ndim - 1)] = -torch.inf
     return {"scores": scores.movedim(-1, dim).contiguous(), "dim": dim}
@@ -61,7 +68,7 @@ SOFTMAX = attention_exercise("1.3 A softmax that stays finite", stable_softmax, 
         5 rows, 7 columns, spread = 2.0, offset = 10000.0, float64; 5 rows, 7 columns, spread = 10000.0, offset = 0.0
     empty rows 2: a row of −inf becomes zeros
         e.g. shape = (2, 3)
-        shape = (5, 7); shape = (3, 5, 2), dim = 1
+        shape = (5, 7); shape = (3, 5, 2), dim = 1; shape = (3, 4), offset = -1000000.0, float64
     conduct 1
         e.g. shape = (2, 3)
         shape = (5, 7), float64
@@ -95,6 +102,9 @@ SOFTMAX = attention_exercise("1.3 A softmax that stays finite", stable_softmax, 
         = result.nan_to_num(0.0)
     uniform_in_empty_rows: A row of −inf came out uniform. There is nothing to look at there: zeros, not 1/n.
         + scores = scores.clamp_min(-1e9)
+    large_number_for_minus_infinity: A large number stands for −inf here. Beside scores as low a hidden key gets weight:
+        leave −inf as it is.
+        + scores = scores.masked_fill((scores == -torch.inf) & (scores > -torch.inf).any(dim, keepdim=True), -1e4)
     minus_infinity_becomes_zero: A score of −inf becomes 0 here, and exp(0) = 1 still gets weight. Leave it as it is.
         + scores = scores.masked_fill(scores == -torch.inf, 0.0)
     emptied_by_one: A row becomes zeros as soon as one of its scores is −inf. Only a row with nothing but −inf does: all, not

@@ -76,6 +76,8 @@ LOSS = attention_exercise("2.3 Learning the rate of exchange", alignment_loss, "
     dot_products: Cosine similarity compares directions: divide both vectors by their length first.
         F.normalize(aligned, dim=-1)  →  aligned
         F.normalize(words, dim=-1)  →  words
+    distances: These scores say how far apart the vectors are. Take their cosines, the dot products.
+        F.normalize(aligned, dim=-1) @ F.normalize(words, dim=-1).T  →  -torch.cdist(F.normalize(aligned), F.normalize(words))
     only_words_normalised: The words are normalised, the aligned tokens are not. Cosine similarity needs both.
         F.normalize(aligned, dim=-1)  →  aligned
     only_tokens_normalised: The aligned tokens are normalised, the words are not. Cosine similarity needs both.

@@ -65,8 +65,8 @@ SCALE_REPAIR = attention_exercise("4.6 Repair: it is sure from the first step", 
     divided_by_the_spread: The scores of each query are divided by their own standard deviation, so how large they are no
         longer counts. The gate is passed, and it is another attention: divide by √d_k.
         query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5  →  (scores := query @ key.transpose(-2, -1)) / scores.std(-1, keepdim=True)
-    divided_by_one_spread: The scores are divided by the standard deviation of all, so each depends on all others: that
-        is another attention. Divide by √d_k.
+    divided_by_one_spread: The scores are divided by the standard deviation of all, so each depends on all others. The
+        gate is passed, and it is another attention: divide by √d_k.
         query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5  →  (scores := query @ key.mT) / scores.std()
     softmax_over_queries: The softmax runs over the queries, axis −2. The weights of each query sum to 1 over the keys.
         dim=-1  →  dim=-2
