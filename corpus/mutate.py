@@ -10,7 +10,7 @@ from grader.explain.repairs.repairs import repairs
 def mutants(source: str) -> Iterator[tuple[str, str]]:
     """Yield every mutant of a cell: what was changed, and the changed source.
 
-    The changes are those that are tried to make a wrong answer right (grader/explain/repairs): one table, used both ways.
+    The changes are those that are tried to make a wrong answer right (grader/explain/repairs), applied to a right one.
     """
     for change in repairs(source):
         yield f"line {change.line}: {change.what}", change.source
