@@ -194,7 +194,7 @@ def calls(folder: str, *functions: str) -> list[str]:
 
 # What grader/explain still says of attention, by module. A module leaves this list, and none comes to it.
 SPEAKS_OF_ATTENTION = {
-    "values/pair.py": {"d_k", "d_model"},  # what sizes of a trial are called
+    "values/wording.py": {"d_k", "d_model"},  # what sizes of a trial are called
     # The search for a repair also runs in the notebook, which knows no subject.
     "repairs/expressions.py": {"W_K", "W_Q"},
     "repairs/sizes.py": {"num_heads", "patch_size"},

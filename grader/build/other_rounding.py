@@ -29,7 +29,7 @@ CORRECTLY_ROUNDED = frozenset({"add", "sub", "rsub", "mul", "div", "sqrt", "reci
 # Each place of what they return is added up by itself: equal rows need not give equal numbers. Any other operation rounds equal
 # numbers alike.
 SUMS = frozenset({"mm", "bmm", "addmm", "baddbmm", "mv", "addmv", "dot", "linear", "sum", "mean", "cumsum"})
-Unsure = set[tuple[int, int]]  # the number of a candidate, and the index of a trial
+Unsure = set[tuple[str, int]]  # the name of a mistake, and the index of a trial
 
 
 class OtherRounding(TorchDispatchMode):
@@ -105,13 +105,13 @@ def unsure(draft: Draft, seed: int) -> Unsure:
     lesson = lessons()[draft.assignment]
     exercise = lesson.exercise(draft.exercise)
     trials = [trial for _, trial, _ in read_trials(exercise, draft.told, Reader(draft.data))]
-    prints = {answer.number: answer.prints for answer in draft.wrong}
+    prints = {answer.name: answer.prints for answer in draft.wrong}
     found: Unsure = set()
     with OtherRounding(seed):
-        for number, candidate in enumerate(candidates(exercise, trials, ReferenceResults(lesson.reference))):
-            for index, own in enumerate(prints.get(number, ())):
+        for candidate in candidates(exercise, trials, ReferenceResults(lesson.reference)):
+            for index, own in enumerate(prints.get(candidate.name, ())):
                 other = None if own is None else candidate.prints(index)
                 # The mode changes the texts of some exceptions, and rounding does not.
                 if own and not (other and (alike(own, other) or (own.raised and other.raised))):
-                    found.add((number, index))
+                    found.add((candidate.name, index))
     return found

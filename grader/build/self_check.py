@@ -83,9 +83,8 @@ class Trial(NamedTuple):
 class WrongAnswer(NamedTuple):
     """A wrong answer whose results are known."""
 
-    kind: str  # as in Candidate, like name and says
     name: str
-    says: str
+    hint: str
     briefs: Sequence[Brief]  # one for each trial
     traits: Traits
 
@@ -204,8 +203,8 @@ def unpack(exercise: str, packed: Mapping[str, Any], reader: Reader) -> tuple[li
     ]
     briefs = reader.briefs(packed["forms"], len(packed["wrong answers"]), len(trials))
     return trials, [
-        WrongAnswer(kind, name or says, says, own, Traits(*map(frozenset, code)))
-        for (kind, name, says, *code), own in zip(packed["wrong answers"], briefs, strict=True)
+        WrongAnswer(name, hint, own, Traits(*map(frozenset, code)))
+        for (name, hint, *code), own in zip(packed["wrong answers"], briefs, strict=True)
     ]
 
 
@@ -223,7 +222,7 @@ def known_answers(
         return Fingerprint(brief.form) if brief.form < 0 else None  # it raises, and something else
 
     return [
-        Candidate(wrong.kind, wrong.name, wrong.says, partial(prints, wrong), partial(Traits, *wrong.traits))
+        Candidate("mistake", wrong.name, wrong.hint, partial(prints, wrong), partial(Traits, *wrong.traits))
         for wrong in wrong_answers
     ]
 

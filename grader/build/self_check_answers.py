@@ -1,105 +1,52 @@
 """Collects the wrong answers that the self-check of a notebook knows, and what each gives on its trials."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from grader.build.reproducible import ReproducibleResults
-from grader.declare.exercise import Exercise
-from grader.explain.candidates import candidates
+from grader.declare.exercise import Exercise, Mistake
+from grader.explain.candidates import traits_of
 from grader.explain.fingerprint import Fingerprint, alike, fingerprint
-from grader.explain.match import is_telling, says_little
-from grader.explain.seen import Candidate, Seen
+from grader.explain.match import is_telling, print_of, says_little
+from grader.explain.seen import Seen
 from grader.judge.compare import flatten
 from grader.judge.planned_trial import PlannedTrial
+from grader.judge.reference_results import ReferenceResults
+from grader.records import Evidence, Status
 from grader.submission.code.traits import Traits
-
-MOST = 200  # other arguments that the notebook knows, for one exercise
 
 
 class KnownWrong(NamedTuple):
-    """A wrong answer, and what it gives on each trial: None where that is not known, nothing where it was not asked."""
+    """A declared mistake, and what it gives on each trial."""
 
-    number: int  # of the candidate
-    known: Candidate
-    prints: dict[int, Fingerprint | None]
+    mistake: Mistake
+    traits: Traits  # what its code has, and lacks; nothing where it is not asked for
+    prints: tuple[Fingerprint, ...]
 
 
-def wrong_answers(exercise: Exercise, trials: Sequence[PlannedTrial], results: ReproducibleResults) -> list[KnownWrong]:
-    """List the wrong answers that an answer is compared with, and what they give on each trial.
-
-    Of a declared mistake that is everything. Of the others it ends with the first check that fails: an explanation looks at
-    that one. More is needed only to tell those apart that give the same there.
-    """
+def wrong_answers(
+    exercise: Exercise, trials: Sequence[PlannedTrial], results: ReferenceResults
+) -> Iterator[KnownWrong]:
+    """Yield the mistakes that an answer is compared with: those that some trial shows, and of two that none tells apart the first."""
     right = [fingerprint(results.expected(trial)) for trial in trials]
-    asking = Asking(trials, right, results)
-    found: list[KnownWrong] = []
-    alone: dict[tuple[str, int], list[KnownWrong]] = {}  # by kind, and the last trial that is known
-    left = MOST
-    for number, known in enumerate(candidates(exercise, trials, results)):
-        if known.kind != "mistake" and not left:
+    known: list[tuple[Fingerprint, ...]] = []
+    for mistake in exercise.mistakes:
+        seen = [_seen(trial, results.wrong(trial, mistake), results) for trial in trials]
+        prints = tuple(map(print_of, seen))
+        off = [not alike(*pair) for pair in zip(prints, right, strict=True)]
+        if not any(off):
             continue
-        wrong = KnownWrong(number, known, {})
-        failing = asking.to_first_failure(wrong)
-        if not failing:
-            continue  # nothing here shows it
-        # Where values say little, such as a yes or a no, an explanation must fit all trials.
-        telling = is_telling(failing, failing[0].check)
-        if not all(seen.error for seen in failing) and not says_little(failing, failing[0].check):
-            wrong = wrong._replace(known=known._replace(traits=Traits))
-        others = alone.setdefault((known.kind, max(wrong.prints)), [])
-        twins = [one for one in others if _same(one, wrong, max(wrong.prints))]
-        for one in (*twins, wrong) if twins or not telling or known.kind == "mistake" else ():
-            asking.to_the_end(one)
-        others.append(wrong)
-        if telling and any(_same(one, wrong, len(trials) - 1) for one in twins):
-            continue  # of two that nothing tells apart, the first is said
-        left -= known.kind != "mistake"
-        found.append(wrong)
-    return found
+        failed = seen[off.index(True)].check
+        failing = [trial for trial, is_off in zip(seen, off, strict=True) if is_off and trial.check == failed]
+        if is_telling(failing, failed) and any(all(map(alike, other, prints)) for other in known):
+            continue
+        known.append(prints)
+        # Where values say little, such as a yes or a no, the code must show signs of the mistake, too.
+        asked = all(trial.error for trial in failing) or says_little(failing, failed)
+        yield KnownWrong(mistake, traits_of(mistake) if asked else Traits(), prints)
 
 
-@dataclass(frozen=True)
-class Asking:
-    """Computes what wrong answers give on trials, and keeps it in their `prints`."""
-
-    trials: Sequence[PlannedTrial]
-    right: Sequence[Fingerprint]
-    results: ReproducibleResults
-
-    def to_first_failure(self, wrong: KnownWrong) -> list[Seen]:
-        """Ask to the end of the first check that fails; return its trials that do, or nothing if none fails."""
-        failing: list[Seen] = []
-        for index, trial in enumerate(self.trials):
-            if failing and trial.check.name != failing[0].check:
-                break
-            own = self.ask(wrong, index)
-            if own is not None and not alike(own, self.right[index]):
-                failing.append(self.last_seen(trial))
-        return failing
-
-    def to_the_end(self, wrong: KnownWrong) -> None:
-        """Ask what is not known yet."""
-        for index in range(len(self.trials)):
-            if index not in wrong.prints:
-                self.ask(wrong, index)
-
-    def ask(self, wrong: KnownWrong, index: int) -> Fingerprint | None:
-        # With values that an `expects` gives, what comes back is random, and slow.
-        asked = wrong.known.kind == "mistake" or not self.trials[index].check.expects
-        wrong.prints[index] = wrong.known.prints(index) if asked else None
-        return wrong.prints[index]
-
-    def last_seen(self, trial: PlannedTrial) -> Seen:
-        """Return what the last question showed."""
-        got, expected = self.results.last, dict(flatten(self.results.expected(trial)))
-        return Seen(trial.check.name, False, dict(flatten(got.values or {})), expected, error=got.error)
-
-
-def _same(one: KnownWrong, other: KnownWrong, last: int) -> bool:
-    """Tell whether two wrong answers give the same on all trials up to the last one."""
-    pairs = ((one.prints.get(index), other.prints.get(index)) for index in range(last + 1))
-    return all(
-        first is second or (first is not None and second is not None and alike(first, second))
-        for first, second in pairs
-    )
+def _seen(trial: PlannedTrial, came: Evidence, results: ReferenceResults) -> Seen:
+    """Return what a mistake shows on a trial."""
+    got = dict(flatten(came.values)) if came.status is Status.OK else {}
+    expected = dict(flatten(results.expected(trial)))
+    return Seen(trial.check.name, False, got, expected, error=came.error, message=came.message)

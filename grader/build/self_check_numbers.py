@@ -4,7 +4,6 @@ import json
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from grader.build.reproducible import ReproducibleResults
 from grader.build.self_check_answers import wrong_answers
 from grader.build.self_check_pack import PackedExercise, Writer
 from grader.build.self_check_trials import PackedInputs, chosen_trials
@@ -14,13 +13,14 @@ from grader.declare.lesson import Lesson
 from grader.explain.defaults import asked_defaults
 from grader.explain.fingerprint import Fingerprint, alike, fingerprint
 from grader.judge.planned_trial import PlannedTrial
+from grader.judge.reference_results import ReferenceResults
 
 
 class DraftAnswer(NamedTuple):
     """A wrong answer, and what it gives on each trial: None where that is not known."""
 
-    number: int  # of the candidate
-    named: tuple[str, str, str]  # its kind, its name, and what it says
+    name: str
+    hint: str
     traits: tuple[list[str], ...]  # what its code has, and lacks; nothing where it is not asked for
     prints: tuple[Fingerprint | None, ...]
 
@@ -38,8 +38,8 @@ class Draft(NamedTuple):
 
 def drafted(lesson: Lesson, exercise: Exercise) -> Draft:
     """Compute what the self-check of one exercise needs; for some exercises that takes half a minute."""
-    results, writer = ReproducibleResults(lesson.reference), Writer()
-    chosen = chosen_trials(lesson, exercise, results)
+    chosen = chosen_trials(lesson, exercise)
+    results, writer = ReferenceResults(lesson.reference), Writer()
     trials = [trial for trial, _ in chosen]
     checks = list(dict.fromkeys(trial.check.name for trial in trials))
     told = {
@@ -61,34 +61,27 @@ def drafted(lesson: Lesson, exercise: Exercise) -> Draft:
         data=bytes(writer.data),
         right=tuple(fingerprint(results.expected(trial)) for trial in trials),
         wrong=tuple(
-            DraftAnswer(
-                number,
-                (known.kind, known.name, known.says),
-                tuple(map(sorted, known.traits())) if any(known.traits()) else (),
-                tuple(prints.get(index) for index in range(len(trials))),
-            )
-            for number, known, prints in wrong_answers(exercise, trials, results)
+            DraftAnswer(mistake.name, mistake.hint, tuple(map(sorted, traits)) if any(traits) else (), prints)
+            for mistake, traits, prints in wrong_answers(exercise, trials, results)
         ),
     )
 
 
-def settled(draft: Draft, unsure: Collection[tuple[int, int]]) -> PackedExercise:
+def settled(draft: Draft, unsure: Collection[tuple[str, int]]) -> PackedExercise:
     """Pack a draft without what differs between processors.
 
     Args:
-        unsure: the number of a candidate and the index of a trial each.
+        unsure: the name of a mistake and the index of a trial each.
     """
     kept: list[DraftAnswer] = []
     for answer in draft.wrong:
-        prints = tuple(None if (answer.number, index) in unsure else one for index, one in enumerate(answer.prints))
+        prints = tuple(None if (answer.name, index) in unsure else one for index, one in enumerate(answer.prints))
         if any(one is not None and not alike(one, right) for one, right in zip(prints, draft.right, strict=True)):
             kept.append(answer._replace(prints=prints))
     writer = Writer()
     writer.data += draft.data
     forms = writer.briefs([answer.prints for answer in kept], draft.right)
-    wrong = [
-        [kind, "" if name == says else name, says, *one.traits] for one in kept for kind, name, says in [one.named]
-    ]
+    wrong = [[one.name, one.hint, *one.traits] for one in kept]
     return PackedExercise({**draft.told, "wrong answers": wrong, "forms": forms}, bytes(writer.data))
 
 
@@ -103,7 +96,7 @@ def _check_data(check: Check) -> dict[str, Any]:
 
 
 def _trial_data(
-    trial: PlannedTrial, check: int, inputs: PackedInputs, results: ReproducibleResults, writer: Writer
+    trial: PlannedTrial, check: int, inputs: PackedInputs, results: ReferenceResults, writer: Writer
 ) -> list:
     """Pack one trial: its check, its sizes in words and as values, its inputs, and what is expected."""
     sizes = {name: value for name, value in trial.trial.sizes.items() if isinstance(value, (int, float, str, tuple))}

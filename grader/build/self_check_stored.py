@@ -8,7 +8,6 @@ as the notebook itself asks. Which examples and which wrong answers there are wa
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from grader.build.reproducible import ReproducibleResults
 from grader.build.self_check_data import RIGHT, UNKNOWN, Brief, Reader, gives, is_rounded
 from grader.build.self_check_pack import PackedExercise
 from grader.build.self_check_trials import read_trials
@@ -21,12 +20,12 @@ from grader.judge.planned_trial import PlannedTrial
 from grader.judge.reference_results import ReferenceResults
 
 # The part of the checks' tolerance by which a stored number may be off; more where it was rounded to 2 bytes of the largest.
-EXACT, ROUNDED = 0.1, 2.0
+EXACT, ROUNDED = 0.5, 2.0
 
 
 def what_is_off(lesson: Lesson, exercise: Exercise, stored: PackedExercise) -> str:
     """Say what of an exercise's stored self-check does not hold any more; "" if all does."""
-    reader, results = Reader(stored.data), ReproducibleResults(lesson.reference)
+    reader, results = Reader(stored.data), ReferenceResults(lesson.reference)
     trials: list[PlannedTrial] = []
     right: list[Fingerprint] = []
     try:
@@ -42,14 +41,10 @@ def what_is_off(lesson: Lesson, exercise: Exercise, stored: PackedExercise) -> s
         trials.append(trial)
         right.append(fingerprint(want))
     rows = reader.briefs(stored.told["forms"], len(stored.told["wrong answers"]), len(trials))
-    known = candidates(exercise, trials, ReferenceResults(lesson.reference))
-    for (kind, name, says, *_), row in zip(stored.told["wrong answers"], rows, strict=True):
-        # The candidates come in the same order; some have the same words.
-        if not any(
-            (one.kind, one.name, one.says) == (kind, name or says, says) and _fits(one.prints, row, right)
-            for one in known
-        ):
-            return f"no wrong answer gives what is known of {name or says!r}"
+    known = {one.name: one for one in candidates(exercise, trials, results)}
+    for (name, hint, *_), row in zip(stored.told["wrong answers"], rows, strict=True):
+        if name not in known or known[name].says != hint or not _fits(known[name].prints, row, right):
+            return f"no wrong answer gives what is known of {name!r}"
     return ""
 
 

@@ -7,10 +7,8 @@ from itertools import combinations
 from types import FunctionType
 from typing import Any, NamedTuple
 
-import torch
 from torch import Tensor
 
-from grader.build.reproducible import ReproducibleResults
 from grader.build.self_check_data import Reader
 from grader.build.self_check_pack import Writer
 from grader.declare.exercise import Exercise
@@ -21,7 +19,7 @@ from grader.explain.fingerprint import Fingerprint, alike, fingerprint
 from grader.judge.compare import flatten
 from grader.judge.plan import shown
 from grader.judge.planned_trial import PlannedTrial, is_sent
-from grader.records import Value
+from grader.judge.reference_results import ReferenceResults
 
 Prints = Callable[[int], Fingerprint | None]
 LARGE = 400  # bytes; a hidden trial that takes more is in the notebook only if it is needed there
@@ -39,15 +37,13 @@ class PackedInputs(NamedTuple):
         return len(zlib.compress(self.data)) if self.data else 0
 
 
-def chosen_trials(
-    lesson: Lesson, exercise: Exercise, results: ReproducibleResults
-) -> list[tuple[PlannedTrial, PackedInputs]]:
+def chosen_trials(lesson: Lesson, exercise: Exercise) -> list[tuple[PlannedTrial, PackedInputs]]:
     """Choose trials for the notebook: all that can run there and take few bytes, and of the others those that show something.
 
     Of the others, these are the public ones, the smallest of each check that has none yet, and what shows a declared mistake
-    or tells it from another. Each trial comes with the inputs that the notebook gets, and how it holds them; `results` keeps
-    what was computed with the same inputs.
+    or tells it from another. Each trial comes with the inputs that the notebook gets, and how it holds them.
     """
+    results = ReferenceResults(lesson.reference)
     there = [trial for trial in shown(exercise) if runs_there(lesson, trial)]
     packed = [packed_inputs(trial) for trial in there]
     sizes = [2 * count(results.expected(trial)) + inputs.stored for trial, inputs in zip(there, packed, strict=True)]
@@ -61,7 +57,7 @@ def chosen_trials(
         chosen.update([index for index in of_check if index not in chosen][:missing])
     if len(chosen) < len(there):
         chosen |= telling_trials(exercise, there, by_size, chosen, results)
-    return [(as_packed(there[index], packed[index], results), packed[index]) for index in sorted(chosen)]
+    return [(as_packed(there[index], packed[index]), packed[index]) for index in sorted(chosen)]
 
 
 def telling_trials(
@@ -69,7 +65,7 @@ def telling_trials(
     there: Sequence[PlannedTrial],
     by_size: Sequence[int],
     chosen: Collection[int],
-    results: ReproducibleResults,
+    results: ReferenceResults,
 ) -> set[int]:
     """Return the trials, besides the chosen ones, that are needed to show each declared mistake and to tell it from others.
 
@@ -77,7 +73,7 @@ def telling_trials(
         by_size: the indices of all trials, the smallest first.
     """
     right = [fingerprint(results.expected(trial)) for trial in there]
-    mistakes = [wrong for wrong in candidates(exercise, there, results) if wrong.kind == "mistake"]
+    mistakes = list(candidates(exercise, there, results))
     needed: set[int] = set()
 
     def tells(index: int, one: Prints, other: Prints) -> bool:
@@ -104,28 +100,9 @@ def packed_inputs(trial: PlannedTrial) -> PackedInputs:
     return PackedInputs(told, bytes(writer.data))
 
 
-def as_packed(trial: PlannedTrial, packed: PackedInputs, results: ReproducibleResults) -> PlannedTrial:
-    """Return a trial with the inputs that the notebook gets; where they are rounded, `results` forgets the trial."""
-    inputs = Reader(packed.data).value(packed.told, trial.key)
-    if not is_same(trial.inputs, inputs):
-        results.forget(trial)
-    return replace(trial, inputs=inputs)
-
-
-def is_same(one: Value, other: Value) -> bool:
-    """Tell whether two values are the same to the last bit, laid out alike, so that sums over them are, too."""
-    if isinstance(one, Tensor) or isinstance(other, Tensor):
-        return (
-            isinstance(one, Tensor)
-            and isinstance(other, Tensor)
-            and (one.dtype, one.shape, one.stride()) == (other.dtype, other.shape, other.stride())
-            and torch.equal(one.flatten().view(torch.uint8), other.flatten().view(torch.uint8))
-        )
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return list(one) == list(other) and all(is_same(one[name], other[name]) for name in one)
-    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
-        return len(one) == len(other) and all(map(is_same, one, other))
-    return type(one) is type(other) and one == other
+def as_packed(trial: PlannedTrial, packed: PackedInputs) -> PlannedTrial:
+    """Return a trial with the inputs that the notebook gets, some of them rounded."""
+    return replace(trial, inputs=Reader(packed.data).value(packed.told, trial.key))
 
 
 def count(values: Mapping[str, Any]) -> int:

@@ -131,10 +131,6 @@ class Exercise:
     # Defines, in the place of a failed answer, what later exercises call; only where the notebook has no carry-on cell.
     stand_in: str = ""
     review: str = ""  # what to read again: a heading of the lesson
-    # What a probe gets if something of the subject is done otherwise, each with a sentence. It is called with all inputs of the
-    # probe, the arguments among them, and whether the reference takes a root; it yields what changes of the arguments, or
-    # {"weights": …}.
-    otherwise: Callable[[Inputs, Inputs, bool], Iterable[tuple[str, Inputs]]] = lambda *_: ()
 
     def __post_init__(self) -> None:
         for problem in self._problems():

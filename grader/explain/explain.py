@@ -1,8 +1,8 @@
 """Find the simplest explanation that reproduces all that was seen of a wrong answer.
 
 Layers, tried in this order: a declared mistake; what an exception means; the form of what came back; gradients and side
-effects; the reference on other arguments; a relation between the values and the expected ones. Where none of them names the
-line, a small change that makes the answer right does.
+effects; a default that is another; a line that is nearly surely not meant. Where none of them names the line, a
+small change that makes the answer right does.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,11 +19,9 @@ from grader.explain.observed import (
     of_exception,
     of_form,
     of_missing_batch,
-    of_order,
-    of_spelling,
+    of_slips,
     of_the_rest,
     of_unused,
-    of_values,
     with_slip,
 )
 from grader.explain.repairs.repairs import Repair
@@ -57,7 +55,7 @@ def explain_as_it_is(seen: Sequence[Seen], candidates: Sequence[Candidate], sour
     failed = _first_failed(seen)
     found = _of_check(seen, failed, candidates, source)
     later = _of_later_checks(seen, failed, source)
-    if found is None or _came_empty(seen, failed) or _has_more(later, found):
+    if found is None or _came_empty(seen, failed):
         found = later or found
     return found and with_slip(found, source)
 
@@ -115,27 +113,18 @@ def _of_check(seen: Sequence[Seen], failed: str, candidates: Sequence[Candidate]
         lambda: of_kind("mistake"),
         lambda: of_missing_batch(wrong, seen, source),
         lambda: of_exception(wrong, source),
-        lambda: of_form(wrong, source, sure=True) or of_order(seen),
+        lambda: of_form(wrong, source, sure=True),
         lambda: of_conduct(wrong, source),
         lambda: of_kind("argument"),
         lambda: of_unused(wrong, source),
         lambda: of_batch(wrong, seen, source),
-        lambda: of_values(wrong, seen, source, sure=True),
-        lambda: of_spelling(wrong),
-        lambda: of_values(wrong, seen, source, sure=False),
+        lambda: of_slips(wrong, source),
         # What is drawn differs between processors, and so does the form that it takes.
         lambda: (found := of_form(wrong, source, sure=False)) and (of_draws(wrong, source) or found),
         lambda: of_unused(wrong, source, Effect.IDLE),
         lambda: likely(candidates, seen, prints),
     )
     return next((found for layer in layers if (found := layer())), None)
-
-
-def _has_more(later: Explanation | None, found: Explanation) -> bool:
-    """Tell whether a layer has parameters that the grader sets to 0, as it does not know them: then all values are others."""
-    if later is None or later.name != "parameters" or found.kind != "argument":
-        return False
-    return "does not ask for" in later.says and "bias=False" not in later.says
 
 
 def _came_empty(seen: Sequence[Seen], failed: str) -> bool:

@@ -50,11 +50,9 @@ def nearest(
     if not is_telling(seen, seen[chosen[0]].check):
         declared = matching[0].kind == "mistake"
         whole = [one for one in matching if all(_gives(one, index, own) for index, own in enumerate(prints))]
-        if not declared and len({candidate.says for candidate in whole}) != 1:
+        if not declared and len(whole) != 1:
             return None
         matching = whole or matching
-        if not declared and _nan_alone(seen, seen[chosen[0]].check):
-            matching = [one for one in matching if "NaN" in one.says or "∞" in one.says]
         if declared and says_little(seen, seen[chosen[0]].check):
             matching = [candidate for candidate in matching if shows(source, candidate.traits())]
         if not matching:
@@ -115,12 +113,6 @@ def is_telling(seen: Sequence[Seen], failed: str) -> bool:
     """
     wrong = [trial for trial in seen if trial.check == failed and not trial.passed]
     return any(trial.error for trial in wrong) or len(set().union(*map(_telling, wrong))) >= ENOUGH
-
-
-def _nan_alone(seen: Sequence[Seen], failed: str) -> bool:
-    """Tell whether all that is off is NaN, which comes of many things."""
-    wrong = [trial for trial in seen if trial.check == failed and not trial.passed]
-    return set().union(*map(_telling, wrong)) == {"NaN"}
 
 
 def says_little(seen: Sequence[Seen], failed: str) -> bool:

@@ -2,8 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
-from typing import Any
 
 from torch import Tensor, float32, float64
 
@@ -13,10 +11,9 @@ from grader.explain.exceptions.meaning import meaning
 from grader.explain.exceptions.shapes import OF_MASK
 from grader.explain.seen import Explanation, Seen
 from grader.explain.values.lengths import two_lengths
-from grader.explain.values.pair import sentence, the_leaf, with_article
 from grader.explain.values.parameters import of_parameters
-from grader.explain.values.relations import relation_of
-from grader.explain.values.results import form_of, order_of
+from grader.explain.values.results import form_of
+from grader.explain.values.wording import sentence, the_leaf, with_article
 from grader.judge.compare import OF_GRADIENT, difference
 
 NOUN = re.compile(r"(?!.* of )[a-z_ ]+")  # the name of a result, and not of a gradient or of another call
@@ -49,16 +46,20 @@ def of_form(wrong: Sequence[Seen], source: str, *, sure: bool) -> Explanation | 
     if found := of_parameters(wrong[0].got, wrong[0].expected):
         return Explanation("structure", "parameters", found)
     says = form_of(wrong, sure)
-    if not says:
-        return None
-    effect = next((effect for trial in wrong for effect in _effects_of_form(trial)), None)
-    return _with_line("structure", says, clue(effect, source) if effect else "")
+    return (
+        _with_line("structure", says, clue(Effect.FLOAT32, source) if any(map(_is_rounded, wrong)) else "")
+        if says
+        else None
+    )
 
 
-def of_order(seen: Sequence[Seen]) -> Explanation | None:
-    """Explain results that came in each other's places, where the first check looks at one of them alone."""
-    says = order_of(seen)
-    return Explanation("structure", says, says) if says else None
+def _is_rounded(trial: Seen) -> bool:
+    """Tell whether a tensor came back as float32 where float64 is due."""
+    came = [
+        (getattr(trial.got.get(name), "dtype", None), getattr(want, "dtype", None))
+        for name, want in trial.expected.items()
+    ]
+    return (float32, float64) in came
 
 
 def of_conduct(wrong: Sequence[Seen], source: str) -> Explanation | None:
@@ -67,9 +68,6 @@ def of_conduct(wrong: Sequence[Seen], source: str) -> Explanation | None:
         return None
     if all(trial.got.get("inputs unchanged") is False for trial in wrong):
         return _of_changed_inputs(wrong[0], source)
-    changed = [name for name, got in wrong[0].got.items() if "mode is as before" in name and got is False]
-    if changed and wrong[0].expected.get(changed[0]) is True and (found := clue(Effect.MODES, source)):
-        return _with_line("conduct", "", found)
     due = [name for name in _gradients(wrong[0]) if wrong[0].expected[name] is not None]
     lost = [name for name in due if wrong[0].got.get(name) is None]
     if lost:
@@ -77,40 +75,13 @@ def of_conduct(wrong: Sequence[Seen], source: str) -> Explanation | None:
         found = clue(Effect.GRADIENT, source, name)
         says = f"No gradient reaches `{name}`{' and others' if len(lost) > 1 else ''}."
         return _with_line("gradient", says, found) if found else None
-    partly = [
-        name for name in _gradients(wrong[0]) if difference(name, wrong[0].got.get(name), wrong[0].expected[name], 10)
-    ]
-    others = [name for name in wrong[0].expected if not name.startswith(OF_GRADIENT)]
-    right = all(not difference(name, wrong[0].got.get(name), wrong[0].expected[name], 10) for name in others)
-    if partly and right and (found := clue(Effect.PART, source)):
-        return _with_line("gradient", "The values are right, but only a part of the gradient arrives.", found)
     return None
 
 
-def of_values(wrong: Sequence[Seen], seen: Sequence[Seen], source: str, *, sure: bool) -> Explanation | None:
-    """Explain values of the right form: by a slip in the code, by a relation to the expected ones, or by the axes that are counted.
-
-    Args:
-        wrong: the failing trials of one check.
-        seen: all trials.
-        sure: leave out what only describes.
-    """
-    if any(trial.error for trial in wrong):
-        return None
-    effects = [Effect.NAN, Effect.VALUES] if any(_has_nan(trial) for trial in wrong) else [Effect.VALUES]
-    if found := next(filter(None, (clue(effect, source) for effect in effects)), ""):
-        return _with_line("relation", "", found)
-    if says := relation_of([trial for trial in seen if trial.check == wrong[0].check], sure):
-        if says.startswith("In the weights") and (beside := _right_beside(wrong)):
-            says += f" {beside.removesuffix('.')}: other weights made it."
-        return _with_line("relation", says, clue(Effect.ROUNDED, source) if "rounded" in says else "")
-    return None
-
-
-def _has_nan(trial: Seen) -> bool:
-    """Tell whether a result holds NaN where a number is due."""
-    both = [(trial.got.get(name), want) for name, want in trial.expected.items() if isinstance(want, Tensor)]
-    return any(isinstance(got, Tensor) and bool(got.isnan().any()) and not want.isnan().any() for got, want in both)
+def of_slips(wrong: Sequence[Seen], source: str) -> Explanation | None:
+    """Explain other values by a line that is nearly surely not meant."""
+    found = "" if any(trial.error for trial in wrong) else clue(Effect.VALUES, source)
+    return _with_line("relation", "", found) if found else None
 
 
 def _right_beside(wrong: Sequence[Seen]) -> str:
@@ -144,10 +115,7 @@ def of_draws(wrong: Sequence[Seen], source: str) -> Explanation | None:
 
 
 def of_batch(wrong: Sequence[Seen], seen: Sequence[Seen], source: str) -> Explanation | None:
-    """Explain an answer that is right for the first entry, or for one number of batch axes only, by the line that causes it."""
-    if all(map(_right_in_first, wrong)) and (found := clue(Effect.FIRST, source)):
-        the = sentence(the_leaf(_right_in_first(wrong[0])))
-        return _with_line("relation", f"{the} came right for the first entry of the batch alone.", found)
+    """Explain an answer that is right for one number of batch axes only, by the line that causes it."""
     axes = {_batch_axes(trial) for trial in wrong}
     names = wrong[0].inputs.keys()  # a trial that shares none of them tries another function of the exercise
     alike = [trial for trial in seen if not trial.inputs or trial.inputs.keys() & names]
@@ -166,19 +134,6 @@ def of_missing_batch(wrong: Sequence[Seen], seen: Sequence[Seen], source: str) -
     without = wrong[0].error and not _batch_axes(wrong[0]) and not any(t.passed for t in seen if not _batch_axes(t))
     found = of_batch(wrong, seen, source) if without else None
     return found if found and "one batch axis" in found.says and ".T turns" not in found.says else None
-
-
-def of_spelling(wrong: Sequence[Seen]) -> Explanation | None:
-    """Explain words that are spelled in another way than the task asks."""
-    for trial in wrong:
-        for name, want in trial.expected.items():
-            came = _words(trial.got.get(name))
-            for word in _words(want) - came:
-                alike = get_close_matches(word, sorted(came - _words(want)), n=1, cutoff=0.75)
-                if alike:
-                    says = f"Your answer says {alike[0]!r}; the task spells it {word!r}."
-                    return Explanation("structure", says, says)
-    return None
 
 
 def with_slip(found: Explanation, source: str) -> Explanation:
@@ -213,12 +168,6 @@ def _of_missing_refusal(trial: Seen, source: str) -> str:
     return ""
 
 
-def _words(value: Any) -> set[str]:
-    """Return a text, or the texts of a list."""
-    values = value if isinstance(value, list) else [value]
-    return {text for text in values if isinstance(text, str)}
-
-
 def _of_changed_inputs(trial: Seen, source: str) -> Explanation:
     """Name the inputs that the call changed, and the line that did it."""
     changed = trial.got.get("changed")
@@ -230,27 +179,6 @@ def _of_changed_inputs(trial: Seen, source: str) -> Explanation:
 
 def _gradients(trial: Seen) -> Iterator[str]:
     return (name for name in trial.expected if name.startswith(OF_GRADIENT))
-
-
-def _effects_of_form(trial: Seen) -> Iterator[Effect]:
-    """Yield the effect of each tensor that came back with another precision, then of each that has fewer axes."""
-    both = [(trial.got.get(name), want) for name, want in trial.expected.items()]
-    tensors = [(got, want) for got, want in both if isinstance(got, Tensor) and isinstance(want, Tensor)]
-    for got, want in tensors:
-        if got.shape == want.shape and (got.dtype, want.dtype) in ((float32, float64), (float64, float32)):
-            yield Effect.FLOAT32 if got.dtype == float32 else Effect.FLOAT64
-    yield from (Effect.FLATTENED for got, want in tensors if got.ndim < want.ndim)
-
-
-def _right_in_first(trial: Seen) -> str:
-    """Return the first result that is wrong, if its first entry is right; "" if it is not."""
-    for name, want in trial.expected.items():
-        got = trial.got.get(name)
-        if difference(name, got, want, 10):
-            if not isinstance(got, Tensor) or not isinstance(want, Tensor) or got.shape != want.shape or want.ndim < 2:
-                return ""
-            return "" if difference(name, got[0], want[0], 10) else name
-    return ""
 
 
 def _batch_axes(trial: Seen) -> int:

@@ -26,8 +26,8 @@ class Seen(NamedTuple):
 class Candidate(NamedTuple):
     """A wrong answer whose result on each trial is known."""
 
-    kind: str  # "mistake" (declared) or "argument"
-    name: str  # the declared mistake's name; of others the phrase
+    kind: str  # "mistake" (declared) or "argument" (whose default is another)
+    name: str  # the declared mistake's name; of a default the phrase
     says: str  # what a student reads
     prints: Callable[[int], Fingerprint | None]  # by the trial's index; None: not known
     traits: Callable[[], Traits] = Traits  # of a declared mistake: what its code has, and lacks

@@ -118,7 +118,7 @@ class ReferenceResults:
 
     def wrong(self, trial: PlannedTrial, mistake: Mistake) -> Evidence:
         """Return the evidence that an answer with this mistake gives for a trial."""
-        return self.changed(trial, mistake.name, replaces=mistake.replaces)
+        return self.changed(trial, mistake.name, mistake.replaces)
 
     def expected(self, trial: PlannedTrial) -> Mapping[str, Value]:
         """Return what an answer is compared with.
@@ -133,24 +133,15 @@ class ReferenceResults:
             raise RuntimeError(f"{trial.key}: the reference raised {right.error}: {right.message}")
         return right.values
 
-    def changed(
-        self,
-        trial: PlannedTrial,
-        name: str,
-        *,
-        replaces: Mapping[str, object] | None = None,
-        inputs: Inputs | None = None,
-    ) -> Evidence:
-        """Return the evidence that the reference gives with some definitions replaced, or on other inputs.
+    def changed(self, trial: PlannedTrial, name: str, replaces: Mapping[str, object] | None = None) -> Evidence:
+        """Return the evidence that the reference gives with some definitions replaced.
 
         Args:
             name: of the change; a trial is run once for each name.
             replaces: wrong definitions, by name.
-            inputs: None: the trial's own.
         """
         results = self._public if trial.public else self._results
         if (trial.key, name) not in results:
             namespace = {**self.reference, **(replaces or {})}
-            given = trial.inputs if inputs is None else inputs
-            results[trial.key, name] = run_here(trial.check, namespace, given, trial.key, guarded=bool(name))
+            results[trial.key, name] = run_here(trial.check, namespace, trial.inputs, trial.key, guarded=bool(name))
         return results[trial.key, name]

@@ -1,16 +1,12 @@
-from dataclasses import replace
 from math import inf, nan
 
 import pytest
 import torch
 
-from grader.build.reproducible import ReproducibleResults, is_rounding, prefer_exact
 from grader.build.self_check_data import FARTHEST, Brief, Reader, gives, is_rounded
 from grader.build.self_check_pack import Writer
-from grader.course.lesson_1 import LESSON
 from grader.declare.sampler import PublicSampler
 from grader.explain.fingerprint import Fingerprint, fingerprint, fingerprint_of_error
-from grader.judge.plan import shown
 
 
 def there_and_back(value, how: str = "expected"):
@@ -123,20 +119,6 @@ def test_an_exception_is_told_from_another() -> None:
     assert not gives(Brief(-1), right, first)
 
 
-def test_what_rounding_leaves_of_a_sum_is_told_from_a_small_number() -> None:
-    small = torch.tensor([3e-7, -2e-7], dtype=torch.float64)
-    assert is_rounding(small.float() + 1e-7, small)
-    assert not is_rounding(small.float(), small)
-    assert not is_rounding(torch.tensor([0.3]), torch.tensor([0.4], dtype=torch.float64))
-
-
-def test_results_have_the_digits_of_float64_in_the_dtype_of_the_first_run() -> None:
-    plain, exact = torch.tensor([1.0, inf]), torch.tensor([1.000001, 5.0], dtype=torch.float64)
-    assert prefer_exact(plain, exact).tolist() == [pytest.approx(1.000001, abs=1e-7), inf]
-    assert prefer_exact({"a": torch.tensor([1.0])}, {"a": torch.tensor([2.0]).double()})["a"].item() == 1
-    assert [prefer_exact(1.0, 1.0001), prefer_exact(1.0, 2.0)] == [1.0001, 1.0]
-
-
 def test_what_is_made_of_drawn_numbers_is_drawn_again() -> None:
     sampler, writer = PublicSampler("a"), Writer()
     noise = sampler.normal(4, 50, scale=0.05)
@@ -165,15 +147,3 @@ def test_a_number_too_large_for_two_bytes_is_told_by_the_largest_one() -> None:
     [[brief]] = Reader(bytes(writer.data)).briefs(forms, 1, 1)
     assert (brief.first, brief.second) == (FARTHEST, -FARTHEST)
     assert gives(brief, right, huge)
-
-
-def test_what_was_expected_of_other_inputs_is_forgotten_of_public_trials_too() -> None:
-    trial = shown(LESSON.exercise("1.2"))[0]
-    assert trial.public
-    results = ReproducibleResults(LESSON.reference)
-    before = results.right(trial).values["scores"]
-    arguments = {name: 2 * value for name, value in trial.inputs["arguments"].items()}
-    changed = replace(trial, inputs={**trial.inputs, "arguments": arguments})
-    assert torch.equal(results.right(changed).values["scores"], before)  # by the trial's key
-    results.forget(changed)
-    torch.testing.assert_close(results.right(changed).values["scores"], 4 * before)

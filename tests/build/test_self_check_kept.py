@@ -108,7 +108,7 @@ def test_a_wrong_answer_that_gives_something_else_is_named(draft: Draft, packed:
     told["wrong answers"][0], told["wrong answers"][1] = told["wrong answers"][1], told["wrong answers"][0]
     assert what_is_off(LESSON, SCALED, packed._replace(told=told)).startswith("no wrong answer gives what is")
     assert not decided_alike(packed, packed._replace(told=told))
-    fewer = settled(draft, {(draft.wrong[0].number, index) for index in range(len(draft.right))})
+    fewer = settled(draft, {(draft.wrong[0].name, index) for index in range(len(draft.right))})
     assert len(fewer.told["wrong answers"]) == len(packed.told["wrong answers"]) - 1
     assert not decided_alike(packed, fewer)
 
@@ -119,7 +119,7 @@ def test_what_another_processor_left_out_stays_out_and_nothing_else(draft: Draft
         one for one in draft.wrong if sum(own != right for own, right in zip(one.prints, draft.right, strict=True)) > 1
     )
     shown = next(index for index, own in enumerate(one.prints) if own != draft.right[index])
-    knows_less = settled(draft, {(one.number, shown)})
+    knows_less = settled(draft, {(one.name, shown)})
     assert len(knows_less.told["wrong answers"]) == len(packed.told["wrong answers"])
     assert decided_alike(knows_less, packed)
     assert not decided_alike(packed, knows_less)
@@ -156,7 +156,7 @@ def test_what_hangs_on_rounding_is_left_out(draft: Draft) -> None:
     prints = (*first.prints[:shown], doubled, *first.prints[shown + 1 :])
     changed = draft._replace(wrong=(first._replace(prints=prints), *draft.wrong[1:]))
     # All else that 1.2 knows is the same.
-    assert unsure(changed, 1) == {(first.number, shown)}
+    assert unsure(changed, 1) == {(first.name, shown)}
     assert unsure(drafted(LESSON, LESSON.exercise("1.1")), 1) == set()
 
 
@@ -268,8 +268,7 @@ def changing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., l
 
 def test_a_digest_depends_on_what_the_numbers_are_computed_from(changing: Callable[..., list[str]]) -> None:
     everything = [one.id for one in LESSON.exercises]
-    assert changing("grader.explain.arguments") == everything
-    assert changing("grader.build.reproducible") == everything
+    assert changing("grader.explain.candidates") == everything
     assert changing("grader.build.other_rounding") == everything
     assert changing("grader.course.lesson_1.softmax") == ["1.3"]
     assert changing("grader.course.lesson_1") == []
@@ -277,9 +276,9 @@ def test_a_digest_depends_on_what_the_numbers_are_computed_from(changing: Callab
     assert "1.4" in changing("attention.dot_product")
     assert changing("grader.course.lesson_2.heads") == []
     for line in ("# Why.", '"""What."""', '"""What\n\nand why.\n"""', ""):
-        assert changing("grader.explain.arguments", line) == []
+        assert changing("grader.explain.candidates", line) == []
     for line in ("'#'.join([])", "def own(): ...", "class Own: 'What.'"):
-        assert changing("grader.explain.arguments", line) == everything
+        assert changing("grader.explain.candidates", line) == everything
 
 
 def test_an_exercise_is_found_where_it_is_declared() -> None:

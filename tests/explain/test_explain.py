@@ -126,7 +126,7 @@ def test_zeros_are_explained_by_a_parameter_that_the_grader_does_not_know():
     zeros = torch.zeros(2, 3)
     more = Seen("parameters", False, {"parameters": ["W_K.weight", "W_O.weight"]}, {"parameters": ["W_K.weight"]})
     assert "W_O.weight" in explain([trial(zeros), more], []).says
-    other = explain([trial(2 * EXPECTED), more], [])
+    other = explain([trial(2 * EXPECTED), more], [candidate(2 * EXPECTED, says="Twice.")])
     assert "W_O.weight" not in other.says
 
 

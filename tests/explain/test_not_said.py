@@ -29,7 +29,6 @@ def shuffle_questions(token_ids, image_patches, generator):
             ("4.7", FROZEN.format(wrong), "gradient")
             for wrong in (
                 "aligner(torch.nn.functional.normalize(features, dim=-1))",
-                "torch.nn.functional.relu(aligner(features))",
                 "aligner(features) * 2",
                 "aligner(features + 1)",
             )

@@ -4,9 +4,8 @@ import torch
 from attention.dot_product import attention, attention_scores, scaled_scores
 from torch import Tensor
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_1.shared import draw_attention
-from grader.declare.authoring import edits
+from grader.declare.authoring import edits, written_exercise
 
 
 def written_out(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
@@ -16,7 +15,7 @@ def written_out(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tens
     return weights @ value, weights
 
 
-ATTENTION = attention_exercise("1.4 Attention", attention, """
+ATTENTION = written_exercise("1.4 Attention", attention, """
     output 4: the output is the weighted mean of the values
         e.g. 3 queries, 4 keys, d_k = 5, d_v = 2
         5 queries, 7 keys, d_k = 3, d_v = 2; 7 queries, 2 keys, d_k = 5, d_v = 11
@@ -43,6 +42,8 @@ ATTENTION = attention_exercise("1.4 Attention", attention, """
         scaled_scores(query, key)  →  attention_scores(query, key) / query.shape[-1]
     softmax_over_queries: The softmax runs over the queries. Each query shares its weight among the keys: dim=-1.
         -1  →  -2
+    softmax_without_dim: Without `dim` PyTorch guesses the axis of the softmax, and with a batch in front it is another one: dim=-1.
+        torch.softmax(scores, -1)  →  torch.softmax(scores, 0 if scores.ndim == 3 else 1)
     scaled_after_softmax: The weights are divided by √d_k after the softmax, so they no longer sum to 1. Scale the scores.
         scaled_scores  →  attention_scores
         torch.softmax(scores, -1)  →  torch.softmax(scores, -1) / query.shape[-1] ** 0.5

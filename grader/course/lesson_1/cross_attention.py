@@ -2,9 +2,8 @@
 
 from attention.single_head import CrossAttention
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_1.layers import HIDDEN_OTHERWISE, draw_layer_sizes, layer_parameters, mask_first, projections
-from grader.declare.authoring import drawn_layer, edits
+from grader.declare.authoring import drawn_layer, edits, written_exercise
 
 CROSS_WEIGHTS = projections(W_Q="d_text", W_K="d_image", W_V="d_image")
 CROSS_SIZES = dict(d_text="d_text", d_image="d_image", d_k="d_k")
@@ -14,7 +13,7 @@ draw_cross_attention = mask_first(
     "patches",
 )
 
-CROSS_ATTENTION = attention_exercise("1.8 Cross-attention: text asks, the image answers", CrossAttention, """
+CROSS_ATTENTION = written_exercise("1.8 Cross-attention: text asks, the image answers", CrossAttention, """
     values 6: text asks, the image answers
         e.g. 2 words, 3 patches, d_text = 4, d_image = 4, d_k = 5; 2 words, 3 patches, d_text = 4, d_image = 5, d_k = 6
         5 words, 7 patches, d_text = 11, d_image = 3, d_k = 2; 3 words, 5 patches, d_text = 2, d_image = 7, d_k = 11

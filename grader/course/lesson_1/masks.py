@@ -8,9 +8,8 @@ from attention.dot_product import attention, masked_attention
 from attention.masks import causal_mask, padding_mask
 from torch import Tensor
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_1.shared import ATTENTION_INPUTS, a_mask, draw_attention, draw_mask
-from grader.declare.authoring import Inputs, InputSampler, Value, draw_directions, drawn, edits, given
+from grader.declare.authoring import Inputs, InputSampler, Value, draw_directions, drawn, edits, given, written_exercise
 from grader.declare.probes import function_gradients, side_effects
 
 # ---------------------------------------------------------------- 1.5 causal_mask, padding_mask
@@ -97,7 +96,7 @@ PADDING_MISTAKES = edits(padding_mask, """
         + return torch.arange(n, device="cpu") < lengths.reshape(-1, 1, 1)
 """)  # fmt: skip
 
-MASKS = attention_exercise("1.5 Masks: causal and padding", (causal_mask, padding_mask), """
+MASKS = written_exercise("1.5 Masks: causal and padding", (causal_mask, padding_mask), """
     causal 6: causal_mask: each position sees itself and what came before
         e.g. 4 tokens
         7 tokens; 1 token; 13 tokens
@@ -139,7 +138,7 @@ def draw_masked_gradients(sampler: InputSampler, *, mask: str, **sizes: Any) -> 
     return {"arguments": {**inputs, "mask": made}, "returns": list(outputs), "grad_outputs": directions}
 
 
-MASKED = attention_exercise("1.6 Masked attention", masked_attention, """
+MASKED = written_exercise("1.6 Masked attention", masked_attention, """
     values 3: weight goes only where the mask says True
         e.g. 3 queries, 4 keys, d_k = 5, d_v = 2, mask = shared
         5 queries, 7 keys, d_k = 3, d_v = 2, mask = shared; 11 queries, 5 keys, d_k = 7, d_v = 3, mask = shared
@@ -217,6 +216,9 @@ MASKED = attention_exercise("1.6 Masked attention", masked_attention, """
         scaled_scores  →  attention_scores
     output_unmasked: The weights are masked and the output is not: it was made from the weights before the mask.
         weights @ value, weights  →  attention(query, key, value)[0], weights
+    map_from_before_the_mask: The output is right, and the map that comes back is from before the mask. Return the weights that mixed
+        the values.
+        weights @ value, weights  →  weights @ value, attention(query, key, value)[1]
     needs_a_mask: Without a mask it fails: mask=None means that every query may look everywhere.
         + ~mask
 """)  # fmt: skip

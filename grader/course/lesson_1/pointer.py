@@ -7,10 +7,9 @@ import torch
 from attention.pointer_loss import pointer_loss
 from torch import Tensor
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_1.trained_pointer import draw_unseen_scenes, judge_pointer
 from grader.course.lesson_1.verified_pointer import POINTER_CELL, VERIFIED_POINTER
-from grader.declare.authoring import Inputs, InputSampler, Value, drawn, integers
+from grader.declare.authoring import Inputs, InputSampler, Value, drawn, integers, written_exercise
 from grader.declare.probes import effects_of, purity_and_gradients
 
 
@@ -65,7 +64,7 @@ def pointer_maps(pointer, words: Tensor, patches: Tensor) -> Mapping[str, Value]
     return {"maps": maps.cpu(), "state": state}
 
 
-POINTER = attention_exercise("1.9 A pointer that learns to look", pointer_loss, """
+POINTER = written_exercise("1.9 A pointer that learns to look", pointer_loss, """
     values 3: the mean negative log weight on the target
         e.g. batch 2, 3 patches
         batch 5, 7 patches; batch 3, 11 patches

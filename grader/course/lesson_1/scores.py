@@ -2,8 +2,8 @@
 
 from attention.dot_product import attention_scores, scaled_scores
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_1.shared import draw_attention
+from grader.declare.written_exercise import written_exercise
 
 # ---------------------------------------------------------------- 1.1 attention_scores
 
@@ -12,7 +12,7 @@ def attention_scores(query, key):
     return torch.einsum("...qd,...kd->...qk", query, key)
 """
 
-SCORES = attention_exercise("1.1 Dot-product scores", attention_scores, """
+SCORES = written_exercise("1.1 Dot-product scores", attention_scores, """
     values 3: every query is compared with every key
         e.g. 2 queries, 3 keys, d_k = 4
         5 queries, 7 keys, d_k = 3; 11 queries, 2 keys, d_k = 5
@@ -50,7 +50,7 @@ def scaled_scores(query, key):
     return torch.einsum("...qd,...kd->...qk", query, key) / query.shape[-1] ** 0.5
 """
 
-SCALED = attention_exercise("1.2 Scaled scores", scaled_scores, """
+SCALED = written_exercise("1.2 Scaled scores", scaled_scores, """
     values 3: the scores are divided by √d_k
         e.g. 2 queries, 3 keys, d_k = 4
         5 queries, 7 keys, d_k = 3; 2 queries, 3 keys, d_k = 17

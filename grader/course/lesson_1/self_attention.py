@@ -4,9 +4,8 @@ from collections.abc import Mapping
 
 from attention.single_head import SelfAttention
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_1.layers import HIDDEN_OTHERWISE, draw_layer_sizes, layer_parameters, mask_first, projections
-from grader.declare.authoring import Value, drawn_layer, edits
+from grader.declare.authoring import Value, drawn_layer, edits, written_exercise
 from grader.declare.probes import load, named, pair, zero_others
 
 SELF_WEIGHTS = projections(W_Q="d_model", W_K="d_model", W_V="d_model")
@@ -24,7 +23,7 @@ def attend_with_mask_and_without(
     return {**seen, "output of a second call, without a mask": pair(layer(arguments["tokens"]))[0]}
 
 
-SELF_ATTENTION = attention_exercise("1.7 Self-attention", SelfAttention, """
+SELF_ATTENTION = written_exercise("1.7 Self-attention", SelfAttention, """
     values 6: tokens ask, and the same tokens answer
         e.g. 3 tokens, d_model = 4, d_k = 2
         5 tokens, d_model = 7, d_k = 3; 7 tokens, d_model = 3, d_k = 11

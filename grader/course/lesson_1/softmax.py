@@ -7,8 +7,7 @@ import torch
 from attention.dot_product import stable_softmax
 from torch import Tensor
 
-from grader.course.common.scaled_scores import attention_exercise
-from grader.declare.authoring import Inputs, InputSampler
+from grader.declare.authoring import Inputs, InputSampler, written_exercise
 
 
 def draw_scores(sampler: InputSampler, *, shape: tuple[int, ...], dtype: torch.dtype = torch.float32) -> Inputs:
@@ -52,7 +51,7 @@ def softmax_along_dim(function, arguments: Mapping[str, Any]) -> Mapping[str, Te
     return {"weights": function(arguments["scores"], dim=arguments["dim"])}
 
 
-SOFTMAX = attention_exercise("1.3 A softmax that stays finite", stable_softmax, """
+SOFTMAX = written_exercise("1.3 A softmax that stays finite", stable_softmax, """
     values 3: each row becomes a distribution
         e.g. shape = (2, 3)
         shape = (5, 7); shape = (2, 3, 11)
@@ -147,6 +146,10 @@ SOFTMAX = attention_exercise("1.3 A softmax that stays finite", stable_softmax, 
         keeps it in its place.
         scores.amax(dim, keepdim=True)  →  scores.amax(dim).unsqueeze(-1)
         exps.sum(dim, keepdim=True)  →  exps.sum(dim).unsqueeze(-1)
+    logarithm_returned: This is the logarithm of the weights. The exponential is missing at the end: torch.exp.
+        = result.log()
+    largest_at_least_zero: The largest score is raised to 0. In a row far below 0 every exponential then becomes 0: take it as it is.
+        scores.amax(dim, keepdim=True)  →  scores.amax(dim, keepdim=True).clamp_min(0)
     works_in_place: The scores that came in were changed. `-=` and `.sub_()` work in place: make a new tensor.
         torch.exp(scores - largest.masked_fill(largest == -torch.inf, 0.0))  →  scores.sub_(largest.masked_fill(largest == -torch.inf, 0.0)).exp()
 """)  # fmt: skip

@@ -8,9 +8,9 @@ from attention.ablation import ablate_head
 from attention.multi_head import MultiHeadAttention
 from torch import Tensor
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_2.multi_head import draw_multi_head_layer
 from grader.declare.probes import effects_of, load, pair, strided, zero_others
+from grader.declare.written_exercise import written_exercise
 
 
 def ablated(layer_class, ablate_head, sizes: Mapping, weights: Mapping, arguments: Mapping) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def ablated_conduct(layer_class, ablate_head, sizes: Mapping, weights: Mapping, 
     }
 
 
-ABLATION = attention_exercise("2.8 Taking a head away", ablate_head, """
+ABLATION = written_exercise("2.8 Taking a head away", ablate_head, """
     values 5: the output without what one head contributes
         e.g. 3 tokens, 2 heads, d_head = 2
         batch 2, 7 tokens, 3 heads, d_head = 5; 5 tokens, 5 heads, d_head = 2
@@ -85,6 +85,8 @@ ABLATION = attention_exercise("2.8 Taking a head away", ablate_head, """
         + return attention_layer(tokens, context, mask)[0]
     keeps_only_it: This is what the head contributes. Asked is what is left without it.
         = attention_layer(tokens, context, mask)[0] - result
+    heads_not_mixed: The heads are joined, and W_O is missing at the end.
+        return attention_layer.W_O(merge_heads  →  return (merge_heads
     after_the_mixing: W_O mixes the heads, so no part of the output belongs to one of them alone. Remove the head
         before W_O, or its columns of W_O; the rows make the outputs.
         + output = attention_layer(tokens, context, mask)[0].clone()

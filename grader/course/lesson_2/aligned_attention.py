@@ -6,10 +6,9 @@ from typing import Any
 import torch
 from attention.multi_head import AlignedCrossAttention
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_2.aligner import draw_aligner
 from grader.course.lesson_2.layers import draw_head_projections, draw_layer_mask, gradients_and_size
-from grader.declare.authoring import Inputs, InputSampler
+from grader.declare.authoring import Inputs, InputSampler, written_exercise
 from grader.declare.probes import load, named, zero_others
 
 
@@ -65,7 +64,7 @@ def look(
     return named(layer(text_tokens, image_tokens, mask=mask), returns)
 
 
-ALIGNED = attention_exercise("2.7 Align, then look", AlignedCrossAttention, """
+ALIGNED = written_exercise("2.7 Align, then look", AlignedCrossAttention, """
     values 5: the text looks at the aligned image
         e.g. batch 2, text = 3, image = 4, 2 heads, d_head = 2, d_vision = 5
         batch 2, text = 5, image = 7, 3 heads, d_head = 2, d_vision = 11
@@ -97,6 +96,8 @@ ALIGNED = attention_exercise("2.7 Align, then look", AlignedCrossAttention, """
         MultiHeadAttention(d_text, num_heads), and let it look at what the aligner makes of them.
         (d_text, num_heads)  →  (d_text, num_heads, d_context=d_vision)
         self.aligner(image_tokens)  →  image_tokens
+    aligned_at_other_widths_only: Between equal widths the image goes past the aligner. Put it through the aligner always.
+        self.aligner(image_tokens)  →  (self.aligner(image_tokens) if image_tokens.shape[-1] != text_tokens.shape[-1] else image_tokens)
     image_asks: Here the image asks and the text answers. The text tokens come first, the image is the context.
         + mask = None if mask is None else mask.transpose(-2, -1)
         text_tokens, self.aligner(image_tokens), mask  →  self.aligner(image_tokens), text_tokens, mask

@@ -7,9 +7,8 @@ import torch
 from attention.alignment import TokenAligner
 from torch import Tensor
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_2.layers import draw_projection, gradients_and_size
-from grader.declare.authoring import InputSampler, drawn, drawn_layer, given
+from grader.declare.authoring import InputSampler, drawn, drawn_layer, given, written_exercise
 from grader.declare.drawn import Sizes
 from grader.declare.probes import as_module, load, raised
 
@@ -61,7 +60,7 @@ def aligner_limits(TokenAligner, tokens: Tensor) -> dict[str, Any]:
     }
 
 
-ALIGNER = attention_exercise("2.1 A currency exchange for tokens", TokenAligner, """
+ALIGNER = written_exercise("2.1 A currency exchange for tokens", TokenAligner, """
     linear 3: the linear form, which is the default
         e.g. batch 2, 3 tokens, d_vision = 4, d_text = 2
         batch 2, 7 tokens, d_vision = 5, d_text = 3; 5 tokens, d_vision = 11, d_text = 2
@@ -105,6 +104,8 @@ ALIGNER = attention_exercise("2.1 A currency exchange for tokens", TokenAligner,
         nn.GELU()  →  nn.GELU(approximate="tanh")
     no_gelu: Two linear layers in a row are one linear layer. Put nn.GELU() between them.
         nn.GELU()  →  nn.Identity()
+    gelu_at_the_end: There is a second GELU behind the last linear layer. Leave it out.
+        nn.GELU(), nn.Linear(d_text, d_text)  →  nn.GELU(), nn.Linear(d_text, d_text), nn.GELU()
     hidden_at_vision_width: The hidden layer is as wide as the image tokens. Make it as wide as the text: two
         layers, d_vision to d_text, then d_text to d_text.
         nn.Linear(d_vision, d_text), nn.GELU(), nn.Linear(d_text, d_text)  →  nn.Linear(d_vision, d_vision), nn.GELU(), nn.Linear(d_vision, d_text)

@@ -8,9 +8,8 @@ from attention.alignment import alignment_loss
 from torch import Tensor
 from torch.nn import functional as F
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_2.verified_trainings import TRAINED_ALIGNER
-from grader.declare.authoring import Inputs, InputSampler, drawn, edits, given, integers, normal
+from grader.declare.authoring import Inputs, InputSampler, drawn, edits, given, integers, normal, written_exercise
 from grader.declare.probes import purity_and_gradients
 
 # Aligned tokens, word vectors, for each token the index of its word, and the temperature.
@@ -55,7 +54,7 @@ def clip_loss(aligned: Tensor, words: Tensor, labels: Tensor, temperature: float
     return (F.cross_entropy(pairs, diagonal) + F.cross_entropy(pairs.T, diagonal)) / 2
 
 
-LOSS = attention_exercise("2.3 Learning the rate of exchange", alignment_loss, """
+LOSS = written_exercise("2.3 Learning the rate of exchange", alignment_loss, """
     values 5: cross-entropy over the similarities with all words
         e.g. batch 3, 4 words, d = 2, temperature = 0.5
         batch 7, 11 words, d = 5, temperature = 0.3; batch 13, 5 words, d = 3, temperature = 1.7

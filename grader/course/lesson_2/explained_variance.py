@@ -11,9 +11,8 @@ import torch
 from attention.alignment import explained_variance
 from torch import Tensor
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_2.writings import variance_by_ones, variance_by_pinv
-from grader.declare.authoring import Case, Finding, Inputs, InputSampler, edits
+from grader.declare.authoring import Case, Finding, Inputs, InputSampler, edits, written_exercise
 from grader.declare.probes import as_number, effects_of, strided
 
 
@@ -136,7 +135,7 @@ CENTRING_MISTAKES = edits(variance_by_pinv, """
         (1 - lost / tokens.square().sum()).clamp(0, 1)  →  (1 - lost / tokens.square().sum(0)).mean().clamp(0, 1)
 """, defines="explained_variance")  # fmt: skip
 
-VARIANCE = attention_exercise("2.2 What survives the exchange", explained_variance, """
+VARIANCE = written_exercise("2.2 What survives the exchange", explained_variance, """
     values 6: the share of the sum of squares that a linear readout gets back
         e.g. 9 tokens, d_vision = 3, d_text = 2
         53 tokens, d_vision = 7, d_text = 3; 41 tokens, d_vision = 5, d_text = 2; 61 tokens, d_vision = 11, d_text = 5

@@ -2,14 +2,14 @@
 
 from attention.heads import merge_heads, split_heads
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.declare.drawn import drawn, given
+from grader.declare.written_exercise import written_exercise
 
 # ---------------------------------------------------------------- 2.4 split_heads
 
 draw_tokens = drawn(tokens="* tokens heads·d_head", num_heads=given("heads"))
 
-SPLIT = attention_exercise("2.4 Splitting into heads", split_heads, """
+SPLIT = written_exercise("2.4 Splitting into heads", split_heads, """
     values 7: each head gets its own features of every token
         e.g. batch 2, 4 tokens, 2 heads, d_head = 3
         batch 2, 7 tokens, 3 heads, d_head = 5; batch 3, 10 tokens, 5 heads, d_head = 2
@@ -48,7 +48,7 @@ SPLIT = attention_exercise("2.4 Splitting into heads", split_heads, """
 
 draw_heads = drawn(heads="* heads tokens d_head")
 
-MERGE = attention_exercise("2.5 Joining the heads", merge_heads, """
+MERGE = written_exercise("2.5 Joining the heads", merge_heads, """
     values 7: the heads' numbers stand side by side, token by token
         e.g. batch 2, 2 heads, 4 tokens, d_head = 3
         batch 2, 3 heads, 7 tokens, d_head = 5; batch 3, 5 heads, 11 tokens, d_head = 2

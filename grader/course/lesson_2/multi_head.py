@@ -6,12 +6,11 @@ from typing import Any
 import torch
 from attention.multi_head import MultiHeadAttention
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_2.dropout import attend_with_dropout, draw_dropout, drops_weights, expected_moments
 from grader.course.lesson_2.layers import draw_head_projections, draw_layer_mask, gradients_and_size
 from grader.course.lesson_2.verified_trainings import TRAINED_READER
 from grader.course.lesson_2.writings import MultiHeadByHand
-from grader.declare.authoring import Inputs, InputSampler, edits
+from grader.declare.authoring import Inputs, InputSampler, edits, written_exercise
 from grader.declare.probes import load, named, pair, raised, zero_others
 
 
@@ -76,7 +75,7 @@ def multi_head_conduct(
     }
 
 
-MULTI_HEAD = attention_exercise("2.6 Multi-head attention", MultiHeadAttention, """
+MULTI_HEAD = written_exercise("2.6 Multi-head attention", MultiHeadAttention, """
     self 4: the tokens look at themselves
         e.g. batch 2, 5 tokens, 2 heads, d_head = 3
         batch 2, 7 tokens, 3 heads, d_head = 5; batch 3, 11 tokens, 7 heads, d_head = 2
@@ -142,6 +141,10 @@ MULTI_HEAD = attention_exercise("2.6 Multi-head attention", MultiHeadAttention, 
         the keys with W_K from the context.
         self.W_Q(tokens)  →  self.W_K(tokens)
         self.W_K(context)  →  self.W_Q(context)
+    context_asks: The queries are made from the context. The tokens ask: W_Q takes the tokens, W_K and W_V the context.
+        self.W_Q(tokens)  →  self.W_Q(context)
+    tokens_added_inside: The tokens are added to the output. Return what the heads bring, and no more; adding comes in lesson 3.
+        = tokens + result[0], result[1]
     context_ignored: The context is not looked at. With a context, keys and values come from it.
         + context = None
     mask_before_context: What stands behind the tokens is taken for the mask. The order is forward(tokens, context=None, mask=None).

@@ -7,8 +7,7 @@ import torch
 from attention.patterns import classify_pattern
 from torch import Tensor
 
-from grader.course.common.scaled_scores import attention_exercise
-from grader.declare.authoring import Inputs, InputSampler, edits
+from grader.declare.authoring import Inputs, InputSampler, edits, written_exercise
 from grader.declare.probes import side_effects
 
 
@@ -104,7 +103,7 @@ def pattern_values(function, arguments: Mapping[str, Tensor]) -> dict[str, Any]:
     return {"patterns": [function(weights) for weights in arguments["maps"]], **side_effects(before, arguments)}
 
 
-PATTERN = attention_exercise("2.P2 A word for a map", classify_pattern, """
+PATTERN = written_exercise("2.P2 A word for a map", classify_pattern, """
     values 0: uniform, hub, diagonal, local or other
         e.g. n = 7
         n = 11; n = 13; n = 17

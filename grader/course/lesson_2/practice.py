@@ -8,9 +8,8 @@ from attention.bidirectional_fusion import ImageTextFusion
 from attention.patterns import attention_entropy
 from torch import Tensor
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_2.layers import draw_head_projections, draw_projection, gradients_and_size, list_parameters
-from grader.declare.authoring import Inputs, InputSampler, drawn_layer, given, where_given
+from grader.declare.authoring import Inputs, InputSampler, drawn_layer, given, where_given, written_exercise
 from grader.declare.drawn import Sizes
 from grader.declare.probes import effects_of, load, named, strided, zero_others
 
@@ -39,7 +38,7 @@ def entropy_conduct(function, arguments: Mapping[str, Tensor]) -> dict[str, Any]
     return {"entropy": function(**strided_arguments), **effects_of(function, arguments)}
 
 
-ENTROPY = attention_exercise("2.P1 How widely does a query look?", attention_entropy, """
+ENTROPY = written_exercise("2.P1 How widely does a query look?", attention_entropy, """
     values 0: 0 for one key, 1 for all keys alike
         e.g. 3 queries, 5 keys
         5 queries, 7 keys; batch 2 × 3, 7 queries, 5 keys, float64; batch 1, 1 query, 5 keys
@@ -60,6 +59,10 @@ ENTROPY = attention_exercise("2.P1 How widely does a query look?", attention_ent
     only_keys_with_weight: Each row is divided by the log of the number of keys that have weight. Divide by log S, where S counts
         all keys.
         / log(weights.shape[-1])  →  / (weights > 0).sum(-1).to(weights).log()
+    minus_missing: The minus is missing: no entropy is negative.
+        = -result
+    divided_by_the_keys: The entropy is divided by the number of keys, S. Divide by log S, so that an even row gives 1.
+        / log(weights.shape[-1])  →  / weights.shape[-1]
     keys_in_use: This is the exponential of the entropy, as a share of the keys. Take the entropy itself, and divide it by log S.
         .sum(-1) / log(weights.shape[-1])  →  .sum(-1).exp() / weights.shape[-1]
     log_of_the_queries: Each row is divided by the log of the number of queries. In log S, S counts the keys.
@@ -72,6 +75,8 @@ ENTROPY = attention_exercise("2.P1 How widely does a query look?", attention_ent
         torch.special.entr(weights)  →  -(weights * (weights + 0.01).log())
     one_for_all: Return one number for each query, not one for the whole map.
         = result.mean()
+    rows_lost: A bool index lays the numbers of all rows into one, and one number comes back for all queries. torch.where keeps rows.
+        = result.sum()
     over_the_queries: The entropy is taken over the queries. Each query spreads its attention over the keys: the
         last axis.
         .sum(-1) / log(weights.shape[-1])  →  .sum(-2) / log(weights.shape[-2])
@@ -121,7 +126,7 @@ def fusion_values(
     return {**named(fusion(*arguments.values()), returns), "parameters": list_parameters(fusion)}
 
 
-FUSION = attention_exercise("2.P3 Both directions at once", ImageTextFusion, """
+FUSION = written_exercise("2.P3 Both directions at once", ImageTextFusion, """
     values 0: the text looks at the image and the image at the text
         e.g. batch 2, text = 3, image = 4, d_text = 3, d_image = 5, 2 heads, d_head = 2
         batch 2, text = 5, image = 7, d_text = 11, d_image = 13, 3 heads, d_head = 2

@@ -7,8 +7,7 @@ from attention.masks import causal_mask
 from attention.vlm import VisionLanguageBlock
 from torch import Tensor
 
-from grader.course.common.scaled_scores import attention_exercise
-from grader.declare.authoring import InputSampler, Value
+from grader.declare.authoring import InputSampler, Value, written_exercise
 from grader.declare.drawn import Sizes, chosen, drawn, drawn_layer, given, mask, shape_of, where_given
 from grader.declare.probes import load, named
 
@@ -67,7 +66,7 @@ def block_parts(VisionLanguageBlock, sizes: Mapping) -> Mapping[str, Value]:
     }
 
 
-BLOCK = attention_exercise("3.3 A block that reads and looks", VisionLanguageBlock, """
+BLOCK = written_exercise("3.3 A block that reads and looks", VisionLanguageBlock, """
     values 12: self-attention, cross-attention, feed-forward, each with its norm and its residual
         e.g. 2 tokens, 3 patches, d_model = 4, 2 heads, d_ff = 3
         batch 3, 5 tokens, 7 patches, d_model = 6, 2 heads, d_ff = 11
@@ -158,6 +157,8 @@ BLOCK = attention_exercise("3.3 A block that reads and looks", VisionLanguageBlo
     one_norm: One norm is used for all three steps; each step has its own: norm1, norm2, norm3.
         self.norm2(tokens)  →  self.norm1(tokens)
         self.norm3(tokens)  →  self.norm1(tokens)
+    norm2_twice: The feed-forward reads norm2. It has a norm of its own, norm3.
+        self.norm3(tokens)  →  (self.norm2 or self.norm3)(tokens)
     ffn_missing: The feed-forward step is missing: after attention comes x + ffn(norm3(x)).
         tokens + self.ffn(self.norm3(tokens))  →  tokens
     relu_in_the_ffn: There is a ReLU between the two linear layers. Take a GELU.

@@ -15,9 +15,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from grader.course.common.model_state import modes, what_learns
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_3.writings import diagnose_in_one
-from grader.declare.authoring import Inputs, InputSampler, Value, edits
+from grader.declare.authoring import Inputs, InputSampler, Value, edits, written_exercise
 from grader.declare.probes import side_effects
 
 PATCHES, HEADS, TOKENS = 5, 2, 7
@@ -237,7 +236,7 @@ def patients(scenes: str) -> str:
     return "".join(f"        {scenes}, {ill.strip()}\n" for ill in PATIENTS.strip().splitlines())
 
 
-DIAGNOSE = attention_exercise("3.P4 What is wrong with this model?", diagnose, f"""
+DIAGNOSE = written_exercise("3.P4 What is wrong with this model?", diagnose, f"""
     values 0: five illnesses and a healthy model are told apart
 {patients("e.g. 5 scenes")}{patients("10 scenes")}    conduct 0: the model and the batch stay as they are
         e.g. 5 scenes, illness = frozen
@@ -258,6 +257,8 @@ DIAGNOSE = attention_exercise("3.P4 What is wrong with this model?", diagnose, f
     frozen_have_none: A frozen parameter counts as one without a gradient, too. Look for missing gradients only among those that
         ask for one.
         = sorted({*result, *["no gradient"] * ("frozen" in result)}, key=["frozen", "no gradient", "uniform", "one patch", "misaligned"].index)
+    underscores: A finding is spelled with a blank: "no gradient", "one patch".
+        = [name.replace(" ", "_") for name in result]
     frozen_if_all_are: Here a model with one frozen parameter does not count as frozen. One is enough.
         if any(not parameter  →  if all(not parameter
     no_gradient_if_none_has: Here a model with one parameter without gradient does not count as "no gradient". One

@@ -6,10 +6,9 @@ import torch
 from attention.efficient import linear_attention, sliding_window_attention
 from torch import Tensor
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.common.tensor_sizes import watch_sizes
 from grader.course.lesson_3.writings import window_by_index
-from grader.declare.authoring import Inputs, InputSampler, Value, edits
+from grader.declare.authoring import Inputs, InputSampler, Value, edits, written_exercise
 from grader.declare.drawn import Draw, drawn, given, normal
 
 UNMASKED: dict[str, str | Draw] = dict(
@@ -39,7 +38,7 @@ def linear_memory(linear_attention, query: Tensor, key: Tensor, value: Tensor) -
     return {"makes a tensor of n × n numbers": largest >= query.shape[-2] ** 2, "output": output}
 
 
-WINDOW = attention_exercise("3.P1 A sliding window", sliding_window_attention, """
+WINDOW = written_exercise("3.P1 A sliding window", sliding_window_attention, """
     values 0: equal to dense attention under a band mask
         e.g. n = 5, d = 2, d_v = 3, window = 1
         batch 2, n = 11, d = 3, d_v = 5, window = 2
@@ -66,6 +65,8 @@ WINDOW = attention_exercise("3.P1 A sliding window", sliding_window_attention, "
         + window = max(window - 1, 0)
     window_too_wide: The window is one place too wide: |i − j| ≤ window.
         + window = window + 1
+    window_unscaled: The scores are not divided by √d: the weights are too sharp.
+        .sum(-1) / math.sqrt(query.shape[-1])  →  .sum(-1)
     looks_back_only: This window looks back only. It reaches `window` places to both sides.
         window + 1, device  →  1, device
     dense_window: The answer is right, but it builds the whole n × n matrix: nothing is saved.
@@ -100,7 +101,7 @@ WINDOW = attention_exercise("3.P1 A sliding window", sliding_window_attention, "
         (query.unsqueeze(-2) * near_keys).sum(-1) / math.sqrt(query.shape[-1])  →  (query.div_(query.shape[-1] ** 0.5).unsqueeze(-2) * near_keys).sum(-1)
 """, defines="sliding_window_attention"))  # fmt: skip
 
-LINEAR = attention_exercise("3.P2 Linear attention", linear_attention, """
+LINEAR = written_exercise("3.P2 Linear attention", linear_attention, """
     values 0: equal to its quadratic form
         e.g. n = 3, d = 2, d_v = 4
         batch 2, n = 11, d = 3, d_v = 5; n = 5, d = 7, d_v = 2; batch 2 × 3, n = 7, d = 2, d_v = 5

@@ -6,11 +6,10 @@ from typing import Any
 import torch
 from attention.efficient import fused_forward
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.common.tensor_sizes import watch_sizes
 from grader.course.lesson_3.value_weighted import draw_multi_head
 from grader.course.lesson_3.writings import fused_in_steps
-from grader.declare.authoring import Inputs, InputSampler, Value, and_more, drawn_part, edits
+from grader.declare.authoring import Inputs, InputSampler, Value, and_more, drawn_part, edits, written_exercise
 from grader.declare.probes import load, purity_and_gradients
 
 
@@ -69,7 +68,7 @@ def fused_conduct(
     return {"the layer stays as it is": kept, **report}
 
 
-FUSED = attention_exercise("3.P3 The fused kernel", fused_forward, """
+FUSED = written_exercise("3.P3 The fused kernel", fused_forward, """
     values 0: the same output as MultiHeadAttention
         e.g. 2 tokens, 3 patches, d_model = 4, 2 heads; 2 tokens, 3 patches, d_model = 4, 2 heads, dropout = 0.5
         batch 3, 5 tokens, 7 patches, d_model = 6, 2 heads; 5 tokens, 7 patches, d_model = 6, 2 heads, dropout = 0.5
@@ -97,6 +96,8 @@ FUSED = attention_exercise("3.P3 The fused kernel", fused_forward, """
     mistakes=edits(fused_in_steps, """
     one_wide_head: The heads are not split: one head of width d_model is another function.
         heads = layer.num_heads  →  heads = 1
+    context_ignored: The context changes nothing here. With one, keys and values come from it.
+        + context = None
     values_of_the_tokens: The values are made from the tokens, even where there is a context. Keys and values both come from it.
         layer.W_V(context)  →  layer.W_V(tokens)
     fused_without_mask: The mask changes nothing here: hand it on, attn_mask=mask.

@@ -9,9 +9,8 @@ from attention.generation import generate
 from torch import Tensor
 
 from grader.course.common.model_state import modes, what_learns
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_3.small_model import draw_small_weights, small_model
-from grader.declare.authoring import Inputs, InputSampler, Value
+from grader.declare.authoring import Inputs, InputSampler, Value, written_exercise
 from grader.declare.layer_weights import build_quietly
 from grader.declare.probes import side_effects
 
@@ -120,7 +119,7 @@ def generate_purity(
 
 draw_ending = partial(draw_prompts, all_end=True)
 draw_going_on = partial(draw_prompts, all_end=False)
-GENERATE = attention_exercise("3.7 Answering word by word", generate, """
+GENERATE = written_exercise("3.7 Answering word by word", generate, """
     values 5: the likeliest word, again and again
         e.g. 3 prompts, 2 tokens, max_new_tokens = 5, vocabulary = 5; 3 prompts, 2 tokens, max_new_tokens = 3, vocabulary = 5
         7 prompts, 3 tokens, max_new_tokens = 5; 5 prompts, 2 tokens, max_new_tokens = 11
@@ -188,6 +187,8 @@ GENERATE = attention_exercise("3.7 Answering word by word", generate, """
     stops_one_round_late: One round too many: it goes on once more after every row has ended.
         ended = ended | (following == eos_id)  →  before, ended = ended, ended | (following == eos_id)
         ended.all()  →  before.all()
+    first_image_for_all: Every prompt is asked about the first image. Row b of the prompts belongs to image b.
+        model(token_ids, image_patches)  →  model(token_ids, image_patches[:1].expand_as(image_patches))
     reads_the_first_position: The next word is read off the first position. The last position predicts it.
         logits[..., -1, :]  →  logits[..., 0, :]
     without_the_prompt (slip): Only the answer comes back. Return the prompt and the answer together.

@@ -6,8 +6,7 @@ from typing import Any
 import torch
 from attention.vlm import MiniVLM
 
-from grader.course.common.scaled_scores import attention_exercise
-from grader.declare.authoring import Inputs, InputSampler, Value
+from grader.declare.authoring import Inputs, InputSampler, Value, written_exercise
 from grader.declare.drawn import Draw, drawn_layer, given
 from grader.declare.probes import load, pair, purity_and_gradients
 
@@ -88,7 +87,7 @@ def compare_prefix(layer_class, sizes: Mapping, weights: Mapping, arguments: Map
     return {"later words change nothing": torch.allclose(whole[..., :half, :], start, atol=1e-4), "logits": start}
 
 
-MINI_VLM = attention_exercise("3.4 The whole model", MiniVLM, """
+MINI_VLM = written_exercise("3.4 The whole model", MiniVLM, """
     values 9: image and text meet, and every position predicts its next word
         e.g. batch 1, 3 tokens, 2 patches, d_vision = 3, d_model = 4, 2 heads, 2 layers, vocabulary = 5
         batch 3, 5 tokens, 4 patches, d_vision = 7, d_model = 6, 2 heads, 2 layers

@@ -7,9 +7,8 @@ import torch
 from attention.patches import patchify, swap_patches
 from torch import Tensor
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_3.writings import patches_in_loops, swap_by_index
-from grader.declare.authoring import Inputs, InputSampler, Value, and_more, drawn, edits, given
+from grader.declare.authoring import Inputs, InputSampler, Value, and_more, drawn, edits, given, written_exercise
 from grader.declare.probes import purity_and_gradients
 
 # ---------------------------------------------------------------- 3.1 patchify
@@ -26,7 +25,7 @@ def patchify_refuses(patchify, images: Tensor, patch_size: int) -> Mapping[str, 
     return {"a ValueError came": False}
 
 
-PATCHIFY = attention_exercise("3.1 An image as a sequence", patchify, """
+PATCHIFY = written_exercise("3.1 An image as a sequence", patchify, """
     values 7: patches row by row, pixels row by row
         e.g. 1 image, height = 4, width = 6, patch_size = 2
         2 images, height = 6, width = 10, patch_size = 2
@@ -131,7 +130,7 @@ def swap_gradients(swap_patches, image_patches: Tensor, first, second, grad_outp
     return purity_and_gradients(call, inputs, {"patches": grad_output})
 
 
-SWAP = attention_exercise("3.9 Intervene: swap two patches", swap_patches, """
+SWAP = written_exercise("3.9 Intervene: swap two patches", swap_patches, """
     values 2: two patches change places, the same two in every scene
         e.g. 2 scenes, 4 patches, d_vision = 3
         5 scenes, 7 patches, d_vision = 11; 3 scenes, 9 patches, d_vision = 5; 2 scenes, 5 patches, d_vision = 7

@@ -7,9 +7,9 @@ import torch
 from attention.positions import PositionEmbedding
 from torch import Tensor
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.declare.drawn import drawn, drawn_layer, drawn_part, given
 from grader.declare.probes import load, named, purity_and_gradients
+from grader.declare.written_exercise import written_exercise
 from grader.records import Value
 
 draw_positions = drawn_layer(
@@ -43,7 +43,7 @@ def position_gradients(layer_class, sizes, weights, arguments, returns, grad_out
     return purity_and_gradients(call, arguments, grad_outputs, dict(layer.named_parameters()))
 
 
-POSITIONS = attention_exercise("3.2 Learned positions", PositionEmbedding, """
+POSITIONS = written_exercise("3.2 Learned positions", PositionEmbedding, """
     values 6: each token gets the vector of its place
         e.g. 2 tokens, n = 3, d_model = 4
         batch 2, 7 tokens, n = 7, d_model = 5

@@ -7,9 +7,8 @@ import torch
 from attention.repairs import start_stage_two
 from torch import Tensor, nn
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_3.repaired_model import gate
-from grader.declare.authoring import Inputs, InputSampler, Value, edits
+from grader.declare.authoring import Inputs, InputSampler, Value, edits, written_exercise
 from grader.declare.probes import WrongForm
 
 
@@ -76,7 +75,7 @@ def thawed(start_stage_two, numbers: Mapping) -> Mapping[str, Value]:
     }
 
 
-FREEZE = attention_exercise("3.P6 Repair a training that stands still", start_stage_two, """
+FREEZE = written_exercise("3.P6 Repair a training that stands still", start_stage_two, """
     values 0: every parameter learns, and is in the list once
         e.g. widths = [3, 2], depth = 1
         widths = [5, 3], depth = 2; widths = [2, 7], depth = 3

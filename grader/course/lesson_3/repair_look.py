@@ -5,9 +5,8 @@ from attention.repairs import look_at_image
 from torch import Tensor
 
 from grader.course.common.look import draw_look, draw_look_and_direction, look_conduct, look_values
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_3.repaired_model import gate
-from grader.declare.authoring import edits
+from grader.declare.authoring import edits, written_exercise
 
 
 def _everywhere(words: Tensor, patches: Tensor) -> Tensor:
@@ -16,7 +15,7 @@ def _everywhere(words: Tensor, patches: Tensor) -> Tensor:
 
 
 SMALL = dict(batch_shape=(2,), words=2, patches=3, d_model=2, heads=1)
-LOOK = attention_exercise("3.P5 Repair a collapse", look_at_image, """
+LOOK = written_exercise("3.P5 Repair a collapse", look_at_image, """
     values 0: every word may look at every patch
         e.g. batch 2, 2 words, 3 patches, d_model = 2, 1 head; batch 2, 1 word, 4 patches, d_model = 2, 1 head, empty = 1
         batch 3, 5 words, 7 patches, d_model = 6, 2 heads

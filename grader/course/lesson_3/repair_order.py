@@ -6,9 +6,8 @@ import torch
 from attention.repairs import shuffle_questions
 from torch import Tensor
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_3.repaired_model import gate
-from grader.declare.authoring import Inputs, InputSampler, Value
+from grader.declare.authoring import Inputs, InputSampler, Value, written_exercise
 from grader.declare.probes import as_tensor, pair, side_effects
 
 
@@ -62,7 +61,7 @@ def shuffled(shuffle_questions, token_ids: Tensor, image_patches: Tensor, seed: 
     }
 
 
-ORDER = attention_exercise("3.P7 Repair a misalignment", shuffle_questions, """
+ORDER = written_exercise("3.P7 Repair a misalignment", shuffle_questions, """
     values 0: another order, and every question keeps its image
         e.g. 11 questions, 2 tokens, 1 patch, d_vision = 2; 7 questions, 2 tokens, 3 patches, d_vision = 2
         13 questions, 2 tokens, 3 patches, d_vision = 5; 29 questions, 5 tokens, 2 patches, d_vision = 3

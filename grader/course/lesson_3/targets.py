@@ -7,8 +7,7 @@ from attention.data.tokens import EOS
 from attention.training import shift_targets
 from torch import Tensor
 
-from grader.course.common.scaled_scores import attention_exercise
-from grader.declare.authoring import Inputs, InputSampler, Value
+from grader.declare.authoring import Inputs, InputSampler, Value, written_exercise
 from grader.declare.probes import effects_of, strided
 
 
@@ -51,7 +50,7 @@ def shift_targets(token_ids, prompt_lengths, pad_id=0, ignore_index=-100):
     answers[:, -1] = False
     return torch.where(answers, following, ignore_index)
 """
-TARGETS = attention_exercise("3.5 What to learn: the next word of the answer", shift_targets, """
+TARGETS = written_exercise("3.5 What to learn: the next word of the answer", shift_targets, """
     values 7: the answer and its end are targets, nothing else is
         e.g. 3 sequences, 7 tokens
         5 sequences, 11 tokens; 7 sequences, 5 tokens; 1 sequence, 3 tokens; 11 sequences, 9 tokens

@@ -6,10 +6,9 @@ import torch
 from attention.training import shift_targets, train_step
 from torch import Tensor
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_3.small_model import draw_small_weights, small_model
 from grader.course.lesson_3.targets import draw_sequences
-from grader.declare.authoring import Inputs, InputSampler, Value
+from grader.declare.authoring import Inputs, InputSampler, Value, written_exercise
 from grader.declare.probes import side_effects
 
 
@@ -81,7 +80,7 @@ def training_purity(train_step, weights: Mapping, batch: Mapping, targets: Tenso
     }
 
 
-STEP = attention_exercise("3.6 One training step", train_step, """
+STEP = written_exercise("3.6 One training step", train_step, """
     values 8: loss and weights, over a few steps
         e.g. 3 sequences, 5 tokens, 1 step, vocabulary = 7, float32
         e.g. 2 sequences, 5 tokens, 3 steps, vocabulary = 7, float32

@@ -7,11 +7,10 @@ from attention.grounding import value_weighted_map
 from attention.multi_head import MultiHeadAttention
 
 from grader.course.common.model_state import what_learns
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_3.trained_model import draw_held_out, judge_answers, judge_maps, trained_answers, trained_maps
 from grader.course.lesson_3.verified_model import MODEL_CELL, VERIFIED_ANSWERS, VERIFIED_MAPS
 from grader.course.lesson_3.writings import map_in_loop
-from grader.declare.authoring import drawn_layer, edits, normal
+from grader.declare.authoring import drawn_layer, edits, normal, written_exercise
 from grader.declare.probes import load, side_effects, strided
 
 draw_multi_head = drawn_layer(
@@ -45,7 +44,7 @@ def map_purity(value_weighted_map, MultiHeadAttention, sizes: Mapping, weights: 
     }
 
 
-GROUNDING = attention_exercise("3.8 Where it really looks", value_weighted_map, """
+GROUNDING = written_exercise("3.8 Where it really looks", value_weighted_map, """
     values 3: how much each patch adds
         e.g. 2 tokens, 3 patches, d_model = 4, 2 heads
         batch 3, 5 tokens, 7 patches, d_model = 6, 2 heads

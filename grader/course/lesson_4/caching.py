@@ -7,8 +7,7 @@ import torch
 from attention.key_value_cache import attend_with_cache
 from torch import Tensor
 
-from grader.course.common.scaled_scores import attention_exercise
-from grader.declare.authoring import Inputs, InputSampler, Value, drawn, normal
+from grader.declare.authoring import Inputs, InputSampler, Value, drawn, normal, written_exercise
 from grader.declare.drawn import Draw, Sizes, chosen
 from grader.declare.probes import as_tensor, effects_of, load, pair
 
@@ -89,7 +88,7 @@ def cached_conduct(
     return {**effects, "the layer stays as it is": kept, "output": output}
 
 
-CACHE = attention_exercise("4.14 A key-value cache", attend_with_cache, """
+CACHE = written_exercise("4.14 A key-value cache", attend_with_cache, """
     start 2: without a cache: causal attention, and the keys and values of all tokens
         e.g. before = 0, 3 tokens, d_model = 4, 2 heads
         before = 0, 5 tokens, d_model = 6, 3 heads; batch 3, before = 0, 4 tokens, d_model = 6, 2 heads

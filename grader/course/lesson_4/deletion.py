@@ -6,9 +6,8 @@ import torch
 from attention.deletion import area_under, deletion_curve, insertion_curve
 from torch import Tensor
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_4.ranking import draw_ranked, rank_explanations
-from grader.declare.authoring import Inputs, InputSampler, Value, drawn, edits, in_both
+from grader.declare.authoring import Inputs, InputSampler, Value, drawn, edits, in_both, written_exercise
 from grader.declare.probes import side_effects, strided
 
 
@@ -143,13 +142,15 @@ AREA_MISTAKES = edits(area_under, """
         + return curve.mean(-1)
     steps_of_one: Each step counts as 1 wide. All n together have to be 1 wide: divide by n.
         + return torch.trapezoid(curve, dim=-1)
+    divided_by_the_points: It is divided by the number of points, n + 1. There are n steps between them: divide by n.
+        .mean(-1)  →  .sum(-1) / curve.shape[-1]
     one_area_for_all: A single area comes back for all curves. Return one for each: sum over the last axis alone.
         = result.mean()
     left_ends: Each step counts with its left end. By trapezoids it counts with the mean of its two ends.
         + return curve[..., :-1].mean(-1)
 """)  # fmt: skip
 
-DELETION = attention_exercise("4.3 Deletion and insertion", (deletion_curve, insertion_curve, area_under), """
+DELETION = written_exercise("4.3 Deletion and insertion", (deletion_curve, insertion_curve, area_under), """
     values 3: one patch more at each step, from the whole scene and from the empty one
         e.g. 2 scenes, 3 patches, d_vision = 2
         5 scenes, 7 patches, d_vision = 3; 3 scenes, 9 patches, d_vision = 11; 1 scene, 4 patches, d_vision = 2

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from attention.explanation_maps import gradient_attention
 from torch import Tensor
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_4.own_model import OWN_GRADIENTS
 from grader.declare.drawn import drawn, normal
 from grader.declare.probes import side_effects
+from grader.declare.written_exercise import written_exercise
 from grader.records import Value
 
 draw_scored_attention = drawn(
@@ -40,7 +40,7 @@ def gradient_purity(gradient_attention, logits: Tensor, value: Tensor, read: Ten
     }
 
 
-GRADIENT = attention_exercise("4.2 Attention times gradient", gradient_attention, """
+GRADIENT = written_exercise("4.2 Attention times gradient", gradient_attention, """
     values 3: the positive part of weight × gradient, the mean over the heads
         e.g. batch 2, 2 heads, 3 tokens, 4 patches
         batch 3, 2 heads, 5 tokens, 7 patches; batch 5, 3 heads, 2 tokens, 11 patches

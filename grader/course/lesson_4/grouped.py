@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from attention.grouped import grouped_attention
 from torch import Tensor
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_4.writings import grouped_by_repeating
-from grader.declare.authoring import InputSampler, Value, edits
+from grader.declare.authoring import InputSampler, Value, edits, written_exercise
 from grader.declare.drawn import Sizes, drawn, mask, normal, where_given
 from grader.declare.probes import raised
 
@@ -37,7 +36,7 @@ def grouped_unequal(grouped_attention, query: Tensor, unequal: Tensor, equal: Te
     }
 
 
-GROUPED = attention_exercise("4.12 Grouped queries", grouped_attention, """
+GROUPED = written_exercise("4.12 Grouped queries", grouped_attention, """
     values 3: each head looks at the keys and values of its group
         e.g. 4 heads, 2 groups, 2 queries, 3 keys, d = 2, d_v = 3
         e.g. batch 2, 3 heads, 1 group, 2 queries, 3 keys, d = 2, d_v = 3

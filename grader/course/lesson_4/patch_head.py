@@ -8,9 +8,8 @@ from attention.open_vlm import OpenVLM
 from torch import Tensor
 
 from grader.course.common.model_state import modes, what_learns
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_4.own_model import OWN_PATCHING
-from grader.declare.authoring import Value, drawn, edits, given, integers
+from grader.declare.authoring import Value, drawn, edits, given, integers, written_exercise
 from grader.declare.drawn import Draw, chosen, weights_of
 from grader.declare.probes import load, side_effects
 
@@ -75,7 +74,7 @@ def _values(model: OpenVLM, image_patches: Tensor) -> Tensor:
     return layer.W_V(image_tokens).unflatten(-1, (layer.num_heads, -1)).transpose(-3, -2)
 
 
-PATCH_HEAD = attention_exercise("4.4 Which head carries the answer?", patch_head, """
+PATCH_HEAD = written_exercise("4.4 Which head carries the answer?", patch_head, """
     values 4: one head answers for the clean scene, all others for the twin
         e.g. 2 scenes, 3 tokens, 3 patches, 3 heads, head = 1
         3 scenes, 5 tokens, 7 patches, 3 heads, head = 1

@@ -8,9 +8,8 @@ from attention.vit import cls_map, patch_embedding, vit_attention, vit_block
 from attention.vit_layer import ViTLayer
 from torch import Tensor
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_4.writings import attention_by_hand, embedding_by_hand
-from grader.declare.authoring import Exercise, Inputs, InputSampler, Value, edits
+from grader.declare.authoring import Exercise, Inputs, InputSampler, Value, edits, written_exercise
 from grader.declare.drawn import and_more, chosen, drawn, drawn_part, weights_of
 from grader.declare.probes import learned, load, named, purity_and_gradients
 
@@ -36,7 +35,7 @@ def draw_photos(
     }
 
 
-PATCH_EMBEDDING = attention_exercise("4.18 Patches become tokens", patch_embedding, """
+PATCH_EMBEDDING = written_exercise("4.18 Patches become tokens", patch_embedding, """
     values 2: [CLS] first, then a token for each patch, all with their positions
         e.g. 2 rows, 2 columns, side = 2, patch = 2, d = 3; batch 2, 2 rows, 2 columns, side = 2, patch = 3, d = 2
         3 rows, 3 columns, side = 3, patch = 2, d = 5; batch 2, 2 rows, 2 columns, side = 2, patch = 3, d = 7
@@ -140,7 +139,7 @@ def layer_details(name: str) -> dict[str, Any]:
     )
 
 
-VIT_ATTENTION = attention_exercise("4.19 Attention with a real layer", vit_attention, """
+VIT_ATTENTION = written_exercise("4.19 Attention with a real layer", vit_attention, """
     values 2: every head attends, with weights and biases
 """ + LAYER_TRIALS,
     draw=draw_layer, details=layer_details("vit_attention"),
@@ -179,6 +178,8 @@ VIT_ATTENTION = attention_exercise("4.19 Attention with a real layer", vit_atten
         query @ key.transpose(-2, -1)  →  key @ query.transpose(-2, -1)
     softmax_over_queries: The columns of the weights sum to 1. The rows must: each query shares its weight out among the keys.
         softmax(-1)  →  softmax(-2)
+    queries_as_keys: W_Q makes the keys, too. They come from W_K.
+        layer.W_K(tokens)  →  layer.W_Q(tokens)
     keys_as_values: The keys are mixed in place of the values. Mix what W_V makes of the tokens.
         layer.W_V(tokens)  →  layer.W_K(tokens)
     normed_already: The norm is taken here. vit_attention gets tokens as they come: the block norms them.
@@ -193,7 +194,7 @@ VIT_ATTENTION = attention_exercise("4.19 Attention with a real layer", vit_atten
         = result[0].detach(), result[1].detach()
 """, defines="vit_attention"))  # fmt: skip
 
-VIT_BLOCK = attention_exercise("4.20 A block with layer scale", vit_block, """
+VIT_BLOCK = written_exercise("4.20 A block with layer scale", vit_block, """
     values 2: norm, attention, scale, add; norm, feed-forward, scale, add
 """ + LAYER_TRIALS,
     draw=draw_layer, details=layer_details("vit_block"),
@@ -270,7 +271,7 @@ def draw_weights(
     return {"weights": weights, "rows": rows, "columns": columns}
 
 
-CLS_MAP = attention_exercise("4.21 What [CLS] looks at", cls_map, """
+CLS_MAP = written_exercise("4.21 What [CLS] looks at", cls_map, """
     values 1: the row of [CLS], its patches, on their grid
         e.g. 2 heads, 3 rows, 4 columns
         2 heads, 3 rows, 5 columns; 3 heads, 7 rows, 2 columns

@@ -7,10 +7,10 @@ from attention.experiments.short_trainings import ALIGNER
 from attention.lab_repairs import image_tokens
 from torch import Tensor, nn
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_4.short_training import training_gate
 from grader.declare.drawn import drawn
 from grader.declare.probes import along, as_tensor, effects_of
+from grader.declare.written_exercise import written_exercise
 from grader.records import Value
 
 # Patches, weights of an encoder and an aligner, and a direction for the gradient of the tokens. The bias is drawn last: another
@@ -70,7 +70,7 @@ def tokens_conduct(
     }
 
 
-ALIGNER_REPAIR = attention_exercise("4.7 Repair: it learns, and then no more", image_tokens, """
+ALIGNER_REPAIR = written_exercise("4.7 Repair: it learns, and then no more", image_tokens, """
     values 2: the aligner learns, the encoder does not, and the tokens are the aligned features
         e.g. batch 2, 3 patches, 4 pixels, width = 3, d_text = 2
         batch 3, 7 patches, 5 pixels, width = 11, d_text = 2; batch 5, 2 patches, 13 pixels, width = 3, d_text = 7

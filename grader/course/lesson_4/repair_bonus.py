@@ -8,9 +8,8 @@ from attention.experiments.short_trainings import BONUS
 from attention.lab_repairs import looking_loss
 from torch import Tensor
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_4.short_training import training_gate
-from grader.declare.authoring import Inputs, InputSampler, Value, drawn, given, integers, normal
+from grader.declare.authoring import Inputs, InputSampler, Value, drawn, given, integers, normal, written_exercise
 from grader.declare.probes import effects_of, purity_and_gradients
 
 draw_answers_and_scores = drawn(
@@ -54,7 +53,7 @@ def loss_gradients(
     return purity_and_gradients(call, inputs, {"loss": torch.ones((), dtype=logits.dtype)})
 
 
-BONUS_REPAIR = attention_exercise("4.9 Repair: it stares at one patch", looking_loss, """
+BONUS_REPAIR = written_exercise("4.9 Repair: it stares at one patch", looking_loss, """
     values 1.5: the cross-entropy of the answers, less a bonus for looking around
         e.g. 2 questions, 3 words, 4 patches
         e.g. 2 questions, 3 words, 4 patches, zeros = True

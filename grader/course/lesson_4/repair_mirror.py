@@ -7,10 +7,10 @@ from attention.experiments.short_trainings import MIRROR
 from attention.lab_repairs import mirror_left_right
 from torch import Tensor
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_4.short_training import training_gate
 from grader.declare.drawn import drawn, integers, mask
 from grader.declare.probes import effects_of, pair
+from grader.declare.written_exercise import written_exercise
 from grader.records import Value
 
 # Scenes, a place that is asked about in each, and which scenes are mirrored; some are, and some are not.
@@ -36,7 +36,7 @@ def _where(turned: Tensor, mirrored: Tensor, patches: Tensor) -> Tensor:
     return torch.where(turned[:, None, None], mirrored, patches)
 
 
-MIRROR_REPAIR = attention_exercise("4.8 Repair: it looks at two places", mirror_left_right, """
+MIRROR_REPAIR = written_exercise("4.8 Repair: it looks at two places", mirror_left_right, """
     values 1.5: scene and question are mirrored together, in the scenes that are turned
         e.g. 7 scenes, 2 pixels
         31 scenes, 3 pixels; 23 scenes, 11 pixels
@@ -58,6 +58,8 @@ MIRROR_REPAIR = attention_exercise("4.8 Repair: it looks at two places", mirror_
         = result[0], patches
     every_question_mirrored: Every question is mirrored, and only some of the scenes are. `turned` says which.
         = cells - 2 * (cells % 3) + 2, result[1]
+    others_mirrored: The scenes that should stay are mirrored, and the others stay. `turned` is True for those to mirror.
+        + turned = ~turned
     everything_mirrored: Everything is mirrored, whatever `turned` says. The gate is passed, and the task is another
         one: half of the scenes were to stay.
         + turned = torch.ones_like(turned)

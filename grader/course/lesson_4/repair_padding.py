@@ -7,9 +7,8 @@ from attention.experiments.short_trainings import PADDING
 from attention.lab_repairs import look_past_padding
 
 from grader.course.common.look import draw_look, draw_look_and_direction, look_conduct, look_values
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_4.short_training import training_gate
-from grader.declare.authoring import Inputs, InputSampler
+from grader.declare.authoring import Inputs, InputSampler, written_exercise
 
 
 def padded(draw: Callable[..., Inputs]) -> Callable[..., Inputs]:
@@ -24,7 +23,7 @@ def padded(draw: Callable[..., Inputs]) -> Callable[..., Inputs]:
 
 
 NAMES = {"look_at_image": "look_past_padding"}
-PADDING_REPAIR = attention_exercise("4.5 Repair: it looks where nothing is", look_past_padding, """
+PADDING_REPAIR = written_exercise("4.5 Repair: it looks where nothing is", look_past_padding, """
     values 1.5: every word looks at its own scene, and not at the padding
         e.g. batch 2, 2 words, 3 patches, d_model = 2, 1 head; batch 2, 1 word, 4 patches, d_model = 2, 1 head
         batch 3, 5 words, 7 patches, d_model = 6, 2 heads

@@ -4,9 +4,8 @@ from attention.experiments.short_trainings import SCALE
 from attention.lab_repairs import look_once
 from torch import Tensor
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_4.short_training import training_gate
-from grader.declare.authoring import InputSampler, drawn, normal
+from grader.declare.authoring import InputSampler, drawn, normal, written_exercise
 from grader.declare.drawn import Draw, Sizes
 
 
@@ -33,7 +32,7 @@ def _seen(scores: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     return weights @ value, weights
 
 
-SCALE_REPAIR = attention_exercise("4.6 Repair: it is sure from the first step", look_once, """
+SCALE_REPAIR = written_exercise("4.6 Repair: it is sure from the first step", look_once, """
     values 1.5: softmax(QKᵀ / √d_k) V, for every width
         e.g. 2 words, 3 patches, d_k = 4, d_v = 2; 3 words, 5 patches, d_k = 9, d_v = 3, scale = 20.0
         batch 3, 5 words, 7 patches, d_k = 11, d_v = 2

@@ -7,9 +7,8 @@ import torch
 from attention.explanation_maps import attention_rollout
 from torch import Tensor
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.lesson_4.own_model import OWN_ROLLOUT
-from grader.declare.authoring import Value, and_more, drawn, normal
+from grader.declare.authoring import Value, and_more, drawn, normal, written_exercise
 from grader.declare.drawn import then
 from grader.declare.probes import purity_and_gradients
 
@@ -41,7 +40,7 @@ def rollout_gradients(
     return {"the list of maps stays as it is": all(kept), **report}
 
 
-ROLLOUT = attention_exercise("4.1 Attention rollout", attention_rollout, """
+ROLLOUT = written_exercise("4.1 Attention rollout", attention_rollout, """
     values 3: heads averaged, half identity, layer after layer, then the image
         e.g. 2 layers, 2 heads, 3 tokens, 4 patches
         3 layers, 2 heads, 5 tokens, 7 patches; 2 layers, 3 heads, 7 tokens, 5 patches, batch 2

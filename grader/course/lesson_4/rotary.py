@@ -6,8 +6,17 @@ import torch
 from attention.rotary import rotate, rotate_2d
 from torch import Tensor
 
-from grader.course.common.scaled_scores import attention_exercise
-from grader.declare.authoring import Inputs, InputSampler, Value, drawn, given, integers, normal, where_given
+from grader.declare.authoring import (
+    Inputs,
+    InputSampler,
+    Value,
+    drawn,
+    given,
+    integers,
+    normal,
+    where_given,
+    written_exercise,
+)
 from grader.declare.probes import raised
 
 FARTHEST = 40  # place; farther out, float32 rounds the angles more than is allowed here
@@ -82,7 +91,7 @@ def rotate_odd(rotate, odd: Tensor, even: Tensor, positions: Tensor) -> Mapping[
     }
 
 
-ROTATE = attention_exercise("4.10 Rotary positions", rotate, """
+ROTATE = written_exercise("4.10 Rotary positions", rotate, """
     values 2: each pair of neighbours is turned by its own angle
         e.g. n = 2, d = 4; n = 3, d = 6, base = 100.0; n = 2, d = 4, places = float64; n = 3, d = 4, fractions = True
         n = 7, d = 6; n = 5, d = 2; n = 3, d = 10, base = 50.0; n = 5, d = 8, fractions = True; n = 5, d = 4, places = float64
@@ -162,7 +171,7 @@ draw_grid = drawn(
     base=where_given("base", given("base")),
 )
 
-ROTATE_2D = attention_exercise("4.11 Rotary positions on a grid", rotate_2d, """
+ROTATE_2D = written_exercise("4.11 Rotary positions on a grid", rotate_2d, """
     values 2: the first half is turned by the row, the last half by the column
         e.g. n = 3, d = 8; n = 2, d = 12, base = 100.0
         n = 7, d = 12; n = 5, d = 4; n = 3, d = 8, base = 50.0

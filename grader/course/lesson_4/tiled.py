@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from attention.tiled import tiled_attention
 from torch import Tensor
 
-from grader.course.common.scaled_scores import attention_exercise
 from grader.course.common.tensor_sizes import watch_peak, watch_sizes
-from grader.declare.authoring import InputSampler, Value, drawn, given, normal
+from grader.declare.authoring import InputSampler, Value, drawn, given, normal, written_exercise
 from grader.declare.drawn import Draw, Sizes
 from grader.declare.probes import effects_of
 
@@ -51,7 +50,7 @@ def tiled_conduct(tiled_attention, query: Tensor, key: Tensor, value: Tensor, ti
     return {**effects_of(lambda **given: tiled_attention(**given), inputs), "output": tiled_attention(**inputs)}
 
 
-TILED = attention_exercise("4.13 Tiled attention", tiled_attention, """
+TILED = written_exercise("4.13 Tiled attention", tiled_attention, """
     values 3: the same as dense attention, whatever the tile
         e.g. 3 queries, 5 keys, d = 2, d_v = 4, tile = 2; batch 2, 2 queries, 4 keys, d = 2, d_v = 3, tile = 2
         7 queries, 13 keys, d = 3, d_v = 5, tile = 4

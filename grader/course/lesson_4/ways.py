@@ -7,8 +7,7 @@ from attention.image_into_text import ConcatenatedAttention, GatedCrossAttention
 from attention.masks import causal_mask
 from torch import Tensor
 
-from grader.course.common.scaled_scores import attention_exercise
-from grader.declare.authoring import Exercise, InputSampler, Value
+from grader.declare.authoring import Exercise, InputSampler, Value, written_exercise
 from grader.declare.drawn import Sizes, drawn, drawn_layer, given, weights_of
 from grader.declare.probes import as_module, as_tensor, learned, pair
 
@@ -81,7 +80,7 @@ def looks_normal(numbers: Tensor) -> bool | None:
     return bool(numbers.mean().abs() < 0.2 * spread and fourth > 2.1)
 
 
-CONCATENATION = attention_exercise("4.15 Concatenation: the image stands in front of the text", ConcatenatedAttention, """
+CONCATENATION = written_exercise("4.15 Concatenation: the image stands in front of the text", ConcatenatedAttention, """
     values 2: one self-attention over the image, then the words; the image sees no word
         e.g. 2 words, 3 patches, d_model = 4, 1 head
         batch 2, 5 words, 3 patches, d_model = 6, 2 heads; batch 3, 2 words, 7 patches, d_model = 6, 3 heads
@@ -137,7 +136,7 @@ CONCATENATION = attention_exercise("4.15 Concatenation: the image stands in fron
         = result[0] + torch.cat([image_tokens, text_tokens], -2), result[1]
 """)  # fmt: skip
 
-GATED = attention_exercise("4.16 Gated cross-attention: a door that begins closed", GatedCrossAttention, """
+GATED = written_exercise("4.16 Gated cross-attention: a door that begins closed", GatedCrossAttention, """
     values 2: text + tanh(gate) · what the words see
         e.g. 2 words, 3 patches, d_model = 4, 1 head
         batch 2, 5 words, 3 patches, d_model = 6, 2 heads; batch 3, 2 words, 7 patches, d_model = 6, 3 heads
@@ -189,7 +188,7 @@ GATED = attention_exercise("4.16 Gated cross-attention: a door that begins close
         = result[0], torch.tanh(self.gate) * result[1]
 """)  # fmt: skip
 
-QUERIES = attention_exercise("4.17 Learned queries: a summary of the image", LearnedQueries, """
+QUERIES = written_exercise("4.17 Learned queries: a summary of the image", LearnedQueries, """
     values 3: the queries ask the image; the norm of queries + what they see
         e.g. 2 queries, 3 patches, d_model = 4, 1 head
         batch 2, 3 queries, 5 patches, d_model = 6, 2 heads; batch 3, 5 queries, 2 patches, d_model = 6, 3 heads

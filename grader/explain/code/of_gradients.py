@@ -37,12 +37,6 @@ def cut_off(flow: Flow) -> Iterator[Found]:
     yield from [*found, *_switched_off(flow)] or _without_slope(flow)
 
 
-def cut_off_in_part(flow: Flow) -> Iterator[Found]:
-    """Find what cuts off one of several ways by which what is followed reaches the result, if there is one such thing alone."""
-    found = [(line, says) for places, line, says in _cuts(flow) if not flow.is_held_up_at(places)]
-    yield from (found if len(found) == 1 else []) or _without_slope(flow)
-
-
 def _without_slope(flow: Flow) -> Iterator[Found]:
     for line, node in flow.expressions():
         if isinstance(node, ast.Call) and called_name(node) in NO_SLOPE and flow.holds(node):
@@ -150,23 +144,6 @@ def narrow(flow: Flow) -> Iterator[Found]:
                 yield line, f"`{text}` makes float32, whatever the inputs are. Give it the dtype of an input"
         if any(is_filled for is_filled, _, _ in made):
             return
-
-
-def wide(flow: Flow) -> Iterator[Found]:
-    """Find what makes float64 of float32."""
-    for line, node in flow.expressions():
-        if isinstance(node, ast.Call) and called_name(node) == "double" and owner_of(node) is not None:
-            yield line, "`.double()` makes float64, and nothing turns it back into the dtype of the input"
-        elif isinstance(node, ast.Call) and has_keyword(node, "dtype", "torch.float64", "torch.double"):
-            yield (
-                line,
-                f"`{text_of(node.func)}` is asked for float64, and nothing turns it back into the dtype of the input",
-            )
-        elif isinstance(node, ast.Call) and called_name(node) in ("to", "type"):
-            if any(text_of(one) in ("torch.float64", "torch.double") for one in node.args):
-                yield (line, f"`.{called_name(node)}(torch.float64)` is never turned back into the dtype of the input")
-        elif isinstance(node, ast.Call) and called_name(node) == "from_numpy":
-            yield line, "numpy computes in float64, and nothing turns it back into the dtype of the input"
 
 
 def on_cpu(flow: Flow) -> Iterator[Found]:

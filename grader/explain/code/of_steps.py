@@ -1,32 +1,11 @@
-"""Lines that add an input twice, mean a copy and get the thing itself, or put modes back on one of several ways out."""
+"""Lines that mean a copy and get the thing itself, or make a layer or a value that is lost."""
 
 import ast
 from collections.abc import Iterable, Iterator
 from itertools import repeat
 
 from grader.explain.code.data_flow import SIZES, VIEWS, Flow, Found, base_of, targets_and_value
-from grader.explain.code.read_code import called_name, calls, parameters_of, text_of, values_of
-
-
-def added_twice(flow: Flow) -> Iterator[Found]:
-    """Find a sum with what a method of the answer's own returns, where the method has added its input already."""
-    adding = {
-        function.name
-        for function in flow.functions
-        if isinstance(function, ast.FunctionDef) and function.name != "forward" and _adds_its_input(function)
-    }
-    for node in ast.walk(flow.tree):
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and isinstance(node.right, ast.Call):
-            call = node.right
-            own = text_of(call.func).startswith("self.") or isinstance(call.func, ast.Name)
-            same = call.args and text_of(call.args[0]) == text_of(node.left)
-            if own and same and called_name(call) in adding:
-                name, given = called_name(call), text_of(node.left)
-                yield (
-                    node.lineno,
-                    f"`{name}` already adds its input to what it returns, and here `{given}` is added once more",
-                )
-
+from grader.explain.code.read_code import called_name, calls, text_of, values_of
 
 ONCE = ("parameters", "named_parameters", "modules", "named_modules", "children", "buffers", "zip", "map", "filter")
 LISTS = ("list", "tolist", "sorted", "split", "chunk", "unbind", "numpy")
@@ -145,44 +124,3 @@ def _given(assigned: Iterable[ast.Assign]) -> Iterator[tuple[ast.Assign, str, st
     for node in (one for one in assigned if not isinstance(one.value, ast.Constant)):
         names = [text_of(target) for target in node.targets]
         yield from zip(repeat(node), names, [text_of(node.value), *names], strict=False)
-
-
-def _adds_its_input(function: ast.FunctionDef) -> bool:
-    """Tell whether a function returns the sum of its first parameter and something else."""
-    first = parameters_of(function)[:1]
-    returned = [part.value for part in ast.walk(function) if isinstance(part, ast.Return)]
-    return bool(returned) and all(
-        isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) and [text_of(value.left)] == first
-        for value in returned
-    )
-
-
-def put_back(flow: Flow) -> Iterator[Found]:
-    """Find where modes are put back on one way out of a function only."""
-    for function in flow.functions:
-        blocks = [
-            block
-            for block in ast.walk(function)
-            if isinstance(block, ast.If) and isinstance(block.body[-1], (ast.Return, ast.Break))
-        ]
-        early = {id(part): part for block in blocks for part in ast.walk(block) if _puts_back(part)}
-        if early and not any(_puts_back(part) and id(part) not in early for part in ast.walk(function)):
-            line = min(part.lineno for part in early.values())  # type: ignore[attr-defined]
-            yield line, "the modes are put back under a condition; on the other way out they stay changed"
-
-
-def _puts_back(node: ast.AST) -> bool:
-    """Tell whether a statement sets a mode to a value that was kept, or to training mode."""
-    if isinstance(node, ast.Assign):
-        return text_of(node.targets[0]).endswith(".training") and not isinstance(node.value, ast.Constant)
-    return isinstance(node, ast.Expr) and any(calls(node.value, "train"))
-
-
-def flattened(flow: Flow) -> Iterator[Found]:
-    """Find where a condition in square brackets picks numbers into one long row."""
-    for line, node in flow.expressions():
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Compare) and flow.holds(node.value):
-            yield (
-                line,
-                f"`{text_of(node)}` picks numbers into one long row, and their rows are lost: torch.where keeps them",
-            )

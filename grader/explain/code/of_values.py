@@ -158,22 +158,6 @@ def draws(flow: Flow) -> Iterator[Found]:
                 yield call.lineno, f"`{name}` draws random numbers, and each call gives others"
 
 
-def rounded(flow: Flow) -> Iterator[Found]:
-    """Find what rounds the numbers of an input."""
-    for line, node in flow.expressions():
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv) and flow.holds(node.left):
-            yield line, "`//` rounds down to whole numbers; `/` divides"
-        elif isinstance(node, ast.Call) and flow.holds(node):
-            name = called_name(node)
-            if name in ("round", "floor", "ceil", "trunc", "floor_divide", "int", "long"):
-                yield line, f"`{name}` rounds, and the exact numbers are asked for"
-            elif name in ("half", "bfloat16"):
-                yield line, f"`.{name}()` keeps two or three digits only"
-    for node in flow.statements:
-        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.FloorDiv) and flow.feeds(node):
-            yield node.lineno, "`//=` rounds down to whole numbers; `/` divides"
-
-
 def slips(flow: Flow) -> Iterator[Found]:
     """Find what is nearly surely not meant: precedence, conditions that are always true, errors that are not raised."""
     for node in ast.walk(flow.tree):
@@ -210,39 +194,6 @@ def slips(flow: Flow) -> Iterator[Found]:
             name = text_of(node.targets[0]).rpartition(".")[2]
             if isinstance(node.targets[0], ast.Attribute) and name.endswith("_") and hasattr(Tensor, name):
                 yield line, f"`{name}` is a function, and `=` replaces it without calling it: call it"
-
-
-INFINITE = ("math.inf", "torch.inf", "np.inf", "float('inf')", "float('-inf')")
-
-
-def no_numbers(flow: Flow) -> Iterator[Found]:
-    """Find what gives NaN: infinity times a tensor, which may be 0."""
-    for node in ast.walk(flow.tree):
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-            sides = [text_of(side).removeprefix("-") for side in (node.left, node.right)]
-            if any(side in INFINITE for side in sides) and flow.holds(node):
-                yield (
-                    node.lineno,
-                    "0 times infinity is NaN, and not 0: torch.where or masked_fill puts −∞ in some places alone",
-                )
-
-
-def of_first(flow: Flow) -> Iterator[Found]:
-    """Find where the first entry of an input is picked."""
-    inputs = {name for function in flow.functions for name in parameters_of(function)}
-    sizes = [node for node in ast.walk(flow.tree) if called_name(node) in SIZES | {"len"}]
-    measured = {id(inner) for node in sizes for inner in ast.walk(node)}
-    read = {node.id for node in ast.walk(flow.tree) if isinstance(node, ast.Name) and id(node) not in measured
-            and isinstance(node.ctx, ast.Load)}  # fmt: skip
-    for node in flow.statements:
-        targets, value = targets_and_value(node)
-        if value is None or not flow.feeds(node) or (targets and not {base_of(one) for one in targets} & read):
-            continue
-        for inner in ast.walk(value):
-            if not isinstance(inner, ast.Subscript) or id(inner) in measured:
-                continue
-            if integer(inner.slice) == 0 and text_of(inner.value) in inputs:
-                yield inner.lineno, f"`{text_of(inner)}` belongs to the first entry of the batch alone"
 
 
 def _is_error(call: ast.Call) -> bool:

@@ -190,7 +190,7 @@ more than one element of the written-to tensor refers to a single memory
 backward through the graph a second time → graph_is_gone
 grad can be implicitly created only for scalar outputs
     Gradients are taken of one number, and here are several. Add them up first, or take the mean, as the task says.
-derivative for aten::(\w+) is not implemented → ROUNDED
+derivative for aten::(\w+) is not implemented
     {1} has no derivative, so no gradient passes through it.
 Expected target size|size mismatch \(got input|Expected input batch_size|multi-target not supported → targets_and_scores
 Expected floating point type for target with class probabilities

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from grader.explain.values.pair import called, is_length, whole_sizes
+from grader.explain.values.wording import called, is_length, whole_sizes
 
 TWO_LENGTHS = re.compile(
     r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\)|length \((\d+)\) exceeds dimension size \((\d+)\)"

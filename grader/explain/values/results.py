@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.explain.values.pair import NEAR, Trial, agree, sentence, the_leaf
 from grader.explain.values.structure import BY_LENGTH, structure
+from grader.explain.values.wording import NEAR, Trial, agree, sentence, the_leaf
 
 OTHER, SHAPE, RIGHT = 0, 1, 2  # how much a tensor looks like another
 
@@ -55,30 +55,6 @@ def form_of(trials: Sequence[Trial], sure: bool = False) -> str:
             if says := _in_all(found) or _in_all(telling) or _in_all(off):
                 return says
     return ""
-
-
-def order_of(trials: Sequence[Trial]) -> str:
-    """Return the phrase that two results have changed places, if every failing trial shows that; "" otherwise.
-
-    Two results show it by their values; where a check looks at one alone, a wrong shape is enough.
-
-    Args:
-        trials: of all checks.
-    """
-    failing = [trial for trial in trials if not trial.passed and not trial.error]
-    said: set[str] = set()
-    for trial in failing:
-        tensors = [name for name, value in trial.expected.items() if isinstance(value, Tensor)]
-        if len(tensors) == 2:
-            places = list(_places(trial.got, trial.expected))
-            said.add(places[0] if len(places) == 1 else "")
-        elif not all(_looks_like_none(trial.got.get(name), trial.expected[name]) for name in tensors):
-            return ""
-    return said.pop() if len(said) == 1 and "changed places" in next(iter(said)) else ""
-
-
-def _looks_like_none(got: Any, want: Tensor) -> bool:
-    return isinstance(got, Tensor) and got.shape != want.shape
 
 
 def _has_form(trial: Trial, name: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.explain.values.pair import (
+from grader.explain.values.wording import (
     NEAR,
     agree,
     axis_names,
@@ -122,7 +122,7 @@ def _shapes(the: str, got: Tensor, want: Tensor, sizes: Mapping[str, Any], sure:
     telling = got.numel() == 1 or bool((numbers[0].flatten() != numbers[0].flatten()[:1]).any())
     certain: list[str] = []
     possible: list[str] = []
-    for rule in (_ones, _reduced, _unreduced, _swapped, _joined, _longer):
+    for rule in (_ones, _missing, _unreduced, _swapped, _joined, _longer):
         # In some trials two sizes are the same, and an axis has no name: then its position is said in all.
         for named in (names, [""] * len(names)):
             for says, made in rule(the, *numbers, named, sizes):
@@ -178,34 +178,12 @@ def _axis(axis: int, names: list[str]) -> str:
     return f"the axis of {names[axis]}" if names[axis] else f"axis −{len(names) - axis}"
 
 
-def _reduced(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mapping[str, Any]) -> Rule:
-    """Find an axis that was summed or averaged away; or all of them."""
-    ways = {
-        "averaged": lambda axis: want.mean(axis),
-        "summed": lambda axis: want.sum(axis),
-        "reduced to the largest number": lambda axis: want.amax(axis),
-        "reduced to the first entry": lambda axis: want.select(axis, 0),
-        "reduced to the last entry": lambda axis: want.select(axis, -1),
-    }
-    if got.numel() > 1 and float(got.max()) == float(got.min()):
-        ways = {}  # one number everywhere is the sum, the mean or the largest of many things
+def _missing(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mapping[str, Any]) -> Rule:
+    """Find an axis that is missing."""
     for axis in range(want.ndim):
-        shape = [*want.shape[:axis], *want.shape[axis + 1 :]]
-        if list(got.shape) != shape or want.shape[axis] == 1:
-            continue
-        word = _axis(axis, names)
-        for way, reduce in ways.items():
-            if agree(got, reduce(axis), 1e-4):
-                yield f"{sentence(the)} came {way} over {word}. All of them are due.", want
-                break
-        else:
-            yield f"{sentence(the)} came without {word}: was something summed or picked along it?", None
-    if got.ndim == 0 and want.numel() > 1:
-        for way, one in (("the mean", want.mean()), ("the sum", want.sum())):
-            if agree(got, one, 1e-4):
-                yield f"{sentence(the)} came as one number, {way} of all that are due.", want
-                return
-        yield f"{sentence(the)} came as one number: something is summed or averaged over all axes.", None
+        if got.shape == (*want.shape[:axis], *want.shape[axis + 1 :]) and want.shape[axis] > 1:
+            word = _axis(axis, names)
+            yield f"{sentence(the)} came without {word}: was something summed, averaged or picked along it?", None
 
 
 def _unreduced(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mapping[str, Any]) -> Rule:
