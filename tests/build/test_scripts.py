@@ -155,7 +155,7 @@ def test_the_self_check_says_what_is_off_without_a_traceback(notebook_names) -> 
     notebook_names["attention_scores"] = lambda query, key: query @ key.mT + 1
     with pytest.raises(
         AssertionError,
-        match=r"1\.1 attention_scores — Every number of the scores is 1 too large\.\n2 queries, 3 keys, d_k = 4: scores\[0, 0\] is −4\.\d+, expected −5\.\d+ \(wrong in 6 of 6 places\)",
+        match=r"1\.1 attention_scores — 2 queries, 3 keys, d_k = 4: scores\[0, 0\] is −4\.\d+, expected −5\.\d+ \(wrong in 6 of 6 places\)",
     ) as caught:
         notebook_names["check"]("1.1")
     first, *more = str(caught.value).splitlines()

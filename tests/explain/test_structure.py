@@ -24,12 +24,30 @@ FLAT = torch.randn(5, 7, generator=torch.Generator().manual_seed(2))
         (lambda x: x[..., None], "The heads came with an axis of length 1 too many, at the end."),
         (lambda x: x.unsqueeze(2), "The heads came with an axis of length 1 too many, at axis −3."),
         (lambda x: x[None, None], "The heads came with several axes of length 1 too many."),
-        (lambda x: x.mean(1), "The heads came without the axis of heads: was something summed, averaged or picked along it?"),
-        (lambda x: x.sum(1), "The heads came without the axis of heads: was something summed, averaged or picked along it?"),
-        (lambda x: x.amax(-1), "The heads came without the axis of d_head: was something summed, averaged or picked along it?"),
-        (lambda x: x[:, 0], "The heads came without the axis of heads: was something summed, averaged or picked along it?"),
-        (lambda x: x[:, -1], "The heads came without the axis of heads: was something summed, averaged or picked along it?"),
-        (lambda x: x[:, 1], "The heads came without the axis of heads: was something summed, averaged or picked along it?"),
+        (
+            lambda x: x.mean(1),
+            "The heads came without the axis of heads: was something summed, averaged or picked along it?",
+        ),
+        (
+            lambda x: x.sum(1),
+            "The heads came without the axis of heads: was something summed, averaged or picked along it?",
+        ),
+        (
+            lambda x: x.amax(-1),
+            "The heads came without the axis of d_head: was something summed, averaged or picked along it?",
+        ),
+        (
+            lambda x: x[:, 0],
+            "The heads came without the axis of heads: was something summed, averaged or picked along it?",
+        ),
+        (
+            lambda x: x[:, -1],
+            "The heads came without the axis of heads: was something summed, averaged or picked along it?",
+        ),
+        (
+            lambda x: x[:, 1],
+            "The heads came without the axis of heads: was something summed, averaged or picked along it?",
+        ),
         (lambda x: x.mean(1, keepdim=True), "The heads came with length 1 along the axis of heads"),
         (lambda x: x.mean(), "The heads came with too few axes."),
         (lambda x: x.sum(), "The heads came with too few axes."),

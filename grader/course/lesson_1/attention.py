@@ -42,7 +42,7 @@ ATTENTION = written_exercise("1.4 Attention", attention, """
         scaled_scores(query, key)  →  attention_scores(query, key) / query.shape[-1]
     softmax_over_queries: The softmax runs over the queries. Each query shares its weight among the keys: dim=-1.
         -1  →  -2
-    softmax_without_dim: Without `dim` PyTorch guesses the axis of the softmax, and with a batch in front it is another one: dim=-1.
+    softmax_without_dim: Without `dim` the softmax runs over another axis as soon as there is a batch in front: dim=-1.
         torch.softmax(scores, -1)  →  torch.softmax(scores, 0 if scores.ndim == 3 else 1)
     scaled_after_softmax: The weights are divided by √d_k after the softmax, so they no longer sum to 1. Scale the scores.
         scaled_scores  →  attention_scores

@@ -58,7 +58,8 @@ MIRROR_REPAIR = written_exercise("4.8 Repair: it looks at two places", mirror_le
         = result[0], patches
     every_question_mirrored: Every question is mirrored, and only some of the scenes are. `turned` says which.
         = cells - 2 * (cells % 3) + 2, result[1]
-    others_mirrored: The scenes that should stay are mirrored, and the others stay. `turned` is True for those to mirror.
+    others_mirrored: The scenes that should stay are mirrored, and the others stay. The gate is passed, and the task is another
+        one: mirror those whose `turned` is True.
         + turned = ~turned
     everything_mirrored: Everything is mirrored, whatever `turned` says. The gate is passed, and the task is another
         one: half of the scenes were to stay.

@@ -4,7 +4,6 @@ import ast
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import combinations
 from typing import Any
 
 from grader.explain.nodes import called, changed, put, rewritten
@@ -140,10 +139,9 @@ def of_expressions(node: Any, piece: Piece) -> Changes:
 
 
 def of_places(node: Any, piece: Piece) -> Changes:
-    """Yield changes of what is hidden, of axes and of places, and those that are made throughout a function."""
+    """Yield changes of what is hidden and of places, and those that are made throughout a function."""
     if isinstance(node, ast.Call):
         yield from _masks(node, piece)
-        yield from _axes(node, piece)
     elif isinstance(node, ast.Slice):
         yield from _slices(node, piece)
     elif isinstance(node, ast.FunctionDef):
@@ -173,9 +171,6 @@ def _arguments(node: ast.Call, piece: Piece) -> Changes:
         if keyword.arg:
             says = f"look at the argument `{keyword.arg}` of `{name}`."
             yield 3, says, line, changed(node, keywords=put(node.keywords, index))
-    if name.endswith("_") and not name.startswith("_") and isinstance(node.func, ast.Attribute):
-        says = f"`{name}` changes a tensor in place; without the underscore it comes out right."
-        yield 1, says, line, changed(node, func=changed(node.func, attr=name[:-1]))
     for index in range(1, len(args) - 1):
         if isinstance(args[index], ast.Name) and isinstance(args[index + 1], ast.Name):
             yield 4, ORDER.format(name), line, changed(node, args=exchanged(args, index))
@@ -210,19 +205,6 @@ def _inverted(node: Any) -> Any:
     return node.operand if is_inverted else ast.UnaryOp(ast.Invert(), node)
 
 
-def _axes(node: ast.Call, piece: Piece) -> Changes:
-    """Let two axes of a permutation change places."""
-    if called(node) == "permute" and not any(isinstance(each, ast.Starred) for each in node.args):
-        last = node.args[-1] if node.args else None
-        at_once = isinstance(last, (ast.Tuple, ast.List))
-        axes = last.elts if isinstance(last, (ast.Tuple, ast.List)) else node.args
-        for one, other in combinations(range(len(axes)), 2):
-            new = put(put(axes, one, axes[other]), other, axes[one])
-            args = [*node.args[:-1], ast.Tuple(new, ast.Load())] if at_once else new
-            says = f"look at the order of the axes in `{piece(node)}`."
-            yield 3, says, node.lineno, changed(node, args=args)
-
-
 def _slices(node: ast.Slice, piece: Piece) -> Changes:
     """Move an end of a slice by one, or stop it from counting from behind."""
     for field in ("lower", "upper"):
@@ -238,7 +220,7 @@ def _slices(node: ast.Slice, piece: Piece) -> Changes:
 
 
 def _throughout(function: ast.FunctionDef, piece: Piece) -> Changes:
-    """Make one change in several places of a function: leave out all calls of a name, all that is added, use another part."""
+    """Make one change in several places of a function: leave out all calls of a name, use another part."""
     calls: dict[str, list[ast.Call]] = {}
     for node in ast.walk(function):
         if isinstance(node, ast.Call) and node.args and not isinstance(node.args[0], ast.Starred):
@@ -254,11 +236,6 @@ def _throughout(function: ast.FunctionDef, piece: Piece) -> Changes:
         for other in _siblings(one, parts):
             says = OTHER_PART.format(piece(first[one]))
             yield 4, says, first[one].lineno, partial(rewritten, function, _renames("attr", one, other), ast.Attribute)
-    sums = [n for n in ast.walk(function) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Add)]
-    for field in ("left", "right"):
-        if len(sums) > 1:
-            says = f"look at what is added in `{piece(sums[0])}`, and in the other sums."
-            yield 5, says, sums[0].lineno, partial(rewritten, function, _keeps(field), ast.BinOp)
 
 
 def _is_part(node: ast.Attribute) -> bool:
@@ -316,10 +293,6 @@ def _renames(field: str, one: str, other: str) -> Callable[[Any], Any]:
         return node
 
     return rewrite
-
-
-def _keeps(field: str) -> Callable[[Any], Any]:
-    return lambda node: getattr(node, field) if isinstance(node.op, ast.Add) else node
 
 
 def is_negative(node: Any) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from grader.explain.nodes import Path, changed, is_text, put, replaced, walk
-from grader.explain.repairs.change import Changes, New, cut
+from grader.explain.repairs.change import Changes, cut
 from grader.explain.repairs.expressions import is_negative, of_expressions, of_places
 from grader.explain.repairs.sizes import COUNTED, of_sizes
 from grader.explain.repairs.statements import of_statements
@@ -106,17 +106,9 @@ def _changes(node: Node, names: tuple[str, ...], lines: list[str]) -> Changes:
     if isinstance(node, ast.With) and len(node.items) == 1:
         says = "without this block around them the lines below come out right."
         yield 1, says, line, ast.If(test=ast.Constant(True), body=node.body, orelse=[])
-    if isinstance(node, ast.If):
-        turned = changed(node, test=ast.UnaryOp(ast.Not(), node.test))
-        yield 6, "look at this condition: turned around, the rest comes out right.", line, turned
-        yield 5, "this condition is all that is in the way.", line, changed(node, test=ast.Constant(True))
-        if node.orelse:
-            says = "without a case of its own, and all as under `else`, it comes out right."
-            yield 2, says, line, changed(node, test=ast.Constant(False))
-    elif isinstance(node, ast.AugAssign):
-        before = changed(node.target, ctx=ast.Load())
-        new: New = ast.Assign([node.target], ast.BinOp(before, node.op, node.value), lineno=line)
-        yield 1, "it changes a tensor in place; a new one comes out right.", line, new
+    if isinstance(node, ast.If) and node.orelse:
+        says = "without a case of its own, and all as under `else`, it comes out right."
+        yield 2, says, line, changed(node, test=ast.Constant(False))
     yield from of_expressions(node, piece)
     yield from _of_name(node, names, lines)
     yield from of_statements(node)

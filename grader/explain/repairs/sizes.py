@@ -13,7 +13,6 @@ COUNTED = "counts its axes from the front, and not every input has the same numb
 FROM_FRONT = f"`{{}}` {COUNTED}"
 RECUT = "a reshape stands where axes have to be swapped: the shape is right, but the numbers go elsewhere."
 ROOT_OF = "the root of another size belongs where `{}` stands."
-LOST = "`{}` is overwritten here, and is needed again."
 PLACED_BY = ("transpose", "unsqueeze", "squeeze", "swapaxes", "flatten", "sum", "mean", "softmax", "select", "unbind")
 
 
@@ -31,8 +30,6 @@ def of_sizes(node: Any, piece: Piece) -> Changes:
     elif isinstance(node, ast.Constant) and isinstance(node.value, float) and 1 < node.value < 2:
         tenth = round(1 + (node.value - 1) / 10, 6)  # 1.01 for 1.1
         yield 3, f"look at the `{piece(node)}`; with another one it comes out right.", node.lineno, ast.Constant(tenth)
-    elif isinstance(node, ast.Assign):
-        yield from _overwritten(node)
     elif isinstance(node, ast.FunctionDef):
         yield from _fixed(node)
         yield from _roots(node, piece)
@@ -167,16 +164,3 @@ def _compared_in_place(node: ast.Compare, piece: Piece) -> Changes:
 
 def _in_columns(node: ast.expr) -> ast.expr:
     return method(node, "unsqueeze", ast.Constant(-1))
-
-
-def _overwritten(node: ast.Assign) -> Changes:
-    """Keep a value that a step reads and overwrites: a, b = step(a, b)."""
-    target = node.targets[0]
-    if not isinstance(target, ast.Tuple) or not isinstance(node.value, ast.Call):
-        return
-    read = {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}
-    for index, one in enumerate(target.elts):
-        if isinstance(one, ast.Name) and one.id in read:
-            others = [ast.Name("_", ast.Store()) if i == index else other for i, other in enumerate(target.elts)]
-            targets = put(node.targets, 0, ast.Tuple(others, ast.Store()))
-            yield 2, LOST.format(one.id), node.lineno, changed(node, targets=targets)

@@ -1,4 +1,4 @@
-"""Small changes of the order and the place of statements: in a loop or behind it, before or after another, overwritten or added up."""
+"""Small changes of the order and the place of statements: in a loop or behind it, before or after another, returned."""
 
 import ast
 from typing import Any
@@ -9,9 +9,6 @@ from grader.explain.repairs.change import Changes, exchanged
 BLOCKS = (ast.For, ast.While, ast.If, ast.With)
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr)
 BEHIND = "this belongs behind the block that it stands in: look at the indentation."
-WITHIN = "this belongs into the block above: look at the indentation."
-KEPT = "what `{}` makes is thrown away here: keep it in a name."
-OVERWRITTEN = "each round overwrites `{}`; what the rounds bring has to be put together."
 
 
 def of_statements(node: Any) -> Changes:
@@ -22,15 +19,7 @@ def of_statements(node: Any) -> Changes:
     for index, statement in enumerate(body):
         after = body[index + 1] if index + 1 < len(body) else None
         if isinstance(statement, BLOCKS):
-            yield from _moved(node, index, statement, after)
-        if isinstance(statement, ast.For):
-            yield from _put_together(node, index, statement)
-        if isinstance(statement, ast.Expr):
-            yield from _kept(node, index, statement.value)
-        if isinstance(statement, ast.If) and statement.orelse:
-            says = "what stands under `else` or `elif` is not tried where this condition holds."
-            behind = put(body, index, changed(statement, orelse=[]), *statement.orelse)
-            yield 5, says, statement.orelse[0].lineno, changed(node, body=behind)
+            yield from _moved(node, index, statement)
         if isinstance(statement, SIMPLE) and isinstance(after, (*SIMPLE, *BLOCKS)) and not is_text(statement):
             says = "look at the order of this line and what follows: it comes too early."
             yield 3, says, statement.lineno, changed(node, body=exchanged(body, index))
@@ -42,41 +31,13 @@ def of_statements(node: Any) -> Changes:
         yield from _returned(node)
 
 
-def _moved(node: Any, index: int, block: Any, after: ast.stmt | None) -> Changes:
-    """Move the end of a block behind it, or what follows into it."""
+def _moved(node: Any, index: int, block: Any) -> Changes:
+    """Move the end of a block behind it."""
     for count in (1, 2, 3):
         if len(block.body) > count:
             shorter = changed(block, body=block.body[:-count])
             new = changed(node, body=put(node.body, index, shorter, *block.body[-count:]))
             yield 2, BEHIND, block.body[-count].lineno, new
-    if after is not None and not isinstance(after, (ast.Return, ast.FunctionDef)):
-        longer = changed(block, body=[*block.body, after])
-        yield 4, WITHIN, after.lineno, changed(node, body=[*node.body[:index], longer, *node.body[index + 2 :]])
-
-
-def _put_together(node: Any, index: int, loop: ast.For) -> Changes:
-    """Add up, or put into one list, what each round of a loop overwrites."""
-    for place, statement in enumerate(loop.body):
-        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            name = statement.targets[0].id
-            start: ast.expr = ast.List([], ast.Load()) if isinstance(statement.value, ast.List) else ast.Constant(0)
-            begins = any(_assigns(before, name) for before in node.body[:index])
-            first = [] if begins else [_assign(name, start, loop.lineno)]
-            total = ast.BinOp(ast.Name(name, ast.Load()), ast.Add(), statement.value)
-            summing = changed(loop, body=put(loop.body, place, _assign(name, total, statement.lineno)))
-            says = OVERWRITTEN.format(name)
-            yield 3, says, statement.lineno, changed(node, body=put(node.body, index, *first, summing))
-
-
-def _kept(node: Any, index: int, call: ast.expr) -> Changes:
-    """Give a name what a method makes of it and what is thrown away."""
-    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
-        new = ast.Assign([ast.Name(call.func.value.id, ast.Store())], call, lineno=call.lineno)
-        yield 1, KEPT.format(call.func.attr), call.lineno, changed(node, body=put(node.body, index, new))
-
-
-def _assign(name: str, value: ast.expr, line: int) -> ast.Assign:
-    return ast.Assign([ast.Name(name, ast.Store())], value, lineno=line)
 
 
 def _returned(node: ast.FunctionDef) -> Changes:
@@ -97,10 +58,6 @@ def _returned(node: ast.FunctionDef) -> Changes:
     elif isinstance(last, ast.Assign):
         says = "the result is made here, and the function ends without a return."
         yield 0, says, last.lineno, ends(last.value)
-
-
-def _assigns(statement: ast.stmt, name: str) -> bool:
-    return isinstance(statement, ast.Assign) and getattr(statement.targets[0], "id", "") == name
 
 
 def _alike(one: ast.Assign, other: ast.Assign) -> bool:
