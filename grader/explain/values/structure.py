@@ -187,7 +187,7 @@ def _missing(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mappi
 
 
 def _unreduced(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mapping[str, Any]) -> Rule:
-    """Find an axis that should have been averaged, summed or picked from; or a batch paired with itself."""
+    """Find an axis that is too many, or a batch paired with itself."""
     came = axis_names(tuple(got.shape), sizes)
     if want.ndim == 0 and got.numel() > 1:
         for way, one in (("mean", got.mean()), ("sum", got.sum())):
@@ -200,28 +200,9 @@ def _unreduced(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Map
         word = slice_words(tuple(want.shape), sizes)[0][-1]
         yield f"In {the}, each {word} is paired with every other, and not with itself alone.", want
         return
-    if got.ndim != want.ndim + 1:
-        return
     for axis in range(got.ndim):
-        if [*got.shape[:axis], *got.shape[axis + 1 :]] != list(want.shape) or got.shape[axis] == 1:
-            continue
-        word = _axis(axis, came)
-        if agree(got, want.unsqueeze(axis).expand_as(got), 1e-4):
-            yield f"{sentence(the)} came several times over, along an axis too many: {word}.", want
-            return
-        for way, one in (("averaged", got.mean(axis)), ("summed", got.sum(axis))):
-            if agree(one, want, 1e-4):
-                yield f"{sentence(the)} should be {way} over {word}.", want
-                return
-        if axis + 1 < got.ndim and got.shape[axis] in want.shape:
-            for other in range(got.ndim):
-                if other != axis and got.shape[other] == got.shape[axis]:
-                    own = got.diagonal(dim1=axis, dim2=other).movedim(-1, min(axis, other))
-                    if own.shape == want.shape and agree(own, want, 1e-4):
-                        word = slice_words(tuple(got.shape), sizes)[min(axis, other) + 1][-1]
-                        yield (f"In {the}, each {word} is paired with every other, and not with itself alone.", want)
-                        return
-        yield f"{sentence(the)} came with an axis too many: {word}.", None
+        if (*got.shape[:axis], *got.shape[axis + 1 :]) == want.shape and got.shape[axis] > 1:
+            yield f"{sentence(the)} came with an axis too many: {_axis(axis, came)}.", None
 
 
 def _own_entries(got: Tensor, want: Tensor) -> bool:
