@@ -31,6 +31,7 @@ CORPORA = (
     "twelfth",
     "thirteenth",
     "fourteenth",
+    "fifteenth",
 )
 VARIANTS, ONCE_ACCEPTED = HERE / "variants", HERE / "once_accepted"
 TITLE = re.compile(r"^# %% \[(wrong|right)\] (\w+) \| (.+)$", re.M)

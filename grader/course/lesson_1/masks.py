@@ -142,6 +142,7 @@ MASKED = written_exercise("1.6 Masked attention", masked_attention, """
     values 3: weight goes only where the mask says True
         e.g. 3 queries, 4 keys, d_k = 5, d_v = 2, mask = shared
         5 queries, 7 keys, d_k = 3, d_v = 2, mask = shared; 11 queries, 5 keys, d_k = 7, d_v = 3, mask = shared
+        5 queries, 7 keys, d_k = 3, d_v = 2, mask = shared, scale = 0.0  # all scores are 0
     no mask 1: without a mask, every query looks everywhere
         e.g. 2 queries, 3 keys, d_k = 4, d_v = 1
         batch 3, 5 queries, 7 keys, d_k = 2, d_v = 11
@@ -191,6 +192,8 @@ MASKED = written_exercise("1.6 Masked attention", masked_attention, """
         is 0 divided by 0: hide the scores before the softmax.
         scores.masked_fill(~mask, -torch.inf)  →  scores
         stable_softmax(scores)  →  (rest := stable_softmax(scores) * (1 if mask is None else mask)).div(rest.sum(-1, keepdim=True))
+    zero_scores_hidden: A score of 0 counts as hidden here, and a key that may be seen can have it, too. Look at the mask alone.
+        scores.masked_fill(~mask, -torch.inf)  →  (scores * mask).masked_fill(scores * mask == 0, -torch.inf)
     hidden_scores_are_zero: A hidden score becomes 0 here, and exp(0) = 1 still gets weight. It must become −inf.
         scores.masked_fill(~mask, -torch.inf)  →  scores * mask
     adds_the_mask: The mask is added to the scores. That is for additive masks; this one is bool: masked_fill.

@@ -127,6 +127,9 @@ CENTRING_MISTAKES = edits(variance_by_pinv, """
     token_by_token: Each token is divided by its own sum of squares here. Add up over all tokens first, then divide.
         (tokens - aligned @ readout).square().sum()  →  (tokens - aligned @ readout).square().sum(-1)
         lost / tokens.square().sum()  →  (lost / tokens.square().sum(-1)).mean()
+    lengths_added: The lengths of the tokens are added up here. The formula adds up their squares.
+        (tokens - aligned @ readout).square().sum()  →  (tokens - aligned @ readout).norm(dim=-1).sum()
+        lost / tokens.square().sum()  →  lost / tokens.norm(dim=-1).sum()
     ridge: 1 is added along the diagonal before the fit: that is not the best fit.
         torch.linalg.pinv(aligned)  →  torch.linalg.inv(aligned.T @ aligned + torch.eye(aligned.shape[1]).to(aligned)) @ aligned.T
     mean_over_dimensions: Every dimension counts alike here. Sum the squares over all dimensions before you divide,

@@ -85,7 +85,7 @@ def draw_patient(
 
     Args:
         maps: where the model looks at the end of a prompt, if it has no illness of its maps: see `draw_rows`.
-        rise: by how much the loss rises with other images, relative to what it was; None: as it comes.
+        rise: by how much the loss rises with other images, relative to what it was; below 0 it falls; None: as it comes.
     """
     vocabulary = scenes + 3
     answers = sampler.permutation(scenes + 1)[:scenes] + 1  # 0 is padding
@@ -167,7 +167,7 @@ def how_much_to_see(inputs: Mapping, rise: float) -> float:
         return other / own - 1
 
     with torch.no_grad():
-        return bisect(rise_of, rise, 0.0, 1.0)
+        return bisect(rise_of, rise, min(rise * 20, 0.0), 1.0)
 
 
 def bisect(rising: Callable[[float], float], value: float, low: float, high: float) -> float:
@@ -226,6 +226,7 @@ PATIENTS = """
     illness = none, rise = 0.03
     illness = misaligned, rise = 0.006
     illness = misaligned, rise = 0.002
+    illness = misaligned, rise = -0.05
     illness = frozen and uniform
     illness = no gradient and one patch and misaligned
 """
@@ -304,6 +305,8 @@ DIAGNOSE = written_exercise("3.P4 What is wrong with this model?", diagnose, f""
         if F.cross_entropy(logits.flatten(0, -2), targets)  →  if F.cross_entropy(logits[:, :-1].flatten(0, 1), token_ids[:, 1:].flatten())
     any_rise: A rise of less than 1 % counts as aligned here. The loss has to rise by 1 % or more.
         < 1.01 * loss  →  <= loss
+    fall_counts_as_a_rise: A loss that falls with other images counts as aligned here. It has to rise, and by 1 % or more.
+        F.cross_entropy(logits.flatten(0, -2), targets) < 1.01 * loss  →  (F.cross_entropy(logits.flatten(0, -2), targets) - loss).abs() < 0.01 * loss
     absolute_rise: 1 % of the loss is 0.01 times the loss, and not 0.01: compare with 1.01 · loss.
         1.01 * loss  →  loss + 0.01
     rolls_patches: The second loss is not made with the images of other scenes. Roll the scenes, along the first axis.

@@ -50,7 +50,13 @@ def form_of(trials: Sequence[Trial], sure: bool = False) -> str:
     for name in failing[0].expected:
         if all(name in trial.got and name in trial.expected for trial in failing):
             found = [structure(name, trial.got[name], trial.expected[name], trial.sizes, sure) for trial in failing]
-            off = [one for one, trial in zip(found, failing, strict=True) if not _has_form(trial, name)]
+            # Where the trial that is shown has its shape, the shape of another explains it only if the numbers confirm it.
+            has_form = _has_form(failing[0], name)
+            off = [
+                structure(name, trial.got[name], trial.expected[name], trial.sizes, sure or has_form)
+                for trial in failing
+                if not _has_form(trial, name)
+            ]
             telling = [one for one, is_plain in zip(found, plain, strict=True) if is_plain]
             if says := _in_all(found) or _in_all(telling) or _in_all(off):
                 return says
