@@ -142,7 +142,6 @@ MASKED = written_exercise("1.6 Masked attention", masked_attention, """
     values 3: weight goes only where the mask says True
         e.g. 3 queries, 4 keys, d_k = 5, d_v = 2, mask = shared
         5 queries, 7 keys, d_k = 3, d_v = 2, mask = shared; 11 queries, 5 keys, d_k = 7, d_v = 3, mask = shared
-        5 queries, 7 keys, d_k = 3, d_v = 2, mask = shared, scale = 0.0  # all scores are 0
     no mask 1: without a mask, every query looks everywhere
         e.g. 2 queries, 3 keys, d_k = 4, d_v = 1
         batch 3, 5 queries, 7 keys, d_k = 2, d_v = 11
@@ -154,7 +153,7 @@ MASKED = written_exercise("1.6 Masked attention", masked_attention, """
         batch 2 × 3, 5 queries, 7 keys, d_k = 11, d_v = 1, mask = shared
         batch 2 × 3, 7 queries, 5 keys, d_k = 11, d_v = 13, mask = padding
         5 queries, 7 keys, d_k = 3, d_v = 2, mask = keys; batch 2, 7 queries, 7 keys, d_k = 3, d_v = 5, mask = causal
-        batch 1, 1 query, 5 keys, d_k = 3, d_v = 2, mask = each
+        batch 1, 1 query, 5 keys, d_k = 3, d_v = 2, mask = each; 5 queries, 7 keys, d_k = 3, d_v = 2, mask = shared, scale = 0.0
     nowhere 2: a query that may look nowhere gets zeros
         e.g. 3 queries, 4 keys, d_k = 2, d_v = 1, mask = blank
         batch 3, 5 queries, 7 keys, d_k = 2, d_v = 11, mask = blank
