@@ -37,7 +37,7 @@ class Draft(NamedTuple):
 
 
 def drafted(lesson: Lesson, exercise: Exercise) -> Draft:
-    """Compute what the self-check of one exercise needs; for some exercises that takes half a minute."""
+    """Compute what the self-check of one exercise needs."""
     chosen = chosen_trials(lesson, exercise)
     results, writer = ReferenceResults(lesson.reference), Writer()
     trials = [trial for trial, _ in chosen]

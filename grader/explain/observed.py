@@ -46,20 +46,14 @@ def of_form(wrong: Sequence[Seen], source: str, *, sure: bool) -> Explanation | 
     if found := of_parameters(wrong[0].got, wrong[0].expected):
         return Explanation("structure", "parameters", found)
     says = form_of(wrong, sure)
-    return (
-        _with_line("structure", says, clue(Effect.FLOAT32, source) if any(map(_is_rounded, wrong)) else "")
-        if says
-        else None
-    )
+    line = clue(Effect.FLOAT32, source) if says and any(map(_is_float32, wrong)) else ""
+    return _with_line("structure", says, line) if says else None
 
 
-def _is_rounded(trial: Seen) -> bool:
+def _is_float32(trial: Seen) -> bool:
     """Tell whether a tensor came back as float32 where float64 is due."""
-    came = [
-        (getattr(trial.got.get(name), "dtype", None), getattr(want, "dtype", None))
-        for name, want in trial.expected.items()
-    ]
-    return (float32, float64) in came
+    both = ((trial.got.get(name), want) for name, want in trial.expected.items())
+    return (float32, float64) in [tuple(getattr(one, "dtype", None) for one in pair) for pair in both]
 
 
 def of_conduct(wrong: Sequence[Seen], source: str) -> Explanation | None:

@@ -191,7 +191,7 @@ MASKED = written_exercise("1.6 Masked attention", masked_attention, """
         is 0 divided by 0: hide the scores before the softmax.
         scores.masked_fill(~mask, -torch.inf)  →  scores
         stable_softmax(scores)  →  (rest := stable_softmax(scores) * (1 if mask is None else mask)).div(rest.sum(-1, keepdim=True))
-    zero_scores_hidden: A score of 0 counts as hidden here, and a key that may be seen can have it, too. Look at the mask alone.
+    zero_scores_hidden: A score of 0 counts as hidden here, and an allowed key can have it, too. Look at the mask alone.
         scores.masked_fill(~mask, -torch.inf)  →  (scores * mask).masked_fill(scores * mask == 0, -torch.inf)
     hidden_scores_are_zero: A hidden score becomes 0 here, and exp(0) = 1 still gets weight. It must become −inf.
         scores.masked_fill(~mask, -torch.inf)  →  scores * mask

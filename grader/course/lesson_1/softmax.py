@@ -146,7 +146,7 @@ SOFTMAX = written_exercise("1.3 A softmax that stays finite", stable_softmax, ""
         keeps it in its place.
         scores.amax(dim, keepdim=True)  →  scores.amax(dim).unsqueeze(-1)
         exps.sum(dim, keepdim=True)  →  exps.sum(dim).unsqueeze(-1)
-    logarithm_returned: This is the logarithm of the weights. The exponential is missing at the end: torch.exp.
+    logarithm_returned: The last exponential is missing: torch.exp makes weights of what comes back here.
         = result.log()
     largest_at_least_zero: The largest score is raised to 0. In a row far below 0 every exponential then becomes 0: take it as it is.
         scores.amax(dim, keepdim=True)  →  scores.amax(dim, keepdim=True).clamp_min(0)

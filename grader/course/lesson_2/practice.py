@@ -75,7 +75,7 @@ ENTROPY = written_exercise("2.P1 How widely does a query look?", attention_entro
         torch.special.entr(weights)  →  -(weights * (weights + 0.01).log())
     one_for_all: Return one number for each query, not one for the whole map.
         = result.mean()
-    rows_lost: A bool index lays the numbers of all rows into one, and one number comes back for all queries. torch.where keeps rows.
+    rows_lost: A bool index puts the numbers of all rows into one, and one number comes back for all queries. torch.where keeps rows.
         = result.sum()
     over_the_queries: The entropy is taken over the queries. Each query spreads its attention over the keys: the
         last axis.

@@ -258,7 +258,7 @@ DIAGNOSE = written_exercise("3.P4 What is wrong with this model?", diagnose, f""
     frozen_have_none: A frozen parameter counts as one without a gradient, too. Look for missing gradients only among those that
         ask for one.
         = sorted({*result, *["no gradient"] * ("frozen" in result)}, key=["frozen", "no gradient", "uniform", "one patch", "misaligned"].index)
-    underscores: A finding is spelled with a blank: "no gradient", "one patch".
+    underscores: A finding has a blank between its words: "no gradient", "one patch".
         = [name.replace(" ", "_") for name in result]
     frozen_if_all_are: Here a model with one frozen parameter does not count as frozen. One is enough.
         if any(not parameter  →  if all(not parameter

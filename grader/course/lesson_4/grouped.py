@@ -47,6 +47,7 @@ GROUPED = written_exercise("4.12 Grouped queries", grouped_attention, """
     mask 1: the mask holds for every head, with and without a batch
         e.g. 4 heads, 2 groups, 2 queries, 3 keys, d = 2, d_v = 3, mask = one for all
         e.g. batch 3, 4 heads, 2 groups, 3 queries, 5 keys, d = 2, d_v = 1, mask = each
+        e.g. batch 2 × 2, 4 heads, 2 groups, 2 queries, 3 keys, d = 2, d_v = 1, mask = padding
         6 heads, 3 groups, 5 queries, 7 keys, d = 2, d_v = 3, mask = one for all
         batch 3, 4 heads, 2 groups, 5 queries, 7 keys, d = 2, d_v = 3, mask = each
         batch 5 × 2, 6 heads, 2 groups, 3 queries, 7 keys, d = 2, d_v = 5, mask = padding

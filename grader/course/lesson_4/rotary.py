@@ -6,17 +6,8 @@ import torch
 from attention.rotary import rotate, rotate_2d
 from torch import Tensor
 
-from grader.declare.authoring import (
-    Inputs,
-    InputSampler,
-    Value,
-    drawn,
-    given,
-    integers,
-    normal,
-    where_given,
-    written_exercise,
-)
+from grader.declare.authoring import Inputs, InputSampler, Value, written_exercise
+from grader.declare.drawn import drawn, given, integers, normal, where_given
 from grader.declare.probes import raised
 
 FARTHEST = 40  # place; farther out, float32 rounds the angles more than is allowed here

@@ -122,7 +122,7 @@ def _shapes(the: str, got: Tensor, want: Tensor, sizes: Mapping[str, Any], sure:
     telling = got.numel() == 1 or bool((numbers[0].flatten() != numbers[0].flatten()[:1]).any())
     certain: list[str] = []
     possible: list[str] = []
-    for rule in (_ones, _missing, _unreduced, _swapped, _joined, _longer):
+    for rule in (_ones, _missing, _too_many, _swapped, _joined, _longer):
         # In some trials two sizes are the same, and an axis has no name: then its position is said in all.
         for named in (names, [""] * len(names)):
             for says, made in rule(the, *numbers, named, sizes):
@@ -186,7 +186,7 @@ def _missing(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mappi
             yield f"{sentence(the)} came without {word}: was something summed, averaged or picked along it?", None
 
 
-def _unreduced(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mapping[str, Any]) -> Rule:
+def _too_many(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mapping[str, Any]) -> Rule:
     """Find an axis that is too many, or a batch paired with itself."""
     came = axis_names(tuple(got.shape), sizes)
     if want.ndim == 0 and got.numel() > 1:
