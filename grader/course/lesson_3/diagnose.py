@@ -167,7 +167,7 @@ def how_much_to_see(inputs: Mapping, rise: float) -> float:
         return other / own - 1
 
     with torch.no_grad():
-        return bisect(rise_of, rise, min(rise * 20, 0.0), 1.0)
+        return bisect(rise_of, rise, -1.0 if rise < 0 else 0.0, 1.0)
 
 
 def bisect(rising: Callable[[float], float], value: float, low: float, high: float) -> float:
