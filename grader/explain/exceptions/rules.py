@@ -2,8 +2,10 @@ r"""Tables of what exceptions mean: a pattern, and below it, indented, what is s
 
     Padding length should be less than or equal to two times
         F.pad takes a pair of numbers for each axis, from the last one on. Here are more pairs than axes.
+    derivative for aten::(\w+) is not implemented
+        {1} has no derivative, so no gradient passes through it.
     expected scalar type (?:Double|Float|Half) but found → FLOAT32
-        Two tensors are of different precision: {1}.
+        A tensor that you make, and the inputs, are of different dtypes: give it the inputs' dtype.
     unflatten: Provided sizes → sizes_do_not_multiply
 
 The pattern is searched for in "Error: text"; `{1}` is what its first group found. Behind an arrow stands the name of a function
