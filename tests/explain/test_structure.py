@@ -289,6 +289,17 @@ def test_what_two_calls_gave_are_no_two_results_of_one():
         assert of_all(dict.fromkeys(names, one), want) == []
 
 
+def test_a_shape_that_another_trial_has_explains_the_one_that_is_shown_only_by_its_numbers():
+    want = torch.randn(3, 3), torch.randn(3, 4)
+    shown = seen({"x": want[0] + 1}, {"x": want[0]})
+    assert form_of([shown, seen({"x": want[1][:, :1] + 1}, {"x": want[1]})]) == ""
+    turned = [seen({"x": one.mT}, {"x": one}) for one in want]
+    assert form_of(turned) == "The last two axes of the x have changed places."
+    assert form_of([seen({"x": want[1][:, :1] + 1}, {"x": want[1]}), shown]).startswith(
+        "The x came with length 1 along"
+    )
+
+
 def test_another_exception_than_is_due():
     assert structure("error for an unknown method", "KeyError", "ValueError") == [
         "A KeyError came, and a ValueError is due: check for this case yourself, and raise it."
