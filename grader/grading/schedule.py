@@ -53,22 +53,37 @@ def _requests(
     """Map each cell id to the requests for the probes that run after that cell.
 
     Probes that take only functions and classes change nothing that others use. They share a fork of the interpreter with
-    all that can be deferred to the same cell and is watched in the same way: a thread that a probe leaves is not watched for
-    what the next one must not call. A probe that takes a trained object may change it, and gets a fork of its own.
+    all that can be deferred to the same cell. A probe that takes a trained object may change it, and gets a fork of its own.
     """
     batches = batch_probes(notebook, skip, rebuilt.own)
-    ways: dict[tuple[str, ...], int] = {}  # what is watched → its number
     requests: dict[str, list[Request]] = defaultdict(list)
+    shared: dict[str, list[Request]] = defaultdict(list)
     for trial in trials:
         if trial.exercise.id not in rebuilt.answers:
             continue
-        cell, request = trial.cell, trial.request
-        if trial.takes <= lesson.definitions and cell in batches:
-            cell = batches[cell]
-            request = replace(request, group=f"{cell} {ways.setdefault(request.watched, len(ways))}")
-        requests[cell].append(request)
-    # Those that share a fork come one after the other: the next fork ends the one before.
-    return {cell: sorted(asked, key=lambda request: request.group) for cell, asked in requests.items()}
+        if trial.takes <= lesson.definitions and trial.cell in batches:
+            shared[batches[trial.cell]].append(trial.request)
+        else:
+            requests[trial.cell].append(trial.request)
+    for cell, some in shared.items():
+        requests[cell] += _in_shared_forks(cell, some)
+    return requests
+
+
+def _in_shared_forks(cell: str, requests: Iterable[Request]) -> list[Request]:
+    """Give requests the forks that they share, and order them: the next fork ends the one before.
+
+    A thread that a probe leaves is watched as that probe was. So each probe is watched for no more than the one before it in
+    the same fork.
+    """
+    forks: list[list[Request]] = []
+    for request in sorted(requests, key=lambda one: (-len(one.watched), one.watched)):
+        watched = frozenset(request.watched)
+        number = next((number for number, fork in enumerate(forks) if watched.issubset(fork[-1].watched)), len(forks))
+        if number == len(forks):
+            forks.append([])
+        forks[number].append(replace(request, group=f"{cell} {number}"))
+    return [request for fork in forks for request in fork]
 
 
 def _given_cells(notebook: NotebookNode, rebuilt: Rebuilt) -> list[NotebookNode]:

@@ -534,6 +534,13 @@ add("cheating", "a thread that a probe left whom nobody watched", middle=LEFT, a
     "    if threading.active_count() == 1: threading.Thread(target=work, daemon=True).start()\n"
     "    return query @ key.transpose(-2, -1) / key.shape[-1] ** 0.5",
     "1.3": "def stable_softmax(scores, dim=-1):\n    asked.put((scores, dim))\n    return told.get(timeout=0.2)"})  # fmt: skip
+add("cheating", "a thread that a probe left who was watched for more", points=18.0, middle=LEFT, answers={
+    "1.3": "def stable_softmax(scores, dim=-1):\n"
+    "    if threading.active_count() == 1: threading.Thread(target=work, daemon=True).start()\n"
+    "    scores = scores - scores.amax(dim, keepdim=True)\n"
+    "    return scores.exp() / scores.exp().sum(dim, keepdim=True)",
+    "1.4": "def attention(query, key, value):\n    asked.put((scaled_scores(query, key), -1))\n"
+    "    weights = told.get(timeout=0.2)\n    return weights @ value, weights"})  # fmt: skip
 add("cheating", "outputs of the public examples", answers={
     "1.4": "def attention(query, key, value):\n    known = {(2, 3): ([[0.6, 0.4], [0.4, 0.6]],)}\n"
     "    out = torch.tensor(known.get(tuple(query.shape), [[[0.5]]])[0])\n    return out, out"})  # fmt: skip
