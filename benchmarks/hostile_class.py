@@ -1,4 +1,4 @@
-"""Twelve honest submissions and twelve hostile ones, graded side by side: what the honest ones notice.
+"""Twelve honest submissions and thirteen hostile ones, graded side by side: what the honest ones notice.
 
     python -m benchmarks.hostile_class [--isolation full] [--rounds 3] [--jobs 2]
 
@@ -71,6 +71,8 @@ while time.time() < end: pass
         "        try: os.kill(int(name), signal.SIGSTOP if int(name) != os.getpid() else 0)\n        except (OSError, ValueError): pass\n"
         "    time.sleep(0.1)"
     ),
+    # What reads it outside the sandbox does most of its work for each name.
+    "long to read": "a0 = []\n" + "\n".join(f"a{number + 1} = a{number}" for number in range(37_000)),
 }
 
 
@@ -107,7 +109,7 @@ def main() -> None:
             for student, example in honest.items()
         ),
         "faults": sum(line["status"] != "graded" for told, _ in rounds for line in told.values()),
-        "not_graded": sum(2 * len(honest) - len(told) for told, _ in rounds),
+        "not_graded": sum(len(honest) + len(HOSTILE) - len(told) for told, _ in rounds),
         "longest_delay_s": max(row["longest s"] - row["alone s"] for row in rows),
         "class_s": [watched["seconds"] for _, watched in rounds],
         "memory_taken_gb": [watched["memory_gb"] for _, watched in rounds],
