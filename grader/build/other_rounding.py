@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_flatten, tree_map_only, tree_unflatten
+from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from grader.build.self_check_data import Reader
 from grader.build.self_check_numbers import Draft
@@ -26,6 +26,8 @@ from grader.judge.reference_results import ReferenceResults
 # Of two numbers that tie, chance makes the other one the larger in every second run.
 SEEDS = (1, 2, 3)
 CORRECTLY_ROUNDED = frozenset({"add", "sub", "rsub", "mul", "div", "sqrt", "reciprocal"})
+# What they return is made of numbers that they are given.
+MOVING = frozenset({"_unsafe_view", "cat", "clone", "embedding", "gather", "index", "stack", "where"})
 # Each place of what they return is added up by itself: equal rows need not give equal numbers. Any other operation rounds equal
 # numbers alike.
 SUMS = frozenset({"mm", "bmm", "addmm", "baddbmm", "mv", "addmv", "dot", "linear", "sum", "mean", "cumsum"})
@@ -41,16 +43,29 @@ class OtherRounding(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple = (), kwargs: dict[str, Any] | None = None) -> Any:
         name, changes_input = _rounding(func)
-        given = (args, kwargs or {})
-        floats = [leaf for leaf in tree_flatten(given)[0] if isinstance(leaf, Tensor) and leaf.is_floating_point()]
+        given = kwargs or {}
+        if not name:
+            return func(*args, **given)
+        leaves, form = tree_flatten((args, given))
+        floats = [leaf for leaf in leaves if isinstance(leaf, Tensor) and leaf.is_floating_point()]
         is_sum, is_float32 = name in SUMS, all(leaf.dtype == torch.float32 for leaf in floats)
         # In float64, only sums that tie are a matter: no fingerprint shows its last digits.
         is_exact = not is_float32 and (not is_sum or all(bool((leaf == leaf.round()).all()) for leaf in floats))
-        if not name or not floats or is_exact:
-            return func(*args, **given[1])
-        exact = _run_in_float64(func, given)
-        sizes = _run_in_float64(func, given, torch.abs) if is_sum else exact
-        came, form = tree_flatten(func(*args, **given[1]))
+        if not floats or is_exact:
+            return func(*args, **given)
+
+        def in_float64(change: Callable[[Tensor], Tensor]) -> list[Any]:
+            """Return what the operation gives on changed inputs in float64."""
+            changed = [
+                change(leaf.double()) if isinstance(leaf, Tensor) and leaf.is_floating_point() else leaf
+                for leaf in leaves
+            ]
+            wide, named = tree_unflatten(changed, form)
+            return tree_flatten(func(*wide, **named))[0]
+
+        exact = in_float64(torch.clone)
+        sizes = in_float64(torch.abs) if is_sum else exact
+        came, form = tree_flatten(func(*args, **given))
         new = [self._off(*each, is_sum) for each in zip(came, exact, sizes, strict=True)]
         if not changes_input:
             return tree_unflatten(new, form)
@@ -74,18 +89,21 @@ class OtherRounding(TorchDispatchMode):
         if not bool(rounded.any()):
             return came
         self.seed += is_sum
-        bits = torch.arange(came.numel()).reshape(came.shape) if is_sum else came.contiguous().view(torch.int32).long()
-        chance = ((bits * 2654435761 + self.seed * 40503) >> 7) % 2001 / 1000.0 - 1.0  # from -1 to 1
+        bits = _places(came.shape) if is_sum else _mixed(came.contiguous().view(torch.int32).long())
+        chance = ((bits + self.seed * 40503) >> 7) % 2001 / 1000.0 - 1.0  # from -1 to 1
         most = torch.maximum(2 * error, torch.finfo(came.dtype).eps * size.abs())
         return torch.where(rounded, came.double() + chance * most, came.double()).to(came.dtype)
 
 
-def _run_in_float64(func: Any, given: tuple[Any, Any], change: Callable[[Tensor], Tensor] = torch.clone) -> list[Any]:
-    """Return what an operation gives on changed inputs in float64."""
-    args, named = tree_map_only(
-        Tensor, lambda leaf: change(leaf.detach().double()) if leaf.is_floating_point() else leaf, given
-    )
-    return tree_flatten(func(*args, **named))[0]
+def _mixed(bits: Tensor) -> Tensor:
+    """Spread whole numbers, so that neighbours have little in common."""
+    return bits * 2654435761
+
+
+@cache
+def _places(shape: torch.Size) -> Tensor:
+    """Return the places of a tensor in order, mixed."""
+    return _mixed(torch.arange(shape.numel()).reshape(shape))
 
 
 @cache
@@ -96,7 +114,7 @@ def _rounding(func: Any) -> tuple[str, bool]:
     name = name if name.startswith("_") else name.rstrip("_")
     is_view = any(value.alias_info is not None for value in schema.returns) and not schema.is_mutable
     is_random = torch.Tag.nondeterministic_seeded in func.tags
-    return ("" if name in CORRECTLY_ROUNDED or is_view or is_random else name), schema.is_mutable
+    return ("" if name in CORRECTLY_ROUNDED | MOVING or is_view or is_random else name), schema.is_mutable
 
 
 def unsure(draft: Draft, seed: int) -> Unsure:
