@@ -87,11 +87,12 @@ LOSSES = {
 
 
 def attacks(assignment: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the name of each attack on a lesson, and its answers by exercise id."""
+    """Yield the name of each attack on a lesson's trainings, and its answers by exercise id; the lab's have none."""
     if assignment == "3-vlm":
         for name, parts in STEPS.items():
             yield name, {"3.6": TRAIN_STEP.format(**RIGHT_STEP | parts)}
-    else:
-        id, source = ("1.9", POINTER_LOSS) if assignment == "1-attention" else ("2.3", ALIGNMENT_LOSS)
+    losses = {"1-attention": ("1.9", POINTER_LOSS), "2-heads": ("2.3", ALIGNMENT_LOSS)}
+    if assignment in losses:
+        id, source = losses[assignment]
         for name, result in LOSSES.items():
             yield name, {id: source.format(result=result)}
