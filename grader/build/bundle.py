@@ -8,11 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from grader.build.provided import extract
+from grader.build.provided import extract, names_in
 from grader.build.slim import slim
-from grader.submission.code.source_names import names_bound_by
-
-PROJECT = ("grader", "attention")
+from grader.paths import OUR_PACKAGES
 
 
 class Part(NamedTuple):
@@ -46,8 +44,7 @@ def bundle(*wanted: str) -> tuple[Part, ...]:
         todo += [(there, {name}) for there, name in imports[module].values()]
     needs = {module: {there for there, _ in found.values()} for module, found in imports.items()}
     return tuple(
-        Part(module, extract(_text(module), tuple(sorted(names[module])), module), imports[module])
-        for module in _in_order(needs)
+        Part(module, _extract(module, names[module]), imports[module]) for module in _in_order(needs)
     )
 
 
@@ -64,33 +61,19 @@ def _imports(module: str) -> dict[str, tuple[str, str]]:
         # A name that a module only imports is followed to the module that defines it.
         alias.asname or alias.name: _imports(node.module).get(alias.name, (node.module, alias.name))
         for node in ast.parse(_text(module)).body
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] in PROJECT
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] in OUR_PACKAGES
         for alias in node.names
     }
 
 
 def _used_imports(module: str, some: set[str]) -> dict[str, tuple[str, str]]:
     """Return the imports from this project that some names of a module need; that all need, if `some` is empty."""
-    uses = _uses(module)
-    reached: set[str] = set()
-    todo = list(some or uses)
-    while todo:
-        name = todo.pop()
-        if name not in reached:
-            reached.add(name)
-            todo += uses.get(name, ())
-    return {name: home for name, home in _imports(module).items() if name in reached}
+    used = names_in(ast.parse(_extract(module, some)))
+    return {name: home for name, home in _imports(module).items() if name in used}
 
 
-@cache
-def _uses(module: str) -> dict[str, frozenset[str]]:
-    """Map each name that a module defines to the names in its definition."""
-    found: dict[str, frozenset[str]] = {}
-    for node in ast.parse(_text(module)).body:
-        if not isinstance(node, (ast.Import, ast.ImportFrom)):
-            used = frozenset(inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
-            found.update((name, used) for name in names_bound_by(node))
-    return found
+def _extract(module: str, some: set[str]) -> str:
+    return extract(_text(module), tuple(sorted(some)), module)
 
 
 def _in_order(needs: dict[str, set[str]]) -> Iterator[str]:

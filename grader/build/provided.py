@@ -9,11 +9,10 @@ from pathlib import Path
 from types import ModuleType
 
 from grader.build.slim import is_text
-from grader.paths import OWN_LESSONS
+from grader.paths import OUR_PACKAGES, OWN_LESSONS
 from grader.submission.code.source_names import names_bound_by
 
-PROJECT = ("attention", "grader", OWN_LESSONS)  # packages whose imports are left out of a notebook
-
+PROJECT = (*OUR_PACKAGES, OWN_LESSONS)  # packages whose imports are left out of a notebook
 LINE = 10_000  # characters of a line of compressed text: few lines, and no editor stumbles over one
 
 
@@ -45,19 +44,22 @@ def _with_texts_of_files(source: str, module: ModuleType) -> str:
     """
     lines = source.splitlines()
     for node in reversed(ast.parse(source).body):
-        if isinstance(node, ast.Assign) and any(
-            isinstance(inner, ast.Name) and inner.id == "__file__" for inner in ast.walk(node.value)
-        ):
+        if isinstance(node, ast.Assign) and "__file__" in names_in(node.value):
             (name,) = names_bound_by(node)
             packed = b85encode(bz2.compress(getattr(module, name).encode())).decode()
             lines[node.lineno - 1 : node.end_lineno] = [
                 "import bz2",
                 "from base64 import b85decode",
                 f'{name} = bz2.decompress(b85decode("".join("""',
-                *(packed[start : start + LINE] for start in range(0, len(packed), LINE)),
+                *in_lines(packed),
                 '""".split()))).decode()',
             ]
     return "\n".join(lines)
+
+
+def in_lines(text: str) -> list[str]:
+    """Cut a compressed text into lines."""
+    return [text[start : start + LINE] for start in range(0, len(text), LINE)]
 
 
 def extract(source: str, wanted: tuple[str, ...] = (), what: str = "the module") -> str:
@@ -72,37 +74,36 @@ def extract(source: str, wanted: tuple[str, ...] = (), what: str = "the module")
     Raises:
         ValueError: the module does not define a wanted name.
     """
-    tree = ast.parse(source)
     lines = source.splitlines()
-    statements = [node for node in tree.body if not is_text(node) and not _is_import_of_project(node)]
+    statements = [node for node in ast.parse(source).body if not is_text(node) and not _is_import_of_project(node)]
     defined = {name: node for node in statements for name in names_bound_by(node)}
     if missing := [name for name in wanted if name not in defined]:
         raise ValueError(f"provided={what!r}: the module does not define {', '.join(missing)}")
     keep: set[ast.stmt] = set()
+    used: set[str] = set()
     todo = list(wanted or (name for name in defined if not isinstance(defined[name], (ast.Import, ast.ImportFrom))))
     while todo:
         node = defined.get(todo.pop())
         if node is not None and node not in keep:
             keep.add(node)
-            todo += [inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)]
-    used = {
-        inner.id
-        for node in keep
-        if not isinstance(node, (ast.Import, ast.ImportFrom))
-        for inner in ast.walk(node)
-        if isinstance(inner, ast.Name)
-    }
+            names = names_in(node)
+            used |= names
+            todo += names
     imports, body = [], []
-    for node in statements:
-        if node not in keep:
-            continue
-        text = "\n".join(lines[_first_line(node) - 1 : node.end_lineno])
+    for node in [node for node in statements if node in keep]:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            imports.append(_used_imports(node, used))
+            node.names = [alias for alias in node.names if (alias.asname or alias.name).partition(".")[0] in used]
+            imports.append((ast.unparse(node), False))
         else:
+            text = "\n".join(lines[_first_line(node) - 1 : node.end_lineno])
             body.append((text, isinstance(node, (ast.FunctionDef, ast.ClassDef))))
     future = ["from __future__ import annotations", ""] if "from __future__ import annotations" in source else []
-    return "\n".join(future) + _join([*((text, False) for text in imports), *body])
+    return "\n".join(future) + _join([*imports, *body])
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """Return the names that occur in code; attributes and what an import binds are none."""
+    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
 
 
 def title_of(what: str) -> str:
@@ -118,13 +119,6 @@ def _join(parts: list[tuple[str, bool]]) -> str:
         gap = "" if not text else "\n\n\n" if is_block or after_block else "\n"
         text, after_block = text + gap + part, is_block
     return text
-
-
-def _used_imports(node: ast.Import | ast.ImportFrom, used: set[str]) -> str:
-    """Return the text of an import, reduced to the names that are used."""
-    names = [alias for alias in node.names if (alias.asname or alias.name).partition(".")[0] in used]
-    slim = type(node)(**{**{field: getattr(node, field) for field in node._fields}, "names": names})
-    return ast.unparse(slim)
 
 
 def _is_import_of_project(node: ast.stmt) -> bool:

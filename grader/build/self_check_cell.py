@@ -4,23 +4,24 @@
 changes, so that they do not depend on the processor of whoever builds.
 """
 
-import ast
 import bz2
 import json
 import lzma
 from base64 import b85decode, b85encode
 from collections.abc import Mapping, Sequence
+from inspect import getsource
 from itertools import pairwise
+from types import FunctionType
 from typing import NamedTuple
 
 from grader.build.bundle import Part, bundle
+from grader.build.provided import in_lines
 from grader.build.self_check_pack import PackedExercise
 from grader.build.slim import slim
 from grader.declare.exercise import Check
 from grader.declare.lesson import Lesson
-from grader.judge.planned_trial import source_of
+from grader.judge.planned_trial import sent_with
 
-LINE = 10_000  # characters of a line of the compressed text: few lines, and no editor stumbles over one
 PROBES = "probes"
 EXERCISES = "\n#: exercises\n"  # between the code and what is known of the exercises
 CELL = """\
@@ -117,8 +118,7 @@ def self_check_source(checks: SelfChecks) -> str:
     compressed = bz2.compress(f"{checks.code}{EXERCISES}{exercises}".encode())
     bytes_of_data = lzma.compress(data, lzma.FORMAT_ALONE, preset=9 | lzma.PRESET_EXTREME)
     packed_text = b85encode(len(compressed).to_bytes(4, "big") + compressed + bytes_of_data).decode()
-    lines = [packed_text[start : start + LINE] for start in range(0, len(packed_text), LINE)]
-    return CELL.format(example=next(iter(checks.exercises)), text="\n".join(lines))
+    return CELL.format(example=next(iter(checks.exercises)), text="\n".join(in_lines(packed_text)))
 
 
 def read_self_checks(source: str) -> SelfChecks | None:
@@ -138,25 +138,14 @@ def read_self_checks(source: str) -> SelfChecks | None:
 
 def probes_part(checks: Sequence[Check]) -> Part:
     """Return what probes and judges run as one part."""
-    functions: dict[str, str] = {}
+    sent: dict[str, FunctionType | type] = {}
     for check in checks:
         for function in filter(None, (check.probe, check.judge)):
-            functions.setdefault(function.__name__, source_of(function))
+            for name, definition in sent_with(function).items():
+                sent.setdefault(name, definition)
     imports = {"Finding": ("grader.build.self_check", "Finding"), "difference": ("grader.judge.compare", "difference")}
     head = (
         "import math\nfrom collections.abc import *\nimport torch\nfrom torch import Tensor, nn\n"
         "from torch.nn import functional as F"
     )
-    return Part(PROBES, slim(f"{head}\n\n\n{_definitions(*functions.values())}"), imports)
-
-
-def _definitions(*sources: str) -> str:
-    """Join the definitions of several sources, each name once, without imports."""
-    definitions: dict[str, str] = {}
-    for source in sources:
-        for node in ast.parse(source).body:
-            if not isinstance(node, (ast.Import, ast.ImportFrom)):
-                start = min([node.lineno, *(line.lineno for line in getattr(node, "decorator_list", []))])
-                text = "\n".join(source.splitlines()[start - 1 : node.end_lineno])
-                definitions.setdefault(getattr(node, "name", text), text)
-    return "\n\n\n".join(definitions.values())
+    return Part(PROBES, slim("\n\n\n".join([head, *map(getsource, sent.values())])), imports)
