@@ -14,9 +14,8 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from grader.build.built import Built, built_path, built_text, digest, read_built
+from grader.build.built import Built, built_path, built_text, digest, exercise_digest, read_built
 from grader.build.errors import BuildError
-from grader.build.exercise_digest import exercise_digest
 from grader.build.links import Repository, linked_pages, repository_in, repository_of, setting_of, with_links
 from grader.build.pages import with_lessons, with_repository
 from grader.build.scripts import solution_notebook

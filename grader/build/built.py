@@ -5,8 +5,11 @@ That of an exercise is of all that the numbers of its self-check are computed fr
 committed notebook stay, whatever the last digits are on the processor of whoever builds.
 """
 
+import ast
 import json
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -14,7 +17,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from grader.build.links import Repository
+from grader.build.provided import PROJECT
+from grader.build.slim import slim
 from grader.course import shipped_packages
+from grader.declare.exercise import Exercise
+from grader.declare.lesson import Lesson
+from grader.judge.planned_trial import parameters
 from grader.paths import notebook_path, own_lessons
 
 # What of grader/ the notebooks depend on. A test holds that the build imports nothing else.
@@ -23,6 +31,7 @@ BUILDING = tuple(
 )
 SOURCES = (".py", ".html", ".css", ".js")
 PACKAGES = ("torch", "numpy", "nbgrader", "nbformat", "jupytext")
+COMPUTING = ("grader.build.self_check_numbers", "grader.build.other_rounding")  # the numbers of self-checks
 
 
 class Built(NamedTuple):
@@ -52,8 +61,12 @@ def built_path(root: Path) -> Path:
 
 def digest(root: Path, assignment: str, repository: Repository | None) -> str:
     """Return a digest of all that a lesson's notebooks depend on, and of the notebooks."""
-    digest = sha256(repr([repository, *map(release, PACKAGES)]).encode())
-    for name, content in _files(root, assignment):
+    return _digest([repository, *map(release, PACKAGES)], _files(root, assignment))
+
+
+def _digest(head: object, files: Iterable[tuple[str, bytes]]) -> str:
+    digest = sha256(repr(head).encode())
+    for name, content in files:
         digest.update(f"{name}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()
 
@@ -80,12 +93,80 @@ def _files(root: Path, assignment: str) -> Iterator[tuple[str, bytes]]:
 
 def package_folder(package: str) -> Path:
     """Return the folder of an installed package, without importing it."""
-    spec = find_spec(package)
-    if spec is None or spec.origin is None:
-        raise ModuleNotFoundError(package)
-    return Path(spec.origin).parent
+    return _file(package).parent
 
 
 def release(package: str) -> str:
     """Return the version of a package, for whatever device it was compiled."""
     return version(package).partition("+")[0]
+
+
+def exercise_digest(lesson: Lesson, exercise: Exercise) -> str:
+    """Return a digest of all that an exercise's self-check is computed from.
+
+    PyTorch's version is part of it, for whatever device: what a wrong answer raises is PyTorch's own text.
+    """
+    modules = _reached({*COMPUTING, *declared_in(lesson, exercise), *_of_reference(lesson, exercise)})
+    code = ((module, slim(_file(module).read_text("utf-8")).encode()) for module in sorted(modules))
+    return _digest([release("torch"), sorted(lesson.definitions)], code)
+
+
+def declared_in(lesson: Lesson, exercise: Exercise) -> list[str]:
+    """Name the modules that hold an exercise; the lesson's own, which holds all of them, only if there is no other."""
+    holding = [
+        name
+        for name, module in list(sys.modules.items())
+        if name.partition(".")[0] in PROJECT and any(one is exercise for one in vars(module).values())
+    ]
+    own = [name for name in holding if all(one is not lesson for one in vars(sys.modules[name]).values())]
+    return own or holding
+
+
+def _of_reference(lesson: Lesson, exercise: Exercise) -> Iterator[str]:
+    """Yield the modules of the definitions that the exercise's probes take, its own and other exercises'."""
+    for check in exercise.checks:
+        for parameter in parameters(check.probe):
+            definition = lesson.reference.get(check.names.get(parameter, parameter))
+            if definition is not None:
+                yield getattr(definition, "__module__", type(definition).__module__)
+
+
+def _reached(modules: Iterable[str]) -> set[str]:
+    """Return modules of this project, and all of it that they import."""
+    reached: set[str] = set()
+    todo = [module for module in modules if module.partition(".")[0] in PROJECT]
+    while todo:
+        module = todo.pop()
+        if module not in reached:
+            reached.add(module)
+            todo += _imports(module)
+    return reached
+
+
+@cache
+def _imports(module: str) -> tuple[str, ...]:
+    """Name the modules of this project that a module imports, inside its functions, too."""
+    found: list[str] = []
+    for node in ast.walk(ast.parse(_file(module).read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found += [_module_of(node.module, alias.name) for alias in node.names]
+    return tuple(name for name in found if name.partition(".")[0] in PROJECT)
+
+
+@cache
+def _module_of(module: str, name: str) -> str:
+    """Return the module that `from module import name` imports: `module.name` if there is one."""
+    inner = f"{module}.{name}"
+    if module.partition(".")[0] not in PROJECT or _file(module).name != "__init__.py":
+        return module
+    return inner if find_spec(inner) else module
+
+
+@cache
+def _file(module: str) -> Path:
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError(module)
+    return Path(spec.origin)

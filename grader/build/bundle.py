@@ -43,9 +43,7 @@ def bundle(*wanted: str) -> tuple[Part, ...]:
         imports[module] = _used_imports(module, names[module])
         todo += [(there, {name}) for there, name in imports[module].values()]
     needs = {module: {there for there, _ in found.values()} for module, found in imports.items()}
-    return tuple(
-        Part(module, _extract(module, names[module]), imports[module]) for module in _in_order(needs)
-    )
+    return tuple(Part(module, _extract(module, names[module]), imports[module]) for module in _in_order(needs))
 
 
 @cache

@@ -10,8 +10,7 @@ from typing import NamedTuple
 import nbformat
 import torch
 
-from grader.build.built import read_built
-from grader.build.exercise_digest import exercise_digest
+from grader.build.built import exercise_digest, read_built
 from grader.build.other_rounding import SEEDS, unsure
 from grader.build.self_check_cell import SelfChecks, read_self_checks, self_check_source, self_checks
 from grader.build.self_check_numbers import Draft, drafted, settled

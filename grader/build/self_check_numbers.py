@@ -1,19 +1,23 @@
 """Computes what the self-check of an exercise knows: examples, what is expected there, and what wrong answers give."""
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from grader.build.self_check_answers import wrong_answers
 from grader.build.self_check_pack import PackedExercise, Writer
 from grader.build.self_check_trials import PackedInputs, chosen_trials
 from grader.declare.builtin_names import banned_names
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Check, Exercise, Mistake
 from grader.declare.lesson import Lesson
+from grader.explain.candidates import traits_of
 from grader.explain.defaults import asked_defaults
 from grader.explain.fingerprint import Fingerprint, alike, fingerprint
+from grader.explain.match import is_telling, print_of, says_little
+from grader.explain.seen import Seen
+from grader.judge.compare import flatten
 from grader.judge.planned_trial import PlannedTrial
 from grader.judge.reference_results import ReferenceResults
+from grader.records import Status
 
 
 class DraftAnswer(NamedTuple):
@@ -60,11 +64,39 @@ def drafted(lesson: Lesson, exercise: Exercise) -> Draft:
         told=json.loads(json.dumps(told)),  # as it is read again: tuples are lists, and keys are texts
         data=bytes(writer.data),
         right=tuple(fingerprint(results.expected(trial)) for trial in trials),
-        wrong=tuple(
-            DraftAnswer(mistake.name, mistake.hint, tuple(map(sorted, traits)) if any(traits) else (), prints)
-            for mistake, traits, prints in wrong_answers(exercise, trials, results)
-        ),
+        wrong=tuple(_wrong_answers(exercise, trials, results)),
     )
+
+
+def _wrong_answers(
+    exercise: Exercise, trials: Sequence[PlannedTrial], results: ReferenceResults
+) -> Iterator[DraftAnswer]:
+    """Yield the mistakes that an answer is compared with: those that some trial shows, and of two that none tells apart the first."""
+    right = [fingerprint(results.expected(trial)) for trial in trials]
+    known: list[tuple[Fingerprint, ...]] = []
+    for mistake in exercise.mistakes:
+        seen = [_seen(trial, mistake, results) for trial in trials]
+        prints = tuple(map(print_of, seen))
+        off = [not alike(*pair) for pair in zip(prints, right, strict=True)]
+        if not any(off):
+            continue
+        failed = seen[off.index(True)].check
+        failing = [trial for trial, is_off in zip(seen, off, strict=True) if is_off and trial.check == failed]
+        if is_telling(failing, failed) and any(all(map(alike, other, prints)) for other in known):
+            continue
+        known.append(prints)
+        # Where values say little, such as a yes or a no, the code must show signs of the mistake, too.
+        asked = all(trial.error for trial in failing) or says_little(failing, failed)
+        traits = traits_of(mistake) if asked else ()
+        yield DraftAnswer(mistake.name, mistake.hint, tuple(map(sorted, traits)) if any(traits) else (), prints)
+
+
+def _seen(trial: PlannedTrial, mistake: Mistake, results: ReferenceResults) -> Seen:
+    """Return what a mistake shows on a trial."""
+    came = results.wrong(trial, mistake)
+    got = dict(flatten(came.values)) if came.status is Status.OK else {}
+    expected = dict(flatten(results.expected(trial)))
+    return Seen(trial.check.name, False, got, expected, error=came.error, message=came.message)
 
 
 def settled(draft: Draft, unsure: Collection[tuple[str, int]]) -> PackedExercise:

@@ -14,10 +14,9 @@ import nbformat
 import pytest
 import torch
 
-from grader.build import exercise_digest as digests
+from grader.build import built as digests
 from grader.build import self_check_kept
-from grader.build.built import read_built
-from grader.build.exercise_digest import declared_in, exercise_digest
+from grader.build.built import declared_in, exercise_digest, read_built
 from grader.build.other_rounding import OtherRounding, unsure
 from grader.build.self_check_cell import SelfChecks, read_self_checks, self_check_source
 from grader.build.self_check_data import Reader
