@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterator
 from itertools import islice
 
-from grader.submission.code.source_names import cached_by_source, parse_statements, without_magics
+from grader.submission.code.source_names import cached_by_source, names_bound_by, parse_statements, without_magics
 
 # The last two run a network whose operators are named by texts.
 MODULES = frozenset("marshal ctypes cffi guest signal unittest onnx onnxruntime".split())
@@ -32,24 +32,13 @@ NAMES = frozenset(
     fork forkpty posix_spawn posix_spawnp Popen ProcessPoolExecutor create_subprocess_exec create_subprocess_shell
     """.split()
 )
-# (module, name): names that also mean something harmless.
+# Names that also mean something harmless, with their modules.
 OF_MODULES = frozenset(
-    {
-        ("inspect", "stack"),
-        ("inspect", "trace"),
-        ("multiprocessing", "Process"),
-        ("multiprocessing", "Pool"),
-        ("multiprocessing", "get_context"),
-        ("mp", "Process"),
-        ("mp", "Pool"),
-        ("mp", "get_context"),
-        ("torch", "library"),
-        ("cv2", "dnn"),
-        ("gc", "callbacks"),
-        ("gc", "enable"),
-        *(("os", f"{name}{how}") for name in ("spawnv", "spawnl") for how in ("", "e", "p", "pe")),
-        ("os", "system"),
-    }
+    """
+    inspect.stack inspect.trace multiprocessing.Process multiprocessing.Pool multiprocessing.get_context
+    mp.Process mp.Pool mp.get_context torch.library cv2.dnn gc.callbacks gc.enable os.system
+    os.spawnv os.spawnve os.spawnvp os.spawnvpe os.spawnl os.spawnle os.spawnlp os.spawnlpe
+    """.split()
 )
 PLACES = re.compile(r"/sandbox\b|/proc/(?:self|\d)|\bguest\.\w+")
 IN_BACKGROUND = re.compile(r"^[ \t]*(?:%%.*--bg\b|!.*(?:\bnohup\b|\bsetsid\b|[^&]&[ \t]*$))", re.MULTILINE)
@@ -77,8 +66,9 @@ def reaches(source: str) -> tuple[str, ...]:
     if IN_BACKGROUND.search(source):
         found["a process in the background"] = None
     nodes = [node for statement in parse_statements(without_magics(source)) or () for node in ast.walk(statement)]
-    libraries = LIBRARIES | {name for node in nodes for name in _imported(node)}
-    odd = any(map(_is_odd_text, nodes)) or any(map(_lists_names, nodes))
+    libraries = LIBRARIES.union(*(names_bound_by(node) for node in nodes if isinstance(node, ast.Import)))
+    # One of the names that `dir` lists can be picked without being written.
+    odd = any(_is_odd_text(node) or _calls(node, "dir", with_arguments=True) for node in nodes)
     asked = {id(part) for node in nodes for part in _asked_for_a_name(node)}
     for node in nodes:
         found.update(dict.fromkeys(_names(node)))
@@ -86,7 +76,8 @@ def reaches(source: str) -> tuple[str, ...]:
             found[node.attr] = None
         if _looks_up(node, libraries, odd=odd):
             found[PUT_TOGETHER] = None
-        if _is_all_names(node) and id(node) not in asked:
+        # From all names of the notebook one can be picked by what it does.
+        if _calls(node, "globals", "locals", "vars", with_arguments=False) and id(node) not in asked:
             found[ALL_NAMES] = None
         if _replaces(node, libraries):
             found[REPLACED] = None
@@ -102,12 +93,12 @@ def _names(node: ast.AST) -> Iterator[str]:
         case ast.ImportFrom(module=module, names=aliases):
             yield from _of_module(module or "")
             for alias in aliases:
-                if alias.name in NAMES or (module, alias.name) in OF_MODULES or _is_private(alias.name):
+                if alias.name in NAMES or f"{module}.{alias.name}" in OF_MODULES or _is_private(alias.name):
                     yield alias.name
         case ast.Attribute(attr=name, ctx=ast.Store()) if name.startswith("__") and name not in HARMLESS:
             yield f"{name} = …"
         case ast.Attribute(attr=name, value=value):
-            if name in NAMES or (isinstance(value, ast.Name) and (value.id, name) in OF_MODULES):
+            if name in NAMES or (isinstance(value, ast.Name) and f"{value.id}.{name}" in OF_MODULES):
                 yield name
         case ast.Name(id=name) | ast.FunctionDef(name=name):
             if name in NAMES:
@@ -134,14 +125,11 @@ def _is_private(name: str) -> bool:
     return name.startswith("_") and not name.startswith("__")
 
 
-def _is_all_names(node: ast.AST) -> bool:
-    """Tell whether a node is a call for all names of the notebook, from which one can be picked by what it does."""
-    return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id in ("globals", "locals", "vars")
-        and not node.args
-    )
+def _calls(node: ast.AST, *functions: str, with_arguments: bool) -> bool:
+    """Tell whether a node calls one of some functions by its name, with arguments or without."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        return False
+    return node.func.id in functions and bool(node.args) == with_arguments
 
 
 def _asked_for_a_name(node: ast.AST) -> list[ast.expr]:
@@ -151,13 +139,6 @@ def _asked_for_a_name(node: ast.AST) -> list[ast.expr]:
             return asked
         case ast.Subscript(value=asked) | ast.Attribute(value=asked, attr="get" | "pop" | "setdefault" | "update"):
             return [asked]
-    return []
-
-
-def _imported(node: ast.AST) -> list[str]:
-    """List the names that an import of whole modules binds."""
-    if isinstance(node, ast.Import):
-        return [alias.asname or alias.name.partition(".")[0] for alias in node.names]
     return []
 
 
@@ -186,11 +167,6 @@ def _looks_up(node: ast.AST, libraries: Collection[str], *, odd: bool) -> bool:
         case ast.Subscript(slice=name):
             return _is_put_together(name) and _hides_softmax(name)
     return False
-
-
-def _lists_names(node: ast.AST) -> bool:
-    """Tell whether a node lists the names that something has: one of them can be picked without being written."""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dir" and bool(node.args)
 
 
 def _replaces(node: ast.AST, libraries: Collection[str]) -> bool:

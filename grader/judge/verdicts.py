@@ -1,8 +1,9 @@
 """Judge the evidence of an exercise: which checks passed, how many points it earns, what is off."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 from torch import Tensor
 
@@ -29,6 +30,14 @@ class Judged:
     general: bool = False
 
 
+class Tried(NamedTuple):
+    """A trial, what came back for it, and how that was judged."""
+
+    trial: PlannedTrial
+    got: Evidence
+    found: Judged
+
+
 def judge(
     exercise: Exercise,
     planned: Sequence[PlannedTrial],
@@ -48,15 +57,14 @@ def judge(
         device: where the evidence was computed.
         cells: the cells of the notebook that ran, for messages that name a line.
     """
-    findings = {
-        trial.key: judge_trial(trial, _evidence_of(trial, evidence), reference_results, device, cells)
-        for trial in planned
-    }
-    slips = _slips(exercise, planned, findings, evidence, reference_results, device)
-    results = _judge_checks(exercise, planned, findings, slips, evidence)
+    tried: list[Tried] = []
+    for trial in planned:
+        got = evidence.get(trial.key, _never_came(trial))
+        tried.append(Tried(trial, got, judge_trial(trial, got, reference_results, device, cells)))
+    results = _judge_checks(exercise, tried, reference_results, device)
     points = sum(result.points for result in results)
     failing = next((result for result in results if result.outcome is not Outcome.PASSED), None)
-    failing_trials = [trial for trial in planned if failing and trial.check.name == failing.name]
+    worst = _worst([one for one in tried if failing and one.trial.check.name == failing.name])
     return Verdict(
         id=exercise.id,
         name=exercise.name,
@@ -65,55 +73,27 @@ def judge(
         points=points,
         max_points=exercise.points,
         message=failing.message if failing else "",
-        excerpt=_worst(failing_trials, findings)[1].excerpt,
+        excerpt=worst.found.excerpt if worst else "",
         review=exercise.review if failing else "",
         checks=tuple(results),
-        heatmaps=tuple(_heatmaps(planned, evidence, reference_results)),
-        notes=(NOTE,) if any(result.points for result in results if result.name in slips) else (),
-    )
-
-
-def _slips(
-    exercise: Exercise,
-    planned: Sequence[PlannedTrial],
-    findings: Mapping[str, Judged],
-    evidence: Mapping[str, Evidence],
-    reference_results: ReferenceResults,
-    device: str,
-) -> frozenset[str]:
-    """Return the names of the checks that fail because of one slip alone."""
-    failing: dict[str, list[tuple[PlannedTrial, Evidence]]] = {}
-    for trial in planned:
-        if findings[trial.key].outcome is not Outcome.PASSED:
-            failing.setdefault(trial.check.name, []).append((trial, _evidence_of(trial, evidence)))
-    return frozenset(
-        name
-        for name, trials in failing.items()
-        if all(findings[trial.key].outcome is Outcome.FAILED for trial, _ in trials)
-        and is_slip(exercise, trials, reference_results, device)
+        heatmaps=tuple(_heatmaps(tried, reference_results)),
+        notes=(NOTE,) if any(one.points and one.outcome is not Outcome.PASSED for one in results) else (),
     )
 
 
 def _judge_checks(
-    exercise: Exercise,
-    planned: Sequence[PlannedTrial],
-    findings: Mapping[str, Judged],
-    slips: Collection[str],
-    evidence: Mapping[str, Evidence],
+    exercise: Exercise, tried: Sequence[Tried], reference_results: ReferenceResults, device: str
 ) -> list[CheckResult]:
-    """Return the result of each check. A check earns points only if all checks that it needs earned some.
-
-    Args:
-        findings: the result of each trial, by the trial's key.
-        slips: the names of the checks that fail because of one slip alone.
-    """
+    """Return the result of each check. A check earns points only if all checks that it needs earned some."""
     earned: set[str] = set()
     results = []
     for check in exercise.checks:
-        trials = [trial for trial in planned if trial.check is check]
-        seconds = sum(_evidence_of(trial, evidence).seconds for trial in trials)
-        result = replace(_judge_check(check, trials, findings), seconds=round(seconds, 4))
-        share = 1.0 if result.outcome is Outcome.PASSED else KEEPS if check.name in slips else 0.0
+        of_check = [one for one in tried if one.trial.check is check]
+        result = _judge_check(check, of_check)
+        share = 1.0 if result.outcome is Outcome.PASSED else 0.0
+        failing = [one for one in of_check if one.found.outcome is not Outcome.PASSED]
+        if failing and all(one.found.outcome is Outcome.FAILED for one in failing):
+            share = KEEPS if is_slip(exercise, [one[:2] for one in failing], reference_results, device) else 0.0
         if share and set(check.needs) <= earned:
             earned.add(check.name)
             result = replace(result, points=share * check.points)
@@ -134,14 +114,12 @@ def _outcome(results: Sequence[CheckResult], points: float) -> Outcome:
     return Outcome.FAILED if outcome is not Outcome.PASSED and points > 0 else outcome
 
 
-def _evidence_of(trial: PlannedTrial, evidence: Mapping[str, Evidence]) -> Evidence:
-    """Return the evidence for a trial; if none came back, the evidence that an undefined name would give."""
-    missing = Evidence(key=trial.key, status=Status.RAISED, error="NameError", message=_never_came(trial))
-    return evidence.get(trial.key, missing)
+def _never_came(trial: PlannedTrial) -> Evidence:
+    """Return what stands for a trial without evidence: what an undefined name would give."""
+    return Evidence(key=trial.key, status=Status.RAISED, error="NameError", message=_not_defined(trial))
 
 
-def _never_came(trial: PlannedTrial) -> str:
-    """Return the message where a trial has no evidence."""
+def _not_defined(trial: PlannedTrial) -> str:
     return f"{trial.exercise.name} is not defined"
 
 
@@ -168,7 +146,7 @@ def _judge_exception(
     trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults, cells: NotebookCells
 ) -> Judged:
     """Judge a trial that raised: say whether the answer is there, and else on which line of it what happened."""
-    if _is_unsolved(got):
+    if is_stubs_own(got.error, got.message):
         return Judged(Outcome.MISSING, "not solved yet", general=True)
     cell = answer_cell(trial.exercise.id)
     # Where a line of the student's is known, the answer ran, and another name was missing.
@@ -180,12 +158,10 @@ def _judge_exception(
                 outcome = known.outcome if asked else Outcome.FAILED
                 return Judged(outcome, message, known.excerpt, general=True)
             if asked:
-                return Judged(Outcome.MISSING, f"{trial.exercise.name} is not defined", general=True)
-        elif got.message == _never_came(trial):
+                return Judged(Outcome.MISSING, _not_defined(trial), general=True)
+        elif got.message == _not_defined(trial):
             return Judged(Outcome.MISSING, got.message, general=True)
-    if (
-        trial.check.judge is None
-    ):  # with a judge of its own, the reference may lack what the probe takes: a trained model
+    if trial.check.judge is None:  # else the reference may lack what the probe takes: a trained model
         right = reference_results.right(trial)
         if right.status is not Status.OK:
             return Judged(Outcome.FAULT, f"the reference raised {right.error}: {right.message}")
@@ -200,12 +176,8 @@ def was_called(trial: PlannedTrial, got: Evidence) -> bool:
     if got.status is not Status.RAISED:
         return got.status is Status.OK
     undefined = got.error == "NameError" and not got.place.cell
-    return not _is_unsolved(got) and not (undefined and any(f"'{name}'" in got.message for name in trial.takes))
-
-
-def _is_unsolved(got: Evidence) -> bool:
-    """Tell whether the stub raised."""
-    return is_stubs_own(got.error, got.message)
+    unsolved = is_stubs_own(got.error, got.message)
+    return not unsolved and not (undefined and any(f"'{name}'" in got.message for name in trial.takes))
 
 
 def _judge_values(trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults, device: str) -> Judged:
@@ -221,49 +193,41 @@ def _judge_values(trial: PlannedTrial, got: Evidence, reference_results: Referen
     return Judged(Outcome.PASSED) if finding.passed else Judged(Outcome.FAILED, finding.message)
 
 
-def _worst(trials: Sequence[PlannedTrial], findings: Mapping[str, Judged]) -> tuple[PlannedTrial | None, Judged]:
-    """Return the trial that decides about a check, and its result: the first that did not pass, a FAULT first."""
-    failed = [(trial, findings[trial.key]) for trial in trials if findings[trial.key].outcome is not Outcome.PASSED]
-    faults = [entry for entry in failed if entry[1].outcome is Outcome.FAULT]
-    return next(iter(faults or failed), (None, Judged(Outcome.PASSED)))
+def _worst(tried: Sequence[Tried]) -> Tried | None:
+    """Return the trial that decides about a check: the first that did not pass, a FAULT first; None if all passed."""
+    failed = [one for one in tried if one.found.outcome is not Outcome.PASSED]
+    faults = [one for one in failed if one.found.outcome is Outcome.FAULT]
+    return next(iter(faults or failed), None)
 
 
-def _judge_check(check: Check, trials: Sequence[PlannedTrial], findings: Mapping[str, Judged]) -> CheckResult:
-    """Return the result of one check over all its trials, without points.
-
-    Args:
-        findings: the result of each trial, by the trial's key.
-    """
-    trial, worst = _worst(trials, findings)
-    if not trials:  # nothing was asked, so nothing was shown
-        worst = Judged(Outcome.FAULT, f"no trial of the check {check.name!r} was drawn")
-    message = worst.message if trial is None or worst.general else f"{trial.trial.describe}: {worst.message}"
+def _judge_check(check: Check, tried: Sequence[Tried]) -> CheckResult:
+    """Return the result of one check over all its trials, without points."""
+    worst = _worst(tried)
+    found = worst.found if worst else Judged(Outcome.PASSED)
+    if not tried:  # nothing was asked, so nothing was shown
+        found = Judged(Outcome.FAULT, f"no trial of the check {check.name!r} was drawn")
     return CheckResult(
         name=check.name,
         title=check.title,
-        outcome=worst.outcome,
+        outcome=found.outcome,
         points=0.0,
         max_points=check.points,
-        message=message,
-        trials=len(trials),
+        message=f"{worst.trial.trial.describe}: {found.message}" if worst and not found.general else found.message,
+        trials=len(tried),
+        seconds=round(sum(one.got.seconds for one in tried), 4),
     )
 
 
-def _heatmaps(
-    planned: Sequence[PlannedTrial], evidence: Mapping[str, Evidence], reference_results: ReferenceResults
-) -> Iterator[Heatmap]:
+def _heatmaps(tried: Sequence[Tried], reference_results: ReferenceResults) -> Iterator[Heatmap]:
     """Yield the attention maps of public trials beside the reference's, if the shapes agree."""
-    for trial in planned:
-        got, name = _evidence_of(trial, evidence), trial.check.map
+    for trial, got, _ in tried:
+        name = trial.check.map
         if not (trial.public and name and got.status is Status.OK):
             continue
         weights, right = got.values.get(name), reference_results.right(trial).values.get(name)
-        if (
-            isinstance(weights, Tensor)
-            and isinstance(right, Tensor)
-            and weights.shape == right.shape
-            and right.ndim >= 2
-        ):
+        if not isinstance(weights, Tensor) or not isinstance(right, Tensor):
+            continue
+        if weights.shape == right.shape and right.ndim >= 2:
             yield Heatmap(title=trial.trial.describe, got=_rows(weights), expected=_rows(right))
 
 
