@@ -86,9 +86,8 @@ def _may_call(lesson: Lesson, exercise: Exercise) -> list[str]:
 
 def _reaching(answers: Mapping[str, str], own: Sequence[str]) -> list[Flag]:
     """Flag the answers, and the student's own cells, that reach into the interpreter, the sandbox or other processes."""
-    found: list[tuple[str | None, tuple[str, ...]]]
-    found = [(exercise, reaches(source)) for exercise, source in answers.items()]
-    found.append((None, tuple(dict.fromkeys(what for source in own for what in reaches(source)))))
+    of_own = dict.fromkeys(what for source in own for what in reaches(source))
+    found = [*((exercise, reaches(source)) for exercise, source in answers.items()), (None, of_own)]
     return [Flag(kind="reaches-inside", exercise=exercise, detail=", ".join(what)) for exercise, what in found if what]
 
 

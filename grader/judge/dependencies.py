@@ -22,13 +22,10 @@ def mentioned_exercises(lesson: Lesson, source: str, defined: Mapping[str, froze
 
 def foundations(lesson: Lesson, id: str) -> frozenset[str]:
     """Return the ids of all exercises that an exercise builds on, directly or through others."""
-    below: set[str] = set()
-    stack: list[str] = list(lesson.exercise(id).builds_on)
-    while stack:
-        foundation = stack.pop()
-        if foundation not in below:
-            below.add(foundation)
-            stack += lesson.exercise(foundation).builds_on
+    below = {*lesson.exercise(id).builds_on}
+    for exercise in reversed(lesson.exercises):  # each builds on earlier ones alone
+        if exercise.id in below:
+            below.update(exercise.builds_on)
     return frozenset(below)
 
 

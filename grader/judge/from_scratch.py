@@ -9,7 +9,6 @@ name. Comments and other strings may mention the built-in, and other exercises m
 import ast
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from types import MappingProxyType
 
 from grader.declare.builtin_names import ATTENTION_OPERATORS, HEAD_OPERATORS, BuiltIn, banned_names, operators
 from grader.declare.exercise import Exercise
@@ -26,7 +25,7 @@ def ran_builtins(
     exercise: Exercise,
     builtin_calls: Iterable[tuple[str, str]],
     flagged: Mapping[str, Collection[str | BuiltIn]],
-    may_call: Mapping[str, str] = MappingProxyType({}),
+    may_call: Mapping[str, str] = {},
 ) -> tuple[str, ...]:
     """List the banned built-ins that ran while an exercise was probed, by the names that students know.
 
@@ -84,10 +83,7 @@ def used_builtins(exercise: Exercise, answer: str, others: Sequence[str] = ()) -
         others: sources of the cells that the student added. A helper in them counts if the answer mentions
             it, or if another helper that counts mentions it. Answers to other exercises do not count.
     """
-    banned = banned_names(exercise.bans)
-    if not banned:
-        return ()
-    return mentions(answer, banned, others)
+    return mentions(answer, banned_names(exercise.bans), others) if exercise.bans else ()
 
 
 def imported_course(answer: str, others: Sequence[str] = ()) -> tuple[str, ...]:
@@ -138,11 +134,7 @@ def same_definitions(answer: str, given: str, names: Sequence[str]) -> bool:
 
 @cached_by_source
 def _definition_dumps(source: str) -> Mapping[str, str]:
-    """Map each function and class to a dump of its syntax tree, without docstrings and annotations.
-
-    Only definitions at the top level of the cell, or directly inside an `if` there (as in a carry-on cell),
-    are in it.
-    """
+    """Map each function and class at the top level, or in an `if` there as in a carry-on cell, to its tree without docs."""
     dumps = {}
     for statement in statements(source):
         for node in [statement, *(statement.body if isinstance(statement, ast.If) else ())]:

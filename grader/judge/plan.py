@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
 from grader.declare.sampler import InputSampler, PublicSampler
 from grader.declare.trial import Trial
@@ -24,12 +25,7 @@ def plan_exercise(
         submission_sha256: the digest of the submission's content.
         run_seed: the seed of the notebook's run, from which a training starts.
     """
-    trials = [
-        trial
-        for check in exercise.checks
-        for public in (True, False)
-        for trial in _draw(exercise, check, public, None if public else (secret, submission_sha256), run_seed)
-    ]
+    trials = list(_draw(exercise, (secret, submission_sha256), run_seed))
     return (*trials, *_once_more(trials))
 
 
@@ -52,38 +48,40 @@ def draw_ahead(lesson: Lesson) -> None:
 
 def examples(exercise: Exercise) -> tuple[PlannedTrial, ...]:
     """Draw the public trials of one exercise."""
-    return tuple(trial for check in exercise.checks for trial in _draw(exercise, check, True))
+    return tuple(_draw(exercise, kinds=("public",)))
 
 
 def shown(exercise: Exercise) -> tuple[PlannedTrial, ...]:
     """Draw the trials of the self-check in the notebook: the public ones, and hidden ones with public numbers."""
-    return tuple(
-        trial for check in exercise.checks for public in (True, False) for trial in _draw(exercise, check, public, None)
-    )
+    return tuple(_draw(exercise))
 
 
 def _draw(
-    exercise: Exercise, check: Check, public: bool, seed: tuple[str, ...] | None = None, run_seed: int = 0
+    exercise: Exercise,
+    seed: tuple[str, ...] | None = None,
+    run_seed: int = 0,
+    kinds: tuple[str, ...] = ("public", "hidden"),
 ) -> Iterator[PlannedTrial]:
-    """Draw the public trials, or else the hidden trials, of one check.
+    """Draw the trials of each check.
 
     Args:
-        seed: what seeds the inputs besides the trial's key; None: they are public.
+        seed: what seeds the inputs of hidden trials besides the trial's key; None: they are public.
         run_seed: what a check on a trained object gets as the input "seed": the notebook's own word does not count.
     """
-    kind = "public" if public else "hidden"
-    for index, trial in enumerate(check.examples if public else check.trials):
-        key = f"{exercise.id}/{check.name}/{kind}/{index}"
-        inputs = _public_inputs(trial, key) if seed is None else trial.draw(InputSampler(*seed, key))
-        yield PlannedTrial(
-            key=key,
-            exercise=exercise,
-            check=check,
-            trial=trial,
-            public=public,
-            inputs=inputs if check.verified is None else {**inputs, "seed": run_seed},
-            cell=check.at or answer_cell(exercise.id),
-        )
+    for check, kind in product(exercise.checks, kinds):
+        public = kind == "public"
+        for index, trial in enumerate(check.examples if public else check.trials):
+            key = f"{exercise.id}/{check.name}/{kind}/{index}"
+            inputs = _public_inputs(trial, key) if public or seed is None else trial.draw(InputSampler(*seed, key))
+            yield PlannedTrial(
+                key=key,
+                exercise=exercise,
+                check=check,
+                trial=trial,
+                public=public,
+                inputs=inputs if check.verified is None else {**inputs, "seed": run_seed},
+                cell=check.at or answer_cell(exercise.id),
+            )
 
 
 # Public inputs by key, with the trial that drew them. They are the same for every submission, and drawing them takes longer than
