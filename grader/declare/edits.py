@@ -107,24 +107,34 @@ def _source(right: Any) -> str:
     return "".join(lines)
 
 
+def headed(text: str, head: re.Pattern[str], where: str, what: str) -> list[tuple[re.Match[str], list[str]]]:
+    """Split a text into parts: each begins with a line that a pattern matches, and has indented lines below it.
+
+    Raises:
+        DeclarationError: a line is neither; it is said where, and what was expected.
+    """
+    found: list[tuple[re.Match[str], list[str]]] = []
+    for line in textwrap.dedent(text).strip().splitlines():
+        if match := head.fullmatch(line):
+            found.append((match, []))
+        elif not found or not line.startswith(" "):
+            raise DeclarationError(f"{where}{line!r} is no {what}")
+        else:
+            found[-1][1].append(line.strip())
+    return found
+
+
 def _written(right: str, text: str) -> Iterator[_Written]:
     """Yield the mistakes of a text as they are written."""
-    found: _Written | None = None
-    for line in textwrap.dedent(text).strip().splitlines():
-        rest = line.strip()
-        if head := HEAD.fullmatch(line):
-            if found:
-                yield found
-            found = _Written(head["name"], bool(head["slip"]), [head["hint"]], [], [], [])
-        elif found is None or not line.startswith(" "):
-            raise DeclarationError(f"edits of {right}: {line!r} is no `name: hint`")
-        elif rest.startswith(("+ ", "= ")):
-            (found.first if rest[0] == "+" else found.back).append(rest[2:])
-        elif ARROW.search(line):
-            found.changes.append(ARROW.split(rest, maxsplit=1))
-        else:
-            found.hint.append(rest)
-    if found:
+    for head, lines in headed(text, HEAD, f"edits of {right}: ", "`name: hint`"):
+        found = _Written(head["name"], bool(head["slip"]), [head["hint"]], [], [], [])
+        for line in lines:
+            if line.startswith(("+ ", "= ")):
+                (found.first if line[0] == "+" else found.back).append(line[2:])
+            elif ARROW.search(line):
+                found.changes.append(ARROW.split(line, maxsplit=1))
+            else:
+                found.hint.append(line)
         yield found
 
 

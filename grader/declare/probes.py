@@ -1,7 +1,7 @@
 """Probes that most exercises share: call a function, call a layer, look at gradients and side effects.
 
 They are sent to the sandbox as source text, together with the functions of the declaration that they call. Nothing here
-knows an answer: a probe only calls what the student wrote and returns what came back.
+knows an answer: a probe only calls what the student wrote and returns what came back. What cannot be looked at raises WrongForm.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,10 +12,7 @@ from torch import Tensor, nn
 
 
 class WrongForm(Exception):
-    """What came back cannot be looked at any further: another number of values, no tensor, no such parameter.
-
-    The text is a finding about the answer, and the student reads it as such, not as an exception.
-    """
+    """What came back cannot be looked at any further; the text is a finding, and the student reads it as such."""
 
 
 # ---------------------------------------------------------------- functions
@@ -64,11 +61,7 @@ def as_array(value: Any) -> Any:
 
 
 def from_array(value: Any) -> Any:
-    """Return a NumPy array as a tensor, a single number of NumPy's as Python's, and anything else as it is.
-
-    Raises:
-        WrongForm: the array holds objects, not numbers.
-    """
+    """Return a NumPy array as a tensor, a single number of NumPy's as Python's, and anything else as it is."""
     if type(value).__module__.partition(".")[0] != "numpy":
         return value
     if not hasattr(value, "__array__") or not value.shape:
@@ -137,11 +130,7 @@ def zero_others(layer: nn.Module, weights: Mapping[str, Tensor]) -> nn.Module:
 
 
 def load(layer: nn.Module, weights: Mapping[str, Tensor]) -> nn.Module:
-    """Put our weights into a layer, by parameter name ("W_Q.weight"), and give it their dtype and device.
-
-    Raises:
-        WrongForm: the layer is no module, or has not these parameters.
-    """
+    """Put our weights into a layer, by parameter name ("W_Q.weight"), and give it their dtype and device."""
     as_module(layer)
     if not weights:
         return layer
@@ -159,22 +148,14 @@ def load(layer: nn.Module, weights: Mapping[str, Tensor]) -> nn.Module:
 
 
 def as_module(layer: Any) -> nn.Module:
-    """Return a layer that must be a module.
-
-    Raises:
-        WrongForm: it is none.
-    """
+    """Return a layer that must be a module."""
     if not isinstance(layer, nn.Module):
         raise WrongForm(f"{type(layer).__name__} is no nn.Module")
     return layer
 
 
 def part_of(layer: nn.Module, path: str) -> Tensor:
-    """Return a layer's parameter or buffer by its name, as "W_Q.weight".
-
-    Raises:
-        WrongForm: the layer has none of this name; the text lists what it has.
-    """
+    """Return a layer's parameter or buffer by its name, as "W_Q.weight"; where there is none, say what the layer has."""
     owner: Any = layer
     where = "your layer"
     *parts, last = path.split(".")
@@ -193,11 +174,7 @@ def part_of(layer: nn.Module, path: str) -> Tensor:
 
 
 def learned(layer: nn.Module, names: Iterable[str]) -> dict[str, Tensor]:
-    """Return parameters of a layer by name.
-
-    Raises:
-        WrongForm: one is no parameter, or two of the names stand for one parameter.
-    """
+    """Return parameters of a layer by name; each must be one of its own, which learns."""
     found: dict[str, Tensor] = {}
     for name in names:
         parameter = part_of(layer, name)
@@ -214,21 +191,13 @@ def learned(layer: nn.Module, names: Iterable[str]) -> dict[str, Tensor]:
 
 
 def named(returned: Any, names: list[str | None]) -> dict[str, Any]:
-    """Give what a call returned its names: one value, or a pair. A value whose name is None is left out.
-
-    Raises:
-        WrongForm: two names are given, and no pair came back.
-    """
+    """Give what a call returned its names: one value, or a pair. A value whose name is None is left out."""
     values = pair(returned, names) if len(names) == 2 else [returned]
     return {name: value for name, value in zip(names, values, strict=True) if name is not None}
 
 
 def pair(returned: Any, names: Sequence[str | None] = ("output", "weights")) -> tuple[Any, Any]:
-    """Return a pair, whether tuple, list or named tuple.
-
-    Raises:
-        WrongForm: it is no pair.
-    """
+    """Return what must be a pair, whether tuple, list or named tuple."""
     if isinstance(returned, (tuple, list)) and len(returned) == 2:
         return returned[0], returned[1]
     several = isinstance(returned, (tuple, list)) and len(returned) != 1
@@ -238,11 +207,7 @@ def pair(returned: Any, names: Sequence[str | None] = ("output", "weights")) -> 
 
 
 def as_tensor(value: Any, name: str) -> Tensor:
-    """Return a value that must be a tensor.
-
-    Raises:
-        WrongForm: it is none. Whatever our arithmetic raised instead would look like the student's.
-    """
+    """Return a value that must be a tensor: whatever our arithmetic raised instead would look like the student's."""
     if not isinstance(value, Tensor):
         came = "nothing" if value is None else type(value).__name__
         raise WrongForm(f"{name}: {came} came back, a tensor is asked for")
@@ -250,11 +215,7 @@ def as_tensor(value: Any, name: str) -> Tensor:
 
 
 def as_number(value: Any, name: str) -> float:
-    """Return a number that may be a float or a tensor of one number.
-
-    Raises:
-        WrongForm: it is neither.
-    """
+    """Return what must be a number: a float, or a tensor of one number."""
     one = isinstance(value, Tensor) and value.numel() == 1 and not value.is_complex()
     if not one and not isinstance(value, (int, float)):
         came = f"shape {tuple(value.shape)}" if isinstance(value, Tensor) else type(value).__name__
@@ -302,9 +263,6 @@ def purity_and_gradients(
     Returns:
         What `side_effects` reports, and where the inputs are unchanged: the outputs, and "gradient of NAME" for each
         input and parameter (None where none reaches it).
-
-    Raises:
-        WrongForm: an output is no tensor, or not of the shape of its direction.
     """
     tensors = {name: value for name, value in inputs.items() if isinstance(value, Tensor)}
     effects = effects_of(call, inputs)
@@ -328,11 +286,7 @@ def purity_and_gradients(
 
 
 def along(output: Any, direction: Tensor, name: str) -> Tensor:
-    """Return an output that must have the shape of its direction.
-
-    Raises:
-        WrongForm: it has another, or is no tensor.
-    """
+    """Return an output that must be a tensor of the shape of its direction."""
     if as_tensor(output, name).shape != direction.shape:
         raise WrongForm(f"{name}: shape {tuple(output.shape)}, expected {tuple(direction.shape)}")
     return output
@@ -355,11 +309,7 @@ def effects_of(call: Callable[..., Any], inputs: Mapping[str, Any]) -> dict[str,
 
 
 def side_effects(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """Compare tensors with what they were before a call.
-
-    Returns:
-        "inputs unchanged", and where that is false: "changed", the names of the tensors that the call changed.
-    """
+    """Compare tensors with what they were before a call; "changed" lists the names of those that the call changed."""
 
     def same(one: Tensor, other: Tensor) -> bool:
         return one.shape == other.shape and one.dtype == other.dtype and torch.equal(one, other)

@@ -4,7 +4,7 @@ They are a mistake that no exercise lists, and a probe whose inputs cannot be dr
 """
 
 import inspect
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from grader.declare.errors import DeclarationError
@@ -22,9 +22,14 @@ def validate(lesson: Lesson, modules: Mapping[str, Mapping[str, Any]]) -> None:
     Raises:
         DeclarationError: one line that names the module and the mistake.
     """
+    listed = {id(found) for exercise in lesson.exercises for found in exercise.mistakes}
     for module, namespace in modules.items():
-        for problem in _forgotten_mistakes(lesson, namespace):
-            raise DeclarationError(f"{lesson.assignment}: {module}: {problem}")
+        for marked in mistakes_in(namespace):
+            if id(marked) not in listed:
+                raise DeclarationError(
+                    f"{lesson.assignment}: {module}: mistake {marked.name} replaces {', '.join(marked.replaces)}, "
+                    "but no exercise lists it"
+                )
 
 
 def validate_probes(lesson: Lesson) -> None:
@@ -38,19 +43,18 @@ def validate_probes(lesson: Lesson) -> None:
     """
     for exercise in lesson.exercises:
         for check in exercise.checks:
+            where = f"{lesson.assignment}: exercise {exercise.id}, checks:"
             try:
                 inputs = check.trials[0].draw(InputSampler(exercise.id, check.name))
             except Exception as error:  # it is the declaration's own code, which may raise anything
-                raise DeclarationError(
-                    f"{lesson.assignment}: exercise {exercise.id}, checks: the inputs of {check.name!r} cannot be drawn "
-                    f"({type(error).__name__}: {error})"
-                ) from error
+                said = f"({type(error).__name__}: {error})"
+                raise DeclarationError(f"{where} the inputs of {check.name!r} cannot be drawn {said}") from error
             for name, value in inputs.items():
                 if type(value).__module__.partition(".")[0] == "numpy":
                     raise DeclarationError(
-                        f"{lesson.assignment}: exercise {exercise.id}, checks: {check.name!r} draws {name!r} as an array of "
-                        "NumPy. Draw a tensor, and let the probe make an array of it, as `call_with_arrays` does, or declare "
-                        "the exercise by its shapes (grader/declare/short_form.py)"
+                        f"{where} {check.name!r} draws {name!r} as an array of NumPy. Draw a tensor, and let the probe make "
+                        "an array of it, as `call_with_arrays` does, or declare the exercise by its shapes "
+                        "(grader/declare/short_form.py)"
                     )
             refuse_unknown_names(lesson, exercise, check, inputs.keys())
 
@@ -71,11 +75,3 @@ def refuse_unknown_names(lesson: Lesson, exercise: Exercise, check: Check, input
                 f"{lesson.assignment}: exercise {exercise.id}, checks: {check.name!r} asks for {name!r}, which is "
                 f"neither an input ({', '.join(inputs)}) nor a name that the lesson defines or gives"
             )
-
-
-def _forgotten_mistakes(lesson: Lesson, namespace: Mapping[str, Any]) -> Iterable[str]:
-    """Yield a message for each definition that `mistake` marks and no exercise lists."""
-    listed = {id(found) for exercise in lesson.exercises for found in exercise.mistakes}
-    for marked in mistakes_in(namespace):
-        if id(marked) not in listed:
-            yield f"mistake {marked.name} replaces {', '.join(marked.replaces)}, but no exercise lists it"

@@ -19,7 +19,6 @@
 
 import ast
 import re
-import textwrap
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -27,7 +26,7 @@ from typing import Any, NamedTuple
 import torch
 
 from grader.declare.builtin_names import BuiltIn
-from grader.declare.edits import edits
+from grader.declare.edits import edits, headed
 from grader.declare.errors import DeclarationError
 from grader.declare.exercise import Check, Exercise, Mistake, reference_problems
 from grader.declare.standard_checks import DrawInputs, StandardChecks
@@ -82,7 +81,9 @@ def written_exercise(
         DeclarationError: a line cannot be read, or there are details of a check that is not there.
     """
     id, title = id_and_title(heading)
-    references = _references(id, reference)
+    references = reference if isinstance(reference, tuple) else (reference,)
+    for problem in reference_problems(references):
+        raise DeclarationError(f"exercise {id}, {problem}")
     standard = StandardChecks(reference=references[0], returns=returns, draw=draw, zero_others=zero_others)
     try:
         made = (*_checks(standard, checks, probe, details or {}), *also)
@@ -102,27 +103,11 @@ def written_exercise(
 
 
 def id_and_title(heading: str) -> tuple[str, str]:
-    """Split a heading.
-
-    Raises:
-        DeclarationError: it does not begin with an id.
-    """
+    """Split a heading into the id, with which it must begin, and the title."""
     id, _, title = heading.partition(" ")
     if not title or not id[:1].isdigit():
         raise DeclarationError(f"exercise {heading!r}: begin the heading with the id, as in '1.1 Means of rows'")
     return id, title
-
-
-def _references(id: str, reference: Any) -> tuple[Any, ...]:
-    """Return the right definitions, one or several, in a tuple.
-
-    Raises:
-        DeclarationError: one is none.
-    """
-    references = reference if isinstance(reference, tuple) else (reference,)
-    for problem in reference_problems(references):
-        raise DeclarationError(f"exercise {id}, {problem}")
-    return references
 
 
 def _checks(
@@ -145,40 +130,22 @@ def _checks(
 
 def _written(text: str) -> Iterator[_Written]:
     """Yield the checks of a text as they are written."""
-    found: _Written | None = None
-    for line in textwrap.dedent(text).strip().splitlines():
-        line = re.sub(r"  +#.*", "", line)
-        if head := HEAD.fullmatch(line):
-            if found:
-                yield found
-            found = _Written(head["name"], _points(head["points"]), _needs(head["needs"]), head["title"] or "", [], [])
-        elif found is None or not line.startswith(" "):
-            raise DeclarationError(f"{line!r} is no `name points: title`, and no trial of a check")
-        else:
-            public, rest = line.strip().startswith(PUBLIC), line.strip().removeprefix(PUBLIC)
-            (found.examples if public else found.trials).extend(map(read_sizes, rest.split("; ")))
-    if found:
+    text = re.sub(r"  +#.*", "", text)
+    for head, lines in headed(text, HEAD, "", "`name points: title`, and no trial of a check"):
+        needs = tuple(head["needs"].split(", ")) if head["needs"] else None
+        points = float(head["points"]) if "." in head["points"] else int(head["points"])
+        found = _Written(head["name"], points, () if needs == ("nothing",) else needs, head["title"] or "", [], [])
+        for line in lines:
+            sizes = found.examples if line.startswith(PUBLIC) else found.trials
+            sizes.extend(map(read_sizes, line.removeprefix(PUBLIC).split("; ")))
         yield found
-
-
-def _points(text: str) -> float:
-    return float(text) if "." in text else int(text)
-
-
-def _needs(text: str | None) -> tuple[str, ...] | None:
-    """Return the names after the word `after`; None where there are none."""
-    return None if text is None else () if text == "nothing" else tuple(text.split(", "))
 
 
 # ---------------------------------------------------------------- the sizes of a trial, from the words in which students read them
 
 
 def read_sizes(text: str) -> dict[str, Any]:
-    """Return the sizes that `describe` puts into these words.
-
-    Raises:
-        DeclarationError: it would put them into others.
-    """
+    """Return the sizes that `describe` puts into these words, and into no others."""
     sizes = dict(_read_size(part) for part in re.split(f", {NOT_IN_BRACKETS}", text))
     if describe(sizes) != text:
         raise DeclarationError(f"the trial {text!r} would read {describe(sizes)!r}: write it so, or mend the sizes")
