@@ -45,17 +45,22 @@ def question_cells(id: str, source: str, lesson: Lesson) -> list[NotebookNode]:
     begin, end = SOLUTION
     inside = "\n".join((begin, "**Mark scheme.**", "", scheme[1].strip(), "", end))
     written = nbformat.v4.new_markdown_cell(with_question_marker(id, inside), id=written_cell(id))
-    written.metadata["nbgrader"] = {
-        "grade": True,
-        "grade_id": written_cell(id),
-        "locked": False,
-        "points": points,
-        "schema_version": 3,
-        "solution": True,
-        "task": False,
-    }
+    written.metadata["nbgrader"] = nbgrader_metadata(written_cell(id), solution=True, points=points)
     written.metadata[QUESTION_TITLE] = title
     return [nbformat.v4.new_markdown_cell(text, id=question_cell(id)), written]
+
+
+def nbgrader_metadata(grade_id: str, *, solution: bool, points: float | None = None) -> dict:
+    """Return nbgrader's metadata of a cell; one with a solution can be written in, and one with points is graded."""
+    metadata = {
+        "grade": points is not None,
+        "grade_id": grade_id,
+        "locked": not solution,
+        "schema_version": 3,
+        "solution": solution,
+        "task": False,
+    }
+    return metadata if points is None else {**metadata, "points": points}
 
 
 def title_of(source: str) -> str:

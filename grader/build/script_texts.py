@@ -5,8 +5,6 @@ from collections.abc import Iterable, Mapping
 from math import ceil
 from pathlib import Path
 
-from nbformat import NotebookNode
-
 from grader.build.errors import BuildError
 from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
@@ -89,16 +87,15 @@ def with_glossary(text: str, root: Path) -> str:
     return GLOSSARY_PLACE.sub(lambda _: folded, text)
 
 
-def with_reading_time(text: str, cells: Iterable[NotebookNode]) -> str:
+def with_reading_time(text: str, texts: Iterable[str]) -> str:
     """Put the minutes in the place of `<!-- minutes to read -->`, or of `<!-- minutes to read up to "## Practice" -->`.
 
     Args:
-        cells: all cells of the lesson's script.
+        texts: of all cells of the lesson's script.
 
     Raises:
         ValueError: no text has the heading.
     """
-    texts = [cell.source for cell in cells if cell.cell_type == "markdown"]
     return MINUTES_PLACE.sub(lambda match: str(minutes_to_read(texts, match["heading"])), text)
 
 

@@ -7,7 +7,6 @@ lesson", lists the markers; CONTRIBUTING.md shows how to add an exercise.
 import base64
 import re
 from collections import Counter
-from copy import deepcopy
 from pathlib import Path
 
 import jupytext
@@ -16,7 +15,7 @@ from nbformat import NotebookNode
 
 from grader.build.errors import BuildError
 from grader.build.provided import inline, title_of
-from grader.build.questions import question_cells
+from grader.build.questions import nbgrader_metadata, question_cells
 from grader.build.questions import title_of as question_title
 from grader.build.script_checks import check_against_script, check_what_students_read, without_directives
 from grader.build.script_texts import with_glossary, with_points_table, with_reading_time
@@ -41,7 +40,6 @@ from grader.submission.cells import (
 
 MARKERS = {marker.value for marker in ScriptMarker}
 UNNAMED = "unnamed"  # a cell's id until `_name_cells` replaces it
-SCHEMA = 3  # version of nbgrader's cell metadata
 
 
 def solution_notebook(script: Path, lesson: Lesson, root: Path, tools: str) -> NotebookNode:
@@ -63,12 +61,11 @@ def solution_notebook(script: Path, lesson: Lesson, root: Path, tools: str) -> N
         if ScriptMarker.QUESTION in cell.metadata
     }
     cells: list[NotebookNode] = []
-    texts = deepcopy(authored.cells)
+    texts = [cell.source for cell in authored.cells if cell.cell_type == "markdown"]
     for cell in authored.cells:
-        if cell.cell_type == "markdown":
-            cell.source = with_glossary(with_points_table(cell.source, lesson, questions), root)
         try:
             if cell.cell_type == "markdown":
+                cell.source = with_glossary(with_points_table(cell.source, lesson, questions), root)
                 cell.source = with_reading_time(cell.source, texts)
             cells += _cells(cell, lesson, root, tools)
         except (KeyError, ValueError) as error:
@@ -79,15 +76,11 @@ def solution_notebook(script: Path, lesson: Lesson, root: Path, tools: str) -> N
     check_against_script(name, lesson, authored.cells)
     check_what_students_read(name, authored.cells)
     _name_cells(script, cells)
-    notebook = nbformat.v4.new_notebook(cells=cells)
-    notebook.metadata = nbformat.from_dict(
-        {
-            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-            "language_info": {"name": "python"},
-        }
-    )
-    notebook.nbformat_minor = 5
-    return notebook
+    metadata = {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    return nbformat.v4.new_notebook(cells=cells, metadata=metadata, nbformat_minor=5)
 
 
 def _cells(cell: NotebookNode, lesson: Lesson, root: Path, tools: str) -> list[NotebookNode]:
@@ -110,13 +103,8 @@ def _cells(cell: NotebookNode, lesson: Lesson, root: Path, tools: str) -> list[N
         return [_code(with_prediction_marker(name, cell.source), prediction_cell(name), marks)]
     if ScriptMarker.STUCK in marks:
         exercise = lesson.exercise(marks[ScriptMarker.STUCK])
-        return [
-            _collapsed(
-                carry_on_source(cell.source),
-                f"Stuck on {exercise.id}? Carry on with PyTorch's own",
-                carry_on_cell(exercise.id),
-            )
-        ]
+        title = f"Stuck on {exercise.id}? Carry on with PyTorch's own"
+        return [_collapsed(carry_on_source(cell.source), title, carry_on_cell(exercise.id))]
     if ScriptMarker.TOOLS in marks:
         return [_collapsed(tools, "Provided: the self-checks", TOOLS_CELL)]
     if ScriptMarker.PROVIDED in marks:
@@ -143,24 +131,11 @@ def _exercise(exercise: Exercise, source: str) -> list[NotebookNode]:
     if "### BEGIN SOLUTION" not in source:
         raise ValueError(f"exercise {exercise.id} has no '### BEGIN SOLUTION' … '### END SOLUTION'")
     answer = _code(with_marker(exercise.id, source), answer_cell(exercise.id))
-    answer.metadata["nbgrader"] = _nbgrader(answer_cell(exercise.id), solution=True)
+    answer.metadata["nbgrader"] = nbgrader_metadata(answer_cell(exercise.id), solution=True)
     # After a restart the notebook shows this line below "NameError: name 'check' is not defined".
     check = _code(f'check("{exercise.id}")  # NameError? Run all cells above', check_cell(exercise.id))
-    check.metadata["nbgrader"] = _nbgrader(check_cell(exercise.id), points=exercise.points)
+    check.metadata["nbgrader"] = nbgrader_metadata(check_cell(exercise.id), solution=False, points=exercise.points)
     return [answer, check]
-
-
-def _nbgrader(grade_id: str, *, solution: bool = False, points: float | None = None) -> dict:
-    """Return nbgrader's metadata of an answer cell (`solution`) or of a self-check cell with its points."""
-    metadata = {
-        "grade": not solution,
-        "grade_id": grade_id,
-        "locked": not solution,
-        "schema_version": SCHEMA,
-        "solution": solution,
-        "task": False,
-    }
-    return metadata if points is None else {**metadata, "points": points}
 
 
 def _markdown(source: str, name: str) -> NotebookNode:
@@ -182,13 +157,9 @@ def _collapsed(source: str, title: str, name: str, marks: dict | None = None) ->
     """Make a code cell of which Colab and Jupyter show only the title until somebody opens it."""
     future = "from __future__ import annotations\n"
     # Colab reads the title from the first line; Python wants __future__ before any other statement.
-    cell = _code(
-        f"# @title {title}\n{future}{source.replace(future, '', 1)}"
-        if future in source
-        else f"# @title {title}\n{source}",
-        name,
-        marks,
-    )
+    if future in source:
+        source = future + source.replace(future, "", 1)
+    cell = _code(f"# @title {title}\n{source}", name, marks)
     cell.metadata["cellView"] = "form"
     cell.metadata["jupyter"] = {"source_hidden": True}
     return cell
@@ -208,10 +179,7 @@ def _with_images(text: str, root: Path) -> str:
 
 
 def _check_completeness(script: Path, lesson: Lesson, cells: list[NotebookNode]) -> None:
-    """Refuse a script without exactly one answer and one task for each exercise.
-
-    Refuse also a script without the cell after which a check of an exercise is run.
-    """
+    """Refuse a script without one answer and one task for each exercise, a question, or the cell after which a check is run."""
     count = Counter(cell.id for cell in cells)
     for exercise in lesson.exercises:
         wanted = (

@@ -20,13 +20,6 @@ from grader.course import lessons
 from grader.submission.cells import TOOLS_CELL
 
 
-class Committed(NamedTuple):
-    """The cell of self-checks of a committed notebook."""
-
-    source: str
-    holds: SelfChecks | None
-
-
 class Kept(NamedTuple):
     """An exercise, and what the committed notebook knows of it."""
 
@@ -113,11 +106,11 @@ def _what_is_off(one: Kept) -> str:
     return what_is_off(lesson, lesson.exercise(one.exercise), one.stored)
 
 
-def _committed(root: Path, name: str) -> Committed:
-    """Read the cell of self-checks in the committed solution notebook; an empty one if there is none."""
+def _committed(root: Path, name: str) -> tuple[str, SelfChecks | None]:
+    """Return the source of the cell of self-checks in the committed solution notebook, "" without one, and what it holds."""
     try:
         cells = nbformat.read(root / "solutions" / name / f"{name}.ipynb", as_version=4).cells
     except (OSError, ValueError, nbformat.ValidationError):
-        return Committed("", None)
+        return "", None
     source = next((cell.source.partition("\n")[2] for cell in cells if cell.id == TOOLS_CELL), "")
-    return Committed(source, read_self_checks(source))
+    return source, read_self_checks(source)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import nbformat
 import pytest
 
 from grader.build.script_texts import MINUTES_PLACE, WORDS_A_MINUTE, minutes_to_read, with_reading_time
@@ -37,11 +36,11 @@ def test_what_nobody_reads_as_prose_does_not_count(not_read: str) -> None:
 
 
 def test_the_minutes_stand_in_the_place_of_the_comment() -> None:
-    cells = [nbformat.v4.new_markdown_cell(text) for text in (prose(1), f"## Practice\n\n{prose(3)}")]
+    texts = [prose(1), f"## Practice\n\n{prose(3)}"]
     text = 'About <!-- minutes to read up to "## Practice" --> of <!-- minutes to read --> minutes.'
-    assert with_reading_time(text, cells) == "About 1 of 5 minutes."
+    assert with_reading_time(text, texts) == "About 1 of 5 minutes."
     with pytest.raises(ValueError, match="no text has the heading '## Rest'"):
-        with_reading_time('<!-- minutes to read up to "## Rest" -->', cells)
+        with_reading_time('<!-- minutes to read up to "## Rest" -->', texts)
 
 
 @pytest.mark.parametrize("name", lessons())
