@@ -28,6 +28,7 @@ from grader.explain.repairs.run_repaired import RAISED, run_repaired, stopwatch
 from grader.explain.seen import Candidate, Seen
 from grader.judge.compare import first_difference, flatten, with_tensors
 from grader.judge.mentions import HINT, complaint, mentions
+from grader.records import Case
 from grader.submission.cells import CARRY_ON
 from grader.submission.code.traits import Traits
 
@@ -51,23 +52,6 @@ class NotYet(AssertionError):
     def is_shown(self) -> bool:
         """Show the message as HTML, once, if this is a notebook."""
         return show_rich(str(self))
-
-
-class Case(NamedTuple):
-    """What a check's own judge gets to see of one trial."""
-
-    inputs: Mapping[str, Any]
-    got: Mapping[str, Any]
-    expected: Callable[[], Mapping[str, Any]]
-    rtol: float = 1.0
-    device: str = "cpu"
-
-
-class Finding(NamedTuple):
-    """What a check's own judge returns."""
-
-    passed: bool
-    message: str = ""
 
 
 class Trial(NamedTuple):
@@ -104,13 +88,6 @@ class Notebook(NamedTuple):
     exercises: Mapping[str, Any]  # what `self_check_cell` packed for each exercise
     data: bytes  # that belong to it
     probes: Mapping[str, Callable]  # and judges, by name
-
-
-def make_check(
-    names: Mapping[str, Any], exercises: Mapping[str, Any], data: bytes, probes: Mapping[str, Callable]
-) -> Callable[[str], None]:
-    """Return the function `check` of a notebook; the arguments are those of `Notebook`."""
-    return partial(check, Notebook(names, exercises, data, probes))
 
 
 def check(notebook: Notebook, exercise: str) -> None:
@@ -298,7 +275,7 @@ def problem_of(trial: Trial, got: Mapping[str, Any], probes: Mapping[str, Callab
     """Say what is off in what a probe returned; "" if it is right."""
     rtol = trial.check["rtol"] * (ROOM if is_rounded(trial.expected) else 1.0)
     if judge := probes.get(trial.check["judge"]):
-        finding = judge(Case(trial.inputs, got, lambda: trial.expected, rtol))
+        finding = judge(Case(inputs=trial.inputs, got=got, expected=lambda: trial.expected, rtol=rtol))
         return "" if finding.passed else finding.message
     off = first_difference(got, trial.expected, rtol)
     return (what_is_off(off.name, off.got, off.want, rtol) or off.message) if off else ""

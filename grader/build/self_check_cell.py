@@ -80,7 +80,8 @@ def make_check(names):
     def check(exercise):
         _, exercises, data = self_check_texts()
         modules = self_check_modules()
-        modules["grader.build.self_check"]["make_check"](names, exercises, data, modules["probes"])(exercise)
+        self_check = modules["grader.build.self_check"]
+        self_check["check"](self_check["Notebook"](names, exercises, data, modules["probes"]), exercise)
 
     return check
 
@@ -103,7 +104,7 @@ def self_checks(lesson: Lesson, exercises: Mapping[str, PackedExercise]) -> Self
         for check in exercise.checks
         if check.name in {told["name"] for told in exercises[exercise.id].told["checks"]}
     ]
-    parts = (*bundle("grader.build.self_check"), probes_part(checks))
+    parts = (*bundle("grader.build.self_check", "grader.records:Finding"), probes_part(checks))
     code = "\n".join(f"#: {part.module} {json.dumps(part.imports)}\n{part.source}" for part in parts)
     return SelfChecks(code, {exercise.id: exercises[exercise.id] for exercise in lesson.exercises})
 
@@ -143,7 +144,7 @@ def probes_part(checks: Sequence[Check]) -> Part:
         for function in filter(None, (check.probe, check.judge)):
             for name, definition in sent_with(function).items():
                 sent.setdefault(name, definition)
-    imports = {"Finding": ("grader.build.self_check", "Finding"), "difference": ("grader.judge.compare", "difference")}
+    imports = {"Finding": ("grader.records", "Finding"), "difference": ("grader.judge.compare", "difference")}
     head = (
         "import math\nfrom collections.abc import *\nimport torch\nfrom torch import Tensor, nn\n"
         "from torch.nn import functional as F"

@@ -27,11 +27,7 @@ def function_gradients(
     function, arguments: Mapping[str, Any], returns: list[str | None], grad_outputs: Mapping
 ) -> dict[str, Any]:
     """Call a function with keywords; report side effects and gradients."""
-
-    def call(**given: Any) -> dict[str, Any]:
-        return named(function(**given), returns)
-
-    return purity_and_gradients(call, arguments, grad_outputs)
+    return purity_and_gradients(lambda **given: named(function(**given), returns), arguments, grad_outputs)
 
 
 def inputs_unchanged(function, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -110,11 +106,8 @@ def gradients_of(
     layer: nn.Module, weights: Mapping, arguments: Mapping, returns: list[str | None], grad_outputs: Mapping
 ) -> dict[str, Any]:
     """Call a layer with keywords; report side effects, and gradients of inputs and of our weights."""
-
-    def call(**given: Any) -> dict[str, Any]:
-        return named(layer(**given), returns)
-
-    return purity_and_gradients(call, arguments, grad_outputs, learned(layer, weights))
+    parameters = learned(layer, weights)
+    return purity_and_gradients(lambda **given: named(layer(**given), returns), arguments, grad_outputs, parameters)
 
 
 def zero_others(layer: nn.Module, weights: Mapping[str, Tensor]) -> nn.Module:

@@ -11,22 +11,16 @@ from grader.records import Case, Finding, Value
 
 # The allowed difference by device of the answer and dtype, relative to the scale of the expected tensor. The reference
 # always runs on the CPU, and the difference is computed there, in float64.
-TOLERANCE = {
-    "cpu": {
-        torch.float64: 1e-7,  # keeps 16 digits: a larger difference is another computation, not rounding
-        torch.float32: 1e-5,  # keeps 7 digits, and a sum of a few hundred products loses one or two of them
-        torch.float16: 1e-2,  # keeps 3 digits, and loses one
-        torch.bfloat16: 3e-2,  # keeps 2 digits (8 bits): four units in the last place
-    },
-    "cuda": {
-        torch.float64: 1e-7,  # keeps 16 digits, too: the order of a sum moves the last one or two
-        # Twice the CPU's. TensorFloat-32, which keeps 3 digits, is switched off; then only the order of sums and the last
-        # two bits of exp differ. Answer and reference both round, and each may be off by as much as on the CPU.
-        torch.float32: 2e-5,
-        torch.float16: 1e-2,  # sums are kept in float32 (reduced-precision reductions are off), so no more than above
-        torch.bfloat16: 3e-2,
-    },
+ON_CPU = {
+    torch.float64: 1e-7,  # keeps 16 digits: a larger difference is another computation, not rounding
+    torch.float32: 1e-5,  # keeps 7 digits, and a sum of a few hundred products loses one or two of them
+    torch.float16: 1e-2,  # keeps 3 digits, and loses one
+    torch.bfloat16: 3e-2,  # keeps 2 digits (8 bits): four units in the last place
 }
+# On a GPU, twice as much for float32. TensorFloat-32, which keeps 3 digits, is switched off; then only the order of sums and the
+# last two bits of exp differ. Answer and reference both round, and each may be off by as much as on the CPU. The others have
+# room for the order of sums; those of 16 bits are summed in float32 (reduced-precision reductions are off).
+TOLERANCE = {"cpu": ON_CPU, "cuda": {**ON_CPU, torch.float32: 2e-5}}
 
 OF_GRADIENT = "gradient of "  # how the names of gradients begin
 # A gradient is as exact as the gradients that cancel in it, however little is left of them: behind a softmax whose rows are
@@ -114,11 +108,8 @@ def difference(name: str, got: Any, want: Any, rtol: float = 1.0, device: str = 
 
 def _tensor_difference(name: str, got: Any, want: Tensor, rtol: float, device: str, least: float) -> str:
     if got is None:
-        return (
-            f"no {name.split(' of ')[0]} reaches {name.split(' of ')[1]}"
-            if " of " in name
-            else f"{name}: nothing came back"
-        )
+        kind, of, source = name.partition(" of ")
+        return f"no {kind} reaches {source}" if of else f"{name}: nothing came back"
     if isinstance(got, (bool, int, float)) and want.ndim == 0:
         got = torch.tensor(got, dtype=want.dtype)
     if not isinstance(got, Tensor):
