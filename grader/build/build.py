@@ -28,10 +28,7 @@ from grader.paths import notebook_path, write_atomically
 
 
 def build(root: Path) -> list[Path]:
-    """Write every generated file whose content changed. A lesson is not built where nothing has changed since it was.
-
-    Returns:
-        The paths of the files that were written.
+    """Write every generated file whose content changed, and return their paths; a lesson is built only if something changed.
 
     Raises:
         BuildError: a script and its declaration do not fit.
@@ -87,11 +84,7 @@ def _workers(jobs: int) -> Executor:
 
 
 def lesson_built(root: Path, repository: Repository | None, name: str, tools: str) -> dict[Path, str]:
-    """Return by path the texts of the solution notebook and the student notebook of a lesson.
-
-    Args:
-        tools: the source of its cell of self-checks.
-    """
+    """Return by path the texts of a lesson's solution and student notebook; `tools` is the source of its cell of self-checks."""
     lesson = lessons()[name]
     validate_probes(lesson)
     refuse_sent_answers(lesson)

@@ -75,12 +75,7 @@ class OtherRounding(TorchDispatchMode):
         return tree_unflatten(came, form)
 
     def _off(self, came: Any, exact: Tensor, size: Tensor, is_sum: bool) -> Any:
-        """Return a tensor whose numbers are off, where they are not exact; anything else as it is.
-
-        Args:
-            exact: the same in float64.
-            size: that of a sum's terms; of anything else that of the number.
-        """
+        """Return a tensor that is off by chance where it is not exact, by the size of its terms; anything else as it is."""
         if not isinstance(came, Tensor) or not came.is_floating_point():
             return came
         error = (came.double() - exact).abs()

@@ -33,10 +33,7 @@ MARKS = re.compile(r"[*`$]")
 
 
 def executed(notebook: NotebookNode, folder: Path) -> NotebookNode:
-    """Run a copy of a notebook from its first cell to its last, and return it with outputs.
-
-    Args:
-        folder: the working directory of the run.
+    """Run a copy of a notebook from its first cell to its last in a folder, and return it with outputs.
 
     Raises:
         CellExecutionError: a cell raised.

@@ -38,10 +38,7 @@ def inline(what: str) -> str:
 
 
 def _with_texts_of_files(source: str, module: ModuleType) -> str:
-    """Replace the statements `NAME = …` in which `__file__` occurs by the text that the module has under that name.
-
-    The text is compressed, to keep the notebook short.
-    """
+    """Put in the place of each statement `NAME = …` with `__file__` the text that the module has there, compressed."""
     lines = source.splitlines()
     for node in reversed(ast.parse(source).body):
         if isinstance(node, ast.Assign) and "__file__" in names_in(node.value):

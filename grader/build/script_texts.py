@@ -28,11 +28,7 @@ NOT_READ = (
 
 
 def with_points_table(text: str, lesson: Lesson, questions: Mapping[str, str]) -> str:
-    """Put the table in the place of the line `<!-- table of points -->`, if a text has one.
-
-    Args:
-        questions: the titles of the lesson's questions, by id.
-    """
+    """Put the table in the place of the line `<!-- table of points -->`, if there is one; `questions` are titles by id."""
     return POINTS_PLACE.sub(lambda _: points_table(lesson, questions), text)
 
 

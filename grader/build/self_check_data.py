@@ -50,11 +50,7 @@ class Reader:
         return torch.where(number >= 1 << (8 * width - 1), number - (1 << (8 * width)), number) if width < 8 else number
 
     def value(self, packed: Any, key: str = "") -> Any:
-        """Read a value that `self_check_pack` packed: nested mappings and lists of tensors and JSON values.
-
-        Args:
-            key: of the trial whose inputs it is.
-        """
+        """Read a value that `self_check_pack` packed, such as the inputs of a trial with this key."""
         self.key, self.number = key, -1
         return self._value(packed)
 
@@ -88,11 +84,7 @@ class Reader:
         return numbers_read.reshape(shape).to(getattr(torch, dtype))
 
     def briefs(self, known: int, candidates: int, trials: int) -> list[list[Brief]]:
-        """Read what each wrong answer gives on each trial.
-
-        Args:
-            known: how many forms there are.
-        """
+        """Read what each wrong answer gives on each trial, in so many known forms."""
         forms = self.whole_numbers(known, 2).tolist()
         codes = self.whole_numbers(candidates * trials, 2).tolist()
         rows = [codes[start : start + trials] for start in range(0, len(codes), trials)]
@@ -138,11 +130,7 @@ def brief_numbers(own: Fingerprint, right: Fingerprint) -> tuple[float, float]:
 
 
 def gives(brief: Brief, right: Fingerprint, own: Fingerprint) -> bool:
-    """Tell whether a wrong answer gives on a trial what has this fingerprint.
-
-    Args:
-        right: the fingerprint of what is expected.
-    """
+    """Tell whether a wrong answer gives on a trial what has the fingerprint `own`, where `right` is that of what is expected."""
     if brief.code <= 0:
         return brief.code == RIGHT and alike(own, right)
     first, second = brief_numbers(own, right)

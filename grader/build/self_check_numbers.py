@@ -100,11 +100,7 @@ def _seen(trial: PlannedTrial, mistake: Mistake, results: ReferenceResults) -> S
 
 
 def settled(draft: Draft, unsure: Collection[tuple[str, int]]) -> PackedExercise:
-    """Pack a draft without what differs between processors.
-
-    Args:
-        unsure: the name of a mistake and the index of a trial each.
-    """
+    """Pack a draft without what is unsure, as it differs between processors: pairs of a mistake's name and a trial's index."""
     kept: list[DraftAnswer] = []
     for answer in draft.wrong:
         prints = tuple(None if (answer.name, index) in unsure else one for index, one in enumerate(answer.prints))

@@ -67,11 +67,7 @@ def telling_trials(
     chosen: Collection[int],
     results: ReferenceResults,
 ) -> set[int]:
-    """Return the trials, besides the chosen ones, that are needed to show each declared mistake and to tell it from others.
-
-    Args:
-        by_size: the indices of all trials, the smallest first.
-    """
+    """Return the trials that are needed, besides the chosen ones, to show each declared mistake and to tell it from others."""
     right = [fingerprint(results.expected(trial)) for trial in there]
     mistakes = list(candidates(exercise, there, results))
     needed: set[int] = set()
@@ -136,11 +132,7 @@ def uses_reference(judge: Callable, reference: Collection[Any]) -> bool:
 def read_trials(
     exercise: Exercise, told: Mapping[str, Any], reader: Reader
 ) -> Iterator[tuple[PlannedTrial, PlannedTrial, Mapping[str, Any]]]:
-    """Read what a notebook holds: each trial as it is drawn and with the notebook's inputs, and what is expected there.
-
-    Raises:
-        KeyError: there is no such trial any more.
-    """
+    """Read each trial as drawn and as the notebook has it, and what is expected there; KeyError for one that is gone."""
     there = {trial.key: trial for trial in shown(exercise)}
     for _, name, _, _, inputs, expected in told["trials"]:
         drawn = there[f"{exercise.id}/{name}"]

@@ -147,11 +147,7 @@ def where_given(name: str, value: str | Draw) -> Draw:
 
 
 def shape_of(text: str, sizes: Sizes) -> tuple[int, ...]:
-    """Return a shape in numbers: (2, 5, 6) of "* tokens heads·d_head".
-
-    Raises:
-        DeclarationError: a trial does not give one of the sizes.
-    """
+    """Return a shape in numbers: (2, 5, 6) of "* tokens heads·d_head"."""
     shape: list[int] = []
     for axis in text.split():
         shape += sizes.get("batch_shape", ()) if axis == "*" else [size_of(axis, sizes)]
@@ -159,11 +155,7 @@ def shape_of(text: str, sizes: Sizes) -> tuple[int, ...]:
 
 
 def size_of(text: str, sizes: Sizes) -> Any:
-    """Return one size, or a product of sizes.
-
-    Raises:
-        DeclarationError: the trial does not give it.
-    """
+    """Return one size, or a product of sizes, which the trial must give."""
     factors = text.split("·")
     if missing := [name for name in factors if not name.isdigit() and name not in sizes]:
         raise DeclarationError(f"the shape {text!r} needs the size {missing[0]!r}; the trial gives {', '.join(sizes)}")

@@ -108,11 +108,7 @@ def _checks(
 
 
 def _check_inputs(where: str, reference: Callable[..., Any], inputs: Mapping[str, Any]) -> None:
-    """See that there is an input for each parameter, in their order, and none besides.
-
-    Raises:
-        DeclarationError: there is not.
-    """
+    """See that there is an input for each parameter, in their order, and none besides."""
     parameters = inspect.signature(reference).parameters
     if strange := [name for name in inputs if name not in parameters]:
         raise DeclarationError(f"{where}: {reference.__name__} has no parameter {', '.join(strange)}")
@@ -124,11 +120,7 @@ def _check_inputs(where: str, reference: Callable[..., Any], inputs: Mapping[str
 
 
 def _sizes(where: str, inputs: Mapping[str, str | Draw]) -> list[dict[str, int]]:
-    """Choose the sizes that the shapes name: one public trial, and some hidden ones.
-
-    Raises:
-        DeclarationError: there are too many, or what draws an input may need sizes that no shape names.
-    """
+    """Choose the sizes that the shapes name: one public trial, and some hidden ones."""
     texts = [shape for shape in inputs.values() if isinstance(shape, str)]
     factors = [name for text in texts for axis in text.split() for name in axis.split("·")]
     names = list(dict.fromkeys(name for name in factors if name != "*" and not name.isdigit()))

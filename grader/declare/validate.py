@@ -60,14 +60,7 @@ def validate_probes(lesson: Lesson) -> None:
 
 
 def refuse_unknown_names(lesson: Lesson, exercise: Exercise, check: Check, inputs: Collection[str]) -> None:
-    """Raise for a parameter of the probe that neither the trial nor the lesson provides.
-
-    Args:
-        inputs: the names of the drawn inputs.
-
-    Raises:
-        DeclarationError: one line that names the exercise and the check.
-    """
+    """Raise DeclarationError for a parameter of the probe that neither the drawn inputs nor the lesson provide."""
     for parameter in inspect.signature(check.probe).parameters:
         name = check.names.get(parameter, parameter)
         if parameter not in inputs and name not in lesson.reference:

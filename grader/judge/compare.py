@@ -87,11 +87,7 @@ def flatten(tree: Value, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def difference(name: str, got: Any, want: Any, rtol: float = 1.0, device: str = "cpu", least: float = 0.0) -> str:
-    """Say how one value differs from the expected one; empty if it does not.
-
-    Args:
-        least: the scale on which a tensor of smaller numbers is compared.
-    """
+    """Say how one value differs from the expected one, on a scale of at least `least` for tensors; empty if it does not."""
     if isinstance(want, Tensor):
         return _tensor_difference(name, got, want, rtol, device, least)
     if isinstance(got, Tensor) and got.ndim == 0:

@@ -18,12 +18,7 @@ def line_of(source: str, line: int) -> str | None:
 
 
 def excerpt(source: str, line: int, column: int = 0) -> str:
-    """Show a line that exists with its neighbours.
-
-    Args:
-        line: counted from 1.
-        column: where the caret stands, counted from 1; 0 for no caret.
-    """
+    """Show a line that exists with its neighbours, and a caret below a column; both count from 1, and column 0 is no caret."""
     lines = NEWLINE.split(source)
     first, last = max(1, line - BEFORE), min(len(lines), line + AFTER)
     while first < line and not lines[first - 1].strip():

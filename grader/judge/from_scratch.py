@@ -76,13 +76,7 @@ def _student_name(operator: str) -> str:
 
 
 def used_builtins(exercise: Exercise, answer: str, others: Sequence[str] = ()) -> tuple[str, ...]:
-    """List the banned built-ins that an answer uses, directly or through the student's own helpers.
-
-    Args:
-        answer: source of the exercise's cell.
-        others: sources of the cells that the student added. A helper in them counts if the answer mentions
-            it, or if another helper that counts mentions it. Answers to other exercises do not count.
-    """
+    """List the banned built-ins that an answer uses, directly or through the student's own helpers; see `mentions`."""
     return mentions(answer, banned_names(exercise.bans), others) if exercise.bans else ()
 
 
@@ -90,9 +84,6 @@ def imported_course(answer: str, others: Sequence[str] = ()) -> tuple[str, ...]:
     """List the modules of the course itself that an answer imports, directly or through the student's own helpers.
 
     They hold the solutions. No tier shows them to a submission; this is the second lock.
-
-    Args:
-        answer, others: as `used_builtins` takes them.
     """
     if not any("import" in source for source in (answer, *others)):
         return ()
@@ -122,10 +113,7 @@ def _modules(node: ast.AST) -> list[str]:
 
 
 def same_definitions(answer: str, given: str, names: Sequence[str]) -> bool:
-    """Tell whether an answer defines these names as a given cell does; False if it defines none of them.
-
-    Docstrings and annotations do not matter.
-    """
+    """Tell whether an answer defines these names as a given cell does, but for docstrings and annotations; False if it has none."""
     in_answer, in_given = (
         {name: dump for name, dump in _definition_dumps(source).items() if name in names} for source in (answer, given)
     )

@@ -12,11 +12,7 @@ MOST_PARTS = 200  # nodes of a sum of string constants that are read: no name ha
 
 
 def complaint(used: Sequence[str]) -> str:
-    """Return the sentence that tells the student what is wrong; it names only the first built-in.
-
-    Args:
-        used: the banned built-ins, by the names that students know; at least one.
-    """
+    """Return the sentence that tells the student what is wrong; of the banned built-ins used, it names only the first."""
     if used[0] == HIDDEN:
         return "it hides what it calls from the grader, so it cannot be seen that you wrote this yourself"
     return f"it calls {used[0]}, which does what this exercise asks you to write"

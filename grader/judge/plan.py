@@ -30,10 +30,7 @@ def plan_exercise(
 
 
 def _once_more(trials: Sequence[PlannedTrial]) -> Iterator[PlannedTrial]:
-    """Yield the first hidden trial again, if that is cheap: an answer that counts its calls may not change its mind.
-
-    It is cheap where the probe shares a fork with those before it.
-    """
+    """Yield the first hidden trial again, where a shared fork makes it cheap: an answer that counts its calls may change its mind."""
     first = next((trial for trial in trials if not trial.public), None)
     if first is not None and first.unchanging:
         described = ", ".join(filter(None, (first.trial.describe, "called again at the end")))

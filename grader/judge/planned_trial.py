@@ -104,11 +104,7 @@ def sent_with(probe: Callable) -> Mapping[str, FunctionType | type]:
 
 @cache
 def source_of(probe: Callable) -> str:
-    """Return the source of a probe and of all that is sent with it.
-
-    Raises:
-        ValueError: the probe's source would not stand alone.
-    """
+    """Return the source of a probe and of all that is sent with it, as `sent_with` finds it."""
     sources = (textwrap.dedent(inspect.getsource(definition)) for definition in sent_with(probe).values())
     return "from __future__ import annotations\n\n" + "\n\n".join(sources)
 

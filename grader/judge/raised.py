@@ -73,12 +73,7 @@ class Raised:
 
 
 def raised(report: CellResult | Evidence, here: str, cells: NotebookCells) -> Raised:
-    """Put an exception into words.
-
-    Args:
-        report: what the sandbox reports of it.
-        here: the id of the cell that the student reads about; other cells are named.
-    """
+    """Put an exception that the sandbox reports into words, for who reads about the cell `here`; other cells are named."""
     place = report.place
     if place.cell not in cells.student or line_of(cells.sources.get(place.cell, ""), place.line) is None:
         line = line_called_wrongly(report.error, report.message, cells.sources.get(here, ""))
@@ -102,11 +97,7 @@ def raised(report: CellResult | Evidence, here: str, cells: NotebookCells) -> Ra
 
 
 def why_undefined(names: Collection[str], here: str, cells: NotebookCells) -> tuple[str, Undefined] | None:
-    """Say why the first of these names that is known to be undefined is so; None if none is.
-
-    Args:
-        here: the id of the cell that the student reads about.
-    """
+    """Say why the first of these names that is known to be undefined is so, for who reads about a cell; None if none is."""
     for name in names:
         if known := cells.undefined.get(name):
             unsolved, mine = known.outcome is Outcome.MISSING, known.cell == here

@@ -145,9 +145,7 @@ def _asked_for_a_name(node: ast.AST) -> list[ast.expr]:
 def _looks_up(node: ast.AST, libraries: Collection[str], *, odd: bool) -> bool:
     """Tell whether a node finds something of a library, or a softmax, by a name that is put together, or runs text.
 
-    Args:
-        libraries: names of modules.
-        odd: the code has a text that is spelt backwards, or the like, or lists the names that something has.
+    The code is odd if it has a text that is spelt backwards, or the like, or lists the names that something has.
     """
     match node:
         case ast.Call(func=ast.Name(id="eval" | "exec"), args=[ast.AST() as text, *_]):

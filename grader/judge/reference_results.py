@@ -84,11 +84,7 @@ def run_here(
 
 
 def _arguments(check: Check, namespace: Mapping[str, object], inputs: Inputs) -> dict[str, Any]:
-    """Collect the arguments of a probe: clones of the inputs, and definitions.
-
-    Raises:
-        KeyError: neither has such a name.
-    """
+    """Collect the arguments of a probe, clones of the inputs and definitions; KeyError for one that is neither."""
     arguments = {}
     for parameter in parameters(check.probe):
         name = check.names.get(parameter, parameter)
@@ -103,11 +99,7 @@ class ReferenceResults:
     """What the reference and wrong answers return on the trials of one submission; computed once each."""
 
     def __init__(self, reference: Mapping[str, Any], public: Results | None = None) -> None:
-        """Keep results for one submission.
-
-        Args:
-            public: keeps those on public trials, for all submissions of a lesson: their inputs are the same for everybody.
-        """
+        """Keep results for one submission; in `public` those on public trials, for all submissions of a lesson."""
         self.reference = reference
         self._results: Results = {}
         self._public: Results = {} if public is None else public
@@ -121,11 +113,7 @@ class ReferenceResults:
         return self.changed(trial, mistake.name, mistake.replaces)
 
     def expected(self, trial: PlannedTrial) -> Mapping[str, Value]:
-        """Return what an answer is compared with.
-
-        Raises:
-            RuntimeError: the reference raises.
-        """
+        """Return what an answer is compared with; RuntimeError if the reference raises."""
         if trial.check.expects:
             return trial.check.expects(trial.inputs)
         right = self.right(trial)
@@ -134,12 +122,7 @@ class ReferenceResults:
         return right.values
 
     def changed(self, trial: PlannedTrial, name: str, replaces: Mapping[str, object] | None = None) -> Evidence:
-        """Return the evidence that the reference gives with some definitions replaced.
-
-        Args:
-            name: of the change; a trial is run once for each name.
-            replaces: wrong definitions, by name.
-        """
+        """Return the evidence of the reference with some definitions replaced; a trial is run once for each name of a change."""
         results = self._public if trial.public else self._results
         if (trial.key, name) not in results:
             namespace = {**self.reference, **(replaces or {})}

@@ -28,11 +28,7 @@ def is_slip(
     reference_results: ReferenceResults,
     device: str = "cpu",
 ) -> bool:
-    """Tell whether one slip explains all failing trials of a check.
-
-    Args:
-        failing: the trials, and what came back for them.
-    """
+    """Tell whether one slip explains all failing trials of a check, each with what came back for it."""
     if any(trial.check.judge is not None for trial, _ in failing):
         return False  # what such a check passes is no single result, so none can be told from another
     if all(_of_another_dtype(trial, got, reference_results, device) for trial, got in failing):
@@ -48,10 +44,7 @@ def _gives(slip: Mistake, trial: PlannedTrial, got: Evidence, reference_results:
 
 
 def same(got: Evidence, wrong: Evidence, trial: PlannedTrial) -> bool:
-    """Tell whether an answer and a mistake raised the same error, or returned the same values.
-
-    Values are the same within ten times the allowed difference.
-    """
+    """Tell whether an answer and a mistake raised the same error, or returned the same within ten times the allowed difference."""
     if got.status is Status.RAISED:
         # Compare the text, too: exceptions of one class have many causes, but a text that names the same
         # shapes has one.

@@ -102,11 +102,7 @@ def _judge_checks(
 
 
 def _outcome(results: Sequence[CheckResult], points: float) -> Outcome:
-    """Return the outcome of an exercise from those of its checks.
-
-    It is FAULT if any check has FAULT, and PASSED if all checks passed. Else it is FAILED if the exercise
-    earns points, and otherwise the first outcome that is not PASSED.
-    """
+    """Return FAULT if a check has it, FAILED if there are points but not all, else the first that is not PASSED, or PASSED."""
     outcomes = [result.outcome for result in results]
     if Outcome.FAULT in outcomes:
         return Outcome.FAULT
