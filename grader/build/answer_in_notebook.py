@@ -14,7 +14,7 @@ STUB = 'raise NotImplementedError("TODO '
 
 
 def files_of_cells(names: Mapping[str, Any], exercise: str, defines: Sequence[str]) -> dict[str, str]:
-    """Map the file of each cell that defines something to the exercise that it answers, or "" for none; a file on disk is no cell."""
+    """Map the file of each cell that defines something to the exercise that it answers, or ""; a file on disk is no cell."""
     files: dict[str, str] = {}
     for value in list(names.values()):
         file = file_of(value)
