@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from grader.build.bundle import Part, bundle
 from grader.build.provided import in_lines
-from grader.build.self_check_pack import PackedExercise
+from grader.build.self_check_pack import Packed
 from grader.build.slim import slim
 from grader.declare.exercise import Check
 from grader.declare.lesson import Lesson
@@ -93,10 +93,10 @@ class SelfChecks(NamedTuple):
     """What a cell of self-checks holds."""
 
     code: str
-    exercises: Mapping[str, PackedExercise]
+    exercises: Mapping[str, Packed]
 
 
-def self_checks(lesson: Lesson, exercises: Mapping[str, PackedExercise]) -> SelfChecks:
+def self_checks(lesson: Lesson, exercises: Mapping[str, Packed]) -> SelfChecks:
     """Put a lesson's self-checks together: their code, and what is packed of each exercise."""
     checks = [
         check
@@ -134,7 +134,7 @@ def read_self_checks(source: str) -> SelfChecks | None:
         return None
     kept = [{name: value for name, value in one.items() if name != "start"} for one in told.values()]
     parts = [data[start:end] for start, end in pairwise(starts)]
-    return SelfChecks(code, dict(zip(told, map(PackedExercise, kept, parts), strict=True)))
+    return SelfChecks(code, dict(zip(told, map(Packed, kept, parts), strict=True)))
 
 
 def probes_part(checks: Sequence[Check]) -> Part:

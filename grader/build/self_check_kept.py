@@ -14,7 +14,7 @@ from grader.build.built import exercise_digest, read_built
 from grader.build.other_rounding import SEEDS, unsure
 from grader.build.self_check_cell import SelfChecks, read_self_checks, self_check_source, self_checks
 from grader.build.self_check_numbers import Draft, drafted, settled
-from grader.build.self_check_pack import PackedExercise
+from grader.build.self_check_pack import Packed
 from grader.build.self_check_stored import decided_alike, what_is_off
 from grader.course import lessons
 from grader.submission.cells import TOOLS_CELL
@@ -25,7 +25,7 @@ class Kept(NamedTuple):
 
     assignment: str
     exercise: str
-    stored: PackedExercise | None
+    stored: Packed | None
     unchanged: bool  # whether all that it was computed from is as it was
 
     @property
@@ -74,7 +74,7 @@ def tools_cells(
     return sources, (f"exercise {id}: {line}; run: grader build" for id, line in found if line)
 
 
-def _computed(kept: Sequence[Kept], workers: Executor) -> list[tuple[Kept, PackedExercise]]:
+def _computed(kept: Sequence[Kept], workers: Executor) -> list[tuple[Kept, Packed]]:
     """Compute what the self-checks of some exercises know."""
     kept = sorted(kept, key=lambda one: -one.size)  # the longest begin first
     drafts = list(workers.map(_draft, kept))
@@ -89,7 +89,7 @@ def _draft(one: Kept) -> Draft:
     return drafted(lesson, lesson.exercise(one.exercise))
 
 
-def _difference(one: Kept, fresh: PackedExercise) -> str:
+def _difference(one: Kept, fresh: Packed) -> str:
     """Say how what was stored differs from what was computed, apart from last digits; "" if it does not."""
     if one.stored is None:
         return "the notebook knows nothing of it"

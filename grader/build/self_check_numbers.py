@@ -4,8 +4,8 @@ import json
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from grader.build.self_check_pack import PackedExercise, Writer
-from grader.build.self_check_trials import PackedInputs, chosen_trials
+from grader.build.self_check_pack import Packed, Writer
+from grader.build.self_check_trials import chosen_trials
 from grader.declare.builtin_names import banned_names
 from grader.declare.exercise import Check, Exercise, Mistake
 from grader.declare.lesson import Lesson
@@ -99,7 +99,7 @@ def _seen(trial: PlannedTrial, mistake: Mistake, results: ReferenceResults) -> S
     return Seen(trial.check.name, False, got, expected, error=came.error, message=came.message)
 
 
-def settled(draft: Draft, unsure: Collection[tuple[str, int]]) -> PackedExercise:
+def settled(draft: Draft, unsure: Collection[tuple[str, int]]) -> Packed:
     """Pack a draft without what is unsure, as it differs between processors: pairs of a mistake's name and a trial's index."""
     kept: list[DraftAnswer] = []
     for answer in draft.wrong:
@@ -110,7 +110,7 @@ def settled(draft: Draft, unsure: Collection[tuple[str, int]]) -> PackedExercise
     writer.data += draft.data
     forms = writer.briefs([answer.prints for answer in kept], draft.right)
     wrong = [[one.name, one.hint, *one.traits] for one in kept]
-    return PackedExercise({**draft.told, "wrong answers": wrong, "forms": forms}, bytes(writer.data))
+    return Packed({**draft.told, "wrong answers": wrong, "forms": forms}, bytes(writer.data))
 
 
 def _check_data(check: Check) -> dict[str, Any]:
@@ -123,9 +123,7 @@ def _check_data(check: Check) -> dict[str, Any]:
     }
 
 
-def _trial_data(
-    trial: PlannedTrial, check: int, inputs: PackedInputs, results: ReferenceResults, writer: Writer
-) -> list:
+def _trial_data(trial: PlannedTrial, check: int, inputs: Packed, results: ReferenceResults, writer: Writer) -> list:
     """Pack one trial: its check, its sizes in words and as values, its inputs, and what is expected."""
     sizes = {name: value for name, value in trial.trial.sizes.items() if isinstance(value, (int, float, str, tuple))}
     writer.data += inputs.data

@@ -19,10 +19,10 @@ REPEATED = 4  # so often a number occurs on average where exact ones compress we
 BITS = {torch.float64: torch.int64, torch.float32: torch.int32}
 
 
-class PackedExercise(NamedTuple):
-    """What the self-check of one exercise needs."""
+class Packed(NamedTuple):
+    """What the notebook holds of an exercise, or of the inputs of a trial."""
 
-    told: dict[str, Any]  # as JSON
+    told: Any  # as JSON
     data: bytes  # that belong to it
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from grader.build.self_check_data import RIGHT, UNKNOWN, Brief, Reader, gives, is_rounded
-from grader.build.self_check_pack import PackedExercise
+from grader.build.self_check_pack import Packed
 from grader.build.self_check_trials import read_trials
 from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
@@ -24,7 +24,7 @@ from grader.judge.reference_results import ReferenceResults
 EXACT, ROUNDED = 0.5, 2.0
 
 
-def what_is_off(lesson: Lesson, exercise: Exercise, stored: PackedExercise) -> str:
+def what_is_off(lesson: Lesson, exercise: Exercise, stored: Packed) -> str:
     """Say what of an exercise's stored self-check does not hold any more; "" if all does."""
     reader, results = Reader(stored.data), ReferenceResults(lesson.reference)
     trials: list[PlannedTrial] = []
@@ -57,7 +57,7 @@ def _fits(prints: Callable[[int], Fingerprint | None], row: Sequence[Brief], rig
     )
 
 
-def decided_alike(stored: PackedExercise, fresh: PackedExercise) -> bool:
+def decided_alike(stored: Packed, fresh: Packed) -> bool:
     """Tell whether two computations chose the same examples and wrong answers, and saw the same of these.
 
     The stored one may know less: what was seen to hang on rounding stays out, where chance does not show it this time.
@@ -68,14 +68,14 @@ def decided_alike(stored: PackedExercise, fresh: PackedExercise) -> bool:
     return all(one in (None, other) for row in pairs for one, other in row)
 
 
-def _chosen(packed: PackedExercise) -> Iterator[Any]:
+def _chosen(packed: Packed) -> Iterator[Any]:
     """Yield what was chosen: the examples and the wrong answers."""
     yield {name: value for name, value in packed.told.items() if name not in ("trials", "forms")}
     for check, key, describe, sizes, *_ in packed.told["trials"]:
         yield check, key, describe, sizes
 
 
-def _seen(packed: PackedExercise) -> Iterator[list[int | None]]:
+def _seen(packed: Packed) -> Iterator[list[int | None]]:
     """Yield for each wrong answer what was seen on each trial, without the numbers; None where that is not known."""
     told, reader = packed.told, Reader(packed.data)
     for _, key, _, _, inputs, expected in told["trials"]:

@@ -5,12 +5,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any
 
 from torch import Tensor
 
 from grader.build.self_check_data import Reader
-from grader.build.self_check_pack import Writer
+from grader.build.self_check_pack import Packed, Writer
 from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
 from grader.declare.sampler import PublicSampler
@@ -25,19 +25,7 @@ Prints = Callable[[int], Fingerprint | None]
 LARGE = 400  # bytes; a hidden trial that takes more is in the notebook only if it is needed there
 
 
-class PackedInputs(NamedTuple):
-    """The inputs of a trial, as the notebook holds them."""
-
-    told: Any  # as JSON
-    data: bytes  # that it refers to
-
-    @property
-    def stored(self) -> int:
-        """How many bytes the notebook cannot draw again."""
-        return len(zlib.compress(self.data)) if self.data else 0
-
-
-def chosen_trials(lesson: Lesson, exercise: Exercise) -> list[tuple[PlannedTrial, PackedInputs]]:
+def chosen_trials(lesson: Lesson, exercise: Exercise) -> list[tuple[PlannedTrial, Packed]]:
     """Choose trials for the notebook: all that can run there and take few bytes, and of the others those that show something.
 
     Of the others, these are the public ones, the smallest of each check that has none yet, and what shows a declared mistake
@@ -46,7 +34,7 @@ def chosen_trials(lesson: Lesson, exercise: Exercise) -> list[tuple[PlannedTrial
     results = ReferenceResults(lesson.reference)
     there = [trial for trial in shown(exercise) if runs_there(lesson, trial)]
     packed = [packed_inputs(trial) for trial in there]
-    sizes = [2 * count(results.expected(trial)) + inputs.stored for trial, inputs in zip(there, packed, strict=True)]
+    sizes = [2 * count(results.expected(trial)) + stored(inputs) for trial, inputs in zip(there, packed, strict=True)]
     chosen = {index for index, trial in enumerate(there) if trial.public or sizes[index] <= LARGE}
     by_size = sorted(range(len(there)), key=sizes.__getitem__)
     for check in {trial.check.name for trial in there}:
@@ -89,14 +77,19 @@ def telling_trials(
     return needed
 
 
-def packed_inputs(trial: PlannedTrial) -> PackedInputs:
+def stored(inputs: Packed) -> int:
+    """Count the bytes of inputs that the notebook cannot draw again."""
+    return len(zlib.compress(inputs.data)) if inputs.data else 0
+
+
+def packed_inputs(trial: PlannedTrial) -> Packed:
     """Pack the inputs of a trial with public numbers, as they were drawn."""
     writer, sampler = Writer(), PublicSampler(trial.key)
     told = writer.inputs(trial.trial.draw(sampler), sampler.drawn)
-    return PackedInputs(told, bytes(writer.data))
+    return Packed(told, bytes(writer.data))
 
 
-def as_packed(trial: PlannedTrial, packed: PackedInputs) -> PlannedTrial:
+def as_packed(trial: PlannedTrial, packed: Packed) -> PlannedTrial:
     """Return a trial with the inputs that the notebook gets, some of them rounded."""
     return replace(trial, inputs=Reader(packed.data).value(packed.told, trial.key))
 

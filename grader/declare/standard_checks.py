@@ -19,9 +19,8 @@ from grader.records import Inputs
 
 Sizes = Mapping[str, Any]
 DrawInputs = Callable[..., Inputs]  # draw(sampler, **sizes)
-BATCH = "leading batch dimensions are kept"
 CONDUCT = "gradients flow, float64 stays float64, inputs stay as they are"
-TITLES = {"batch": BATCH, "conduct": CONDUCT}
+TITLES = {"batch": "leading batch dimensions are kept", "conduct": CONDUCT}
 SHARED = {"function", "layer_class"}  # parameters of a probe that any exercise can use
 
 

@@ -19,9 +19,9 @@
 
 import ast
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
@@ -35,17 +35,6 @@ from grader.declare.trial import describe
 HEAD = re.compile(r"(?P<name>[a-z][a-z ]*?) (?P<points>\d+(\.\d+)?)( after (?P<needs>[a-z, ]+))?(: (?P<title>.+))?")
 PUBLIC = "e.g. "
 NOT_IN_BRACKETS = r"(?![^(\[]*[)\]])"
-
-
-class _Written(NamedTuple):
-    """A check as it is written."""
-
-    name: str
-    points: float
-    needs: tuple[str, ...] | None  # None: as usual
-    title: str
-    examples: list[Mapping[str, Any]]  # sizes of the public trials
-    trials: list[Mapping[str, Any]]
 
 
 def written_exercise(
@@ -115,30 +104,24 @@ def _checks(
 ) -> tuple[Check, ...]:
     """Make the checks that a text describes, in its order."""
     checks: list[Check] = []
-    for one in _written(text):
-        given: dict[str, Any] = {"probe": probe} if probe and one.name != "conduct" else {}
-        given |= details.get(one.name, {})
-        maker = replace(standard, **{name: given.pop(name) for name in ("reference", "returns") if name in given})
-        usual = ("values",) if any(check.name == "values" for check in checks) else ()
-        needs = usual if one.needs is None else one.needs
-        sizes: dict[str, Any] = {"trials": one.trials, "examples": one.examples}
-        checks.append(maker.check(one.name, one.points, one.title, needs=needs, **sizes, **given))
+    text = re.sub(r"  +#.*", "", text)
+    for head, lines in headed(text, HEAD, "", "`name points: title`, and no trial of a check"):
+        name = head["name"]
+        given: dict[str, Any] = {"probe": probe} if probe and name != "conduct" else {}
+        given |= details.get(name, {})
+        maker = replace(standard, **{field: given.pop(field) for field in ("reference", "returns") if field in given})
+        sizes: dict[str, Any] = {"trials": [], "examples": []}
+        for line in lines:
+            kind = "examples" if line.startswith(PUBLIC) else "trials"
+            sizes[kind] += map(read_sizes, line.removeprefix(PUBLIC).split("; "))
+        usual = [check.name for check in checks if check.name == "values"]
+        written = head["needs"].split(", ") if head["needs"] else usual
+        needs = () if written == ["nothing"] else tuple(written)
+        points = float(head["points"]) if "." in head["points"] else int(head["points"])
+        checks.append(maker.check(name, points, head["title"] or "", needs=needs, **sizes, **given))
     if strange := sorted(details.keys() - {check.name for check in checks}):
         raise DeclarationError(f"details of {', '.join(strange)}: there is no such check")
     return tuple(checks)
-
-
-def _written(text: str) -> Iterator[_Written]:
-    """Yield the checks of a text as they are written."""
-    text = re.sub(r"  +#.*", "", text)
-    for head, lines in headed(text, HEAD, "", "`name points: title`, and no trial of a check"):
-        needs = tuple(head["needs"].split(", ")) if head["needs"] else None
-        points = float(head["points"]) if "." in head["points"] else int(head["points"])
-        found = _Written(head["name"], points, () if needs == ("nothing",) else needs, head["title"] or "", [], [])
-        for line in lines:
-            sizes = found.examples if line.startswith(PUBLIC) else found.trials
-            sizes.extend(map(read_sizes, line.removeprefix(PUBLIC).split("; ")))
-        yield found
 
 
 # ---------------------------------------------------------------- the sizes of a trial, from the words in which students read them

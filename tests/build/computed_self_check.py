@@ -2,12 +2,12 @@
 
 from grader.build.self_check_cell import SelfChecks, self_checks
 from grader.build.self_check_numbers import drafted, settled
-from grader.build.self_check_pack import PackedExercise
+from grader.build.self_check_pack import Packed
 from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
 
 
-def packed_exercise(lesson: Lesson, exercise: Exercise) -> PackedExercise:
+def packed_exercise(lesson: Lesson, exercise: Exercise) -> Packed:
     return settled(drafted(lesson, exercise), ())
 
 

@@ -22,7 +22,7 @@ from grader.build.self_check_cell import SelfChecks, read_self_checks, self_chec
 from grader.build.self_check_data import Reader
 from grader.build.self_check_kept import tools_cells
 from grader.build.self_check_numbers import Draft, drafted, settled
-from grader.build.self_check_pack import PackedExercise
+from grader.build.self_check_pack import Packed
 from grader.build.self_check_stored import decided_alike, what_is_off
 from grader.course import lessons
 from grader.course.lesson_1 import LESSON
@@ -41,7 +41,7 @@ def draft() -> Draft:
 
 
 @pytest.fixture(scope="module")
-def packed(draft: Draft) -> PackedExercise:
+def packed(draft: Draft) -> Packed:
     return settled(draft, ())
 
 
@@ -67,12 +67,12 @@ def test_what_is_no_cell_of_self_checks_is_read_as_none(source: str) -> None:
 # ---------------------------------------------------------------- do its numbers hold?
 
 
-def test_what_was_just_computed_holds(packed: PackedExercise) -> None:
+def test_what_was_just_computed_holds(packed: Packed) -> None:
     assert what_is_off(LESSON, SCALED, packed) == ""
     assert decided_alike(packed, packed)
 
 
-def test_a_last_digit_may_differ_and_no_more(packed: PackedExercise) -> None:
+def test_a_last_digit_may_differ_and_no_more(packed: Packed) -> None:
     """The last number of the first trial's expected values, moved by a digit, and by one of its lower bytes."""
     reader = Reader(packed.data)
     _, key, _, _, inputs, expected = packed.told["trials"][0]
@@ -80,7 +80,7 @@ def test_a_last_digit_may_differ_and_no_more(packed: PackedExercise) -> None:
     start = reader.place
     count = len(reader.value(expected)["scores"].flatten())
 
-    def moved(plane: int, by: int) -> PackedExercise:
+    def moved(plane: int, by: int) -> Packed:
         data = bytearray(packed.data)
         place = start + plane * count + count - 1
         data[place] = (data[place] + by) % 256
@@ -91,8 +91,8 @@ def test_a_last_digit_may_differ_and_no_more(packed: PackedExercise) -> None:
     assert decided_alike(packed, moved(1, 3))
 
 
-def test_another_input_and_a_trial_that_is_gone_are_said(packed: PackedExercise) -> None:
-    def with_first(index: int, value: object) -> PackedExercise:
+def test_another_input_and_a_trial_that_is_gone_are_said(packed: Packed) -> None:
+    def with_first(index: int, value: object) -> Packed:
         told = json.loads(json.dumps(packed.told))
         told["trials"][0][index] = value
         return packed._replace(told=told)
@@ -102,7 +102,7 @@ def test_another_input_and_a_trial_that_is_gone_are_said(packed: PackedExercise)
     assert "values/public/9" in what_is_off(LESSON, SCALED, with_first(1, "values/public/9"))
 
 
-def test_a_wrong_answer_that_gives_something_else_is_named(draft: Draft, packed: PackedExercise) -> None:
+def test_a_wrong_answer_that_gives_something_else_is_named(draft: Draft, packed: Packed) -> None:
     told = json.loads(json.dumps(packed.told))
     told["wrong answers"][0], told["wrong answers"][1] = told["wrong answers"][1], told["wrong answers"][0]
     assert what_is_off(LESSON, SCALED, packed._replace(told=told)).startswith("no wrong answer gives what is")
@@ -112,7 +112,7 @@ def test_a_wrong_answer_that_gives_something_else_is_named(draft: Draft, packed:
     assert not decided_alike(packed, fewer)
 
 
-def test_what_another_processor_left_out_stays_out_and_nothing_else(draft: Draft, packed: PackedExercise) -> None:
+def test_what_another_processor_left_out_stays_out_and_nothing_else(draft: Draft, packed: Packed) -> None:
     """A processor without the best kernels cannot see what they see otherwise."""
     one = next(
         one for one in draft.wrong if sum(own != right for own, right in zip(one.prints, draft.right, strict=True)) > 1
