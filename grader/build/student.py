@@ -82,11 +82,6 @@ def release_config(root: str) -> Config:
     config.CourseDirectory.release_directory = "notebooks"
     config.CourseDirectory.db_url = f"sqlite:///{root}/gradebook.db"
     # The student's stub names its exercise: NotImplementedError("TODO 1.4").
-    config.GenerateAssignment.preprocessors = preprocessors()
-    return config
-
-
-def preprocessors() -> list:
-    """Return the preprocessors of nbgrader generate_assignment, with `NameTheTodo` for ClearSolutions."""
     standard = GenerateAssignment.class_traits()["preprocessors"].default_args[0]
-    return [NameTheTodo if preprocessor is ClearSolutions else preprocessor for preprocessor in standard]
+    config.GenerateAssignment.preprocessors = [NameTheTodo if one is ClearSolutions else one for one in standard]
+    return config
