@@ -29,7 +29,7 @@ from grader.explain.seen import Candidate, Seen
 from grader.judge.compare import first_difference, flatten, with_tensors
 from grader.judge.mentions import HINT, complaint, mentions
 from grader.records import Case
-from grader.submission.cells import CARRY_ON
+from grader.submission.cells import CARRY_ON, is_stubs_own
 from grader.submission.code.traits import Traits
 
 # Where expected numbers are rounded to 2 bytes of the largest, more is allowed than in the grade, by this factor.
@@ -241,7 +241,7 @@ def try_trial(trial: Trial, notebook: Notebook, files: Mapping[str, str], exerci
             torch.default_generator.manual_seed(0)
             got = probe(**arguments)
     except Exception as error:
-        if is_unsolved(error):
+        if is_stubs_own(type(error).__name__, str(error)):
             raise without_traceback(error, two_cells(notebook.names, exercise))  # noqa: B904  (it is the same error)
         place, kind = the_line(error, files, exercise), type(error).__name__
         says = str(error) if kind == "WrongForm" else place.says
@@ -251,11 +251,6 @@ def try_trial(trial: Trial, notebook: Notebook, files: Mapping[str, str], exerci
     problem = problem_of(trial, got, notebook.probes)
     inputs = shown_inputs(seen.inputs) if ", expected" in problem and "shape" not in problem else ()
     return Result(seen._replace(passed=not problem), problem, inputs)
-
-
-def is_unsolved(error: Exception) -> bool:
-    """Tell whether the stub raised; PyTorch raises the same of what it cannot do, as `~` of a float mask."""
-    return isinstance(error, NotImplementedError) and str(error).startswith("TODO ")
 
 
 def trial_as_seen(trial: Trial) -> Seen:
