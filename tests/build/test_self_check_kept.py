@@ -20,10 +20,9 @@ from grader.build.built import declared_in, exercise_digest, read_built
 from grader.build.other_rounding import OtherRounding, unsure
 from grader.build.self_check_cell import SelfChecks, read_self_checks, self_check_source
 from grader.build.self_check_data import Reader
-from grader.build.self_check_kept import tools_cells
+from grader.build.self_check_kept import decided_alike, tools_cells, what_is_off
 from grader.build.self_check_numbers import Draft, drafted, settled
 from grader.build.self_check_pack import Packed
-from grader.build.self_check_stored import decided_alike, what_is_off
 from grader.course import lessons
 from grader.course.lesson_1 import LESSON
 from grader.declare.exercise import Exercise
