@@ -74,11 +74,7 @@ def setting_of(root: Path) -> Repository:
 
 
 def repository_of(root: Path) -> Repository | None:
-    """Return the repository of pyproject.toml, or in the place of the placeholder git's remote; None if neither is known.
-
-    Raises:
-        BuildError: pyproject.toml does not say it, or not in the form "account/name".
-    """
+    """Return the repository of `setting_of`, or for the placeholder git's remote; None if neither is known."""
     setting = setting_of(root)
     if setting.is_none:
         return None

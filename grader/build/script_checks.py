@@ -21,16 +21,10 @@ HEADING = re.compile(r"^#{1,6}[ \t]+(.*?)[ \t]*$", re.MULTILINE)
 
 
 def check_against_script(script: str | Path, lesson: Lesson, cells: Sequence[NotebookNode]) -> None:
-    """Refuse a `review` that is no heading of the script, and a `builds_on` that leaves out an exercise.
+    """Refuse, by a BuildError, a `review` that is no heading of the script, and a `builds_on` that leaves out an exercise.
 
-    An exercise must be in `builds_on` if the solution uses a name that this exercise defines.
-
-    Args:
-        script: the script's path, for the message only.
-        cells: the cells of the script, with their markers as metadata.
-
-    Raises:
-        BuildError: one line that names script, exercise and field.
+    An exercise must be in `builds_on` if the solution uses a name that this exercise defines. The cells have their markers as
+    metadata; the script's path is for the message only.
     """
     headings = [heading for cell in cells if cell.cell_type == "markdown" for heading in HEADING.findall(cell.source)]
     solutions = {
@@ -53,13 +47,10 @@ def without_directives(source: str) -> str:
 
 
 def check_what_students_read(script: str | Path, cells: Sequence[NotebookNode]) -> None:
-    """Refuse a comment for a tool, a picture without alternative text, and a figure without a caption.
+    """Refuse, by a BuildError, a comment for a tool, a picture without alternative text, and a figure without a caption.
 
     A caption is the text after the cell that draws; it begins with what is to be seen, in italics. A screen reader
     reads it in the place of the figure.
-
-    Raises:
-        BuildError: one line that names script and cell.
     """
     code = [cell for cell in cells if cell.cell_type == "code"]
     own = {name for cell in code for name in definitions(cell.source)}

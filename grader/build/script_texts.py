@@ -65,10 +65,7 @@ def _cell(text: str) -> str:
 def with_glossary(text: str, root: Path) -> str:
     """Put docs/glossary.md, folded and without its title, in the place of the line `<!-- glossary -->`, if a text has one.
 
-    So a link to the words works wherever the notebook is opened.
-
-    Raises:
-        BuildError: the page is missing.
+    So a link to the words works wherever the notebook is opened. A page that is missing is a BuildError.
     """
     if not GLOSSARY_PLACE.search(text):
         return text
@@ -86,11 +83,7 @@ def with_glossary(text: str, root: Path) -> str:
 def with_reading_time(text: str, texts: Iterable[str]) -> str:
     """Put the minutes in the place of `<!-- minutes to read -->`, or of `<!-- minutes to read up to "## Practice" -->`.
 
-    Args:
-        texts: of all cells of the lesson's script.
-
-    Raises:
-        ValueError: no text has the heading.
+    They are counted in all texts of the lesson's script; none with the heading is a ValueError.
     """
     return MINUTES_PLACE.sub(lambda match: str(minutes_to_read(texts, match["heading"])), text)
 

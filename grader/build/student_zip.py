@@ -66,22 +66,14 @@ def student_zip(root: Path, name: str = "") -> tuple[str, bytes]:
 
 
 def handed_out(root: Path, name: str = "") -> tuple[str, bytes]:
-    """Make the zip as `student_zip` does, if it is known whether the notebooks have links to Colab.
-
-    Raises:
-        BuildError: as there, or nobody has said yet whether the course is on GitHub.
-    """
+    """Make the zip as `student_zip` does; a BuildError if nobody has said yet whether the course is on GitHub."""
     if repository_of(root) is None and not setting_of(root).is_none:
         raise BuildError(NO_REPOSITORY)
     return student_zip(root, name)
 
 
 def pack(files: Mapping[str, bytes], executable: tuple[str, ...] = ()) -> bytes:
-    """Make a zip of files, given by path; the same files give the same bytes.
-
-    Args:
-        executable: the paths of files that may be run as programs.
-    """
+    """Make a zip of files, given by path, some to be run as programs; the same files give the same bytes."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for path, content in sorted(files.items()):

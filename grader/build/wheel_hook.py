@@ -14,11 +14,6 @@ class ShipFiles(BuildHookInterface):
     """Adds to a wheel the files that pyproject.toml lists as `shipped`."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Add the files, unless an editable wheel is built.
-
-        Args:
-            version: "standard" or "editable".
-            build_data: what hatchling is about to build; `force_include` maps a file to its place in the wheel.
-        """
+        """Add the files to what `force_include` maps to places in the wheel, unless an editable wheel is built."""
         if version == "standard":
             build_data["force_include"].update(self.config["shipped"])

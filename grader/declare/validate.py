@@ -14,14 +14,7 @@ from grader.declare.sampler import InputSampler
 
 
 def validate(lesson: Lesson, modules: Mapping[str, Mapping[str, Any]]) -> None:
-    """Raise for a mistake that no exercise lists; the records raise for other errors themselves.
-
-    Args:
-        modules: the namespaces of the lesson's modules, by module name.
-
-    Raises:
-        DeclarationError: one line that names the module and the mistake.
-    """
+    """Raise DeclarationError for a mistake in a lesson's modules (name → namespace) that no exercise lists."""
     listed = {id(found) for exercise in lesson.exercises for found in exercise.mistakes}
     for module, namespace in modules.items():
         for marked in mistakes_in(namespace):
@@ -33,13 +26,10 @@ def validate(lesson: Lesson, modules: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def validate_probes(lesson: Lesson) -> None:
-    """Raise for a check whose inputs cannot be drawn, or whose probe asks for an unknown name.
+    """Raise DeclarationError for a check whose inputs cannot be drawn, or whose probe asks for an unknown name.
 
     Only drawn inputs have names, so one trial of each check is drawn; for the three lessons that takes 0.6 s of CPU
     time. The builder calls this. An import does not, because every worker imports the lessons.
-
-    Raises:
-        DeclarationError: one line that names the exercise and the check.
     """
     for exercise in lesson.exercises:
         for check in exercise.checks:

@@ -106,11 +106,9 @@ def refused(verdict: Verdict, message: str) -> Verdict:
 
 
 def is_carry_on(answer: str, carry_on: str, others: Sequence[str] = ()) -> bool:
-    """Tell whether an answer holds all statements of a carry-on cell, which are too many to agree by chance.
+    """Tell whether an answer holds all statements of a carry-on cell ("" if there is none), too many to agree by chance.
 
-    Args:
-        carry_on: the source of the carry-on cell; "" if the exercise has none.
-        others: sources of the cells that the student added: the answer may call what they define.
+    It may call what the others define, the cells that the student added.
     """
     wanted = shapes_of_source(carry_on) if carry_on else Counter()
     if wanted.total() < LEAST_STATEMENTS:

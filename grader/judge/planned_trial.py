@@ -110,11 +110,7 @@ def source_of(probe: Callable) -> str:
 
 
 def refuse_sent_answers(lesson: Lesson) -> None:
-    """Raise for a probe that calls a right answer: it would carry the answer into the sandbox and the notebook.
-
-    Raises:
-        DeclarationError: one line that names the exercise and the check.
-    """
+    """Raise DeclarationError for a probe that calls a right answer: it would show it to submissions and in the notebook."""
     for exercise in lesson.exercises:
         for check in exercise.checks:
             for name, definition in sent_with(check.probe).items():
