@@ -11,6 +11,7 @@ from typing import NamedTuple
 from grader.build.provided import extract, names_in
 from grader.build.slim import slim
 from grader.paths import OUR_PACKAGES
+from grader.submission.code.source_names import names_bound_by
 
 
 class Part(NamedTuple):
@@ -31,19 +32,26 @@ def bundle(*wanted: str) -> tuple[Part, ...]:
     Raises:
         ValueError: a module or name does not exist, or modules import one another.
     """
-    names: dict[str, set[str]] = {}  # of each module; an empty set: all of its names
-    imports: dict[str, dict[str, tuple[str, str]]] = {}
-    todo = [(module, set(some.split())) for module, _, some in (what.partition(":") for what in wanted)]
+    names: dict[str, set[str]] = {}  # that are needed of each module
+    asked = ((module, some) for module, _, some in (what.partition(":") for what in wanted))
+    todo = [(module, name) for module, some in asked for name in some.split() or _uses(module)]
+    if missing := [f"{module} does not define {name}" for module, name in todo if name not in _uses(module)]:
+        raise ValueError(", ".join(missing))
     while todo:
-        module, some = todo.pop()
-        known = names.get(module)
-        if known is not None and (not known or (some and some <= known)):
-            continue
-        names[module] = (known or set()) | some if some else set()
-        imports[module] = _used_imports(module, names[module])
-        todo += [(there, {name}) for there, name in imports[module].values()]
+        module, name = todo.pop()
+        if name not in names.setdefault(module, set()):
+            names[module].add(name)
+            home = _imports(module).get(name)
+            todo += [home] if home else [(module, used) for used in _uses(module).get(name, ())]
+    imports = {
+        module: {name: home for name, home in _imports(module).items() if name in some}
+        for module, some in names.items()
+    }
     needs = {module: {there for there, _ in found.values()} for module, found in imports.items()}
-    return tuple(Part(module, _extract(module, names[module]), imports[module]) for module in _in_order(needs))
+    defined = {module: tuple(sorted(some & _uses(module).keys())) for module, some in names.items()}
+    return tuple(
+        Part(module, extract(_text(module), defined[module], module), imports[module]) for module in _in_order(needs)
+    )
 
 
 @cache
@@ -64,14 +72,11 @@ def _imports(module: str) -> dict[str, tuple[str, str]]:
     }
 
 
-def _used_imports(module: str, some: set[str]) -> dict[str, tuple[str, str]]:
-    """Return the imports from this project that some names of a module need; that all need, if `some` is empty."""
-    used = names_in(ast.parse(_extract(module, some)))
-    return {name: home for name, home in _imports(module).items() if name in used}
-
-
-def _extract(module: str, some: set[str]) -> str:
-    return extract(_text(module), tuple(sorted(some)), module)
+@cache
+def _uses(module: str) -> dict[str, set[str]]:
+    """Map each name that a module defines to the names in its definition."""
+    nodes = [node for node in ast.parse(_text(module)).body if not isinstance(node, (ast.Import, ast.ImportFrom))]
+    return {name: names_in(node) for node in nodes for name in names_bound_by(node)}
 
 
 def _in_order(needs: dict[str, set[str]]) -> Iterator[str]:
