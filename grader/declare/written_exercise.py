@@ -52,7 +52,7 @@ def written_exercise(
     bans: Collection[str | BuiltIn] = (),
     **fields: Any,
 ) -> Exercise:
-    """Declare an exercise; its points are those of its checks together.
+    """Declare an exercise; its points are those of its checks together. A line that cannot be read is a DeclarationError.
 
     Args:
         heading: id and title, as in "1.1 Means of rows".
@@ -60,14 +60,10 @@ def written_exercise(
         checks: as the text above.
         draw, returns, zero_others: of the `StandardChecks` that make the checks.
         probe: of all checks but "conduct" that have none of their own; None: the standard one.
-        details: for a check what its text does not say: arguments of `StandardChecks.check`; and `reference` or `returns`, where
-            they are others.
+        details: what a check's text does not say: arguments of `StandardChecks.check`, and another `reference` or `returns`.
         also: checks that are made elsewhere, behind those of the text.
         mistakes: as `edits` makes them, or the text of which it makes them.
         fields: of Exercise.
-
-    Raises:
-        DeclarationError: a line cannot be read, or there are details of a check that is not there.
     """
     id, title = id_and_title(heading)
     references = reference if isinstance(reference, tuple) else (reference,)
