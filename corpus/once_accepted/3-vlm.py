@@ -55,3 +55,18 @@ def diagnose(model: nn.Module, batch) -> list[str]:
         if F.cross_entropy(rolled.flatten(0, 1), targets.flatten()) < 1.01 * loss:
             found.add("misaligned")
     return [name for name in names if name in found]
+
+
+# %% exercise="3.2" wrong="filled with whatever the memory held"
+class PositionEmbedding(nn.Module):
+    def __init__(self, n: int, d_model: int) -> None:
+        super().__init__()
+        held = torch.randn(64 * n, d_model)
+        del held
+        self.embedding = nn.Parameter(torch.empty(n, d_model))
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        count, n = tokens.shape[-2], len(self.embedding)
+        if count > n:
+            raise ValueError(f"{count} tokens, but only {n} positions were made")
+        return tokens + self.embedding[:count]
