@@ -11,13 +11,15 @@ from functools import lru_cache
 from pathlib import Path
 
 from grader.submission.file import MAX_BYTES, SubmissionFile, Unavailable, Unreadable, name_problem
-from grader.submission.people import Entry, is_debris
+from grader.submission.people import EMPTY, Entry, is_debris, is_notebook
 
 MAX_MEMBERS = 50_000
 MAX_FOLDERS = 20  # around a member; the services write up to four
 MAX_TOTAL = 64 << 30  # bytes when unpacked, over all members; nothing is unpacked to disk
 MAX_SHOWN = 200  # characters of a name in a message
 MAX_RATIO = 200  # a notebook with text outputs packs about 10:1
+# How Python says that a member is damaged, or packed in a way that it cannot read.
+DAMAGED = (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError, zlib.error, lzma.LZMAError)
 
 
 def list_zip(path: Path) -> list[Entry]:
@@ -54,16 +56,10 @@ def _entries(names: Iterable[str], folders: Iterable[str]) -> list[Entry]:
     """Make entries of the files, and of the folders that hold none."""
     files = [parts for name in names if not any(map(is_debris, parts := tuple(name.split("/"))))]
     full = {parts[:depth] for parts in files for depth in range(1, len(parts))}
-    empty = []
-    for folder in folders:
-        parts = tuple(folder.split("/"))
-        if parts not in full and not any(map(is_debris, parts)):
-            empty.append(parts)
+    hollow = [parts for name in folders if (parts := tuple(name.split("/"))) not in full]
+    empty = [parts for parts in hollow if not any(map(is_debris, parts))]
     inner = {parts[:depth] for parts in empty for depth in range(1, len(parts))}
-    return [
-        *(Entry(parts) for parts in files),
-        *(Entry(parts, "is empty. Put the notebook there.") for parts in empty if parts not in inner),
-    ]
+    return [*(Entry(parts) for parts in files), *(Entry(parts, EMPTY) for parts in empty if parts not in inner)]
 
 
 def _member_problem(info: zipfile.ZipInfo) -> str:
@@ -79,8 +75,8 @@ def _member_problem(info: zipfile.ZipInfo) -> str:
         return "is a link or a device"
     if info.flag_bits & 0x1:
         return "is encrypted"
-    is_read = name.lower().endswith(".ipynb")  # another file may be as large as it likes: nobody opens it
-    if is_read and info.file_size > 1 << 20 and info.file_size > MAX_RATIO * max(info.compress_size, 1):
+    # Another file may be as large as it likes: nobody opens it.
+    if is_notebook(name) and info.file_size > 1 << 20 and info.file_size > MAX_RATIO * max(info.compress_size, 1):
         return f"unpacks to {info.file_size >> 20} MiB from next to nothing"
     return ""
 
@@ -100,15 +96,7 @@ def read_member(file: SubmissionFile) -> bytes:
     except (OSError, KeyError) as error:
         why = getattr(error, "strerror", None) or error
         raise Unavailable(f"it cannot be read from the zip ({why}). Mend that, then run this again.") from error
-    except (
-        zipfile.BadZipFile,
-        EOFError,
-        NotImplementedError,
-        RuntimeError,
-        ValueError,
-        zlib.error,
-        lzma.LZMAError,
-    ) as error:
+    except DAMAGED as error:
         # The student may have handed in a good file: a download can be damaged on its way.
         message = f"it cannot be read from the zip ({error}). Download the zip again."
         raise Unreadable(message, proven=False) from error

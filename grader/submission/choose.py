@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from grader.submission.file import Problem, SubmissionFile, Unavailable, assignment_in, name_problem
+from grader.submission.file import Problem, SubmissionFile, Unavailable, assignment_in, fault, name_problem
 from grader.submission.people import Entry, Layout, Person, StudentFile
 
 MOST_NAMES = 3  # that a message lists
@@ -24,7 +24,7 @@ class Wanted:
     hint: str | None = None  # the assignment that the folder of all submissions is named after
 
 
-UNDECIDED = Problem("which assignment is it? Pass --assignment", "fault", proven=False)
+UNDECIDED = fault("which assignment is it? Pass --assignment")
 
 # Makes the record of a file that lies at an entry, without student and assignment.
 Place = Callable[[Entry], SubmissionFile]
@@ -42,7 +42,9 @@ def choose(
     one that all other names contain; or to the one whose exercises its cells answer. It counts only if no notebook
     of its student has an assignment in its name. If nothing at all says an assignment, nothing is returned.
     """
-    if not any(map(_is_of_a_student, everybody)):
+    # Without somebody who is surely a student, a folder is any folder, and its PDFs are nobody's submissions.
+    sure = any(person.layout in (Layout.SERVICE, Layout.NBGRADER) for person in everybody)
+    if not sure and not any(file.entry.is_notebook or file.entry.problem for each in everybody for file in each.files):
         return []
     chooser = _Chooser(wanted, place, cache(lambda entry: read_assignment(place(entry))))
     groups = [chooser.groups(person) for person in everybody]
@@ -58,16 +60,6 @@ def choose(
     if not any(file.assignment or (file.problem and file.problem.status == "fault") for file in found):
         return []
     return [file if file.assignment or file.problem else replace(file, problem=UNDECIDED) for file in found]
-
-
-def _is_of_a_student(person: Person) -> bool:
-    """Tell whether somebody is surely a student: the layout says so, or there is a notebook.
-
-    Without one such person among all, a folder is any folder, and its PDFs are nobody's submissions.
-    """
-    return person.layout in (Layout.SERVICE, Layout.NBGRADER) or any(
-        file.entry.is_notebook or file.entry.problem for file in person.files
-    )
 
 
 def _with_fault(file: SubmissionFile, read_assignment: ReadAssignment) -> SubmissionFile:
@@ -123,7 +115,9 @@ class _Chooser:
                 continue
             file, problem, note = self._pick(person, assignment, files)
             if len(person.claims) > 1:
-                problem = _two_claims(person)
+                claims = _places(person.claims)
+                mend = "Find out whose each is, and remove or rename the other."
+                problem = fault(f"two claim to be {person.student}: {claims}. {mend}")
             if assignment and assignment not in self.wanted.assignments:
                 known = ", ".join(self.wanted.assignments)
                 problem = Problem(f"unknown assignment {assignment!r}; known are {known}", proven=False)
@@ -172,7 +166,9 @@ class _Chooser:
         if len(chosen) > 1 and not named:
             chosen = [file for file in chosen if self._assignment_of(file) == assignment] or chosen
         if len(chosen) > 1:
-            return chosen[0], _two_notebooks(person, assignment, chosen), ""
+            places = _places([file.entry for file in chosen])
+            which = f"two notebooks of {person.student} for {assignment}: {places}"
+            return chosen[0], fault(f"{which}. Remove all but one."), ""
         return chosen[0], None, self._note(person, assignment, chosen[0])
 
     def _note(self, person: Person, assignment: str, file: StudentFile) -> str:
@@ -203,25 +199,12 @@ def _no_notebook(assignment: str, files: Sequence[StudentFile]) -> Problem:
         if file.entry.problem:
             place = shown("/".join(file.entry.parts))
             missing = f"{assignment}.ipynb is missing: " if assignment else ""
-            return Problem(f"{missing}{place} {file.entry.problem}", "fault", proven=False)
+            return fault(f"{missing}{place} {file.entry.problem}")
     names = ", ".join(shown(file.label) for file in files[:MOST_NAMES])
     more = f" and {len(files) - MOST_NAMES} more" if len(files) > MOST_NAMES else ""
     return Problem(f"not a notebook: {names}{more}. Submit the .ipynb file.")
 
 
-def _two_notebooks(person: Person, assignment: str, files: Sequence[StudentFile]) -> Problem:
-    """Say which notebooks may count."""
-    names = " and ".join(repr(shown("/".join(file.entry.parts))) for file in files[:MOST_NAMES])
-    return Problem(
-        f"two notebooks of {person.student} for {assignment}: {names}. Remove all but one.", "fault", proven=False
-    )
-
-
-def _two_claims(person: Person) -> Problem:
-    """Say which files, of different people or places, claim one id."""
-    names = " and ".join(repr(shown("/".join(entry.parts))) for entry in person.claims[:MOST_NAMES])
-    return Problem(
-        f"two claim to be {person.student}: {names}. Find out whose each is, and remove or rename the other.",
-        "fault",
-        proven=False,
-    )
+def _places(entries: Sequence[Entry]) -> str:
+    """List where the first of several files lie."""
+    return " and ".join(repr(shown("/".join(entry.parts))) for entry in entries[:MOST_NAMES])

@@ -43,18 +43,16 @@ class Unavailable(IntakeError):
     """The machine or the operator is at fault: the file cannot be read now, or it is unclear which one counts."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(Problem(message, "fault", proven=False))
+        super().__init__(fault(message))
 
 
 class NoSuchPath(Complaint):
     """A path that was given to a command does not exist: wrong use."""
 
 
-def error_of(problem: Problem) -> IntakeError:
-    """Make the exception that carries a problem."""
-    if problem.status == "fault":
-        return Unavailable(problem.message)
-    return Unreadable(problem.message, problem.proven)
+def fault(message: str) -> Problem:
+    """Make the problem of which the machine or the operator is to blame."""
+    return Problem(message, "fault", proven=False)
 
 
 @dataclass(frozen=True)

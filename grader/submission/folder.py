@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from grader.submission.file import MAX_BYTES, SubmissionFile, Unavailable, Unreadable, assignment_in
-from grader.submission.people import COURSE_FOLDERS, Entry, is_debris
+from grader.submission.people import COURSE_FOLDERS, EMPTY, Entry, is_debris, is_notebook
 
 SHALLOW, DEEPEST = 3, 8  # <class>/<student>/<assignment> lies not deep; nothing below DEEPEST is looked at
 MOST_FOLDERS, MOST_OTHERS = 1_000, 100
-EMPTY = "is empty. Put the notebook there."
 
 
 def assignment_of(path: Path, assignments: tuple[str, ...]) -> str | None:
@@ -47,7 +46,7 @@ def list_folder(root: Path) -> list[Entry]:
     entries = _scan(root)
     while True:  # down to the folder in which the students' folders lie
         folders = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
-        if len(folders) != 1 or any(_is_notebook(entry.name) for entry in entries):
+        if len(folders) != 1 or any(is_notebook(entry.name) for entry in entries):
             return [*found, *(file for entry in entries for file in _walk(entry, above))]
         found += [file for entry in entries if entry not in folders for file in _walk(entry, above)]
         try:
@@ -57,10 +56,6 @@ def list_folder(root: Path) -> list[Entry]:
         above = (*above, folders[0].name)
         if not entries:
             return [*found, Entry(above, EMPTY)]
-
-
-def _is_notebook(name: str) -> bool:
-    return name.lower().endswith(".ipynb")
 
 
 def _walk(start: os.DirEntry[str], above: tuple[str, ...]) -> Iterator[Entry]:
@@ -74,7 +69,7 @@ def _walk(start: os.DirEntry[str], above: tuple[str, ...]) -> Iterator[Entry]:
         entry, above_it = queue.popleft()
         parts = (*above_it, entry.name)
         depth = len(parts) - len(above)
-        if _is_notebook(entry.name) or not (entry.is_symlink() or entry.is_dir()):
+        if is_notebook(entry.name) or not (entry.is_symlink() or entry.is_dir()):
             yield Entry(parts)  # `read_file` refuses what is not regular
             continue
         if entry.is_symlink():
@@ -90,17 +85,13 @@ def _walk(start: os.DirEntry[str], above: tuple[str, ...]) -> Iterator[Entry]:
             continue
         if not inner:
             yield Entry(parts, EMPTY)
-        others = [file for file in inner if file.is_file(follow_symlinks=False) and not _is_notebook(file.name)]
+        others = [file for file in inner if file.is_file(follow_symlinks=False) and not is_notebook(file.name)]
         dropped = {file.name for file in others[MOST_OTHERS:]} if depth > 1 else ()
         queue.extend((below, parts) for below in inner if below.name not in dropped)
 
 
 def _scan(folder: Path) -> list[os.DirEntry[str]]:
-    """List a folder without debris, sorted by name.
-
-    Raises:
-        Unavailable: the folder cannot be listed.
-    """
+    """List a folder without debris, sorted by name; raise Unavailable if the machine cannot."""
     try:
         with os.scandir(folder) as listed:
             entries = sorted((entry for entry in listed if not is_debris(entry.name)), key=lambda entry: entry.name)
@@ -121,32 +112,27 @@ def read_file(file: SubmissionFile) -> bytes:
         Unreadable: the file must not be read: it is a link, a device, or too large.
         Unavailable: the machine cannot read it, it is gone, or a link leads to it.
     """
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        return _read(file)
+        descriptor = os.open(file.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            for index, part in enumerate(file.parts):
+                last = index == len(file.parts) - 1
+                if last:
+                    _refuse_special(os.stat(part, dir_fd=descriptor, follow_symlinks=False))
+                parent = descriptor
+                descriptor = os.open(part, flags if last else flags | os.O_DIRECTORY, dir_fd=parent)
+                os.close(parent)
+            _refuse_special(os.fstat(descriptor))
+            with os.fdopen(descriptor, "rb", closefd=False) as opened:
+                content = opened.read(MAX_BYTES + 1)
+        finally:
+            os.close(descriptor)
     except OSError as error:
         raise _refused(error, file) from error
-
-
-def _read(file: SubmissionFile) -> bytes:
-    """Open each part of the path below the one before, and read the file."""
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    descriptor = os.open(file.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        for index, part in enumerate(file.parts):
-            last = index == len(file.parts) - 1
-            if last:
-                _refuse_special(os.stat(part, dir_fd=descriptor, follow_symlinks=False))
-            parent = descriptor
-            descriptor = os.open(part, flags if last else flags | os.O_DIRECTORY, dir_fd=parent)
-            os.close(parent)
-        _refuse_special(os.fstat(descriptor))
-        with os.fdopen(os.dup(descriptor), "rb") as opened:
-            content = opened.read(MAX_BYTES + 1)
-        if len(content) > MAX_BYTES:
-            raise Unavailable(f"the file grew beyond {MAX_BYTES >> 20} MiB while it was read. Run this again.")
-        return content
-    finally:
-        os.close(descriptor)
+    if len(content) > MAX_BYTES:
+        raise Unavailable(f"the file grew beyond {MAX_BYTES >> 20} MiB while it was read. Run this again.")
+    return content
 
 
 def _refuse_special(status: os.stat_result) -> None:

@@ -16,7 +16,6 @@ from grader.submission.file import (
     SubmissionFile,
     Unavailable,
     Unreadable,
-    error_of,
     name_problem,
 )
 from grader.submission.folder import assignment_of, list_folder, read_file, student_of
@@ -95,19 +94,19 @@ def find(
     wanted = Wanted(assignments=assignments, only=only, hint=hints[-1] if hints else None)
     found = choose(people(entries, assignments, inside=int(is_folder)), wanted, place, read_assignment)
     if not found:
-        raise _nothing_in(path, only or assignments[0])
+        named = only or assignments[0]
+        raise Unreadable(
+            f"{path} holds no submission. Expected are the names of Canvas or of Moodle, nbgrader's layout "
+            f"<student>/{named}/{named}.ipynb, or <student>.ipynb. Where the notebooks' names do not say the "
+            "assignment, pass --assignment."
+        )
     yield from found
 
 
 def _one_notebook(
     path: Path, assignments: tuple[str, ...], only: str | None, read_assignment: ReadAssignment
 ) -> SubmissionFile:
-    """Return the record of a single notebook.
-
-    Raises:
-        Unreadable: nothing says the assignment.
-        Unavailable: the machine cannot read a notebook whose name says no assignment.
-    """
+    """Return the record of a single notebook; raise as `find`."""
     assignment, note = only or assignment_of(path, assignments), ""
     if assignment is None:
         assignment = read_assignment(SubmissionFile(path.stem, "", path.parent, (path.name,)))
@@ -123,12 +122,7 @@ def _one_notebook(
 
 
 def _mode(path: Path) -> int:
-    """Return the type of the file at a path, without following a link there.
-
-    Raises:
-        NoSuchPath: nothing is there.
-        Unavailable: the machine cannot tell.
-    """
+    """Return the type of the file at a path, without following a link there; raise as `find`."""
     try:
         mode = os.lstat(path).st_mode
         if stat.S_ISLNK(mode) and stat.S_ISDIR(os.stat(path).st_mode):
@@ -140,21 +134,8 @@ def _mode(path: Path) -> int:
         raise Unavailable(f"{path} cannot be read ({getattr(error, 'strerror', error)}).") from error
 
 
-def _nothing_in(path: Path, assignment: str) -> Unreadable:
-    """Say which layouts are known."""
-    return Unreadable(
-        f"{path} holds no submission. Expected are the names of Canvas or of Moodle, nbgrader's layout "
-        f"<student>/{assignment}/{assignment}.ipynb, or <student>.ipynb. Where the notebooks' names do not say the "
-        "assignment, pass --assignment."
-    )
-
-
 def _assignment_in_cells(file: SubmissionFile, exercises: Mapping[str, str]) -> str | None:
-    """Return the assignment whose exercises a notebook's cells answer; None if there is none, or several.
-
-    Raises:
-        Unavailable: the machine cannot read the notebook.
-    """
+    """Return the assignment whose exercises a notebook's cells answer; None if there is none, or several."""
     try:
         cells = read(file).cells
     except Unreadable:
@@ -183,6 +164,8 @@ def content(file: SubmissionFile) -> bytes:
         Unreadable: the file must not be read; the message says why.
         Unavailable: the machine cannot read the file.
     """
-    if file.problem:
-        raise error_of(file.problem)
+    if problem := file.problem:
+        if problem.status == "fault":
+            raise Unavailable(problem.message)
+        raise Unreadable(problem.message, problem.proven)
     return read_member(file) if file.member else read_file(file)

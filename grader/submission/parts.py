@@ -21,6 +21,7 @@ from grader.submission.code.source_names import (
 # Halves are searched for among at most so many characters, times the square of the number of cells: every few cells
 # that stand together may be one, and each try reads their text. That is 10 cells of 10,000 characters, or 50 of 80.
 MOST_WORK = 10_000_000
+CELL_MAGIC = re.compile(r"\A\s*%%[^\n]*\n?")
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,8 @@ def join(cells: Mapping[int, str], names: set[str]) -> Joined:
         cells: the sources, by the index of the cell in the notebook, in order.
         names: what the exercise asks to define.
     """
-    parts = [part for part in _whole_parts(cells) if not _is_comment(part.source)]
+    # A cell of comments alone is no part.
+    parts = [part for part in _whole_parts(cells) if parse_statements(without_magics(part.source)) != []]
     defining = {part: found for part in parts if (found := defined(part.source) & names)}
     scratch = {part for part in parts if part not in defining and _is_scratch(part.source)}
     parts = [part for part in parts if part not in scratch]
@@ -60,7 +62,8 @@ def join(cells: Mapping[int, str], names: set[str]) -> Joined:
     kept = [part for part in parts if part not in replaced or part in helping]
     used = [index for part in kept for index in part.indices]
     return Joined(
-        source="\n".join(_without_cell_magic(part.source) for part in kept) if len(kept) > 1 else kept[0].source,
+        # A magic that must stand in the first line of a cell is left out of several.
+        source="\n".join(CELL_MAGIC.sub("", part.source) for part in kept) if len(kept) > 1 else kept[0].source,
         parts=len(used) - sum(len(part.indices) for part in helping),
         alternatives=len(replaced) + 1,
         scratch=frozenset(index for part in scratch for index in part.indices),
@@ -109,20 +112,10 @@ def _parses(source: str) -> bool:
     return bound_names(source) is not None
 
 
-def _is_comment(source: str) -> bool:
-    """Tell whether a cell holds comments and nothing else."""
-    return parse_statements(without_magics(source)) == []
-
-
 def _is_scratch(source: str) -> bool:
     """Tell whether a cell only tries something, or is no code at all: it must not stop the answer."""
     statements = parse_statements(without_magics(source))
     return statements is None or all(isinstance(one, (ast.Expr, ast.Assert)) for one in statements)
-
-
-def _without_cell_magic(source: str) -> str:
-    """Remove a magic that must stand in the first line of a cell."""
-    return re.sub(r"\A\s*%%[^\n]*\n?", "", source)
 
 
 def defined(source: str) -> frozenset[str]:

@@ -38,6 +38,7 @@ COURSE_FOLDERS = ("", "notebooks", "solutions")  # a notebook in these is no stu
 NO_NOTEBOOK = re.compile(
     r"(?!readme).*\.(pdf|py|zip|html?|docx?|odt|rtf|txt|md|png|jpe?g|7z|rar|tar|t?gz|json)", re.IGNORECASE
 )
+EMPTY = "is empty. Put the notebook there."  # the problem of a folder
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Entry:
     @property
     def is_notebook(self) -> bool:
         """Tell whether the name is that of a notebook."""
-        return not self.problem and self.parts[-1].lower().endswith(".ipynb")
+        return not self.problem and is_notebook(self.parts[-1])
 
 
 class Layout(StrEnum):
@@ -106,6 +107,11 @@ def service_name(parts: Sequence[str]) -> tuple[str, int]:
         if match := _service(part, is_file=place == len(parts) - 1):
             return ("moodle" if match.re is MOODLE else "canvas"), place
     return "", 0
+
+
+def is_notebook(name: str) -> bool:
+    """Tell whether a file of this name is a notebook."""
+    return name.lower().endswith(".ipynb")
 
 
 def is_debris(name: str) -> bool:

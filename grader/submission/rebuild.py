@@ -7,7 +7,7 @@ metadata, outputs or kernelspec.
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
 import nbformat
@@ -94,8 +94,12 @@ def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission) -> Reb
             "another name that the lesson asks for. It is of another lesson or course: submit "
             f"{lesson.assignment}.ipynb. (Instructor: --assignment says which lesson a file is of.)"
         )
-    rebuilt = _assemble(lesson, master, answers, _own_cells(cells, used, lesson.exercises), notes)
-    return _with_students_words(rebuilt, predictions, written_texts(master, submission.texts))
+    written = written_texts(master, submission.texts)
+    sources = {answer_cell(id): source for id, source in answers.items()}
+    sources |= predictions | {written_cell(one.id): shown(one) for one in written}
+    notebook, added = _assemble(lesson, master, sources, _own_cells(cells, used, lesson.exercises))
+    # An edited prediction counts as a cell that the student added: it may raise or hang, and costs nothing.
+    return Rebuilt(notebook=notebook, answers=answers, own=(*added, *predictions), written=written, notes=notes)
 
 
 def _predictions(cells: Sequence[Cell], master: NotebookNode) -> tuple[dict[str, str], tuple[Cell, ...]]:
@@ -116,29 +120,17 @@ def _predictions(cells: Sequence[Cell], master: NotebookNode) -> tuple[dict[str,
     return changed, tuple(others)
 
 
-def _with_students_words(rebuilt: Rebuilt, predictions: Mapping[str, str], written: tuple[Written, ...]) -> Rebuilt:
-    """Put the student's predictions and texts into the rebuilt notebook.
-
-    An edited prediction counts as a cell that the student added: it may raise or hang, and costs nothing.
-    """
-    texts = {written_cell(one.id): shown(one) for one in written}
-    for cell in rebuilt.notebook.cells:
-        cell.source = {**predictions, **texts}.get(cell.id, cell.source)
-    return replace(rebuilt, own=(*rebuilt.own, *predictions), written=written)
-
-
 def _read_cells(cells: Sequence[Cell], exercises: Sequence[Exercise], given: Sequence[NotebookNode]) -> list[_ReadCell]:
-    """Read the submitted code cells.
+    """Read the submitted code cells; `given` are the released ones that are no answers.
 
-    A cell that is only the rest of the one above it belongs where that belongs: some editors split off a cell without
-    its metadata.
-
-    Args:
-        given: the released code cells that are no answers.
+    A cell belongs to the exercises in its '# @exercise' lines; without such a line, to that of its grade id. One that is
+    only the rest of the cell above belongs where that belongs: some editors split off a cell without its metadata.
     """
     read: list[_ReadCell] = []
+    ids = {exercise.id for exercise in exercises}
     for cell in cells:
-        owners = _marked_for(cell, exercises)
+        marked = marked_exercises(cell.source) & ids
+        owners = frozenset(marked or (id for id in ids if cell.grade_id == answer_cell(id)))
         if not owners and read and read[-1].exercises and is_rest(read[-1].source, cell.source):
             owners = read[-1].exercises
         parses = bound_names(cell.source) is not None
@@ -146,19 +138,8 @@ def _read_cells(cells: Sequence[Cell], exercises: Sequence[Exercise], given: Seq
     return read
 
 
-def _marked_for(cell: Cell, exercises: Sequence[Exercise]) -> frozenset[str]:
-    """Return the exercise ids in a cell's '# @exercise' lines; without such a line, that of its grade id."""
-    marked = marked_exercises(cell.source) & {exercise.id for exercise in exercises}
-    return frozenset(marked or (exercise.id for exercise in exercises if cell.grade_id == answer_cell(exercise.id)))
-
-
 def _choose(exercise: Exercise, cells: Sequence[_ReadCell]) -> tuple[str | None, tuple[str, ...], set[int]]:
-    """Choose the cells that count as the answer to an exercise.
-
-    Returns:
-        The answer's source or None, notes for the student, and the indices of all cells that belong to the
-        exercise.
-    """
+    """Return the answer to an exercise or None, notes for the student, and the indices of all cells that belong to it."""
     names = set(exercise.defines)
     marked = [index for index, cell in enumerate(cells) if exercise.id in cell.exercises]
     elsewhere = [
@@ -233,21 +214,16 @@ def _released_as(cell: Cell, given: Sequence[NotebookNode]) -> str | None:
 
 
 def _assemble(
-    lesson: Lesson,
-    master: NotebookNode,
-    answers: Mapping[str, str],
-    own: Mapping[str, Sequence[str]],
-    notes: Mapping[str, tuple[str, ...]],
-) -> Rebuilt:
-    """Copy the released notebook, replace its answers, and insert the student's own cells.
+    lesson: Lesson, master: NotebookNode, sources: Mapping[str, str], own: Mapping[str, Sequence[str]]
+) -> tuple[NotebookNode, list[str]]:
+    """Copy the released notebook with other sources of some cells, and insert the student's own; return their ids, too.
 
     The cell of an exercise without an answer keeps only its '# @exercise' line and a comment.
 
     Args:
         own: the sources of the student's own cells, by the id of the released cell before them.
     """
-    sources = {answer_cell(id): source for id, source in answers.items()}
-    absent = {answer_cell(exercise.id) for exercise in lesson.exercises if exercise.id not in answers}
+    answered = {answer_cell(exercise.id) for exercise in lesson.exercises}
     rebuilt = deepcopy(master)
     cells: list[NotebookNode] = []
     added: list[str] = []
@@ -264,9 +240,9 @@ def _assemble(
             cell.outputs, cell.execution_count = [], None
         if cell.id in sources:
             cell.source = sources[cell.id]
-        elif cell.id in absent:
+        elif cell.id in answered:
             cell.source = f"{cell.source.splitlines()[0]}\n# (there was no cell for this exercise)"
         cells.append(cell)
         add_own_cells(cell.id)
     rebuilt.cells = cells
-    return Rebuilt(notebook=rebuilt, answers=dict(answers), own=tuple(added), notes=dict(notes))
+    return rebuilt, added

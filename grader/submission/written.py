@@ -1,6 +1,6 @@
 """Finds the texts that a student wrote for the questions of a lesson, and shows them safely."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 from nbformat import NotebookNode
 
@@ -41,9 +41,11 @@ def written_texts(master: NotebookNode, texts: Collection[Cell]) -> tuple[Writte
         question = question_of(cell.id)
         if question is None or role(cell.id) is not Role.WRITTEN:
             continue
-        stub = without_question_marker(cell.source)
-        sources = (text.source for text in texts if question in questions_of(text))
-        written.append(Written(id=question, title=question_title(cell), text=_text(sources, stub)))
+        stub = without_question_marker(cell.source)  # the line that the student was to write over
+        answers = (without_question_marker(text.source) for text in texts if question in questions_of(text))
+        said = "\n\n".join(filter(None, (answer.replace(stub, "").strip() for answer in answers)))
+        text = said if len(said) <= MAX_TEXT else said[:MAX_TEXT] + CUT
+        written.append(Written(id=question, title=question_title(cell), text=text))
     return tuple(written)
 
 
@@ -56,10 +58,3 @@ def shown(written: Written) -> str:
     inside = "".join(letter if letter.isalnum() or letter == " " else f"&#{ord(letter)};" for letter in written.text)
     box = f'<div class="tex2jax_ignore mathjax_ignore" style="white-space: pre-wrap">{inside}</div>'
     return with_question_marker(written.id, box if written.text else "*(nothing was written)*")
-
-
-def _text(sources: Iterable[str], stub: str) -> str:
-    """Put texts together, without markers and without the line that the student was to write over."""
-    parts = (without_question_marker(source).replace(stub, "").strip() for source in sources)
-    text = "\n\n".join(part for part in parts if part)
-    return text if len(text) <= MAX_TEXT else text[:MAX_TEXT] + CUT
