@@ -13,6 +13,7 @@ from grader.submission.code.own_names import (
     FUNCTIONS,
     LOOKS,
     FunctionNode,
+    binding,
     lent_names,
     made_names,
     outside_functions,
@@ -22,7 +23,7 @@ from grader.submission.code.own_names import (
     statements_of,
 )
 from grader.submission.code.source_names import looks_names_up, parse_statements, without_magics
-from grader.submission.code.told_names import Unit, names_in, spread
+from grader.submission.code.told_names import names_in, spread
 
 # Modules without a memory of their own.
 PURE = frozenset(
@@ -98,8 +99,10 @@ def may_remember(
     tuples = frozenset() if any(map(_binds_namedtuple, nodes)) else NAMED_TUPLE
     tables = frozenset(_tables(nodes))
     holders = {name for tree in trees for name in _holders(tree.body, tuples)}
-    top = [_binding(one) for tree in trees for one in outside_functions(tree.body)]
-    held = frozenset(spread(filter(None, top), {*(holders - tables), *told}))
+    top = filter(None, (binding(one) for tree in trees for one in outside_functions(tree.body)))
+    # `A.calls = calls` counts as a binding of `A`.
+    units = [(names_in(value), frozenset(chain(*map(names_in, targets)))) for targets, value in top]
+    held = frozenset(spread(units, {*(holders - tables), *told}))
     around: dict[ast.AST, set[str]] = {}  # of a function: what the functions around it bind
     for node in nodes:
         if isinstance(node, FUNCTIONS):
@@ -123,17 +126,6 @@ def may_remember(
     )
 
 
-def _binding(node: ast.AST) -> Unit | None:
-    """Return the names that a binding reads and binds; `A.calls = calls` counts as one of `A`."""
-    if isinstance(node, ast.Assign):
-        return names_in(node.value), frozenset(chain(*map(names_in, node.targets)))
-    if isinstance(node, (ast.For, ast.comprehension)):
-        return names_in(node.iter), names_in(node.target)
-    if isinstance(node, (ast.AnnAssign, ast.AugAssign, ast.NamedExpr)) and node.value:
-        return names_in(node.value), names_in(node.target)
-    return None
-
-
 def _nests_deeply(tree: ast.AST) -> bool:
     """Tell whether functions and classes stand in each other, more than MOST_NESTED of them."""
     todo = [(tree, 0)]
@@ -155,8 +147,7 @@ def _is_kept_or_wrapped(node: ast.AST) -> bool:
         return True  # it draws other numbers each time
     if isinstance(node, ast.Assign) and any(map(_is_of_self, node.targets)):
         value = node.value
-        call = value.func.id if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) else ""
-        return isinstance(value, ast.GeneratorExp) or call in ONCE
+        return isinstance(value, ast.GeneratorExp) or (isinstance(value, ast.Call) and ast.unparse(value.func) in ONCE)
     return False
 
 
@@ -175,13 +166,7 @@ def _binds_namedtuple(node: ast.AST) -> bool:
 def _parts_set_in_init(node: ast.AST) -> Iterator[ast.AST]:
     """Yield what is called in `setattr(self, …)` and `self.add_module(…)` in an `__init__` itself: like `self.name = …`, it forgets."""
     if isinstance(node, ast.FunctionDef) and node.name == "__init__":
-        left: list[ast.AST] = list(node.body)
-        while left:
-            one = left.pop()
-            if not isinstance(one, (*FUNCTIONS, ast.ClassDef)):
-                left += ast.iter_child_nodes(one)
-            if isinstance(one, ast.Call) and _sets_part_of_self(one):
-                yield one.func
+        yield from (one.func for one in own_nodes(node) if isinstance(one, ast.Call) and _sets_part_of_self(one))
 
 
 def _sets_part_of_self(call: ast.Call) -> bool:
@@ -214,13 +199,11 @@ def _holders(body: Sequence[ast.stmt], tuples: frozenset[str] = frozenset()) -> 
         tuples: functions that make a class of named tuples, which holds nothing.
     """
     for statement in statements_of(body):
-        if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr, ast.For)):
-            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            value = statement.iter if isinstance(statement, ast.For) else statement.value
-            if isinstance(value, ast.Call) and ast.unparse(value.func) in tuples:
-                continue
-            if value is not None and not _is_fixed(value):
-                yield from (node.id for one in targets for node in ast.walk(one) if isinstance(node, ast.Name))
+        bound = binding(statement)
+        if bound is not None and not isinstance(statement, (ast.comprehension, ast.withitem)):
+            targets, value = bound
+            if not _is_fixed(value) and not (isinstance(value, ast.Call) and ast.unparse(value.func) in tuples):
+                yield from chain(*map(names_in, targets))
 
 
 def _tables(nodes: Sequence[ast.AST]) -> Iterator[str]:
@@ -288,11 +271,7 @@ def _names_what_remembers(node: ast.AST) -> bool:
 
 
 def _class_remembers(definition: ast.ClassDef, tables: frozenset[str]) -> bool:
-    """Tell whether a class holds what may change, or a method reads an attribute that a method but `__init__` sets.
-
-    Args:
-        tables: names that hold tables which nobody changes.
-    """
+    """Tell whether a class holds what may change, but for `tables`, or a method reads what a method but `__init__` sets."""
     methods = [node for node in definition.body if isinstance(node, ast.FunctionDef)]
     of_self = [
         (method.name, node.attr, node.ctx)
@@ -316,14 +295,14 @@ def _function_remembers(function: FunctionNode, held: frozenset[str]) -> bool:
     defaults = [*arguments.defaults, *(value for value in arguments.kw_defaults if value is not None)]
     nodes = [function, *own_nodes(function)]
     local = own_names(function)
-    first = getattr(function, "name", "") == "__init__"
-    lent = lent_names(nodes, local, set() if first else own)
+    given = set() if getattr(function, "name", "") == "__init__" else own
+    lent = lent_names(nodes, local, given)
     return (
         not all(map(_is_fixed, defaults))
         or any(isinstance(node, (ast.Global, ast.Nonlocal, ast.Yield, ast.YieldFrom)) for node in nodes)
         or any(isinstance(node, ast.Name) and node.id in held - local for node in nodes)
         or bool(held & {node.id for value in defaults for node in ast.walk(value) if isinstance(node, ast.Name)})
-        or any(_writes_beyond(node, local - lent, set() if first else own) for node in nodes)
+        or any(_writes_beyond(node, local - lent, given) for node in nodes)
         or any(isinstance(node, ast.AugAssign) and bool(lent & names_in(node.target)) for node in nodes)
     )
 

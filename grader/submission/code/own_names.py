@@ -86,13 +86,15 @@ def lent_names(nodes: Iterable[ast.AST], local: set[str], given: set[str]) -> se
         local: the names that the function binds.
         given: its parameters; what hangs on these is from outside, as in `k = self.calls`.
     """
-    bindings = list(chain.from_iterable(map(_bindings, nodes)))
+    # What `a += b` puts into `a` is a new object, or the one that was there.
+    bound = [pair for node in nodes if not isinstance(node, ast.AugAssign) and (pair := binding(node))]
     lent: set[str] = set()
     while True:
         more = {
             name
-            for target, value in bindings
+            for targets, value in bound
             if _is_from_outside(value, local - lent, given)
+            for target in targets
             for name in _stored(target) & local
         }
         if more <= lent:
@@ -100,16 +102,17 @@ def lent_names(nodes: Iterable[ast.AST], local: set[str], given: set[str]) -> se
         lent |= more
 
 
-def _bindings(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """Yield what a node binds to names, as target and value."""
+def binding(node: ast.AST) -> tuple[list[ast.expr], ast.expr] | None:
+    """Return the targets and the value where a node binds a value to names; else None."""
     if isinstance(node, ast.Assign):
-        yield from ((target, node.value) for target in node.targets)
-    elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value:
-        yield node.target, node.value
-    elif isinstance(node, (ast.For, ast.comprehension)):
-        yield node.target, node.iter
-    elif isinstance(node, ast.withitem) and node.optional_vars:
-        yield node.optional_vars, node.context_expr
+        return node.targets, node.value
+    if isinstance(node, (ast.AnnAssign, ast.AugAssign, ast.NamedExpr)) and node.value:
+        return [node.target], node.value
+    if isinstance(node, (ast.For, ast.comprehension)):
+        return [node.target], node.iter
+    if isinstance(node, ast.withitem) and node.optional_vars:
+        return [node.optional_vars], node.context_expr
+    return None
 
 
 def _is_from_outside(value: ast.AST, local: set[str], given: set[str]) -> bool:
