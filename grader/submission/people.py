@@ -210,11 +210,8 @@ def _is_nbgrader(entry: Entry, level: int, assignments: Collection[str], is_insi
 
 
 def _service(part: str, is_file: bool = True) -> re.Match[str] | None:
-    """Match the name of a file or folder that Moodle or Canvas wrote.
-
-    Args:
-        is_file: false for a folder. Canvas makes none, and many a course is called `cs_101_2026_spring`.
-    """
+    """Match the name of a file or folder that Moodle or Canvas wrote."""
+    # Canvas makes no folders, and many a course is called `cs_101_2026_spring`.
     patterns = (MOODLE, ANONYMOUS, CANVAS) if is_file else (MOODLE,)
     return next(filter(None, (pattern.fullmatch(part) for pattern in patterns)), None)
 

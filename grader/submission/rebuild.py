@@ -4,6 +4,7 @@ Its predictions and its texts for questions are put there, too. Nothing else of 
 metadata, outputs or kernelspec.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -28,11 +29,15 @@ from grader.submission.cells import (
 )
 from grader.submission.code.source_names import bound_names
 from grader.submission.file import Cell, Submission, Unreadable
-from grader.submission.limits import refuse_much_code
 from grader.submission.parts import defined, is_rest, join
 from grader.submission.written import shown, written_texts
 
 MAX_OWN_CELLS = 300  # cells that the student added; further ones are left out
+# What a student may write, over all cells: a whole lesson has 0.1 MiB and 25,000 words and signs. The grader parses it
+# some twenty times, and a syntax tree takes up to 2 KB of memory for each word.
+MOST_CODE = 512 << 10  # characters
+MOST_WORDS = 150_000  # words and signs
+WORD_OR_SIGN = re.compile(r"\w+|[^\w\s]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +79,7 @@ def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission) -> Reb
     """
     given = [cell for cell in master.cells if cell.cell_type == "code" and role(cell.id) is not Role.ANSWER]
     released = {cell.source.strip() for cell in given}
-    refuse_much_code(cell.source for cell in submission.cells if cell.source.strip() not in released)
+    _refuse_much_code([cell.source for cell in submission.cells if cell.source.strip() not in released])
     predictions, others = _predictions(submission.cells, master)
     cells = _read_cells(others, lesson.exercises, given)
     answers: dict[str, str] = {}
@@ -100,6 +105,16 @@ def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission) -> Reb
     notebook, added = _assemble(lesson, master, sources, _own_cells(cells, used, lesson.exercises))
     # An edited prediction counts as a cell that the student added: it may raise or hang, and costs nothing.
     return Rebuilt(notebook=notebook, answers=answers, own=(*added, *predictions), written=written, notes=notes)
+
+
+def _refuse_much_code(own: Sequence[str]) -> None:
+    """Refuse cells of the student that take minutes to analyse."""
+    too_long = sum(map(len, own)) > MOST_CODE
+    if too_long or sum(1 for source in own for _ in WORD_OR_SIGN.finditer(source)) > MOST_WORDS:
+        raise Unreadable(
+            f"your cells hold more code than a lesson needs ({MOST_CODE >> 10} KiB, or {MOST_WORDS:,} words and "
+            "signs). Remove numbers that were pasted into the code, and submit again."
+        )
 
 
 def _predictions(cells: Sequence[Cell], master: NotebookNode) -> tuple[dict[str, str], tuple[Cell, ...]]:

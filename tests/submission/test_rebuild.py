@@ -266,7 +266,7 @@ def test_code_that_takes_minutes_to_analyse_is_refused(source: str) -> None:
 
 
 def test_released_cells_do_not_count_as_the_students_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.submission.limits.MOST_CODE", len(STUB_F) + 10)
+    monkeypatch.setattr("grader.submission.rebuild.MOST_CODE", len(STUB_F) + 10)
     assert put(SETUP, STUB_F).answers == {"9.1": STUB_F}
     with pytest.raises(Unreadable, match="more code"):
         put(SETUP, STUB_F, "x = 1 + 2 + 3 + 4")
