@@ -92,11 +92,8 @@ def that_training_reaches(lesson: Lesson, rebuilt: Rebuilt, below: Collection[st
 def only_training_failed(lesson: Lesson, verdict: Verdict) -> bool:
     """Tell whether an exercise did not pass, and only because of checks on its training."""
     failed = {check.name for check in verdict.checks if check.outcome is not Outcome.PASSED}
-    return (
-        bool(failed)
-        and failed <= lesson.training_checks(verdict.id)
-        and verdict.outcome in (Outcome.FAILED, Outcome.TIMEOUT)
-    )
+    fell_short = verdict.outcome in (Outcome.FAILED, Outcome.TIMEOUT)
+    return fell_short and bool(failed) and failed <= lesson.training_checks(verdict.id)
 
 
 def trainings_to_repeat(lesson: Lesson, verdicts: Mapping[str, Verdict], standing: Collection[str]) -> list[str]:

@@ -85,11 +85,7 @@ def _with_trained_weights(
 
     A verdict improves by no more points than the mistake has cost already: nobody gains by one made on purpose.
 
-    Args:
-        judged: the latest verdict on each exercise.
-        below: what each exercise can call.
-        replaced: exercises that stand-ins replaced.
-        run: puts trained weights into the notebook's models; takes the exercises to replace, and those to judge.
+    Args: as those of `_round`, and `run`, which takes the exercises to replace, and those to judge.
 
     Returns:
         Each improved verdict, with the exercises that were replaced, and the failed ones that have no stand-in.

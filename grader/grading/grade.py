@@ -32,7 +32,7 @@ from grader.records import CellResult, Flag, Grade, GradingSettings, Outcome, Ve
 from grader.sandbox.engine import Execution, execute
 from grader.sandbox.server import Server
 from grader.submission.cells import answer_cell, check_cell
-from grader.submission.file import IntakeError, Problem, SubmissionFile, Unreadable
+from grader.submission.file import IntakeError, Problem, SubmissionFile, Unreadable, fault
 from grader.submission.intake import read
 from grader.submission.rebuild import Rebuilt, rebuild
 
@@ -116,7 +116,7 @@ def grade(
         problem = TOO_LONG
     # Any other error is a fault of the grader: the rest of the class is graded, and the student loses nothing.
     except Exception as error:
-        problem = Problem(f"{type(error).__name__}: {error}", "fault", proven=False)
+        problem = fault(f"{type(error).__name__}: {error}")
     if graded is None:
         without = withheld(file, problem, max_score(file.assignment), server.isolation, settings.device)
         graded = Graded(grade=without)
@@ -187,9 +187,7 @@ class _Grading:
     ) -> dict[str, Verdict]:
         """Run a notebook, more than once where its trainings need it, and judge some exercises.
 
-        Args:
-            standing: exercises that failed before, and that no stand-in replaces.
-            again: tells which exercises another run judges again.
+        Args: as those of `decide` and of `_run`.
         """
 
         def run(some: Collection[str], attempt: int) -> dict[str, Verdict]:
@@ -262,12 +260,7 @@ class _Grading:
     def _run_with_stand_ins(
         self, submitted: Mapping[str, Verdict], notebook: NotebookNode, ids: frozenset[str]
     ) -> Mapping[str, Verdict]:
-        """Run a notebook in which stand-ins replace some exercises, and judge the exercises `ids`.
-
-        Args:
-            submitted: the verdicts on the answers as submitted.
-            notebook: a copy of the rebuilt notebook with the stand-ins.
-        """
+        """Run a copy of the rebuilt notebook with stand-ins, and judge the exercises `ids`."""
         failed = {id for id, verdict in submitted.items() if verdict.outcome is not Outcome.PASSED}
         return self._decide(notebook, ids, failed - carried_on(self._lesson, notebook) - ids)
 
@@ -277,15 +270,14 @@ class _Grading:
         A stand-in for another exercise cannot improve their verdicts.
         """
         stubs = {cell.id: cell.source for cell in self._released.cells}
-        unsolved = set()
-        for exercise in self._lesson.exercises:
-            cell = answer_cell(exercise.id)
-            answer = self._rebuilt.answers.get(exercise.id, "")
-            result = results.get(cell)
-            unparsable = result is not None and result.error in SYNTAX_ERRORS
-            if unparsable or not answer or same_definitions(answer, stubs.get(cell, ""), exercise.defines):
-                unsolved.add(exercise.id)
-        return frozenset(unsolved)
+
+        def is_unsolved(exercise: Exercise) -> bool:
+            cell, answer = answer_cell(exercise.id), self._rebuilt.answers.get(exercise.id, "")
+            if not answer or (cell in results and results[cell].error in SYNTAX_ERRORS):
+                return True
+            return same_definitions(answer, stubs.get(cell, ""), exercise.defines)
+
+        return frozenset(exercise.id for exercise in self._lesson.exercises if is_unsolved(exercise))
 
     def _assemble(self, file: SubmissionFile, execution: Execution, verdicts: tuple[Verdict, ...]) -> Graded:
         """Fail answers that call built-ins, make the grade, and show its verdicts in the notebook."""
@@ -293,26 +285,24 @@ class _Grading:
         flags = list(found)
         for id, error in sorted(self._unexplained.items()):
             flags.append(Flag(kind="not-explained", exercise=id, detail=error[:MOST_DETAIL]))
-        if self._left_out:
-            limit = f"{self._lesson.limits.seconds:g} s for all runs"
-            flags.append(Flag(kind="out-of-time", exercise=None, detail=limit))
-        if execution.moved:
-            flags.append(Flag(kind="ran-on-cpu", exercise=None, detail=execution.moved[:MOST_DETAIL]))
-        if file.note:
-            flags.append(Flag(kind="renamed", exercise=None, detail=file.note))
-        if file.draft:
-            flags.append(Flag(kind="draft", exercise=None, detail="Moodle has it as a draft: it was not submitted"))
-        fault = any(verdict.outcome is Outcome.FAULT for verdict in verdicts)
+        of_the_whole = {
+            "out-of-time": f"{self._lesson.limits.seconds:g} s for all runs" if self._left_out else "",
+            "ran-on-cpu": execution.moved[:MOST_DETAIL],
+            "renamed": file.note,
+            "draft": "Moodle has it as a draft: it was not submitted" if file.draft else "",
+        }
+        flags += [Flag(kind=kind, exercise=None, detail=detail) for kind, detail in of_the_whole.items() if detail]
+        failed = any(verdict.outcome is Outcome.FAULT for verdict in verdicts)  # a check of ours
         grade = Grade(
             student=file.student,
             assignment=self._lesson.assignment,
-            status="fault" if fault else "graded",
-            score=None if fault else sum(verdict.points for verdict in verdicts),
+            status="fault" if failed else "graded",
+            score=None if failed else sum(verdict.points for verdict in verdicts),
             max_score=self._lesson.max_score,
             verdicts=verdicts,
             flags=tuple(flags),
             written=self._rebuilt.written,
-            message="a check of ours failed; the grade is withheld, nothing is lost" if fault else "",
+            message="a check of ours failed; the grade is withheld, nothing is lost" if failed else "",
             isolation=execution.isolation,
             device=execution.device,
         )

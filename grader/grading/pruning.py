@@ -16,7 +16,7 @@ def unneeded_cells(
     """List the ids of the cells that need not run.
 
     Two kinds of cells need not run:
-    - Self-checks, and carry-on cells that are off: they have no effect when grading.
+    - Self-checks, which the grader's own checks replace, and carry-on cells that are off: they have no effect.
     - Given cells that only draw, define provided code, or train an object that no trial probes. Such a cell
       runs nevertheless if a probe, or another cell that runs, uses a name that it binds.
 
@@ -28,7 +28,11 @@ def unneeded_cells(
         trials: the trials that are probed in this run.
     """
     cells = {cell.id: cell for cell in notebook.cells if cell.cell_type == "code"}
-    without_effect = [id for id, cell in cells.items() if _has_no_effect(id, cell.source)]
+    without_effect = [
+        id
+        for id, cell in cells.items()
+        if role(id) is Role.CHECK or (role(id) is Role.CARRY_ON and is_off(cell.source))
+    ]
     trains = lesson.training_cells
     dynamic = student_looks_names_up(cells.values(), own)
     skipped = {
@@ -49,20 +53,8 @@ def unneeded_cells(
         skipped -= needed
 
 
-def _has_no_effect(cell: str, source: str) -> bool:
-    """Tell whether a cell has no effect when grading: it is a self-check, or a carry-on cell that is off.
-
-    The grader's own checks replace the self-checks.
-    """
-    return role(cell) is Role.CHECK or (role(cell) is Role.CARRY_ON and is_off(source))
-
-
 def _provided_names(source: str, imports: Collection[tuple[str, str]]) -> frozenset[str]:
-    """Return the names that a cell binds, except imports that a running cell makes, too.
-
-    Args:
-        imports: the imports of all running cells, as (name, imported thing).
-    """
+    """Return the names that a cell binds, except `imports` that a running cell makes, too."""
     imported_elsewhere = {name for name, what in imported_names(source) if (name, what) in imports}
     return (bound_names(source) or frozenset()) - imported_elsewhere
 
@@ -73,9 +65,5 @@ def _used_names(source: str) -> frozenset[str]:
 
 
 def student_looks_names_up(cells: Iterable[NotebookNode], own: Collection[str]) -> bool:
-    """Tell whether an answer, or a cell that the student added, may look names up, as with `globals()`.
-
-    Args:
-        own: ids of the cells that the student added.
-    """
+    """Tell whether an answer, or one of the `own` cells that the student added, may look names up, as with `globals()`."""
     return any(looks_names_up(cell.source) for cell in cells if cell.id in own or role(cell.id) is Role.ANSWER)

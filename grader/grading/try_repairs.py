@@ -37,7 +37,10 @@ def repair_requests(
         except StopIteration as end:
             return end.value
         passed = [[None] * len(attempt.trials) for _ in attempt.sources]
-        for places in _by_check(planned, attempt.trials).values():
+        by_check: dict[str, list[int]] = {}  # places in the trials of the attempt
+        for place, index in enumerate(attempt.trials):
+            by_check.setdefault(planned[index].check.name, []).append(place)
+        for places in by_check.values():
             key, count = f"{exercise.id}/repairs/{count}", count + 1
             trials = [planned[attempt.trials[place]] for place in places]
             yield _request(key, trials, attempt.sources, exercise.defines[0])
@@ -47,14 +50,6 @@ def repair_requests(
                     value = _values_of(tried, number, column)
                     if value is not None:
                         passed[number][place] = _passes(trial, value, results, device)
-
-
-def _by_check(planned: Sequence[PlannedTrial], chosen: Sequence[int]) -> dict[str, list[int]]:
-    """Group places in `chosen` by the name of the check that the trial belongs to."""
-    groups: dict[str, list[int]] = {}
-    for place, index in enumerate(chosen):
-        groups.setdefault(planned[index].check.name, []).append(place)
-    return groups
 
 
 def _request(key: str, trials: Sequence[PlannedTrial], sources: list[str], defines: str) -> Request:

@@ -64,7 +64,6 @@ def _undefined_by(
 
     Args:
         asked: the names that the exercise asks for, if the cell is an answer.
-        cells: has the names that earlier cells did not define.
     """
     if result.status is not Status.OK:
         cause = _stopped(cell, result, cells, is_answer=bool(asked))
@@ -72,10 +71,10 @@ def _undefined_by(
     if not asked:
         return {}
     bound = bound_names(cell.source) or frozenset()
-    missing = [name for name in asked if name not in bound]
-    if not missing or not _has_code(cell.source):
+    code = [line for line in without_magics(cell.source).splitlines() if line.strip()]
+    if all(line.lstrip().startswith("#") for line in code):
         return {}
-    return {name: _misnamed(cell, name, bound - set(asked)) for name in missing}
+    return {name: _misnamed(cell, name, bound - set(asked)) for name in asked if name not in bound}
 
 
 def _stopped(cell: NotebookNode, result: CellResult, cells: NotebookCells, *, is_answer: bool) -> Undefined:
@@ -117,8 +116,3 @@ def _meant(source: str) -> Collection[str]:
     # Of `import numpy as np, math`, the last word of each part.
     names += [part.split()[-1] for parts in IMPORTS.findall(source) for part in parts.split(",") if part.split()]
     return names
-
-
-def _has_code(source: str) -> bool:
-    """Tell whether a cell has more than comments and blank lines."""
-    return any(line.strip() and not line.lstrip().startswith("#") for line in without_magics(source).splitlines())
