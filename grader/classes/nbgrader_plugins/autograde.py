@@ -1,9 +1,9 @@
 """What `nbgrader autograde` and formgrader's button call: this grader instead of nbgrader's own.
 
 nbgrader finds the submissions, keeps its folders and reports failures. It opens no submission and runs none:
-`SubmissionExporter` passes an empty notebook to the preprocessors, `GradeSubmission` grades the submission
-and replaces the empty notebook by the executed one, and `RecordGrade` records the grade. nbgrader makes one
-exporter for each run, and new preprocessors for each notebook.
+`SubmissionExporter` passes an empty notebook to the preprocessor `GradeSubmission`, which grades the submission, records
+the grade, and replaces the empty notebook by the executed one. nbgrader makes one exporter for each run, and a new
+preprocessor for each notebook.
 """
 
 import re
@@ -34,9 +34,8 @@ from grader.classes.workers import worker
 from grader.classes.workers.grade_class import grade_one
 from grader.classes.workers.job import Course, Job, JobMaker
 from grader.course import lessons
-from grader.grading.graded import Graded
 from grader.paths import notebook_path
-from grader.records import GradingSettings
+from grader.records import Grade, GradingSettings
 from grader.sandbox.device import NoDevice, usable_device
 from grader.sandbox.errors import IsolationError
 from grader.sandbox.tiers import resolve_tier
@@ -71,9 +70,9 @@ class NotGraded(Exception):
 
 
 class SubmissionExporter(NotebookExporter):
-    """Passes each submission of one run of `nbgrader autograde` through the two preprocessors.
+    """Passes each submission of one run of `nbgrader autograde` through `GradeSubmission`.
 
-    Its attributes are what they share: course and settings, and the times of earlier submissions.
+    Its attributes are what all submissions share: course and settings, and the times of earlier submissions.
     """
 
     device = Unicode("auto", help="Where the notebooks run: auto, cpu or cuda.").tag(config=True)
@@ -100,7 +99,7 @@ class SubmissionExporter(NotebookExporter):
     def from_filename(
         self, filename: str, resources: dict[str, Any] | None = None, **_: Any
     ) -> tuple[str, dict[str, Any]]:
-        """Grade a submission by the two preprocessors; return the executed notebook as text, and `resources`.
+        """Grade a submission by the preprocessor; return the executed notebook as text, and `resources`.
 
         The submitted file itself is not opened here: grader/submission reads it. The gradebook gets a digest
         of the notebook: a later run keeps the grade as long as that notebook is unchanged.
@@ -138,9 +137,8 @@ class SubmissionExporter(NotebookExporter):
         )
         make_job = JobMaker(self.course)
         matches = filter(None, (re.match(pattern, folder) for folder in converter.assignments))
-        pairs = [match.group("student", "assignment") for match in matches]
         with self.gradebook() as gradebook:
-            for student, assignment in pairs:
+            for student, assignment in (match.group("student", "assignment") for match in matches):
                 graded = self.graded_folder(student, assignment)
                 if assignment not in lessons() or not graded.is_dir():
                     continue
@@ -156,7 +154,11 @@ class SubmissionExporter(NotebookExporter):
 
 
 class GradeSubmission(NbGraderPreprocessor):
-    """Grades the submission, and replaces the empty notebook by the executed one with the verdicts in it."""
+    """Grades and records the submission, and replaces the empty notebook by the executed one with the verdicts in it.
+
+    After a fault of the grader it restores the earlier submission's time and raises NotGraded, so that
+    nbgrader reports the submission as failed.
+    """
 
     def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
         run: SubmissionExporter = self.parent
@@ -168,37 +170,29 @@ class GradeSubmission(NbGraderPreprocessor):
             )
         file = run.submission_file(student, assignment, resources["nbgrader"]["notebook"])
         job, graded = grade_one(file, run.course, worker.run)
-        resources["job"], resources["graded"] = job, graded
+        resources["graded"] = graded
         if (grade := graded.grade).status == "unreadable":
             self.log.warning("%s/%s: unreadable: %s", student, assignment, grade.message)
-            return unreadable_notebook(grade.message), resources
-        return with_mark_schemes(graded.notebook or nb, assignment), resources
+            notebook = unreadable_notebook(grade.message)
+        else:
+            notebook = with_mark_schemes(graded.notebook or nb, assignment)
+        self._record(run, job, grade)
+        return notebook, resources
 
-
-class RecordGrade(NbGraderPreprocessor):
-    """Records the grade in the gradebook, and deletes what nbgrader copied into the graded folder.
-
-    After a fault of the grader it restores the earlier submission's time and raises NotGraded, so that
-    nbgrader reports the submission as failed.
-    """
-
-    def preprocess(self, nb: NotebookNode, resources: ResourcesDict) -> tuple[NotebookNode, ResourcesDict]:
-        run: SubmissionExporter = self.parent
-        job: Job = resources["job"]
-        graded: Graded = resources["graded"]
-        grade, came_in = graded.grade, handover(job.file)
-        masters = {}
+    def _record(self, run: SubmissionExporter, job: Job, grade: Grade) -> None:
+        """Record the grade in the gradebook, and delete what nbgrader copied into the graded folder."""
+        came_in = handover(job.file)
+        is_fault = grade.status == "fault"
+        path = notebook_path(run.course.root, grade.assignment)
         # A broken student notebook may have caused a fault: do not read it again then.
-        if grade.status != "fault":
-            path = notebook_path(run.course.root, grade.assignment)
-            masters[grade.assignment] = nbformat.read(path, as_version=4)
+        masters = {} if is_fault else {grade.assignment: nbformat.read(path, as_version=4)}
         with run.gradebook(masters, penalty_plugin(self.config)) as gradebook:
             gradebook.record(grade, came_in, key=job.key)
-            if grade.status == "fault":
+            if is_fault:
                 # nbgrader has stored the new submission's time already: the earlier score would look new.
                 before = run.earlier_times.get((grade.student, grade.assignment), came_in.submitted)
                 gradebook.set_timestamp(grade.student, grade.assignment, before)
-        if grade.status == "fault":
+        if is_fault:
             raise NotGraded(
                 f"{grade.student}/{grade.assignment}: a fault of the grader, which costs the student nothing: "
                 f"{grade.message}. See `grader doctor`, then autograde it again."
@@ -208,4 +202,3 @@ class RecordGrade(NbGraderPreprocessor):
             # the copies to the student.
             if stray.name not in (*KEPT, f"{grade.assignment}.ipynb"):
                 rmtree(str(stray)) if stray.is_dir() else remove(str(stray))
-        return nb, resources

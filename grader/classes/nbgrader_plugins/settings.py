@@ -20,10 +20,7 @@ def settings(root: Path) -> Config:
     # This project grades: nbgrader opens no submission and runs none.
     c.Autograde.exporter_class = "grader.classes.nbgrader_plugins.autograde.SubmissionExporter"
     c.Autograde.sanitize_preprocessors = []
-    c.Autograde.autograde_preprocessors = [
-        "grader.classes.nbgrader_plugins.autograde.GradeSubmission",
-        "grader.classes.nbgrader_plugins.autograde.RecordGrade",
-    ]
+    c.Autograde.autograde_preprocessors = ["grader.classes.nbgrader_plugins.autograde.GradeSubmission"]
 
     # This project makes the feedback page, and writes it again each time: a person may have changed a grade since.
     c.GenerateFeedback.exporter_class = "grader.classes.nbgrader_plugins.feedback.FeedbackExporter"
