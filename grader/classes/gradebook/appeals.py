@@ -142,11 +142,7 @@ def _decide(db: Session, entry: GradebookEntry, appeal: Appeal, points: float | 
 
 
 def _row(rows: Sequence[Row], exercise: str) -> Row:
-    """Return the row of the cell of an exercise or question.
-
-    Raises:
-        RecordError: there is none, as below a cell of the instructor's own that takes no comment.
-    """
+    """Return the row of the cell of an exercise or question; a cell of the instructor's own may take no comment."""
     row = next((row for row in rows if cell_name(row.cell) == exercise), None)
     if row is None:
         raise RecordError(f"nbgrader keeps no comment for {exercise}. Decide about it in formgrader.")

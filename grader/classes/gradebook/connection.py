@@ -84,11 +84,7 @@ def _parse(url: str) -> URL:
 
 
 def _open(url: URL, course: str) -> api.Gradebook:
-    """Open the gradebook, with `newest_revision` in the place of nbgrader's own function.
-
-    Raises:
-        RecordError: an older nbgrader made it.
-    """
+    """Open the gradebook, with `newest_revision` in the place of nbgrader's own function."""
     _refuse_older(url)
     original, api.get_alembic_version = api.get_alembic_version, newest_revision
     try:

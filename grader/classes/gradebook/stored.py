@@ -13,18 +13,9 @@ from grader.classes.gradebook.details import APPEALS, DETAILS, grade_in, has_tab
 from grader.classes.gradebook.errors import RecordError
 from grader.records import Appeal, Grade
 
-_students, _assignments, _notebooks, _submissions, _submitted_notebooks, _grades, _comments = (
-    mapped.__table__
-    for mapped in (
-        api.Student,
-        api.Assignment,
-        api.Notebook,
-        api.SubmittedAssignment,
-        api.SubmittedNotebook,
-        api.Grade,
-        api.Comment,
-    )
-)
+_students, _assignments, _notebooks = (each.__table__ for each in (api.Student, api.Assignment, api.Notebook))
+_submissions, _submitted_notebooks = api.SubmittedAssignment.__table__, api.SubmittedNotebook.__table__
+_grades, _comments = api.Grade.__table__, api.Comment.__table__
 _cells, _grade_cells, _task_cells = (mapped.__table__ for mapped in (api.BaseCell, api.GradeCell, api.TaskCell))
 
 
@@ -68,20 +59,21 @@ def load_known(db: Session, student: str, assignment: str) -> Stored:
 def load_class(db: Session, assignment: str | None) -> Iterator[Stored]:
     """Load all submissions of an assignment, or with None of all assignments, in any order."""
     submissions = _submission_query(one=False, details=has_table(db))
-    grades, comments = _grade_query(one=False), _comment_query(one=False)
     if assignment is not None:
         submissions = submissions.where(_assignments.c.name == assignment)
-    by_notebook: list[dict[str, list[Row]]] = []
-    for query in (grades, comments):
-        groups: dict[str, list[Row]] = {}
-        for row in db.execute(query):
-            groups.setdefault(row.submitted_notebook, []).append(row)
-        by_notebook.append(groups)
+    grades, comments = _by_notebook(db, _grade_query(one=False)), _by_notebook(db, _comment_query(one=False))
     appeals = _appeals(db)
     for row in db.execute(submissions):
         own = row.submitted_notebook
-        graded, commented = (groups.get(own, []) for groups in by_notebook)
-        yield Stored(submission=row, grades=graded, comments=commented, appeals=appeals[own])
+        yield Stored(submission=row, grades=grades[own], comments=comments[own], appeals=appeals[own])
+
+
+def _by_notebook(db: Session, query: Select) -> Mapping[str, list[Row]]:
+    """Load rows of cells, by submitted notebook."""
+    groups: Mapping[str, list[Row]] = defaultdict(list)
+    for row in db.execute(query):
+        groups[row.submitted_notebook].append(row)
+    return groups
 
 
 def _appeals(db: Session, notebook: str | None = None) -> Mapping[str, list[Appeal]]:
@@ -111,11 +103,7 @@ def load_line(db: Session, stored: Stored) -> str | None:
 
 @cache
 def _submission_query(*, one: bool, details: bool) -> Select:
-    """Build the query for submitted notebooks, with student, assignment and this grader's own row.
-
-    Args:
-        details: whether the gradebook has this grader's own table.
-    """
+    """Build the query for submitted notebooks, with student, assignment and the row in this grader's own table, if it is there."""
     rows = (
         _assignments.join(_notebooks, _notebooks.c.assignment_id == _assignments.c.id)
         .join(_submissions, _submissions.c.assignment_id == _assignments.c.id)
@@ -187,9 +175,6 @@ def _comment_query(*, one: bool) -> Select:
 
 
 def _of_submission(query: Select, table: Table) -> Select:
-    """Restrict a query for cells to those of one submitted notebook.
-
-    The list of all cells makes SQLite use the index over cell and submitted notebook.
-    """
+    """Restrict a query to the cells of one submitted notebook; their list makes SQLite use the index over both."""
     of_notebook = select(_cells.c.id).where(_cells.c.notebook_id == bindparam("notebook"))
     return query.where(table.c.cell_id.in_(of_notebook), table.c.notebook_id == bindparam("submitted"))

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, cast
 
@@ -85,23 +85,16 @@ def open_gradebook(
         yield GradeWriter(url, gradebook, lessons, masters or {}, late_penalty)
 
 
+@dataclass
 class GradeWriter:
     """Writes grades into an open gradebook, and finds those of earlier runs. `open_gradebook` makes it."""
 
-    def __init__(
-        self,
-        url: str,
-        gradebook: api.Gradebook,
-        lessons: Mapping[str, Lesson],
-        masters: Mapping[str, NotebookNode],
-        late_penalty: LatePenalty | None,
-    ) -> None:
-        self.url = url
-        self.gradebook = gradebook
-        self.lessons = lessons
-        self.masters = masters
-        self.late_penalty = late_penalty
-        self._cells: dict[str, Cells] = {}
+    url: str
+    gradebook: api.Gradebook
+    lessons: Mapping[str, Lesson]
+    masters: Mapping[str, NotebookNode]
+    late_penalty: LatePenalty | None
+    _cells: dict[str, Cells] = field(default_factory=dict)
 
     # ------------------------------------------------------------ what is there already
 
@@ -157,12 +150,7 @@ class GradeWriter:
 
     def add_student(self, student: Student) -> None:
         """Add a student, or complete what the gradebook knows of one."""
-
-        def add() -> None:
-            self._insert_student(student)
-            self.gradebook.db.commit()
-
-        self._attempt(add)
+        self._change(lambda: self._insert_student(student))
 
     def set_notebook(self, student: str, assignment: str, notebook_sha256: str) -> None:
         """Set the digest of the executed notebook, where that is written after the grade was recorded."""
@@ -171,7 +159,7 @@ class GradeWriter:
             return
         of_notebook = DETAILS.c.notebook_id == stored.submission.submitted_notebook
         change = update(DETAILS).where(of_notebook).values(notebook_sha256=notebook_sha256)
-        self._attempt(lambda: (self.gradebook.db.execute(change), self.gradebook.db.commit()))
+        self._change(lambda: self.gradebook.db.execute(change))
 
     def set_timestamp(self, student: str, assignment: str, timestamp: datetime | None) -> None:
         """Set the time of submission that the gradebook stores for a student's scores.
@@ -181,36 +169,37 @@ class GradeWriter:
         """
         stored = self._load(student, assignment)
         if stored is not None:
-            self._attempt(lambda: self._set_timestamp(stored.submission.submission, timestamp))
-
-    def _set_timestamp(self, submission: str, timestamp: datetime | None) -> None:
-        set_columns(self.gradebook.db, api.SubmittedAssignment.__table__, submission, timestamp=in_utc(timestamp))
-        self.gradebook.db.commit()
+            db, table, row = self.gradebook.db, api.SubmittedAssignment.__table__, stored.submission.submission
+            self._change(lambda: set_columns(db, table, row, timestamp=in_utc(timestamp)))
 
     def _attempt(self, work: Callable[[], Any]) -> Any:
         return attempt(self.url, work, undo=self.gradebook.db.rollback)
+
+    def _change(self, work: Callable[[], Any]) -> None:
+        """Do something in one transaction."""
+
+        def change() -> None:
+            work()
+            self.gradebook.db.commit()
+
+        self._attempt(change)
 
     def _load(self, student: str, assignment: str) -> Stored | None:
         return self._attempt(lambda: load_one(self.gradebook.db, student, assignment))
 
     def _write(self, grade: Grade, came_in: Handover, details: Mapping[str, Any] | None) -> GradebookEntry:
-        """Write one grade in one transaction; declare its lesson before the first grade of an assignment.
-
-        Args:
-            details: the columns of this grader's own table; None if it has the grade already.
-        """
+        """Write one grade in one transaction; `details` are columns of this grader's own table, None if it has the grade."""
         db = self.gradebook.db
-        if grade.assignment not in self._cells:
-            self._cells[grade.assignment] = declare(
-                self.url, self.gradebook, self.lessons[grade.assignment], self.masters.get(grade.assignment)
-            )
-        cells = self._cells[grade.assignment]
+        name = grade.assignment
+        if name not in self._cells:
+            self._cells[name] = declare(self.url, self.gradebook, self.lessons[name], self.masters.get(name))
+        cells = self._cells[name]
         if details is None:
-            known = load_one(db, grade.student, grade.assignment)
+            known = load_one(db, grade.student, name)
             if known is not None and self._is_up_to_date(grade, came_in, known, cells):
                 return entry_of([known])
         begin_to_write(db)
-        before = load_one(db, grade.student, grade.assignment)
+        before = load_one(db, grade.student, name)
         if not grade.proven and _has_grade(before):
             grade = replace(grade, status="fault", score=None)
         fault = grade.status == "fault"
@@ -235,10 +224,7 @@ class GradeWriter:
         set_if_empty(self.gradebook.db, api.Student.__table__, student.id, **_columns_of(student))
 
     def _insert_submission(self, student: Student, cells: Cells) -> tuple[str, str, bool]:
-        """Find or insert a submission's rows, and complete the student's.
-
-        Return the ids of submission and submitted notebook, and whether the submission is new.
-        """
+        """Find or insert a submission's rows; return its id, that of the submitted notebook, and whether it is new."""
         db = self.gradebook.db
         self._insert_student(student)
         keys = {"assignment_id": cells.assignment, "student_id": student.id}
@@ -248,15 +234,10 @@ class GradeWriter:
         return submission, notebook, new
 
     def _write_cells(self, grade: Grade, cells: Cells, notebook: str, before: Stored | None, *, same: bool) -> None:
-        """Write scores and comments of all cells.
-
-        Args:
-            notebook: the id of the submitted notebook.
-            before: what the gradebook held of the submission before.
-            same: whether the grade is the recorded one, and with it the submission.
-        """
+        """Write scores and comments of all cells; `same` tells that the grade is the recorded one."""
         grades, comments = (before.grades, before.comments) if before else ((), ())
-        same = same or _is_same_submission(grade, before)
+        if before is not None and before.grade is not None:  # it may be of another run, and still of the same file
+            same = same or before.grade.submission_sha256 == grade.submission_sha256
         scores, texts = scores_and_comments(grade, cells, {row.cell_id: row for row in grades}, same=same)
         fill(self.gradebook.db, api.Grade.__table__, notebook, grades, scores)
         fill(self.gradebook.db, api.Comment.__table__, notebook, comments, texts)
@@ -282,9 +263,8 @@ class GradeWriter:
         The answer is no for a submission that is late or has a penalty, which may have changed.
         """
         row = before.submission
-        if row.fault or row.timestamp != _time_to_store(came_in, cells, row.timestamp):
-            return False
-        if seconds_late(row) or row.penalty is not None:
+        moved = row.timestamp != _time_to_store(came_in, cells, row.timestamp)
+        if row.fault or moved or seconds_late(row) or row.penalty is not None:
             return False
         if any(value and not row._mapping[name] for name, value in _columns_of(came_in.student).items()):
             return False
@@ -336,9 +316,3 @@ def _columns_of(student: Student) -> dict[str, str]:
 def _has_grade(before: Stored | None) -> bool:
     """Tell whether an earlier version was graded."""
     return before is not None and before.grade is not None and before.grade.status != "fault"
-
-
-def _is_same_submission(grade: Grade, before: Stored | None) -> bool:
-    """Tell whether the recorded grade is one of the same file."""
-    earlier = before.grade if before else None
-    return earlier is not None and earlier.submission_sha256 == grade.submission_sha256

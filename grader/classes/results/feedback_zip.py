@@ -21,7 +21,7 @@ from grader.records import GradebookEntry
 from grader.report.markdown import feedback_notebook
 from grader.submission.file import IntakeError, SubmissionFile
 from grader.submission.intake import content
-from grader.submission.people import service_name
+from grader.submission.people import is_notebook, service_name
 
 OLDEST = (1980, 1, 1, 0, 0, 0)  # of every file in the zip, so that the same feedback gives the same bytes
 
@@ -68,14 +68,16 @@ def feedback_zip(
         if entry is None or entry.status == "recorded":
             not_graded.append(file.student)
             continue
-        name = _moodle_name(parts[place:], file.assignment) if service == "moodle" else _canvas_name(parts[-1])
-        if not name:
+        if service == "canvas" and not is_notebook(parts[-1]):  # the feedback would not open under its name
             no_file.append(file.student)
             continue
         if _is_newer(file, entry):
             newer.append(file.student)
-        notebook = autograded_notebook(autograded, entry.student.id, entry.assignment)
-        written[name] = page_of(entry, notebook) if service == "moodle" else feedback_notebook(entry)
+        if service == "canvas":
+            written[parts[-1]] = feedback_notebook(entry)
+        else:
+            notebook = autograded_notebook(autograded, entry.student.id, entry.assignment)
+            written[_moodle_name(parts[place:], file.assignment)] = page_of(entry, notebook)
     return FeedbackZip(
         content=_packed(written),
         names=tuple(written),
@@ -93,11 +95,6 @@ def _moodle_name(parts: Sequence[str], assignment: str) -> str:
     kind = parts[0].index("_assignsubmission_") + len("_assignsubmission_")
     plugin = parts[0][kind:].partition("_")[0]
     return f"{parts[0][:kind]}{plugin}_{page}"
-
-
-def _canvas_name(name: str) -> str:
-    """Return the name of the download; "" if it is no notebook's, as the feedback would not open under it."""
-    return name if name.lower().endswith(".ipynb") else ""
 
 
 def _is_newer(file: SubmissionFile, entry: GradebookEntry) -> bool:

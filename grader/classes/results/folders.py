@@ -18,7 +18,6 @@ from grader.paths import is_stale_partial, write_atomically
 
 MOST_NAME_BYTES = 255  # that a file system keeps
 MOST_SHOWN = 60  # characters of a name in a message
-EXCHANGE_SECRET = "submission_secret.txt"  # by which nbgrader's exchange names the page that a student fetches
 
 
 def autograded_notebook(root: Path, student: str, assignment: str) -> Path:
@@ -45,32 +44,21 @@ def write_autograded(
     """
     folder = _make_folder(root, student, assignment)
     # On one line: with indentation json takes twenty times as long, and nobody reads the file.
-    path = _write(folder / f"{assignment}.ipynb", json.dumps(notebook, ensure_ascii=False) + "\n")
+    path = write_file(folder / f"{assignment}.ipynb", json.dumps(notebook, ensure_ascii=False) + "\n")
     write_timestamp(folder, timestamp)
     return path
 
 
 def write_timestamp(folder: Path, timestamp: datetime | None) -> None:
-    """Write nbgrader's timestamp.txt beside a notebook, or delete it where the time is not known; raise as `_write`."""
+    """Write nbgrader's timestamp.txt beside a notebook, or delete it where the time is not known; raise as `write_file`."""
     stamp = folder / "timestamp.txt"
     if timestamp is None:
         stamp.unlink(missing_ok=True)
         return
     aware = timestamp.replace(tzinfo=UTC) if timestamp.tzinfo is None else timestamp.astimezone(UTC)
     text = f"{aware:%Y-%m-%d %H:%M:%S.%f UTC}\n"
-    if not stamp.is_file() or stamp.read_text("utf-8", "replace") != text:
-        _write(stamp, text)
-
-
-def write_exchange_secret(root: Path, student: str, assignment: str, secret: bytes) -> None:
-    """Write nbgrader's submission_secret.txt beside a notebook or a page: `nbgrader release_feedback` asks for it.
-
-    Raises:
-        RecordError: the folder cannot be written.
-    """
-    path = root / student / assignment / EXCHANGE_SECRET
-    if file_content(path) != secret:
-        _write(path, secret)
+    if file_content(stamp) != text.encode():
+        write_file(stamp, text)
 
 
 def file_content(path: Path) -> bytes | None:
@@ -81,17 +69,9 @@ def file_content(path: Path) -> bytes | None:
         return None
 
 
-def _remove_stale_partials(folder: Path) -> None:
-    """Delete the half-written files that killed runs left in a folder."""
-    for entry in os.scandir(folder):
-        with suppress(OSError):  # another run may delete it at the same time
-            if is_stale_partial(entry):
-                os.unlink(entry.path)
-
-
 def write_feedback(root: Path, student: str, assignment: str, page: str | bytes, suffix: str = "html") -> Path:
     """Write <student>/<assignment>/<assignment>.html, or with another suffix; return its path, or raise as `write_autograded`."""
-    return _write(_make_folder(root, student, assignment) / f"{assignment}.{suffix}", page)
+    return write_file(_make_folder(root, student, assignment) / f"{assignment}.{suffix}", page)
 
 
 def unreadable_notebook(message: str) -> NotebookNode:
@@ -108,12 +88,7 @@ def unreadable_notebook(message: str) -> NotebookNode:
 
 
 def _make_folder(root: Path, student: str, assignment: str) -> Path:
-    """Make the folder <root>/<student>/<assignment>, and delete half-written files of killed runs in it.
-
-    Raises:
-        StudentNameError: the name cannot be a folder, or the file system takes it for another student's name.
-        RecordError: the folder cannot be written.
-    """
+    """Make <root>/<student>/<assignment>, delete half-written files of killed runs in it; raise as `write_autograded`."""
     for name in (student, assignment):
         too_long = len(name.encode("utf-8", "surrogatepass")) > MOST_NAME_BYTES
         if too_long or name in ("", ".", "..") or any(mark in name for mark in ("/", "\\", "\0")):
@@ -124,23 +99,24 @@ def _make_folder(root: Path, student: str, assignment: str) -> Path:
     folder = root / student / assignment
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _remove_stale_partials(folder)
+        for entry in os.scandir(folder):
+            with suppress(OSError):  # another run may delete it at the same time
+                if is_stale_partial(entry):
+                    os.unlink(entry.path)
         if not _tells_names_apart(root) and student not in os.listdir(root):
             raise StudentNameError(
                 f"{root}: this file system makes one folder of {student!r} and another student's name, whose "
                 "files would be overwritten. Keep the course on a case-sensitive file system."
             )
     except (OSError, UnicodeEncodeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        advice = _advice(error, f"Make {root} a writable folder")
-        raise RecordError(f"{folder}: {reason}. {advice}.") from error
+        raise RecordError(f"{_because(folder, error, f'Make {root} a writable folder')}.") from error
     return folder
 
 
-def _advice(error: Exception, otherwise: str) -> str:
-    """Return what to do where a file cannot be written."""
+def _because(path: Path, error: Exception, otherwise: str) -> str:
+    """Say why a file cannot be written, and what to do."""
     full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-    return "Make room on its disk" if full else otherwise
+    return f"{path}: {getattr(error, 'strerror', None) or error}. {'Make room on its disk' if full else otherwise}"
 
 
 @cache
@@ -156,7 +132,7 @@ def _tells_names_apart(root: Path) -> bool:
         return not any((root / other).exists() for other in alike)
 
 
-def _write(path: Path, content: str | bytes) -> Path:
+def write_file(path: Path, content: str | bytes) -> Path:
     """Write a file in one atomic step, readable for everybody; return its path, or raise RecordError."""
     try:
         # A lone surrogate in a student's output cannot be encoded.
@@ -164,7 +140,5 @@ def _write(path: Path, content: str | bytes) -> Path:
         write_atomically(path, data)
         path.chmod(0o644)  # whatever the umask is: other users copy the students' pages
     except OSError as error:
-        reason = error.strerror or error
-        advice = _advice(error, "Make its folder writable")
-        raise RecordError(f"{path}: {reason}. {advice}, then grade again.") from error
+        raise RecordError(f"{_because(path, error, 'Make its folder writable')}, then grade again.") from error
     return path

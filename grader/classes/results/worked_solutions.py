@@ -60,11 +60,7 @@ def with_mark_schemes(notebook: NotebookNode, assignment: str) -> NotebookNode:
 
 @cache
 def _read(path: Path, changed: int) -> Worked:
-    """Read a solution notebook.
-
-    Args:
-        changed: when the file was changed, so that a newer one is read again.
-    """
+    """Read a solution notebook, again where it was changed."""
     answers, schemes, found, predictions = {}, {}, [], {}
     for cell in nbformat.read(path, as_version=4).cells:
         if role(cell.id) is Role.ANSWER:

@@ -17,13 +17,12 @@ from nbgrader.utils import parse_utc
 
 from grader.classes.gradebook.writer import GradeWriter, Handover, Recorded
 from grader.classes.results.folders import (
-    EXCHANGE_SECRET,
     autograded_notebook,
     file_content,
     unreadable_notebook,
     write_autograded,
-    write_exchange_secret,
     write_feedback,
+    write_file,
     write_timestamp,
 )
 from grader.classes.results.pages import is_current, page_of
@@ -36,6 +35,7 @@ from grader.report.jsonl import to_json
 from grader.submission.file import IntakeError, SubmissionFile
 from grader.submission.folder import read_file
 
+EXCHANGE_SECRET = "submission_secret.txt"  # by which nbgrader's exchange names the page that a student fetches
 MOST_SECRET = 1024  # bytes; nbgrader writes 128
 MOST_BYTES = 200  # `submitted_at` reads no more than these of timestamp.txt
 
@@ -120,13 +120,14 @@ class ResultsWriter:
         write_autograded(self._autograded, grade.student, grade.assignment, notebook, came_in.submitted)
 
     def _keep_exchange_secret(self, file: SubmissionFile) -> None:
-        """Copy the secret that nbgrader's exchange put beside a submission, if there is one."""
+        """Copy the secret that nbgrader's exchange put beside a submission: `nbgrader release_feedback` asks for it."""
         beside = replace(file, parts=(*file.parts[:-1], EXCHANGE_SECRET))
         with suppress(IntakeError):
             secret = b"" if file.member else read_file(beside)
             for root in (self._autograded, self._page_roots[0]) if 0 < len(secret) <= MOST_SECRET else ():
-                if (root / file.student / file.assignment).is_dir():
-                    write_exchange_secret(root, file.student, file.assignment, secret)
+                path = root / file.student / file.assignment / EXCHANGE_SECRET
+                if path.parent.is_dir() and file_content(path) != secret:
+                    write_file(path, secret)
 
     def _write_pages(self, entry: GradebookEntry, *, anew: bool) -> None:
         """Write the feedback page into each folder where it is missing or no longer right, or anew in all."""

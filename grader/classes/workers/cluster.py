@@ -65,11 +65,7 @@ def cluster_workers(
 
 
 def _connect(address: str, trainings: Mapping[str, bytes]) -> Any:
-    """Connect to a scheduler, and give every worker the files of recorded trainings.
-
-    Raises:
-        NoCluster: dask.distributed is not installed, or no scheduler answers.
-    """
+    """Connect to a scheduler, and give every worker the files of recorded trainings; raise as `cluster_workers`."""
     try:
         from distributed import Client
 

@@ -12,7 +12,7 @@ from grader.classes.workers.workers import UnfitWorker, Workers, WorkersLost
 from grader.course import max_score
 from grader.grading.graded import Graded, again_if_starved, unless_starved, withheld
 from grader.records import Grade
-from grader.submission.file import Problem, SubmissionFile
+from grader.submission.file import Problem, SubmissionFile, fault
 
 LOOK_SECONDS = 15.0  # after which to see why no job ends
 ATTEMPTS = 2  # how often a job is handed to a worker before a dead worker counts as a fault
@@ -153,11 +153,7 @@ class _Queue:
 
 
 def _error(future: Future) -> BaseException | None:
-    """Return the error with which a job ended; None if it ended with a grade.
-
-    Raises:
-        WorkersLost: the cluster's scheduler is gone.
-    """
+    """Return the error with which a job ended; raise WorkersLost if the cluster's scheduler is gone."""
     try:
         return future.exception()
     except CancelledError as error:
@@ -170,12 +166,10 @@ def _error(future: Future) -> BaseException | None:
 def _lost(job: Job, error: BaseException) -> Graded:
     """Make the result of a job whose worker died or raised an error: a grade with the status "fault"."""
     why = str(error) if isinstance(error, UnfitWorker) else f"{type(error).__name__}: {error}"
-    message = f"a worker could not grade it ({why}). Run this again."
-    return _withheld(job, Problem(message, "fault", proven=False))
+    return _withheld(job, fault(f"a worker could not grade it ({why}). Run this again."))
 
 
 def _withheld(job: Job, problem: Problem) -> Graded:
     """Make the result of a job without verdicts."""
-    settings = job.settings
-    worth = max_score(job.file.assignment)
-    return Graded(grade=withheld(job.file, problem, worth, settings.tier, settings.device))
+    file, settings = job.file, job.settings
+    return Graded(grade=withheld(file, problem, max_score(file.assignment), settings.tier, settings.device))

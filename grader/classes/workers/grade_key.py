@@ -43,11 +43,7 @@ def code_digest(released: bytes) -> str:
 
 @cache
 def _installed_code(lessons: Path | None) -> str:
-    """Return a digest of the versions of Python and PACKAGES, and of the code that a grade depends on.
-
-    Args:
-        lessons: the folder of the course's own lessons, if it has some.
-    """
+    """Return a digest of the versions of Python and PACKAGES, and of the code that a grade depends on."""
     import attention
 
     packages = [version(name) for name in PACKAGES]

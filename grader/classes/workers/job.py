@@ -46,11 +46,6 @@ class Job:
 RIGHT_SO_FAR = "right_so_far.txt"  # beside a submission: the exercises that are known to be right, one a line
 
 
-def pack(notebook: bytes) -> bytes:
-    """Compress a notebook into the form in which a job holds it."""
-    return zlib.compress(notebook, 9)
-
-
 class JobMaker:
     """Reads submissions and makes jobs of them."""
 
@@ -72,16 +67,8 @@ class JobMaker:
             digest = sha256(str(error).encode("utf-8", "replace")).hexdigest()
         released, code = self._of_assignment(file.assignment)
         settings = self._course.settings
-        key = grade_key(
-            digest,
-            code,
-            settings.secret,
-            settings.device,
-            settings.tier,
-            str(settings.run_all),
-            str(settings.full_training),
-            *(["draft"] if file.draft else []),  # a flag goes with the grade
-        )
+        texts = (settings.secret, settings.device, settings.tier, str(settings.run_all), str(settings.full_training))
+        key = grade_key(digest, code, *texts, *(["draft"] if file.draft else []))  # a flag goes with the grade
         tells = self._course.tells
         return Job(file=file, key=key, content=raw, released=released, code=code, settings=settings, tells=tells)
 
@@ -90,7 +77,7 @@ class JobMaker:
         if assignment not in self._released:
             path = notebook_path(self._course.root, assignment)
             raw = path.read_bytes() if path.is_file() else b""  # an unknown assignment has none
-            self._released[assignment] = pack(raw), code_digest(raw)
+            self._released[assignment] = zlib.compress(raw, 9), code_digest(raw)
         return self._released[assignment]
 
 

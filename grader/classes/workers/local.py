@@ -109,21 +109,14 @@ class _InThisProcess(Executor):
 
 
 def _forkserver_context() -> BaseContext:
-    """Return the multiprocessing context in which a separate process forks the workers.
-
-    This process cannot fork them: by now it runs threads, its own or those of torch.
-    """
+    """Let another process fork the workers: by now this one runs threads, its own or those of torch."""
     context = get_context("forkserver")
     context.set_forkserver_preload(["grader.classes.workers.worker"])
     return context
 
 
 class _Processes(ProcessPoolExecutor):
-    """Worker processes that share one fork server.
-
-    `shutdown(wait=False)` kills the workers in the middle of their jobs, because a submission may take
-    minutes.
-    """
+    """Worker processes that share one fork server; `shutdown(wait=False)` kills them in the middle of their jobs."""
 
     def __init__(self, jobs: int, server: ServerProcess, context: BaseContext) -> None:
         self._server, self._ready = server, False

@@ -29,6 +29,10 @@ from grader.records import Outcome, Verdict
 from grader.submission.file import SubmissionFile
 
 
+class OtherVersion(Exception):
+    """This worker's grader is not the coordinator's, and would give other grades."""
+
+
 def run(job: Job) -> Graded:
     """Grade a job in this process.
 
@@ -36,31 +40,22 @@ def run(job: Job) -> Graded:
         UnfitWorker: this machine has another version of the grader, course or packages, does not reach the tier of the
             settings, or cannot read its lessons.
     """
+    file, settings = job.file, job.settings
     try:
-        return _run(job)
+        if _digest(job.released) != job.code:
+            here = own_lessons()
+            lessons = f"the lessons of {here}" if here else "the lessons that come with the grader"
+            raise OtherVersion(
+                f"{platform.node()} has another grader, other lessons or other Python packages than the machine that hands "
+                f"out the work. Install the same on both. This worker has {lessons}: for a course with lessons of its own, "
+                "start the workers with GRADER_COURSE set to a copy of it"
+            )
+        server = thread_server(settings.tier, settings.device)
+        with reserve_core() if settings.device == "cpu" else nullcontext():  # a GPU's driver needs more cores
+            tell = _beside(file) if job.tells else None
+            return grading.grade(file, server=server, settings=settings, released=_notebook(job.released), tell=tell)
     except Exception as error:  # not the submission's: what grades it raises none
         raise UnfitWorker(f"{type(error).__name__}: {error}", this_worker()) from error
-
-
-class OtherVersion(Exception):
-    """This worker's grader is not the coordinator's, and would give other grades."""
-
-
-def _run(job: Job) -> Graded:
-    """Do what `run` does, but raise the errors themselves."""
-    if _digest(job.released) != job.code:
-        here = own_lessons()
-        lessons = f"the lessons of {here}" if here else "the lessons that come with the grader"
-        raise OtherVersion(
-            f"{platform.node()} has another grader, other lessons or other Python packages than the machine that hands "
-            f"out the work. Install the same on both. This worker has {lessons}: for a course with lessons of its own, "
-            "start the workers with GRADER_COURSE set to a copy of it"
-        )
-    settings = job.settings
-    server = thread_server(settings.tier, settings.device)
-    with reserve_core() if settings.device == "cpu" else nullcontext():  # a GPU's driver needs more cores
-        tell = _beside(job.file) if job.tells else None
-        return grading.grade(job.file, server=server, settings=settings, released=_notebook(job.released), tell=tell)
 
 
 def _beside(file: SubmissionFile) -> Tell:
