@@ -185,10 +185,7 @@ class _Grading:
         standing: Collection[str] = (),
         again: JudgedAgain | None = None,
     ) -> dict[str, Verdict]:
-        """Run a notebook, more than once where its trainings need it, and judge some exercises.
-
-        Args: as those of `decide` and of `_run`.
-        """
+        """Run a notebook, more than once where its trainings need it, as `decide` says, and judge some exercises."""
 
         def run(some: Collection[str], attempt: int) -> dict[str, Verdict]:
             if attempt == VERIFIED:

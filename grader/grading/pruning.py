@@ -65,5 +65,5 @@ def _used_names(source: str) -> frozenset[str]:
 
 
 def student_looks_names_up(cells: Iterable[NotebookNode], own: Collection[str]) -> bool:
-    """Tell whether an answer, or one of the `own` cells that the student added, may look names up, as with `globals()`."""
+    """Tell whether an answer, or one of the student's `own` cells, may look names up, as with `globals()`."""
     return any(looks_names_up(cell.source) for cell in cells if cell.id in own or role(cell.id) is Role.ANSWER)

@@ -60,11 +60,7 @@ def where_it_stopped(exercise: Exercise, verdict: Verdict, cells: NotebookCells)
 def _undefined_by(
     cell: NotebookNode, result: CellResult, asked: Collection[str], cells: NotebookCells
 ) -> dict[str, Undefined]:
-    """Map the names that a cell should define, and did not, to the reason.
-
-    Args:
-        asked: the names that the exercise asks for, if the cell is an answer.
-    """
+    """Map the names that a cell should define, and did not, to the reason; `asked` are those of its exercise."""
     if result.status is not Status.OK:
         cause = _stopped(cell, result, cells, is_answer=bool(asked))
         return dict.fromkeys((*asked, *_meant(cell.source)), cause)

@@ -24,8 +24,8 @@ def parse(content: bytes) -> Submission:
     for sign, most in MOST_SIGNS.items():
         if content.count(sign) > most:
             raise Unreadable(
-                f"the file has more than {most:,} times {sign.decode()!r}: outputs with very much data, or no notebook. "
-                "Clear the outputs (Edit, Clear all outputs) and save it again."
+                f"the file has more than {most:,} times {sign.decode()!r}: outputs with very much data, or no notebook."
+                " Clear the outputs (Edit, Clear all outputs) and save it again."
             )
     digest = sha256(content).hexdigest()
     try:
@@ -76,6 +76,6 @@ def _cell(raw: object) -> Cell | None:
 
 
 def _text(value: object) -> str:
-    """Replace lone surrogates, which UTF-8 cannot encode, and turn all line ends into newlines; "" for what is no text."""
+    """Replace lone surrogates, which UTF-8 cannot encode, make all line ends newlines, and "" of what is no text."""
     text = value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""
     return re.sub("\r\n?", "\n", text)

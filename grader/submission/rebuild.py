@@ -138,8 +138,8 @@ def _predictions(cells: Sequence[Cell], master: NotebookNode) -> tuple[dict[str,
 def _read_cells(cells: Sequence[Cell], exercises: Sequence[Exercise], given: Sequence[NotebookNode]) -> list[_ReadCell]:
     """Read the submitted code cells; `given` are the released ones that are no answers.
 
-    A cell belongs to the exercises in its '# @exercise' lines; without such a line, to that of its grade id. One that is
-    only the rest of the cell above belongs where that belongs: some editors split off a cell without its metadata.
+    A cell belongs to the exercises in its '# @exercise' lines; without such a line, to that of its grade id. One that
+    is only the rest of the cell above belongs where that belongs: some editors split off a cell without its metadata.
     """
     read: list[_ReadCell] = []
     ids = {exercise.id for exercise in exercises}
@@ -154,7 +154,7 @@ def _read_cells(cells: Sequence[Cell], exercises: Sequence[Exercise], given: Seq
 
 
 def _choose(exercise: Exercise, cells: Sequence[_ReadCell]) -> tuple[str | None, tuple[str, ...], set[int]]:
-    """Return the answer to an exercise or None, notes for the student, and the indices of all cells that belong to it."""
+    """Return an exercise's answer or None, notes for the student, and the indices of all cells that belong to it."""
     names = set(exercise.defines)
     marked = [index for index, cell in enumerate(cells) if exercise.id in cell.exercises]
     elsewhere = [
@@ -206,10 +206,7 @@ def _own_cells(cells: Sequence[_ReadCell], used: set[int], exercises: Sequence[E
 
 
 def _released_as(cell: Cell, given: Sequence[NotebookNode]) -> str | None:
-    """Return the id of the released cell that this cell is a copy of, unchanged or edited a little.
-
-    Return None for a cell that the student added.
-    """
+    """Return the id of the released cell of which this is a copy, unchanged or edited a little; else None."""
     source = cell.source.strip()
     for candidate in given:
         nbgrader = candidate.metadata.get("nbgrader", {})

@@ -103,7 +103,7 @@ def load_line(db: Session, stored: Stored) -> str | None:
 
 @cache
 def _submission_query(*, one: bool, details: bool) -> Select:
-    """Build the query for submitted notebooks, with student, assignment and the row in this grader's own table, if it is there."""
+    """Build the query for submitted notebooks, with student, assignment and this grader's own row, if it has any."""
     rows = (
         _assignments.join(_notebooks, _notebooks.c.assignment_id == _assignments.c.id)
         .join(_submissions, _submissions.c.assignment_id == _assignments.c.id)

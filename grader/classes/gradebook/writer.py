@@ -188,7 +188,7 @@ class GradeWriter:
         return self._attempt(lambda: load_one(self.gradebook.db, student, assignment))
 
     def _write(self, grade: Grade, came_in: Handover, details: Mapping[str, Any] | None) -> GradebookEntry:
-        """Write one grade in one transaction; `details` are columns of this grader's own table, None if it has the grade."""
+        """Write one grade in one transaction; `details` are this grader's own columns, None if they are there."""
         db = self.gradebook.db
         name = grade.assignment
         if name not in self._cells:

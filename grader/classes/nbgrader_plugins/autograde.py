@@ -1,9 +1,9 @@
 """What `nbgrader autograde` and formgrader's button call: this grader instead of nbgrader's own.
 
 nbgrader finds the submissions, keeps its folders and reports failures. It opens no submission and runs none:
-`SubmissionExporter` passes an empty notebook to the preprocessor `GradeSubmission`, which grades the submission, records
-the grade, and replaces the empty notebook by the executed one. nbgrader makes one exporter for each run, and a new
-preprocessor for each notebook.
+`SubmissionExporter` passes an empty notebook to the preprocessor `GradeSubmission`, which grades the submission,
+records the grade, and replaces the empty notebook by the executed one. nbgrader makes one exporter for each run, and a
+new preprocessor for each notebook.
 """
 
 import re

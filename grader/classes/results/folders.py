@@ -50,7 +50,7 @@ def write_autograded(
 
 
 def write_timestamp(folder: Path, timestamp: datetime | None) -> None:
-    """Write nbgrader's timestamp.txt beside a notebook, or delete it where the time is not known; raise as `write_file`."""
+    """Write nbgrader's timestamp.txt beside a notebook, or delete it if the time is unknown; raise as `write_file`."""
     stamp = folder / "timestamp.txt"
     if timestamp is None:
         stamp.unlink(missing_ok=True)
@@ -88,7 +88,7 @@ def unreadable_notebook(message: str) -> NotebookNode:
 
 
 def _make_folder(root: Path, student: str, assignment: str) -> Path:
-    """Make <root>/<student>/<assignment>, delete half-written files of killed runs in it; raise as `write_autograded`."""
+    """Make <root>/<student>/<assignment>, and delete what killed runs left half done; raise as `write_autograded`."""
     for name in (student, assignment):
         too_long = len(name.encode("utf-8", "surrogatepass")) > MOST_NAME_BYTES
         if too_long or name in ("", ".", "..") or any(mark in name for mark in ("/", "\\", "\0")):

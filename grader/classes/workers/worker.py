@@ -46,9 +46,9 @@ def run(job: Job) -> Graded:
             here = own_lessons()
             lessons = f"the lessons of {here}" if here else "the lessons that come with the grader"
             raise OtherVersion(
-                f"{platform.node()} has another grader, other lessons or other Python packages than the machine that hands "
-                f"out the work. Install the same on both. This worker has {lessons}: for a course with lessons of its own, "
-                "start the workers with GRADER_COURSE set to a copy of it"
+                f"{platform.node()} has another grader, other lessons or other Python packages than the machine that "
+                f"hands out the work. Install the same on both. This worker has {lessons}: for a course with lessons "
+                "of its own, start the workers with GRADER_COURSE set to a copy of it"
             )
         server = thread_server(settings.tier, settings.device)
         with reserve_core() if settings.device == "cpu" else nullcontext():  # a GPU's driver needs more cores

@@ -193,11 +193,7 @@ def _own_variables(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _holders(body: Sequence[ast.stmt], tuples: frozenset[str] = frozenset()) -> Iterator[str]:
-    """Yield the names that statements bind to what may change: all values but numbers, texts, and sums of them.
-
-    Args:
-        tuples: functions that make a class of named tuples, which holds nothing.
-    """
+    """Yield the names that statements bind to what may change: no numbers, texts or sums, and nothing `tuples` make."""
     for statement in statements_of(body):
         bound = binding(statement)
         if bound is not None and not isinstance(statement, (ast.comprehension, ast.withitem)):
@@ -271,7 +267,7 @@ def _names_what_remembers(node: ast.AST) -> bool:
 
 
 def _class_remembers(definition: ast.ClassDef, tables: frozenset[str]) -> bool:
-    """Tell whether a class holds what may change, but for `tables`, or a method reads what a method but `__init__` sets."""
+    """Tell whether a class holds what may change, `tables` aside, or a method reads what one but `__init__` sets."""
     methods = [node for node in definition.body if isinstance(node, ast.FunctionDef)]
     of_self = [
         (method.name, node.attr, node.ctx)
