@@ -282,13 +282,15 @@ class _Grading:
         flags = list(found)
         for id, error in sorted(self._unexplained.items()):
             flags.append(Flag(kind="not-explained", exercise=id, detail=error[:MOST_DETAIL]))
-        of_the_whole = {
-            "out-of-time": f"{self._lesson.limits.seconds:g} s for all runs" if self._left_out else "",
-            "ran-on-cpu": execution.moved[:MOST_DETAIL],
-            "renamed": file.note,
-            "draft": "Moodle has it as a draft: it was not submitted" if file.draft else "",
-        }
-        flags += [Flag(kind=kind, exercise=None, detail=detail) for kind, detail in of_the_whole.items() if detail]
+        if self._left_out:
+            limit = f"{self._lesson.limits.seconds:g} s for all runs"
+            flags.append(Flag(kind="out-of-time", exercise=None, detail=limit))
+        if execution.moved:
+            flags.append(Flag(kind="ran-on-cpu", exercise=None, detail=execution.moved[:MOST_DETAIL]))
+        if file.note:
+            flags.append(Flag(kind="renamed", exercise=None, detail=file.note))
+        if file.draft:
+            flags.append(Flag(kind="draft", exercise=None, detail="Moodle has it as a draft: it was not submitted"))
         failed = any(verdict.outcome is Outcome.FAULT for verdict in verdicts)  # a check of ours
         grade = Grade(
             student=file.student,

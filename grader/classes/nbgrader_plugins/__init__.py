@@ -3,5 +3,5 @@
 In: nbgrader's calls, its configuration and its folders. Out: what nbgrader's own steps would leave: graded
 notebooks, feedback pages, collected submissions, rows of the gradebook. Submissions are read and run by the
 other folders only.
-May import: build, course, classes, grading, sandbox, submission, records, paths, secret.
+May import: build, course, classes, sandbox, submission, records, paths, secret.
 """

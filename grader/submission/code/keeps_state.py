@@ -100,9 +100,8 @@ def may_remember(
     tables = frozenset(_tables(nodes))
     holders = {name for tree in trees for name in _holders(tree.body, tuples)}
     top = filter(None, (binding(one) for tree in trees for one in outside_functions(tree.body)))
-    # `A.calls = calls` counts as a binding of `A`.
     units = [(names_in(value), frozenset(chain(*map(names_in, targets)))) for targets, value in top]
-    held = frozenset(spread(units, {*(holders - tables), *told}))
+    held = frozenset(spread(units, {*(holders - tables), *told}))  # by `A.calls = calls` also `A`
     around: dict[ast.AST, set[str]] = {}  # of a function: what the functions around it bind
     for node in nodes:
         if isinstance(node, FUNCTIONS):
