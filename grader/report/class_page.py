@@ -5,8 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import mean, median, quantiles
 from typing import Any
 
-from markupsafe import Markup
-
 from grader import __version__
 from grader.records import COST_POINTS, Grade, GradebookEntry
 from grader.report.items import (
@@ -18,10 +16,11 @@ from grader.report.items import (
     unexplained,
 )
 from grader.report.page import templates
-from grader.report.plots import FILLS, histogram, outcome_bars
 from grader.report.predictions import PredictedLine
-from grader.report.text import SYMBOLS, assignments, exercise_ids, kind, number, summary, with_score
+from grader.report.text import SYMBOLS, assignments, clean, exercise_ids, kind, number, summary, with_score
 
+# From Okabe and Ito's palette, whose colours colour-blind readers can tell apart; light enough for dark text.
+FILLS = dict(full="#009e73", part="#f0e442", wrong="#d55e00", missing="#bbbbbb", timeout="#cc79a7", fault="#56b4e9")
 BINS = 10
 MOST_TOGETHER = 10  # pairs of mistakes
 
@@ -85,7 +84,7 @@ def _section(assignment: str, entries: Sequence[GradebookEntry]) -> dict[str, An
 
 
 def _scores(entries: Sequence[GradebookEntry]) -> dict[str, Any] | None:
-    """Return histogram, mean, median and number of full scores; None if nothing was graded."""
+    """Return what the histogram shows, mean, median and number of full scores; None if nothing was graded."""
     if not entries:
         return None
     scores = [entry.score or 0.0 for entry in entries]
@@ -93,18 +92,18 @@ def _scores(entries: Sequence[GradebookEntry]) -> dict[str, Any] | None:
     # A full score counts in the last bin, and so does more than that, with extra credit.
     bins = Counter(min(int(score / max_score * BINS), BINS - 1) for score in scores)
     counts = [bins[index] for index in range(BINS)]
-    edges = [number(max_score * index / BINS) for index in range(BINS + 1)]
-    label = f"Distribution of {len(scores)} scores from 0 to {number(max_score)}: {', '.join(map(str, counts))}"
     return {
-        "plot": histogram(counts, edges, label),
+        "counts": counts,
+        "edges": [number(max_score * index / BINS) for index in range(BINS + 1)],
+        "label": f"Distribution of {len(scores)} scores from 0 to {number(max_score)}: {', '.join(map(str, counts))}",
         "mean": number(round(mean(scores), 1)),
         "median": number(round(median(scores), 1)),
         "full": sum(score >= entry.max_score for score, entry in zip(scores, entries, strict=True)),
     }
 
 
-def _exercises(graded: Sequence[Grade], ids: Sequence[str]) -> Markup | None:
-    """Draw the bars that show how each exercise ended; return None if nothing was graded."""
+def _exercises(graded: Sequence[Grade], ids: Sequence[str]) -> dict[str, Any] | None:
+    """Return what the bars show: how each exercise ended; None if nothing was graded."""
     if not ids:
         return None
     titles = {verdict.id: verdict.title for grade in graded for verdict in grade.verdicts}
@@ -113,8 +112,8 @@ def _exercises(graded: Sequence[Grade], ids: Sequence[str]) -> Markup | None:
         for verdict in grade.verdicts:
             counts[verdict.id][kind(verdict)] += 1
     shares = ", ".join(f"{id} {round(100 * count['full'] / count.total())} %" for id, count in counts.items())
-    rows = [(f"{id} {titles[id]}", counts[id]) for id in ids]
-    return outcome_bars(rows, f"How each exercise ended; full points: {shares}")
+    rows = [(clean(f"{id} {titles[id]}"), counts[id]) for id in ids]
+    return {"rows": rows, "label": f"How each exercise ended; full points: {shares}"}
 
 
 def _time(graded: Sequence[Grade]) -> dict[str, str] | None:
