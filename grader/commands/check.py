@@ -58,11 +58,7 @@ def run(options: CheckOptions, terminal: Terminal, early: ServerProcess | None =
 
 
 def _write(grade: Grade, file: SubmissionFile, options: CheckOptions, terminal: Terminal) -> None:
-    """Write what other programs read.
-
-    Raises:
-        CannotWrite: a file cannot be written.
-    """
+    """Write what other programs read; raise CannotWrite where a file cannot be written."""
     if options.json:
         write_lines(options.json, [to_json(grade)], terminal.out.file)
     # Platforms know files by their paths in the repository, and say where that lies.
@@ -81,11 +77,7 @@ def _write(grade: Grade, file: SubmissionFile, options: CheckOptions, terminal: 
 
 
 def _grade(file: SubmissionFile, options: CheckOptions, terminal: Terminal, early: ServerProcess | None) -> Grade:
-    """Grade one submission in this process.
-
-    Raises:
-        FileNotFoundError: the student notebook was never built.
-    """
+    """Grade one submission in this process; raise FileNotFoundError where the student notebook was never built."""
     lesson = lessons().get(file.assignment)
     released = master_notebook(options.root, file.assignment) if lesson else None
     secret, tier = course_secret(options.root), resolve_tier(options.isolation)
@@ -95,13 +87,8 @@ def _grade(file: SubmissionFile, options: CheckOptions, terminal: Terminal, earl
     if early is not None and (early.tier, early.device) == (tier, device):
         servers.use(early)
     server = servers.thread_server(tier, device)
-    settings = GradingSettings(
-        secret=secret,
-        device=device,
-        tier=server.isolation,
-        run_all=options.run_all,
-        full_training=options.full_training,
-    )
+    also = dict(run_all=options.run_all, full_training=options.full_training)
+    settings = GradingSettings(secret=secret, device=device, tier=server.isolation, **also)
     try:
         with as_they_come(terminal.err if is_standard_output(options.json) else terminal.out) as tell:
             once = partial(grade, file, server=server, settings=settings, released=released, tell=tell)

@@ -51,10 +51,9 @@ def _wrong_options(options: ExportOptions) -> str:
         return f"--autograder is for gradescope, not for {service}"
     if options.column and service != "canvas":
         return f"--column is for canvas, not for {service}"
-    if options.fill and service not in ("canvas", "moodle"):
-        return f"--fill is for canvas and moodle, not for {service}"
-    if options.feedback and service not in ("canvas", "moodle"):
-        return f"--feedback is for canvas and moodle, not for {service}"
+    for name, given in (("--fill", options.fill), ("--feedback", options.feedback)):
+        if given and service not in ("canvas", "moodle"):
+            return f"{name} is for canvas and moodle, not for {service}"
     if bool(options.feedback) != bool(options.submissions):
         return f"--feedback and --submissions go together: the names are those of {service.capitalize()}'s download"
     if is_standard_output(options.json) and options.to is None:
@@ -63,12 +62,7 @@ def _wrong_options(options: ExportOptions) -> str:
 
 
 def _feedback(options: ExportOptions, config: CourseConfig) -> FeedbackZip:
-    """Pack the feedback on the downloaded submissions.
-
-    Raises:
-        WrongDownload: there is nothing in it, or it is another service's.
-        RecordError: the gradebook cannot be read.
-    """
+    """Pack the feedback on the downloaded submissions; raise WrongDownload where it has none, or is another service's."""
     files, failed = find_all(options.submissions or (), tuple(lessons()), options.assignment, assignment_by_exercise())
     if problem := next((file.problem for file in failed if file.problem), None):
         raise WrongDownload(problem.message)

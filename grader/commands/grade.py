@@ -103,13 +103,7 @@ def _find(options: GradeOptions, known: tuple[str, ...]) -> tuple[list[Submissio
 
 
 def _check_paths(options: GradeOptions) -> None:
-    """See that the course itself is not to be graded.
-
-    So says a shell for an empty variable, too: "" is the folder in which the command runs.
-
-    Raises:
-        Complaint: it is.
-    """
+    """Raise Complaint where the course itself is to be graded: so says a shell for an empty variable, too, as "" is "."."""
     course = next((path for path in options.paths if path.resolve() == options.root.resolve()), None)
     if course is not None:
         raise Complaint(f"{course} is the course itself. Name a notebook, a folder of submissions, or a zip.")
@@ -182,11 +176,7 @@ class _Outputs:
 
 
 def _open_outputs(options: GradeOptions, stack: ExitStack) -> _Outputs:
-    """Open gradebook and files before grading: what cannot be written is reported now, not after an hour.
-
-    Raises:
-        CannotStart: one of them cannot be opened.
-    """
+    """Open gradebook and files before grading: what cannot be written raises CannotStart now, not after an hour."""
     # These modules import nbgrader, which takes a second: meanwhile the workers start.
     from grader.classes.gradebook.config import read_config
     from grader.classes.gradebook.writer import open_gradebook
@@ -290,14 +280,7 @@ def _about_late(entries: Sequence[GradebookEntry]) -> str:
 
 @contextmanager
 def _lines(path: Path) -> Iterator[Callable[[str], None]]:
-    """Open the file of JSON lines; make its folder first.
-
-    Yields:
-        A function that writes a line at once.
-
-    Raises:
-        CannotWrite: the file cannot be written.
-    """
+    """Open the file of JSON lines, make its folder first, and yield what writes a line at once; raise as `writing`."""
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("w", encoding="utf-8")

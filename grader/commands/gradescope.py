@@ -31,11 +31,11 @@ def main(root: Path) -> int:
         settings = json.loads((root / "source" / "settings.json").read_text("utf-8"))
         assignment = settings["assignment"]
         graded = _grade(root / "submission", settings)
-    except IntakeError as error:
-        graded = _without_verdicts(assignment, error.problem)
-    except Exception as error:  # a fault of the grader: no score, and the instructor reads why
-        problem = Problem(f"{type(error).__name__}: {error}", "fault", proven=False)
-        graded = _without_verdicts(assignment, problem)
+    except Exception as error:
+        # Others than IntakeError are a fault of the grader: no score, and the instructor reads why.
+        fault = Problem(f"{type(error).__name__}: {error}", "fault", proven=False)
+        problem = error.problem if isinstance(error, IntakeError) else fault
+        graded = withheld(SubmissionFile(STUDENT, assignment, Path(), ()), problem, max_score(assignment))
     # Instructors read standard output; students see results.json alone.
     print(f"status {graded.status}, isolation {graded.isolation or 'unknown'}, score {graded.score}")
     if graded.message:
@@ -46,12 +46,7 @@ def main(root: Path) -> int:
 
 
 def _grade(folder: Path, settings: dict) -> Grade:
-    """Start a fork server, and grade the uploaded notebook with it.
-
-    Args:
-        folder: where Gradescope puts the uploaded files.
-        settings: the content of source/settings.json.
-    """
+    """Start a fork server, and grade the notebook in the folder of uploads with it, as source/settings.json says."""
     file = find_one(folder, settings["assignment"])
     with Server(isolation=settings["isolation"]) as server:
         grading = GradingSettings(secret=settings["secret"], device="cpu", tier=server.isolation)
@@ -75,11 +70,6 @@ def find_one(folder: Path, assignment: str) -> SubmissionFile:
         count = f"{len(notebooks)} notebooks were" if notebooks else "no notebook was"
         raise Unreadable(f"{count} handed in. Hand in one file, {assignment}.ipynb.")
     return SubmissionFile(STUDENT, assignment, folder, chosen[0].relative_to(folder).parts)
-
-
-def _without_verdicts(assignment: str, problem: Problem) -> Grade:
-    """Make a grade without verdicts."""
-    return withheld(SubmissionFile(STUDENT, assignment, Path(), ()), problem, max_score(assignment))
 
 
 if __name__ == "__main__":

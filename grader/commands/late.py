@@ -31,11 +31,7 @@ def run(options: LateOptions, terminal: Terminal) -> None:
 
 
 def _submission(options: LateOptions, entries: list[GradebookEntry]) -> GradebookEntry:
-    """Return the student's only submission.
-
-    Raises:
-        RecordError: there is none, or there are several.
-    """
+    """Return the student's only submission; raise RecordError where there is none, or there are several."""
     own = [entry for entry in entries if entry.student.id == options.student and entry.status != "missing"]
     if not own:
         raise RecordError(

@@ -4,48 +4,38 @@
 """
 
 import functools
-import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
+from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, dataclass_transform, get_type_hints
 
-import typer
+from typer import Argument, Exit, Option
 from typer.models import ArgumentInfo, OptionInfo
 
-from grader.complaint import Complaint
 from grader.paths import course_root
 
 Record = TypeVar("Record")
 
 
-class NoCourse(Complaint):
-    """The command does not run in a course."""
-
-
 def takes(record: type[Record]) -> Callable[[Callable[[Record], int | None]], Callable[..., None]]:
     """Decorate a command that takes a record and returns its exit status, or None for 0."""
     hints = get_type_hints(record, include_extras=True)
-    asked = {name: hint for name, hint in hints.items() if _is_option(hint)}
-    defaults = {field.name: field.default for field in fields(record)}  # type: ignore[arg-type]  # it is a dataclass
+    defaults = {each.name: Parameter.empty if each.default is MISSING else each.default for each in fields(record)}  # type: ignore[arg-type]
 
     def decorate(command: Callable[[Record], int | None]) -> Callable[..., None]:
         @functools.wraps(command)
         def called(**given: Any) -> None:
             if "root" in hints:
-                given["root"] = _course()
-            raise typer.Exit(command(record(**given)) or 0)
+                given["root"] = course_root()  # its error says what a course is
+            raise Exit(command(record(**given)) or 0)
 
-        parameters = [
-            inspect.Parameter(
-                name,
-                inspect.Parameter.KEYWORD_ONLY,
-                annotation=hint,
-                default=inspect.Parameter.empty if defaults[name] is MISSING else defaults[name],
-            )
-            for name, hint in asked.items()
+        asked = [
+            Parameter(name, Parameter.KEYWORD_ONLY, annotation=hint, default=defaults[name])
+            for name, hint in hints.items()
+            if _is_option(hint)
         ]
-        called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
+        called.__signature__ = Signature(asked)  # type: ignore[attr-defined]  # typer reads it
         called.__annotations__ = {}
         return called
 
@@ -56,18 +46,6 @@ def _is_option(hint: Any) -> bool:
     return any(isinstance(each, OptionInfo | ArgumentInfo) for each in getattr(hint, "__metadata__", ()))
 
 
-def _course() -> Path:
-    """Return the course's folder.
-
-    Raises:
-        NoCourse: there is none.
-    """
-    try:
-        return course_root()
-    except FileNotFoundError as error:
-        raise NoCourse(str(error)) from error
-
-
 Device = Literal["auto", "cpu", "cuda"]
 Isolation = Literal["auto", "full", "partial", "none"]
 Service = Literal["canvas", "moodle", "gradescope", "csv"]
@@ -75,21 +53,21 @@ Annotations = Literal["github", "gitlab"]
 
 # ---------------------------------------------------------------- what several commands take
 
-AnyAssignment = Annotated[str | None, typer.Option(help="This assignment alone.")]
-AnyDevice = Annotated[Device, typer.Option(help="Where the notebooks run.")]
-AnyIsolation = Annotated[Isolation, typer.Option(help="The sandbox's tier; none must be asked for.")]
-AnyScheduler = Annotated[str | None, typer.Option(help="Address of a dask.distributed scheduler.")]
-Gradebook = Annotated[str | None, typer.Option(help="The gradebook's URL; default: the course's own, gradebook.db.")]
+AnyAssignment = Annotated[str | None, Option(help="This assignment alone.")]
+AnyDevice = Annotated[Device, Option(help="Where the notebooks run.")]
+AnyIsolation = Annotated[Isolation, Option(help="The sandbox's tier; none must be asked for.")]
+AnyScheduler = Annotated[str | None, Option(help="Address of a dask.distributed scheduler.")]
+Gradebook = Annotated[str | None, Option(help="The gradebook's URL; default: the course's own, gradebook.db.")]
 FullTraining = Annotated[
-    bool, typer.Option("--full-training", help="Repeat each training in whole, and do not only verify it.")
+    bool, Option("--full-training", help="Repeat each training in whole, and do not only verify it.")
 ]
 RunAll = Annotated[
-    bool, typer.Option("--run-all", help="Run whole trainings, given cells that only draw, and the self-checks, too.")
+    bool, Option("--run-all", help="Run whole trainings, given cells that only draw, and the self-checks, too.")
 ]
 JsonLines = Annotated[
-    Path | None, typer.Option(help="Write it as JSON to this file, one object per line; - is standard output.")
+    Path | None, Option(help="Write it as JSON to this file, one object per line; - is standard output.")
 ]
-Student = Annotated[str, typer.Argument(help="The student's id, as the gradebook has it.")]
+Student = Annotated[str, Argument(help="The student's id, as the gradebook has it.")]
 
 # ---------------------------------------------------------------- the commands, as `grader --help` lists them
 
@@ -111,18 +89,16 @@ class InCourse(Options):
 class InitOptions(Options):
     """Make a course of your own: its lessons, secret and gradebook in one folder."""
 
-    folder: Annotated[Path, typer.Argument(help="A new folder.")]
-    lesson: Annotated[list[str] | None, typer.Option(help="Copy this lesson, as 1-attention; may be repeated.")] = None
-    empty: Annotated[bool, typer.Option("--empty", help="Copy no lesson: for a course on another subject.")] = False
-    late_per_day: Annotated[float, typer.Option(min=0.0, help="The points that each day after the due date costs.")] = (
-        0.0
-    )
+    folder: Annotated[Path, Argument(help="A new folder.")]
+    lesson: Annotated[list[str] | None, Option(help="Copy this lesson, as 1-attention; may be repeated.")] = None
+    empty: Annotated[bool, Option("--empty", help="Copy no lesson: for a course on another subject.")] = False
+    late_per_day: Annotated[float, Option(min=0.0, help="The points that each day after the due date costs.")] = 0.0
 
 
 class BuildOptions(InCourse):
     """Make the solution and student notebooks from solutions/*.py and the declaration."""
 
-    check: Annotated[bool, typer.Option("--check", help="Write nothing; fail if a notebook is out of date.")] = False
+    check: Annotated[bool, Option("--check", help="Write nothing; fail if a notebook is out of date.")] = False
 
 
 class GradeOptions(InCourse):
@@ -130,25 +106,21 @@ class GradeOptions(InCourse):
 
     paths: Annotated[
         list[Path],
-        typer.Argument(metavar="PATH...", help="A notebook, a folder in nbgrader's submitted/ layout, or an LMS zip."),
+        Argument(metavar="PATH...", help="A notebook, a folder in nbgrader's submitted/ layout, or an LMS zip."),
     ]
-    assignment: Annotated[str | None, typer.Option(help="Grade this assignment alone, as in 1-attention.")] = None
+    assignment: Annotated[str | None, Option(help="Grade this assignment alone, as in 1-attention.")] = None
     device: AnyDevice = "auto"
-    jobs: Annotated[int | None, typer.Option(min=1, help="Submissions side by side; default: one per core.")] = None
+    jobs: Annotated[int | None, Option(min=1, help="Submissions side by side; default: one per core.")] = None
     scheduler: AnyScheduler = None
     isolation: AnyIsolation = "auto"
-    json: Annotated[Path | None, typer.Option(help="Write one JSON object per line and submission to this file.")] = (
-        None
-    )
-    html: Annotated[
-        Path | None, typer.Option(help="Write the feedback pages and the class report into this folder.")
-    ] = None
+    json: Annotated[Path | None, Option(help="Write one JSON object per line and submission to this file.")] = None
+    html: Annotated[Path | None, Option(help="Write the feedback pages and the class report into this folder.")] = None
     gradebook: Gradebook = None
-    force: Annotated[bool, typer.Option("--force", help="Grade anew what was graded already.")] = False
+    force: Annotated[bool, Option("--force", help="Grade anew what was graded already.")] = False
     full_training: FullTraining = False
     run_all: RunAll = False
     worksheet: Annotated[
-        Path | None, typer.Option(help="Moodle's grading worksheet: what is still a draft there is flagged.")
+        Path | None, Option(help="Moodle's grading worksheet: what is still a draft there is flagged.")
     ] = None
     student: str | None = None  # grade this student alone
 
@@ -156,20 +128,18 @@ class GradeOptions(InCourse):
 class CheckOptions(InCourse):
     """Grade one notebook and show the verdicts; nothing is recorded."""
 
-    notebook: Annotated[Path, typer.Argument(help="A notebook.")]
-    assignment: Annotated[str | None, typer.Option(help="What it is a submission of.")] = None
-    device: Annotated[Device, typer.Option(help="Where the notebook runs.")] = "auto"
+    notebook: Annotated[Path, Argument(help="A notebook.")]
+    assignment: Annotated[str | None, Option(help="What it is a submission of.")] = None
+    device: Annotated[Device, Option(help="Where the notebook runs.")] = "auto"
     isolation: AnyIsolation = "auto"
     full_training: FullTraining = False
     run_all: RunAll = False
     json: JsonLines = None
-    fail_under: Annotated[float | None, typer.Option(min=0.0, help="Exit with status 1 below so many points.")] = None
-    junit: Annotated[Path | None, typer.Option(help="Write a test case for each exercise to this file, as XML.")] = None
+    fail_under: Annotated[float | None, Option(min=0.0, help="Exit with status 1 below so many points.")] = None
+    junit: Annotated[Path | None, Option(help="Write a test case for each exercise to this file, as XML.")] = None
     annotations: Annotated[
         Annotations | None,
-        typer.Option(
-            help="Tell a platform what failed: GitHub by lines, GitLab by the file gl-code-quality-report.json."
-        ),
+        Option(help="Tell a platform what failed: GitHub by lines, GitLab by the file gl-code-quality-report.json."),
     ] = None
 
 
@@ -179,7 +149,7 @@ class RegradeOptions(InCourse):
     student: Student
     assignment: AnyAssignment = None
     paths: Annotated[
-        list[Path] | None, typer.Option("--from", help="The zip or folder with the submission; default: submitted/.")
+        list[Path] | None, Option("--from", help="The zip or folder with the submission; default: submitted/.")
     ] = None
     device: AnyDevice = "auto"
     isolation: AnyIsolation = "auto"
@@ -191,15 +161,14 @@ class RegradeOptions(InCourse):
 class ReportOptions(InCourse):
     """The class: scores, the exercises' pass rates, the commonest mistakes."""
 
-    html: Annotated[Path | None, typer.Option(help="Write the class report to this file.")] = None
+    html: Annotated[Path | None, Option(help="Write the class report to this file.")] = None
     items: Annotated[
-        Path | None,
-        typer.Option(help="Write how hard and how telling each exercise and check is to this file, as CSV."),
+        Path | None, Option(help="Write how hard and how telling each exercise and check is to this file, as CSV.")
     ] = None
     gradebook: Gradebook = None
     json: JsonLines = None
     pdf: Annotated[
-        Path | None, typer.Option(help="Print every feedback page, and that of the class, as PDF into this folder.")
+        Path | None, Option(help="Print every feedback page, and that of the class, as PDF into this folder.")
     ] = None
 
 
@@ -207,39 +176,33 @@ class SimilarOptions(InCourse):
     """Answers that agree in what few of the class write, for a person to look at; no points depend on it."""
 
     assignment: AnyAssignment = None
-    html: Annotated[Path | None, typer.Option(help="Write a page with the answers side by side to this file.")] = None
-    json: Annotated[Path | None, typer.Option(help="Write one JSON object per line and pair to this file.")] = None
+    html: Annotated[Path | None, Option(help="Write a page with the answers side by side to this file.")] = None
+    json: Annotated[Path | None, Option(help="Write one JSON object per line and pair to this file.")] = None
     gradebook: Gradebook = None
 
 
 class ExportOptions(InCourse):
     """The grades as a file that a learning management system reads."""
 
-    service: Annotated[Service, typer.Argument(help="Whose format.")]
-    to: Annotated[Path | None, typer.Option("--out", help="The file to write; default: standard output.")] = None
+    service: Annotated[Service, Argument(help="Whose format.")]
+    to: Annotated[Path | None, Option("--out", help="The file to write; default: standard output.")] = None
     assignment: AnyAssignment = None
     gradebook: Gradebook = None
-    column: Annotated[
-        str, typer.Option(help="For canvas: the column there, as in 'Lab 1 (87568490)', or its number.")
-    ] = ""
+    column: Annotated[str, Option(help="For canvas: the column there, as in 'Lab 1 (87568490)', or its number.")] = ""
     fill: Annotated[
-        Path | None,
-        typer.Option(help="For canvas and moodle: the service's own file of the class, which is filled in."),
+        Path | None, Option(help="For canvas and moodle: the service's own file of the class, which is filled in.")
     ] = None
     feedback: Annotated[
-        Path | None,
-        typer.Option(help="For canvas and moodle: write the feedback as the zip that the service takes back."),
+        Path | None, Option(help="For canvas and moodle: write the feedback as the zip that the service takes back.")
     ] = None
     submissions: Annotated[
-        list[Path] | None, typer.Option(help="With --feedback: the service's download, whose names the zip has.")
+        list[Path] | None, Option(help="With --feedback: the service's download, whose names the zip has.")
     ] = None
     json: JsonLines = None
     autograder: Annotated[
-        Path | None, typer.Option(help="For gradescope: write the zip that grades there; it holds the course secret.")
+        Path | None, Option(help="For gradescope: write the zip that grades there; it holds the course secret.")
     ] = None
-    isolation: Annotated[Isolation, typer.Option(help="With --autograder: the tier there; none must be asked for.")] = (
-        "auto"
-    )
+    isolation: Annotated[Isolation, Option(help="With --autograder: the tier there; none must be asked for.")] = "auto"
 
 
 class DoctorOptions(Options):
@@ -251,46 +214,43 @@ class DoctorOptions(Options):
 class ProveOptions(InCourse):
     """Show that each mistake that a lesson declares fails its checks, and that the reference passes."""
 
-    exercise: Annotated[str | None, typer.Argument(help="This exercise alone, as in 1.4.")] = None
+    exercise: Annotated[str | None, Argument(help="This exercise alone, as in 1.4.")] = None
 
 
 class StudentsOptions(InCourse):
     """The zip that students get: notebooks, figures, and how to begin."""
 
-    to: Annotated[Path | None, typer.Option("--out", help="The zip to write; default: in dist/.")] = None
+    to: Annotated[Path | None, Option("--out", help="The zip to write; default: in dist/.")] = None
 
 
 class LateOptions(InCourse):
     """Say how late a student was, where the platform does not; 0 hours: in time, whatever it says."""
 
     student: Student
-    hours: Annotated[float, typer.Argument(min=0.0, help="Hours after the due date; 0: it counts as in time.")]
-    assignment: Annotated[str | None, typer.Option(help="The assignment, if there are several.")] = None
+    hours: Annotated[float, Argument(min=0.0, help="Hours after the due date; 0: it counts as in time.")]
+    assignment: Annotated[str | None, Option(help="The assignment, if there are several.")] = None
     gradebook: Gradebook = None
 
 
 class RosterOptions(InCourse):
     """Take the students' names from the platform's own list; write the links with which they sign in to hand in."""
 
-    file: Annotated[Path | None, typer.Argument(help="Canvas's gradebook export, or Moodle's grading worksheet.")] = (
-        None
-    )
-    links: Annotated[Path | None, typer.Option(help="Write each student's personal link to this file, as CSV.")] = None
+    file: Annotated[Path | None, Argument(help="Canvas's gradebook export, or Moodle's grading worksheet.")] = None
+    links: Annotated[Path | None, Option(help="Write each student's personal link to this file, as CSV.")] = None
     instructor: Annotated[
-        list[str] | None, typer.Option(help="Print a link to the page of the class for this person; may be repeated.")
+        list[str] | None, Option(help="Print a link to the page of the class for this person; may be repeated.")
     ] = None
     platform: Annotated[
-        list[str] | None,
-        typer.Option(help="Print the address that registers this server at this platform, by LTI 1.3."),
+        list[str] | None, Option(help="Print the address that registers this server at this platform, by LTI 1.3.")
     ] = None
-    revoke: Annotated[list[str] | None, typer.Option(help="This person's link works no more; may be repeated.")] = None
+    revoke: Annotated[list[str] | None, Option(help="This person's link works no more; may be repeated.")] = None
     gradebook: Gradebook = None
 
 
 class ServeOptions(InCourse):
     """The place to hand in: a web server that grades what students upload; serve.toml says how."""
 
-    jobs: Annotated[int, typer.Option(min=1, help="Submissions graded side by side.")] = 1
+    jobs: Annotated[int, Option(min=1, help="Submissions graded side by side.")] = 1
     device: AnyDevice = "auto"
     isolation: AnyIsolation = "auto"
     scheduler: AnyScheduler = None
@@ -299,25 +259,25 @@ class ServeOptions(InCourse):
 
 # ---------------------------------------------------------------- grader appeal …
 
-Exercise = Annotated[str, typer.Argument(help="The exercise or question, as in 1.4.")]
+Exercise = Annotated[str, Argument(help="The exercise or question, as in 1.4.")]
 
 
 class AppealOptions(InCourse):
     """Record what a student asks for."""
 
-    submission: Annotated[str, typer.Argument(help="The first digits of “submission” on the student's page.")]
+    submission: Annotated[str, Argument(help="The first digits of “submission” on the student's page.")]
     exercise: Exercise
-    text: Annotated[str, typer.Argument(help="What the student writes.")]
-    student: Annotated[str, typer.Option(help="Whose it is, if two handed in the same file.")] = ""
+    text: Annotated[str, Argument(help="What the student writes.")]
+    student: Annotated[str, Option(help="Whose it is, if two handed in the same file.")] = ""
     gradebook: Gradebook = None
 
 
 class AppealsOptions(InCourse):
     """The appeals that wait for you."""
 
-    everything: Annotated[bool, typer.Option("--all", help="Those that were decided, too.")] = False
+    everything: Annotated[bool, Option("--all", help="Those that were decided, too.")] = False
     json: Annotated[
-        Path | None, typer.Option(help="Write one JSON object per appeal to this file; - is standard output.")
+        Path | None, Option(help="Write one JSON object per appeal to this file; - is standard output.")
     ] = None
     gradebook: Gradebook = None
 
@@ -325,8 +285,8 @@ class AppealsOptions(InCourse):
 class DecisionOptions(InCourse):
     """Decide an appeal: points and comment go into the gradebook, and onto the student's page."""
 
-    number: Annotated[int, typer.Argument(help="The appeal's number.")]
-    comment: Annotated[str, typer.Option(help="What the student reads.")]
-    points: Annotated[float | None, typer.Option(help="The points of the exercise from now on.")] = None
-    keep: Annotated[bool, typer.Option("--keep", help="The points stay as they are.")] = False
+    number: Annotated[int, Argument(help="The appeal's number.")]
+    comment: Annotated[str, Option(help="What the student reads.")]
+    points: Annotated[float | None, Option(help="The points of the exercise from now on.")] = None
+    keep: Annotated[bool, Option("--keep", help="The points stay as they are.")] = False
     gradebook: Gradebook = None

@@ -38,11 +38,7 @@ def run(options: RegradeOptions, terminal: Terminal) -> int:
 
 
 def _folder_with(student: str, submitted: Path) -> Path:
-    """Return the folder of all submissions, if the student has some there.
-
-    Raises:
-        RecordError: the student has none.
-    """
+    """Return the folder of all submissions, if the student has some there; else raise RecordError."""
     if Path(student).name != student or not (submitted / student).is_dir():
         raise RecordError(
             f"{submitted / student} holds no submission of {clean(student)!r}. If it came in a zip, pass that: "

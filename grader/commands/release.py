@@ -80,32 +80,26 @@ def wheel(root: Path, folder: Path, date: str) -> Path:
         CannotRelease: pip cannot build it.
     """
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    ran = subprocess.run(
-        [*pip, "--wheel-dir", str(folder), str(root)],
-        env={**os.environ, "SOURCE_DATE_EPOCH": date},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if ran.returncode:
-        said = (ran.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise CannotRelease(f"pip did not build the wheel: {said}; run: pip wheel --no-deps {root}")
+    problem, advice = "pip did not build the wheel", f"run: pip wheel --no-deps {root}"
+    _output([*pip, "--wheel-dir", str(folder), str(root)], problem, advice, SOURCE_DATE_EPOCH=date)
     return folder / f"attention_course-{__version__}-py3-none-any.whl"
 
 
 def _git(root: Path, *arguments: str) -> str:
-    """Return what git says.
-
-    Raises:
-        CannotRelease: there is no git, or no repository.
-    """
+    """Return what git says; raise CannotRelease where there is no git, or no repository."""
     try:
-        ran = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=False)
+        advice = "a release is made in a clone of the repository"
+        return _output(["git", "-C", str(root), *arguments], "git says", advice)
     except OSError as error:
         raise CannotRelease(f"git cannot be run ({error}); install git") from error
+
+
+def _output(command: list[str], problem: str, advice: str, **environment: str) -> str:
+    """Return what a program prints; where it fails, raise CannotRelease with the last line that it says."""
+    ran = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
     if ran.returncode:
         said = (ran.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise CannotRelease(f"git says: {said}; a release is made in a clone of the repository")
+        raise CannotRelease(f"{problem}: {said}; {advice}")
     return ran.stdout.strip()
 
 

@@ -5,16 +5,7 @@ from types import ModuleType
 
 from grader.complaint import Complaint
 
-NEEDED = (
-    "starlette",
-    "uvicorn",
-    "sse_starlette",
-    "multipart",
-    "python_multipart",
-    "itsdangerous",
-    "joserfc",
-    "pydantic",
-)
+NEEDED = "starlette uvicorn sse_starlette multipart python_multipart itsdangerous joserfc pydantic".split()
 
 
 class NotInstalled(Complaint):

@@ -5,17 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import mean, median, quantiles
 from typing import Any
 
-from grader import __version__
 from grader.records import COST_POINTS, Grade, GradebookEntry
-from grader.report.items import (
-    LEAST_STUDENTS,
-    check_items,
-    commonest_diagnoses,
-    exercise_items,
-    mistakes_together,
-    unexplained,
-)
-from grader.report.page import templates
+from grader.report import items
+from grader.report.page import render
 from grader.report.predictions import PredictedLine
 from grader.report.text import SYMBOLS, assignments, clean, exercise_ids, kind, number, summary, with_score
 
@@ -36,20 +28,12 @@ def class_page(
         predictions: what the class predicted and still knew, by assignment.
     """
     entries = list(entries)
-    return (
-        templates()
-        .get_template("class.html.j2")
-        .render(
-            summary=summary(entries),
-            sections=[
-                {**_section(name, group), "predictions": (predictions or {}).get(name, ())}
-                for name, group in assignments(entries).items()
-            ],
-            fills=FILLS,
-            least_students=LEAST_STUDENTS,
-            version=__version__,
-        )
-    )
+    sections = [
+        {**_section(name, group), "predictions": (predictions or {}).get(name, ())}
+        for name, group in assignments(entries).items()
+    ]
+    shown = dict(summary=summary(entries), sections=sections, fills=FILLS, least_students=items.LEAST_STUDENTS)
+    return render("class.html.j2", **shown)
 
 
 def _section(assignment: str, entries: Sequence[GradebookEntry]) -> dict[str, Any]:
@@ -64,11 +48,11 @@ def _section(assignment: str, entries: Sequence[GradebookEntry]) -> dict[str, An
         "kinds": [
             name for name in SYMBOLS if any(kind(verdict) == name for grade in graded for verdict in grade.verdicts)
         ],
-        "items": exercise_items(graded),
-        "checks": check_items(graded),
-        "together": mistakes_together(graded)[:MOST_TOGETHER],
-        "diagnoses": commonest_diagnoses(graded),
-        "unexplained": unexplained(graded),
+        "items": items.exercise_items(graded),
+        "checks": items.check_items(graded),
+        "together": items.mistakes_together(graded)[:MOST_TOGETHER],
+        "diagnoses": items.commonest_diagnoses(graded),
+        "unexplained": items.unexplained(graded),
         "time": _time(graded),
         "tiers": ", ".join(sorted({f"{grade.isolation} on {grade.device}" for grade in graded if grade.isolation})),
         "flags": [(entry.student, flag) for entry in entries for flag in entry.grade.flags],
@@ -79,7 +63,7 @@ def _section(assignment: str, entries: Sequence[GradebookEntry]) -> dict[str, An
         "waiting": [entry for entry in entries if entry.waits_for_person],
         "missing": [entry for entry in entries if entry.status == "missing"],
         "ids": ids,
-        "students": [_row(entry, ids) for entry in entries if entry.status != "missing"],
+        "students": [entry for entry in entries if entry.status != "missing"],
     }
 
 
@@ -128,9 +112,3 @@ def _time(graded: Sequence[Grade]) -> dict[str, str] | None:
         "longest": f"{max(seconds):.1f}",
         "total": f"{sum(seconds):.0f}",
     }
-
-
-def _row(entry: GradebookEntry, ids: Sequence[str]) -> dict[str, Any]:
-    """Collect what the template shows of one student."""
-    kinds = {verdict.id: kind(verdict) for verdict in entry.grade.verdicts}
-    return {"entry": entry, "marks": [(id, kinds.get(id)) for id in ids]}

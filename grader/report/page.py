@@ -50,22 +50,18 @@ def feedback_page(
     score = entry.score
     graded = entry.grade.status == "graded"
     verdicts, written = (entry.grade.verdicts, entry.grade.written) if graded else ((), ())
-    return (
-        templates()
-        .get_template("feedback.html.j2")
-        .render(
-            entry=entry,
-            grade=entry.grade,
-            greeting=_greeting(entry),
-            score=score,
-            share=min(100 * (score or 0.0) / entry.max_score, 100) if entry.max_score else 0.0,
-            exercises=[_exercise(verdict, entry, solutions or {}, answers or {}) for verdict in verdicts],
-            questions=[(each, entry.cells.get(each.id)) for each in written],
-            thoughts=[(_with_code(question), _with_code(answer)) for question, answer in thoughts if graded],
-            appeals=_appeals(entry),
-            others=_others(entry, {each.id for each in verdicts} | {each.id for each in written}),
-            version=__version__,
-        )
+    return render(
+        "feedback.html.j2",
+        entry=entry,
+        grade=entry.grade,
+        greeting=_greeting(entry),
+        score=score,
+        share=min(100 * (score or 0.0) / entry.max_score, 100) if entry.max_score else 0.0,
+        exercises=[_exercise(verdict, entry, solutions or {}, answers or {}) for verdict in verdicts],
+        questions=[(each, entry.cells.get(each.id)) for each in written],
+        thoughts=thoughts if graded else (),
+        appeals=_appeals(entry),
+        others=_others(entry, {each.id for each in (*verdicts, *written)}),
     )
 
 
@@ -74,11 +70,8 @@ def _others(entry: GradebookEntry, above: Set[str]) -> dict[str, CellScore]:
 
     Where no exercise is shown, as of a file that cannot be read, these are the cells that a person looked at.
     """
-    return {
-        name: cell
-        for name, cell in entry.cells.items()
-        if name not in above and (above or cell.by_hand or cell.comment)
-    }
+    below = {name: cell for name, cell in entry.cells.items() if name not in above}
+    return {name: cell for name, cell in below.items() if above or cell.by_hand or cell.comment}
 
 
 def _appeals(entry: GradebookEntry) -> dict[str, list[tuple[Appeal, str]]]:
@@ -87,6 +80,11 @@ def _appeals(entry: GradebookEntry) -> dict[str, list[tuple[Appeal, str]]]:
     for appeal in entry.appeals:
         by_exercise.setdefault(appeal.exercise, []).append((appeal, appeal_outcome(appeal, entry)))
     return by_exercise
+
+
+def render(template: str, **values: Any) -> str:
+    """Fill in the template of a page that needs no other file."""
+    return templates().get_template(template).render(version=__version__, **values)
 
 
 @cache
@@ -100,10 +98,9 @@ def templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals["SYMBOLS"] = SYMBOLS
-    environment.filters["number"] = number
-    environment.filters["lines"] = _lines
-    environment.filters["code"] = _with_code
+    environment.globals |= {"SYMBOLS": SYMBOLS, "kind": kind}
+    environment.filters |= {"number": number, "lines": _lines, "code": _with_code}
+    environment.tests["waiting"] = is_waiting
     return environment
 
 
@@ -163,15 +160,13 @@ def _exercise(
         "cell": entry.cells.get(verdict.id),
         "points": entry.points(verdict),
         "kind": name,
-        "symbol": SYMBOLS[name][0],
-        "meaning": SYMBOLS[name][1],
-        "message": _with_code(_message(verdict)),
+        "message": _message(verdict),
         # `escape` makes it Markup, which keeps its lines and spaces.
         "excerpt": escape(clean_lines(verdict.excerpt)) if has_excerpt else "",
         "code": code,
-        "checks": [] if without_checks else [_check(check, message) for check, message in said],
+        "checks": [] if without_checks else [(check, _check_message(check, message)) for check, message in said],
         "solution": _solution(verdict, entry, solutions),
-        "figures": [drawn for drawn in map(figure, verdict.heatmaps) if drawn is not None],
+        "figures": [*filter(None, map(figure, verdict.heatmaps))],
     }
 
 
@@ -191,23 +186,11 @@ def _message(verdict: Verdict) -> str:
     return "" if shown_below else verdict.message
 
 
-def _check(check: CheckResult, message: str) -> dict[str, Any]:
-    """Collect what the template shows of one check, with its message or what stands for that."""
-    passed = check.outcome is Outcome.PASSED
+def _check_message(check: CheckResult, message: str) -> str:
+    """Return the message of a check, or what stands for it."""
     if check.outcome is Outcome.FAULT:
-        message = "this could not be graded; the fault is ours"
-    elif check.outcome is Outcome.MISSING:
-        message = message or "nothing came back"
-    return {
-        "title": check.title,
-        "passed": passed,
-        "waiting": is_waiting(check),
-        "symbol": SYMBOLS["full" if passed else "wrong"][0],
-        "message": _with_code(message),
-        "points": check.points,
-        "max_points": check.max_points,
-        "trials": check.trials,
-    }
+        return "this could not be graded; the fault is ours"
+    return message or ("nothing came back" if check.outcome is Outcome.MISSING else "")
 
 
 @dataclass(frozen=True)

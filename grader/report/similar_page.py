@@ -3,9 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from grader import __version__
 from grader.records import Student
-from grader.report.page import templates
+from grader.report.page import render
 from grader.report.similar import Both, by_students, remark
 from grader.report.similarity.exercise import ComparedExercise
 from grader.report.text import clean_lines
@@ -22,16 +21,12 @@ def similar_page(compared: Sequence[ComparedExercise], students: Mapping[str, St
         students: everybody in the class, by id.
     """
     found = by_students(compared)
-    return (
-        templates()
-        .get_template("similar.html.j2")
-        .render(
-            exercises=[(each, remark(each)) for each in compared],
-            pairs=[_pair(both, students) for both in found[:MOST_PAIRS]],
-            more=max(len(found) - MOST_PAIRS, 0),
-            open=MOST_OPEN,
-            version=__version__,
-        )
+    return render(
+        "similar.html.j2",
+        exercises=[(each, remark(each)) for each in compared],
+        pairs=[_pair(both, students) for both in found[:MOST_PAIRS]],
+        more=max(len(found) - MOST_PAIRS, 0),
+        open=MOST_OPEN,
     )
 
 

@@ -27,14 +27,7 @@ from grader.report.text import (
     who,
 )
 
-COLOURS = {
-    "full": "green",
-    "part": "yellow",
-    "wrong": "red",
-    "missing": "dim",
-    "timeout": "magenta",
-    "fault": "bold red",
-}
+COLOURS = dict(full="green", part="yellow", wrong="red", missing="dim", timeout="magenta", fault="bold red")
 REPORT_EVERY = 10.0  # at least so many seconds between two lines of progress if the output is no terminal
 
 

@@ -65,11 +65,7 @@ def _points(entry: GradebookEntry) -> str:
 
 
 def _filled_in(entries: Mapping[str, GradebookEntry], left_out: tuple[str, ...], own: str) -> Export:
-    """Return Moodle's own worksheet with grades and comments; rows of nobody who was graded stay as they are.
-
-    Raises:
-        WrongOwnFile: it is no worksheet.
-    """
+    """Return Moodle's own worksheet with grades and comments; rows of nobody who was graded stay as they are."""
     head, *rows = _worksheet(own)
     if COMMENTS not in head:
         head, rows = [*head, COMMENTS], [[*row, ""] for row in rows]
@@ -98,11 +94,7 @@ def drafts(own: str) -> set[str]:
 
 
 def _worksheet(own: str) -> list[list[str]]:
-    """Read the rows of a worksheet, its head first.
-
-    Raises:
-        WrongOwnFile: it is no worksheet.
-    """
+    """Read the rows of a worksheet, its head first; raise WrongOwnFile where it is none."""
     rows = read_table(own)
     if not {IDENTIFIER, GRADE} <= set(rows[0]):
         raise WrongOwnFile(f"it is no grading worksheet of Moodle: it has no columns {IDENTIFIER} and {GRADE}")
