@@ -174,11 +174,7 @@ class Desk:
             write_atomically(target / name, (source / name).read_bytes())
 
     def _record(self, job: Job, graded: Graded) -> None:
-        """Write the grade into the gradebook; wait while another program holds it.
-
-        Raises:
-            RecordError: it cannot be written.
-        """
+        """Write the grade into the gradebook; wait while another program holds it, at last raise its RecordError."""
         for left in reversed(range(RECORD_TRIES)):
             try:
                 self._results.record(job, graded)

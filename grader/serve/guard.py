@@ -106,14 +106,7 @@ class Guard:
             await self._app(scope, _bounded(receive, coming.close), answer)
 
     def _admit(self, scope: Scope, coming: ExitStack) -> None:
-        """Count a request.
-
-        Args:
-            coming: closes when the body has come.
-
-        Raises:
-            HTTPException: it is refused before anything of its body is read.
-        """
+        """Count a request, or raise HTTPException before anything of its body is read. `coming` closes when that has come."""
         headers, settings = Headers(scope=scope), self._settings()
         if not _is_ours(headers.get("host", ""), settings):
             raise HTTPException(421, "This server has another name.")
@@ -133,11 +126,7 @@ class Guard:
 
 
 def _length(headers: Headers, path: str) -> int:
-    """Return the length of a body.
-
-    Raises:
-        HTTPException: none is said, or that is too long for this path.
-    """
+    """Return the length of a body; raise HTTPException where none is said, or it is too long for this path."""
     length = headers.get("content-length", "")
     if not re.fullmatch(r"[0-9]{1,99}", length):
         raise HTTPException(411, "Say how long the form is (Content-Length).")
@@ -172,11 +161,7 @@ def _from_here(headers: Headers, settings: Settings) -> bool:
 
 
 def _bounded(receive: Receive, came: Callable[[], None]) -> Receive:
-    """Return a `receive` that raises HTTPException where a body comes too slowly, or is longer than any may be.
-
-    Args:
-        came: is called when the whole body has come.
-    """
+    """Return a `receive` that raises HTTPException where a body is too slow or too long, and calls `came` at its end."""
     began, total, ended = time.monotonic(), 0, False
 
     async def bounded() -> Message:

@@ -148,11 +148,7 @@ def ticket_of(site: Site, launch: Launch) -> Ticket:
 
 
 def _check_course(site: Site, launch: Launch) -> None:
-    """Refuse another course of the platform: its instructors are none here. The first course whose instructor comes is ours.
-
-    Raises:
-        LtiError: it is another course.
-    """
+    """Refuse another course of the platform: its instructors are none here. The first course whose instructor comes is ours."""
     came, known = str(launch.of(f"{CLAIM}context", "id")), launch.platform.courses
     if not known:
         if launch.roles & INSTRUCTORS and launch.of(f"{CLAIM}context", "id"):

@@ -136,15 +136,7 @@ class Sender:
             url = urljoin(url, following[1])
 
     def _ask(self, platform: Platform, scope: str, url: str, kind: str, data: bytes = b"") -> Answer:
-        """Send data to an address of a platform, or read it; return what it answers, and the headers.
-
-        Args:
-            scope: what the token must allow.
-            kind: the media type.
-
-        Raises:
-            LtiError: the platform does not answer as it should.
-        """
+        """Send data of a media type to an address of a platform, or read it, with a token for the scope; raise as `fetch`."""
         authorization = f"Bearer {self._token(platform, scope)}"
         headers = {"Content-Type" if data else "Accept": kind, "Authorization": authorization}
         try:

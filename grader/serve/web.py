@@ -129,17 +129,12 @@ def post(path: str, page: Page, who: str, before: Callable[[Visit], None] = lamb
 
 
 def _admit(request: Request, who: str) -> Visit:
-    """Return the visit of a person who may see a page.
-
-    Raises:
-        HTTPException: nobody is signed in; it is a page of the class, which for students is not there; or it is an
-            instructor, who hands in nothing.
-    """
+    """Return the visit of a person who may see a page; raise HTTPException for anybody else."""
     visit = Visit(request=request)
     if who in (STUDENT, INSTRUCTOR):
         if visit.visitor is None:
             raise HTTPException(401)
-        if who == INSTRUCTOR and visit.visitor.role != INSTRUCTOR:
+        if who == INSTRUCTOR and visit.visitor.role != INSTRUCTOR:  # for students the class has no pages
             raise HTTPException(404)
         if who == STUDENT and visit.visitor.role == INSTRUCTOR:
             told = "You are signed in as the instructor, who hands in nothing. Open a student's own link for that."
@@ -149,11 +144,7 @@ def _admit(request: Request, who: str) -> Visit:
 
 @asynccontextmanager
 async def _form(visit: Visit, who: str) -> AsyncIterator[None]:
-    """Read a form, and refuse one without this browser's token. Leaving the context closes its files.
-
-    Raises:
-        HTTPException: the form has another token, or cannot be read, or many others are coming.
-    """
+    """Read a form, and refuse one without this browser's token, or while many come. Leaving the context closes its files."""
     known = who in (STUDENT, INSTRUCTOR)
     sender, most = (visit.person, FORMS_EACH) if known else (client_of(visit.request.scope), FORMS_OF_STRANGERS)
     files, fields, size = (0, 20, 1 << 16) if who == PLATFORM else (1, 8, SMALL_BODY)
