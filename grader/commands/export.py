@@ -62,7 +62,7 @@ def _wrong_options(options: ExportOptions) -> str:
 
 
 def _feedback(options: ExportOptions, config: CourseConfig) -> FeedbackZip:
-    """Pack the feedback on the downloaded submissions; raise WrongDownload where it has none, or is another service's."""
+    """Pack the feedback on the downloaded submissions; raise WrongDownload where it has none, or another service's."""
     files, failed = find_all(options.submissions or (), tuple(lessons()), options.assignment, assignment_by_exercise())
     if problem := next((file.problem for file in failed if file.problem), None):
         raise WrongDownload(problem.message)

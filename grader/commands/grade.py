@@ -103,7 +103,7 @@ def _find(options: GradeOptions, known: tuple[str, ...]) -> tuple[list[Submissio
 
 
 def _check_paths(options: GradeOptions) -> None:
-    """Raise Complaint where the course itself is to be graded: so says a shell for an empty variable, too, as "" is "."."""
+    """Raise Complaint where the course itself is named: so does a shell with an empty variable, too, as "" is "."."""
     course = next((path for path in options.paths if path.resolve() == options.root.resolve()), None)
     if course is not None:
         raise Complaint(f"{course} is the course itself. Name a notebook, a folder of submissions, or a zip.")

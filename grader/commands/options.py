@@ -21,7 +21,8 @@ Record = TypeVar("Record")
 def takes(record: type[Record]) -> Callable[[Callable[[Record], int | None]], Callable[..., None]]:
     """Decorate a command that takes a record and returns its exit status, or None for 0."""
     hints = get_type_hints(record, include_extras=True)
-    defaults = {each.name: Parameter.empty if each.default is MISSING else each.default for each in fields(record)}  # type: ignore[arg-type]
+    own = {each.name: each.default for each in fields(record)}  # type: ignore[arg-type]  # it is a dataclass
+    defaults = {name: Parameter.empty if value is MISSING else value for name, value in own.items()}
 
     def decorate(command: Callable[[Record], int | None]) -> Callable[..., None]:
         @functools.wraps(command)

@@ -100,15 +100,10 @@ def _exercises(graded: Sequence[Grade], ids: Sequence[str]) -> dict[str, Any] | 
     return {"rows": rows, "label": f"How each exercise ended; full points: {shares}"}
 
 
-def _time(graded: Sequence[Grade]) -> dict[str, str] | None:
+def _time(graded: Sequence[Grade]) -> dict[str, float] | None:
     """Return median, 95th percentile, longest and total grading time in seconds; None without grades."""
     seconds = [grade.seconds for grade in graded]
     if not seconds:
         return None
     slow = quantiles(seconds, n=20, method="inclusive")[-1] if len(seconds) > 1 else seconds[0]  # the 95th percentile
-    return {
-        "median": f"{median(seconds):.1f}",
-        "slow": f"{slow:.1f}",
-        "longest": f"{max(seconds):.1f}",
-        "total": f"{sum(seconds):.0f}",
-    }
+    return {"median": median(seconds), "slow": slow, "longest": max(seconds), "total": sum(seconds)}

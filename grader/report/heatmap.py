@@ -46,15 +46,11 @@ def figure(heatmap: Heatmap) -> Figure | None:
     Return None if their sizes differ, or if a map is empty or larger than LARGEST.
     """
     got, expected = heatmap.got, heatmap.expected
-    rows, columns = len(expected), len(expected[0]) if expected else 0
-    too_large = rows > LARGEST or columns > LARGEST
-    if not rows or not columns or too_large or len(got) != rows:
+    widths = {len(row) for row in (*got, *expected)}
+    if len(got) != len(expected) or len(widths) != 1 or not all(0 < side <= LARGEST for side in (len(got), *widths)):
         return None
-    if any(len(row) != columns for row in (*got, *expected)):
-        return None
-    values = [value for row in (*got, *expected) for value in row if isfinite(value)]
-    low, high = min(values, default=0.0), max(values, default=1.0)
-    low, high = min(low, 0.0), max(high, 0.0)
+    values = [0.0, *(value for row in (*got, *expected) for value in row if isfinite(value))]
+    low, high = min(values), max(values)
     high = high if high > low else low + 1.0
     difference = tuple(
         tuple(a - b for a, b in zip(got_row, expected_row, strict=True))

@@ -4,17 +4,11 @@ Both are optional: nothing but this needs them. Chromium is that of the system, 
 `playwright install chromium` brought.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from grader.complaint import Complaint
-
-if TYPE_CHECKING:
-    from playwright.sync_api import PdfMargins
 
 SYSTEM = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = ("--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
@@ -43,7 +37,7 @@ def pdf_printer() -> Iterator[Callable[[str], bytes]]:
         NoPdf: Playwright or Chromium is missing.
     """
     try:
-        from playwright.sync_api import Error, sync_playwright
+        from playwright.sync_api import Error, PdfMargins, sync_playwright
     except ImportError as error:
         raise NoPdf(NO_PLAYWRIGHT) from error
     with sync_playwright() as playwright:
@@ -57,7 +51,7 @@ def pdf_printer() -> Iterator[Callable[[str], bytes]]:
         def printed(html: str) -> bytes:
             # Whatever a student wrote is escaped, so this tag is always the template's.
             page.set_content(html.replace("<details", "<details open"))
-            margin: PdfMargins = {"top": "15mm", "bottom": "15mm", "left": "12mm", "right": "12mm"}
+            margin = PdfMargins(top="15mm", bottom="15mm", left="12mm", right="12mm")
             return page.pdf(format="A4", margin=margin, print_background=True, tagged=True)
 
         try:

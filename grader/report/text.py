@@ -116,12 +116,8 @@ def summary(entries: Sequence[GradebookEntry]) -> str:
     """
     handed_in = [entry for entry in entries if entry.status != "missing"]
     parts = []
-    for status, plural in (
-        ("graded", "graded"),
-        ("recorded", "recorded by nbgrader"),
-        ("unreadable", "unreadable"),
-        ("fault", "faults"),
-    ):
+    plurals = dict(graded="graded", recorded="recorded by nbgrader", unreadable="unreadable", fault="faults")
+    for status, plural in plurals.items():
         if count := sum(entry.status == status for entry in handed_in):
             parts.append(f"{count} {status if count == 1 and status != 'recorded' else plural}")
     text = f"{len(handed_in)} submission{'' if len(handed_in) == 1 else 's'}"

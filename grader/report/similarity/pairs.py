@@ -62,11 +62,12 @@ def compare(answers: Mapping[str, Fragments], given: Collection[Fragments]) -> C
     for student, fragments in answers.items():
         if own[student] >= LEAST_RARE:
             groups[frozenset(fragment for fragment in fragments if weight(fragment))].append(student)
-    pairs = [
-        _pair(students, answers, rare, own, shared)
-        for students, rare, shared in _sharing([*groups.items()], weight)
-        if rare >= LEAST_RARE and rare >= LEAST_SHARE * min(own[student] for student in students)
-    ]
+    pairs = []
+    for students, rare, shared in _sharing([*groups.items()], weight):
+        least = min(own[student] for student in students)
+        if rare >= LEAST_RARE and rare >= LEAST_SHARE * least:
+            first, second = (_lines_of(shared, answers[student]) for student in students)
+            pairs.append(Pair(students=students, rare=rare, share=min(1.0, rare / least), lines=(first, second)))
     return Comparison(
         answers=len(answers),
         telling=sum(len(students) for students in groups.values()),
@@ -111,20 +112,5 @@ def _sharing(groups: Sequence[tuple[frozenset[int], list[str]]], weight: Callabl
                     yield (min(first, second), max(first, second)), rare, both_hold
 
 
-def _pair(
-    students: tuple[str, str],
-    answers: Mapping[str, Fragments],
-    rare: float,
-    own: Mapping[str, float],
-    shared: frozenset[int],
-) -> Pair:
-    """Make the record of two students who have the fragments `shared`, of weight `rare`; `own`: what all of a student's weigh."""
-    first, second = (
-        frozenset(line for fragment in shared for line in answers[student][fragment]) for student in students
-    )
-    return Pair(
-        students=students,
-        rare=rare,
-        share=min(1.0, rare / min(own[student] for student in students)),
-        lines=(first, second),
-    )
+def _lines_of(shared: frozenset[int], answer: Fragments) -> frozenset[int]:
+    return frozenset(line for fragment in shared for line in answer[fragment])
