@@ -173,7 +173,7 @@ def _phi(both: int, one: int, other: int, n: int) -> float:
 
 # ---------------------------------------------------------------- as CSV
 
-COLUMNS = "assignment exercise check title students difficulty discrimination low high remark seconds".split()
+COLUMNS = tuple("assignment exercise check title students difficulty discrimination low high remark seconds".split())
 
 
 def items_csv(grades: Iterable[Grade]) -> str:

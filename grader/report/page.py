@@ -61,7 +61,7 @@ def feedback_page(
         questions=[(each, entry.cells.get(each.id)) for each in written],
         thoughts=thoughts if graded else (),
         appeals=_appeals(entry),
-        others=_others(entry, {each.id for each in (*verdicts, *written)}),
+        others=_others(entry, {each.id for each in verdicts} | {each.id for each in written}),
     )
 
 
