@@ -68,13 +68,10 @@ def is_standard_output(path: Path | None) -> bool:
 
 
 def _let_the_kernel_check(path: Path) -> None:
-    """Open a link for writing, and close it again.
+    """Open a link for writing, and close it again; raise OSError where it must not be followed.
 
     In a folder like /tmp another user may have put the link there. Linux then refuses to follow it
     (fs.protected_symlinks), but only where the link itself is opened, and not what it leads to.
-
-    Raises:
-        OSError: it must not be followed, or not be written.
     """
     if path.is_symlink() and path.is_file():
         os.close(os.open(path, os.O_WRONLY))

@@ -80,13 +80,7 @@ def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None 
 
 
 def _find(options: GradeOptions, known: tuple[str, ...]) -> tuple[list[SubmissionFile], list[SubmissionFile]]:
-    """Find the submissions, as `find_all` does; those of one student alone where that is asked for.
-
-    Raises:
-        NoSuchPath: a path does not exist, or has nothing of the student.
-        DuplicateSubmission: two files are one student's submission of the same assignment.
-        WrongOwnFile: what was given as Moodle's worksheet is none.
-    """
+    """Find the submissions, and raise errors, as `find_all` does; those of one student alone where that is asked for."""
     files, failed = find_all(options.paths, known, options.assignment, assignment_by_exercise())
     if options.worksheet:
         unsubmitted = read_own_file(options.worksheet, drafts)
@@ -245,8 +239,7 @@ def _results(
     """Write the page of the whole class, and collect what to show of this run.
 
     Args:
-        files: this run's submissions.
-        done: student and assignment of those that are in the gradebook.
+        done: student and assignment of those of `files` that are in the gradebook.
         others: what to show of those that are not.
     """
     from grader.classes.gradebook.reader import read_class

@@ -1,7 +1,7 @@
 """Start the fork server before this process imports torch, so that both import it at the same time."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from grader.sandbox.errors import IsolationError
@@ -29,10 +29,8 @@ def head_start(
     except (IsolationError, OSError):
         yield None
         return
-    try:
+    with closing(server):
         yield server
-    finally:
-        server.close()
 
 
 def is_new(root: Path, gradebook: str | None) -> bool:

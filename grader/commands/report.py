@@ -47,13 +47,7 @@ def _write_pdfs(
     """Write each submission's page to <student>/<assignment>/<assignment>.pdf, and class.pdf; return how many pages.
 
     Args:
-        entries: the class, with those who handed in nothing.
-        with_all: the same with their checks.
-
-    Raises:
-        NoPdf: there is nothing here that prints.
-        RecordError: the gradebook cannot be read, or the folder cannot be written.
-        CannotWrite: class.pdf cannot be written.
+        with_all: the entries with their checks.
     """
     wanted = [(entry.student.id, entry.assignment) for entry in entries if entry.status != "missing"]
     count = 0
