@@ -65,7 +65,7 @@ class Reader:
         return [self._value(inner) for inner in packed] if isinstance(packed, list) else packed
 
     def _tensor(self, form: str, first: str = "", second: str = "", dtype: str = "", number: str = "") -> Tensor:
-        """Draw or read a tensor; `form` is its kind and its shape, as "normal 5 7"."""
+        """Draw a tensor ("normal 5 7"), or read one ("stored 5 7": `first` bytes a number, in steps of `second`)."""
         kind, *sizes = form.split(" ")
         shape, dtype = tuple(map(int, sizes)), dtype or "float32"
         if kind != STORED:

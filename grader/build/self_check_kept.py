@@ -107,7 +107,7 @@ def _draft(one: Kept) -> Draft:
 
 
 def _difference(one: Kept, fresh: Packed) -> str:
-    """Say how what was stored differs from what was computed, apart from last digits; "" if it does not."""
+    """Say if other choices are stored than were made now, or numbers that a new run does not give; "" if neither."""
     if one.stored is None:
         return "the notebook knows nothing of it"
     if not decided_alike(one.stored, fresh):
@@ -116,7 +116,7 @@ def _difference(one: Kept, fresh: Packed) -> str:
 
 
 def _what_is_off(one: Kept) -> str:
-    """Say what of an exercise's stored self-check does not hold; "" if all does."""
+    """Run an exercise on its stored examples; say which input or result is off, "" if none is."""
     assert one.stored is not None
     torch.set_num_threads(1)
     lesson = lessons()[one.assignment]

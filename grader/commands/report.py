@@ -44,10 +44,10 @@ def run(options: ReportOptions, terminal: Terminal) -> None:
 def _write_pdfs(
     folder: Path, config: CourseConfig, entries: Sequence[GradebookEntry], with_all: Sequence[GradebookEntry]
 ) -> int:
-    """Write each submission's page to <student>/<assignment>/<assignment>.pdf, and class.pdf; return how many pages.
+    """Print each submission's page as <student>/<assignment>/<assignment>.pdf, and class.pdf; count the former.
 
     Args:
-        with_all: the entries with their checks.
+        with_all: the entries with their checks, for class.pdf.
     """
     wanted = [(entry.student.id, entry.assignment) for entry in entries if entry.status != "missing"]
     count = 0

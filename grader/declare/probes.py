@@ -31,7 +31,7 @@ def function_gradients(
 
 
 def inputs_unchanged(function, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Call a function with keywords; report side effects."""
+    """Call a function with keywords; report which of its inputs it changed."""
     return effects_of(function, arguments)
 
 

@@ -137,7 +137,7 @@ def _is_other(value: object, want: object) -> bool:
 
 
 def _telling(trial: Seen) -> set[object]:
-    """Return the numbers that came where others are due, rounded; "NaN" for one that is none."""
+    """Return the wrong numbers that came, rounded, up to 20 of a tensor; "NaN" for one that is none."""
     numbers: set[object] = set()
     for name, want in trial.expected.items():
         got = trial.got.get(name)

@@ -35,7 +35,7 @@ def of_exception(wrong: Sequence[Seen], source: str) -> Explanation | None:
 
 
 def of_form(wrong: Sequence[Seen], source: str, *, sure: bool) -> Explanation | None:
-    """Explain values of the wrong form: shape, dtype, number and order of what came back, and parameters.
+    """Explain a wrong form: shape, dtype, number and order of what came back, or parameters; None if a trial raised.
 
     Args:
         wrong: the failing trials of one check.

@@ -60,7 +60,7 @@ def where_it_stopped(exercise: Exercise, verdict: Verdict, cells: NotebookCells)
 def _undefined_by(
     cell: NotebookNode, result: CellResult, asked: Collection[str], cells: NotebookCells
 ) -> dict[str, Undefined]:
-    """Map the names that a cell should define, and did not, to the reason; `asked` are those of its exercise."""
+    """Map undefined names to the reason: what a cell binds, if it stopped, and what of `asked`, its exercise's, it does not."""
     if result.status is not Status.OK:
         cause = _stopped(cell, result, cells, is_answer=bool(asked))
         return dict.fromkeys((*asked, *_meant(cell.source)), cause)

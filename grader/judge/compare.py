@@ -74,7 +74,7 @@ def first_difference(
 
 
 def flatten(tree: Value, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the leaves of nested mappings by dotted name. A list is a leaf, unless it holds tensors or mappings."""
+    """Yield leaves by name, as "a.b[0]"; a list is one, unless it holds tensors or mappings: then its length is."""
     if isinstance(tree, Mapping):
         for name, value in tree.items():
             yield from flatten(value, f"{prefix}.{name}" if prefix else str(name))

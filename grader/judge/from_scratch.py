@@ -81,9 +81,9 @@ def used_builtins(exercise: Exercise, answer: str, others: Sequence[str] = ()) -
 
 
 def imported_course(answer: str, others: Sequence[str] = ()) -> tuple[str, ...]:
-    """List the modules of the course itself that an answer imports, directly or through the student's own helpers.
+    """List the modules of `grader` and `attention`, the solutions, that an answer imports, or a helper that it uses.
 
-    They hold the solutions. No tier shows them to a submission; this is the second lock.
+    No tier shows them to a submission; this is the second lock.
     """
     if not any("import" in source for source in (answer, *others)):
         return ()

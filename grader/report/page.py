@@ -207,10 +207,10 @@ class OwnCode:
 
 
 def own_code(verdict: Verdict, source: str) -> OwnCode | None:
-    """Return what the page shows of an answer; None where there is none.
+    """Return the lines of an answer that the page shows; None where there is none.
 
     Args:
-        source: of the exercise's cell; the excerpt of the verdict may be of another cell, and then marks nothing here.
+        source: of the exercise's cell; the verdict's excerpt marks a line of it, unless it is of another cell.
     """
     if not source.strip():
         return None

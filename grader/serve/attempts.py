@@ -154,7 +154,7 @@ def everybodys(store: Store) -> Sequence[Attempt]:
 
 
 def place_in_queue(store: Store, attempt: Attempt) -> int:
-    """Return how many attempts come before one that waits."""
+    """Count the attempts before one that waits: those that are being graded, too."""
     return len(store.rows("SELECT 1 FROM attempt WHERE id < ? AND state IN (?, ?)", attempt.id, WAITING, GRADING))
 
 

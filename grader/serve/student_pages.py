@@ -55,7 +55,7 @@ class Shown:
 
     @property
     def waits(self) -> bool:
-        """Tell whether an attempt has no grade yet."""
+        """Tell whether any of the attempts waits for its grade."""
         return any(attempt.is_open for attempt in self.attempts)
 
     @property

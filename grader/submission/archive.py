@@ -23,10 +23,10 @@ DAMAGED = (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, Valu
 
 
 def list_zip(path: Path) -> list[Entry]:
-    """List the files in a zip, without debris.
+    """List the files and empty folders in a zip, without debris.
 
     Raises:
-        Unreadable: the file is no zip, or one of its members cannot be trusted.
+        Unreadable: the file is no zip, or has a member that cannot be trusted, two of one name, or too many.
         Unavailable: the machine cannot read the file.
     """
     try:

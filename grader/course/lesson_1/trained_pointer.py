@@ -68,7 +68,7 @@ def judge_pointer(case: Case) -> Finding:
 
 
 def pointer_of(case: Case) -> tuple[Pointer | None, str]:
-    """Make the reference pointer with the weights that the notebook's had; None and a message if those are refused."""
+    """Make the reference pointer with the grader's weights, or those that came back; None and why if these are refused."""
     if "weights" not in case.inputs:
         return rebuild_pointer(case.got.get("state"), case.inputs["seed"])
     pointer = Pointer().requires_grad_(False)  # the grader chose the weights

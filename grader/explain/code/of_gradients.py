@@ -183,7 +183,7 @@ def in_place(source: str, name: str) -> list[Found]:
 
 
 def _rename(node: ast.stmt, names: set[str]) -> None:
-    """Follow an assignment: the target becomes another name of the tensor, or no longer is one."""
+    """Follow an assignment: the target joins the names of the tensor and its views, or leaves them."""
     if isinstance(node, ast.Assign):
         for target in node.targets:
             if isinstance(target, ast.Name):

@@ -58,7 +58,7 @@ def _used_up(function: ast.AST) -> Iterator[Found]:
 
 
 def _writes(node: ast.AST) -> bool:
-    """Tell whether a statement writes into a tensor or list, and does not give a name to another one."""
+    """Tell whether a statement writes into a tensor or list, as `x[i] = …` or `x.add_(…)`; `x += …` does not count."""
     if isinstance(node, ast.Assign):
         return all(isinstance(one, ast.Subscript) for one in node.targets)
     method = called_name(node.value) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else ""

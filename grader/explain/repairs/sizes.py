@@ -17,7 +17,7 @@ PLACED_BY = ("transpose", "unsqueeze", "squeeze", "swapaxes", "flatten", "sum", 
 
 
 def of_sizes(node: Any, piece: Piece) -> Changes:
-    """Yield changes of the numbers in an expression."""
+    """Yield changes of an expression's sizes, axes, slices, roots and comparisons."""
     if isinstance(node, ast.Call):
         yield from _places_from_front(node, piece)
         if called(node) in ("reshape", "view") and isinstance(node.func, ast.Attribute):

@@ -195,9 +195,9 @@ class Tripwire(NotCompiled, TorchDispatchMode):
                 _setting[thread] = False
 
     def _look_at(self, func: Any, types: Collection[type]) -> Callable:
-        """Trace a watched operator, and softmax, which Python built-ins call; record one that runs code where no mode watches.
+        """Trace an operator if it is watched, and softmax, which built-ins in Python call; record one that may run unseen code.
 
-        Returns: what torch runs for the operator of this schema. All that belongs to `func` could have been changed.
+        Returns: what torch runs for the schema of `func`, as all else of it may be changed; `func` itself where it has none.
         """
         if OpOverload not in type(func).__mro__:
             name, run = func.name() if isinstance(func, HigherOrderOperator) else SWITCHED_OFF, func
