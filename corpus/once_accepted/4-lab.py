@@ -134,3 +134,17 @@ class GatedCrossAttention(nn.Module):
             return text_tokens, None
         seen, weights = self.cross_attn(self.norm(text_tokens), image_tokens)
         return text_tokens + torch.tanh(self.gate) * seen, weights
+
+
+# %% exercise="4.17" wrong="filled with whatever the memory held"
+class LearnedQueries(nn.Module):
+    def __init__(self, num_queries: int, d_model: int, num_heads: int) -> None:
+        super().__init__()
+        self.queries = nn.Parameter(torch.empty(num_queries, d_model))
+        self.cross_attn = MultiHeadAttention(d_model, num_heads)
+        self.norm = nn.LayerNorm(d_model)
+
+    def forward(self, image_tokens: Tensor) -> tuple[Tensor, Tensor]:
+        queries = self.queries.expand(*image_tokens.shape[:-2], -1, -1)
+        seen, weights = self.cross_attn(queries, image_tokens)
+        return self.norm(queries + seen), weights

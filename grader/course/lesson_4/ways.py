@@ -57,8 +57,13 @@ def new_gate(GatedCrossAttention, d_model: int, num_heads: int, text_tokens, ima
 
 def new_queries(LearnedQueries, num_queries: int, d_model: int, num_heads: int) -> Mapping[str, Value]:
     """Report the parameters of a new layer, whether its queries differ, and whether they are drawn as was asked."""
-    layer = as_module(LearnedQueries(num_queries, d_model, num_heads))
-    queries = learned(layer, ["queries"])["queries"].detach()
+    before = torch.are_deterministic_algorithms_enabled()
+    torch.use_deterministic_algorithms(True)  # so that what is never filled is NaN, and not what its memory held before
+    try:
+        layer = as_module(LearnedQueries(num_queries, d_model, num_heads))
+    finally:
+        torch.use_deterministic_algorithms(before)
+    queries = learned(layer, ["queries"])["queries"].detach().nan_to_num()
     different = len(torch.unique(queries, dim=0))
     return {
         "parameters": {name: list(value.shape) for name, value in sorted(layer.named_parameters())},
