@@ -68,6 +68,6 @@ def list_parameters(layer: nn.Module) -> list[str]:
 def gradients_and_size(
     layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None], grad_outputs: Mapping
 ) -> dict[str, Any]:
-    """Report side effects and gradients of a layer with zeros in it, and the shapes of its parameters by name."""
+    """Report side effects and gradients of a layer with zeros in it, and list its parameters with their shapes."""
     report = zeroed_layer_gradients(layer_class, sizes, weights, arguments, returns, grad_outputs)
     return {**report, "parameters": list_parameters(layer_class(**sizes))}

@@ -146,7 +146,8 @@ def _is_kept_or_wrapped(node: ast.AST) -> bool:
         return True  # it draws other numbers each time
     if isinstance(node, ast.Assign) and any(map(_is_of_self, node.targets)):
         value = node.value
-        return isinstance(value, ast.GeneratorExp) or (isinstance(value, ast.Call) and ast.unparse(value.func) in ONCE)
+        call = value.func.id if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) else ""
+        return isinstance(value, ast.GeneratorExp) or call in ONCE
     return False
 
 
