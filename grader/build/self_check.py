@@ -7,7 +7,7 @@ standard library alone. It tries what the grader tries, on other numbers, and ex
 import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import torch
@@ -17,7 +17,6 @@ from grader.build.answer_in_notebook import LESSON_CELL, files_of_cells, own_cel
 from grader.build.self_check_data import Brief, Reader, gives, is_rounded
 from grader.build.show import show_rich, shown_inputs, what_is_off
 from grader.explain.code.read_code import searchable
-from grader.explain.defaults import differing, with_asked
 from grader.explain.exceptions.where_raised import source_of_file, the_line
 from grader.explain.explain import explain
 from grader.explain.fingerprint import Fingerprint, fingerprint
@@ -127,11 +126,7 @@ def check(notebook: Notebook, exercise: str) -> None:
     seen = [result.seen for result in results]
     repaired = partial(repair, notebook, trials, seen, source)
     try:
-        known = [
-            *with_other_defaults(notebook, packed["defaults"], trials, seen, searchable(source)),
-            *known_answers(wrong_answers, trials, seen),
-        ]
-        found = explain(seen, known, searchable(source), repaired)
+        found = explain(seen, known_answers(wrong_answers, trials, seen), searchable(source), repaired)
     except Exception:  # an explanation decides nothing: without one, what was seen is said all the same
         found = None
     lines = [f"{title} — {found.says}", what] if found else [f"{title} — {what}"]
@@ -196,27 +191,8 @@ def known_answers(
         return Fingerprint(brief.form) if brief.form < 0 else None  # it raises, and something else
 
     return [
-        Candidate("mistake", wrong.name, wrong.hint, partial(prints, wrong), partial(Traits, *wrong.traits))
+        Candidate(wrong.name, wrong.hint, partial(prints, wrong), partial(Traits, *wrong.traits))
         for wrong in wrong_answers
-    ]
-
-
-def with_other_defaults(
-    notebook: Notebook,
-    asked: Mapping[str, Mapping[str, float]],
-    trials: Sequence[Trial],
-    seen: Sequence[Seen],
-    source: str,
-) -> list[Candidate]:
-    """Make a candidate of each default that is another than the task asks for: does the answer come out right with that one?"""
-    own = [print_of(trial) for trial in seen]
-
-    def prints(changed: str, index: int) -> Fingerprint | None:
-        return own[index] if passes_changed(notebook, trials[index], changed) else None
-
-    return [
-        Candidate("argument", default.says, default.says, cache(partial(prints, with_asked(source, default))))
-        for default in differing(asked, source)
     ]
 
 

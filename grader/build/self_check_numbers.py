@@ -10,7 +10,6 @@ from grader.declare.builtin_names import banned_names
 from grader.declare.exercise import Check, Exercise, Mistake
 from grader.declare.lesson import Lesson
 from grader.explain.candidates import traits_of
-from grader.explain.defaults import asked_defaults
 from grader.explain.fingerprint import Fingerprint, alike, fingerprint
 from grader.explain.match import is_telling, print_of, says_little
 from grader.explain.seen import Seen
@@ -52,7 +51,6 @@ def drafted(lesson: Lesson, exercise: Exercise) -> Draft:
         "builds on": list(exercise.builds_on),
         "bans": sorted(banned_names(exercise.bans)),
         "also": [check.title for check in exercise.checks if check.name not in checks],
-        "defaults": asked_defaults(exercise.reference),
         "checks": [_check_data(check) for check in exercise.checks if check.name in checks],
         "trials": [
             _trial_data(trial, checks.index(trial.check.name), inputs, results, writer) for trial, inputs in chosen

@@ -6,7 +6,6 @@ from functools import cache, partial
 from typing import Any
 
 from grader.declare.exercise import Exercise, Mistake
-from grader.explain.defaults import other_defaults
 from grader.explain.fingerprint import Fingerprint, fingerprint, fingerprint_of_error
 from grader.explain.seen import Candidate
 from grader.judge.planned_trial import PlannedTrial
@@ -15,24 +14,18 @@ from grader.records import Status
 from grader.submission.code.traits import Traits, traits
 
 
-def candidates(
-    exercise: Exercise, trials: Sequence[PlannedTrial], results: ReferenceResults, source: str = ""
-) -> Iterator[Candidate]:
-    """Yield what an exercise's answers are compared with: the reference with other defaults, and declared mistakes.
+def candidates(exercise: Exercise, trials: Sequence[PlannedTrial], results: ReferenceResults) -> Iterator[Candidate]:
+    """Yield the declared mistakes of an exercise, which its answers are compared with.
 
     Nothing is computed before a fingerprint is asked for.
 
     Args:
         trials: the trials of the exercise, in the order of the indices that `Candidate.prints` gets.
         results: keeps what was computed.
-        source: the student's answer, whose default values are tried on the reference.
     """
-    for other in other_defaults(exercise.reference, source):
-        known = _prints(trials, results, other.says, other.replaces)
-        yield Candidate("argument", other.says, other.says, known)
     for wrong in exercise.mistakes:
         known = _prints(trials, results, wrong.name, wrong.replaces)
-        yield Candidate("mistake", wrong.name, wrong.hint, known, partial(traits_of, wrong))
+        yield Candidate(wrong.name, wrong.hint, known, partial(traits_of, wrong))
 
 
 def traits_of(wrong: Mistake) -> Traits:

@@ -36,7 +36,7 @@ class WrongAnswer:
     @cached_property
     def as_it_is(self) -> Explanation | None:
         """What explains it without changes of the answer."""
-        known = list(candidates(self.exercise, self.trials, self.results, self.source))
+        known = list(candidates(self.exercise, self.trials, self.results))
         return explain_as_it_is(self.seen, known, self.source)
 
     def needs_repair(self) -> bool:

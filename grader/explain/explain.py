@@ -1,7 +1,7 @@
 """Find the simplest explanation that reproduces all that was seen of a wrong answer.
 
 Layers, tried in this order: a declared mistake; what an exception means; the form of what came back; gradients and side
-effects; a default that is another; a line that is nearly surely not meant. Where none of them names the line, a
+effects; a line that is nearly surely not meant. Where none of them names the line, a
 small change that makes the answer right does.
 """
 
@@ -27,7 +27,7 @@ from grader.explain.observed import (
 from grader.explain.repairs.repairs import Repair
 from grader.explain.seen import Candidate, Explanation, Seen
 
-SAYS_ENOUGH = ("mistake", "exception", "argument")  # kinds of explanations that the line adds little to
+SAYS_ENOUGH = ("mistake", "exception")  # kinds of explanations that the line adds little to
 
 
 def explain(
@@ -105,17 +105,12 @@ def _of_check(seen: Sequence[Seen], failed: str, candidates: Sequence[Candidate]
     if all(alike(prints[index], fingerprint(seen[index].expected)) for index in chosen):
         candidates = ()  # the answer is off by so little that a fingerprint does not tell it from the reference
 
-    def of_kind(kind: str) -> Explanation | None:
-        known = [candidate for candidate in candidates if candidate.kind == kind]
-        return nearest(known, seen, prints, chosen, source) if known else None
-
     layers: tuple[Callable[[], Explanation | None], ...] = (
-        lambda: of_kind("mistake"),
+        lambda: nearest(candidates, seen, prints, chosen, source),
         lambda: of_missing_batch(wrong, seen, source),
         lambda: of_exception(wrong, source),
         lambda: of_form(wrong, source, sure=True),
         lambda: of_conduct(wrong, source),
-        lambda: of_kind("argument"),
         lambda: of_unused(wrong, source),
         lambda: of_batch(wrong, seen, source),
         lambda: of_slips(wrong, source),

@@ -27,13 +27,11 @@ def nearest(
 ) -> Explanation | None:
     """Find the candidate that gives what the answer gave on all chosen trials; among several the one that agrees most elsewhere.
 
-    Where little was seen, such as a yes or a no, a candidate must agree on every trial of the exercise, and be the only one. Of a
-    declared mistake, the code must show signs there, too.
-    An exception alone says too little: products of other tensors raise the same text. Only a declared mistake may match by it,
-    of which the code shows signs.
+    Where little was seen, such as a yes or a no, the code must show signs of it, and one that agrees on every trial of the
+    exercise comes first. An exception alone says too little, too: products of other tensors raise the same text.
     """
     if all(seen[index].error for index in chosen if not seen[index].passed):
-        candidates = [one for one in candidates if one.kind == "mistake" and shows(source, one.traits())]
+        candidates = [one for one in candidates if shows(source, one.traits())]
     # Where one trial shows values, another may raise what it likes: which of two wrong shapes is met first depends on the code.
     raises = any(not seen[index].error and not seen[index].passed for index in chosen)
     matching = [
@@ -45,30 +43,25 @@ def nearest(
         )
         and not _spoils(candidate, seen, prints, chosen[0])
     ]
+    if not is_telling(seen, seen[chosen[0]].check):
+        whole = [one for one in matching if all(_gives(one, index, own) for index, own in enumerate(prints))]
+        matching = whole or matching
+        if says_little(seen, seen[chosen[0]].check):
+            matching = [candidate for candidate in matching if shows(source, candidate.traits())]
     if not matching:
         return None
-    if not is_telling(seen, seen[chosen[0]].check):
-        declared = matching[0].kind == "mistake"
-        whole = [one for one in matching if all(_gives(one, index, own) for index, own in enumerate(prints))]
-        if not declared and len(whole) != 1:
-            return None
-        matching = whole or matching
-        if declared and says_little(seen, seen[chosen[0]].check):
-            matching = [candidate for candidate in matching if shows(source, candidate.traits())]
-        if not matching:
-            return None
     best = matching[0]
     if len(matching) > 1:
         elsewhere = [index for index in range(len(seen)) if index not in chosen]
         agreeing = [sum(_gives(candidate, index, prints[index]) for index in elsewhere) for candidate in matching]
         best = matching[agreeing.index(max(agreeing))]
-    return Explanation(best.kind, best.name, best.says)
+    return Explanation("mistake", best.name, best.says)
 
 
 def _spoils(candidate: Candidate, seen: Sequence[Seen], prints: Sequence[Fingerprint], first: int) -> bool:
     """Tell whether a declared mistake fails a check that the answer passed before its first failure: then another one was made."""
     before = [index for index in range(first) if seen[index].passed and seen[index].check != seen[first].check]
-    return candidate.kind == "mistake" and not all(_gives(candidate, index, prints[index]) for index in before)
+    return not all(_gives(candidate, index, prints[index]) for index in before)
 
 
 def likely(candidates: Iterable[Candidate], seen: Sequence[Seen], prints: Sequence[Fingerprint]) -> Explanation | None:
@@ -79,8 +72,7 @@ def likely(candidates: Iterable[Candidate], seen: Sequence[Seen], prints: Sequen
     wrong = [index for index, trial in enumerate(seen) if not trial.passed]
     telling = [index for index in wrong if len(_telling(seen[index])) >= ENOUGH]
     found: dict[str, Candidate] = {}
-    declared = (one for one in candidates if one.kind == "mistake")
-    for candidate in declared if 2 * len(telling) > len(wrong) else ():
+    for candidate in candidates if 2 * len(telling) > len(wrong) else ():
         agreeing = sum(_gives(candidate, index, prints[index]) for index in telling)
         if agreeing > 1 and 2 * agreeing > len(wrong):
             found[candidate.says] = candidate

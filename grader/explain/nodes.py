@@ -24,11 +24,6 @@ def literal(number: float) -> ast.expr:
     return ast.UnaryOp(ast.USub(), ast.Constant(-number)) if number < 0 else ast.Constant(number)
 
 
-def method(node: ast.expr, name: str, *arguments: ast.expr) -> ast.Call:
-    """Return the node of a method's call."""
-    return ast.Call(ast.Attribute(node, name, ast.Load()), list(arguments), [])
-
-
 def called(node: ast.AST | None) -> str:
     """Return the last name of what a call calls; "" if it is no call."""
     func = node.func if isinstance(node, ast.Call) else None

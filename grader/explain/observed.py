@@ -132,7 +132,7 @@ def of_missing_batch(wrong: Sequence[Seen], seen: Sequence[Seen], source: str) -
 
 def with_slip(found: Explanation, source: str) -> Explanation:
     """Add the line that is nearly surely not meant, or the layer that is never used, to an explanation that names no line."""
-    effects = {"exception": Effect.LAYERS, **dict.fromkeys(("mistake", "argument", "structure"), Effect.VALUES)}
+    effects = {"exception": Effect.LAYERS, "mistake": Effect.VALUES, "structure": Effect.VALUES}
     effect = effects.get(found.kind) if found.name not in ("AttributeError", "NameError") else None
     line = clue(effect, source) if effect else ""
     if found.kind == "structure":

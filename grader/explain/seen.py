@@ -24,19 +24,18 @@ class Seen(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A wrong answer whose result on each trial is known."""
+    """A declared mistake, whose result on each trial is known."""
 
-    kind: str  # "mistake" (declared) or "argument" (whose default is another)
-    name: str  # the declared mistake's name; of a default the phrase
+    name: str
     says: str  # what a student reads
     prints: Callable[[int], Fingerprint | None]  # by the trial's index; None: not known
-    traits: Callable[[], Traits] = Traits  # of a declared mistake: what its code has, and lacks
+    traits: Callable[[], Traits] = Traits  # what its code has, and lacks
 
 
 class Explanation(NamedTuple):
     """Why an answer is wrong."""
 
-    # "mistake", "exception", "structure", "gradient", "conduct", "argument", "relation", "likely" or "repair"
+    # "mistake", "exception", "structure", "gradient", "conduct", "relation", "likely" or "repair"
     kind: str
     name: str
     says: str

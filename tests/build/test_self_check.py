@@ -131,9 +131,9 @@ def test_what_only_a_hidden_trial_of_the_grade_shows_is_seen(said) -> None:
 
 
 def test_another_default_is_named(said) -> None:
-    assert "The default of `dim` is 0; the task asks for −1." in said("1.3", SOFTMAX.format(0, ""))
+    assert "If no `dim` is given, this takes axis 0." in said("1.3", SOFTMAX.format(0, ""))
     twice = SOFTMAX.format(0, "").replace("return exps", "return 2 * exps")
-    assert "The default" not in said("1.3", twice)
+    assert "If no `dim`" not in said("1.3", twice)
 
 
 def test_a_forward_that_is_missing_is_no_unfinished_answer() -> None:

@@ -257,15 +257,3 @@ def test_the_names_in_a_condition_stay():
     source = "def f(a, b):\n    c = a + b\n    if c is not None and a.any():\n        return c\n    return b"
     assert not any("where another" in one.what for one in repairs(source) if one.line == 3)
     assert any("another variable" in one.what for one in repairs(source) if one.line == 4)
-
-
-def test_another_text_may_be_the_default():
-    source = (
-        'def f(a, kind="mlp"):\n    if kind == "linear":\n        return a\n    return 2 * a if kind == "mlp" else None'
-    )
-    found = [
-        one
-        for one in repairs(source)
-        if one.what == "look at the default `'mlp'`; with another one it comes out right."
-    ]
-    assert [value(one.source, (3,)) for one in found] == [3]

@@ -93,6 +93,8 @@ SOFTMAX = written_exercise("1.3 A softmax that stays finite", stable_softmax, ""
     largest_magnitude: The largest absolute value is subtracted. Where scores are far below 0 every exponential becomes 0:
         subtract the row's largest score.
         scores.amax(  →  scores.abs().amax(
+    first_axis_by_default: If no `dim` is given, this takes axis 0. The task asks for −1, the last one.
+        dim: int = -1  →  dim: int = 0
     maximum_along_the_last_axis: The largest score is always taken along the last axis. Take it along `dim`, as the sum.
         scores.amax(dim  →  scores.amax(-1
     overflow_hidden: exp of a large score is infinite, and a row with one comes out as zeros here. Subtract the

@@ -94,6 +94,8 @@ ALIGNER = written_exercise("2.1 A currency exchange for tokens", TokenAligner, "
         it off.
         self.proj = nn.Linear(d_vision, d_text)  →  self.proj = nn.Linear(d_vision, d_text, bias=False)
         (nn.Linear(d_vision, d_text), nn.GELU(), nn.Linear(d_text, d_text))  →  (nn.Linear(d_vision, d_text, bias=False), nn.GELU(), nn.Linear(d_text, d_text, bias=False))
+    mlp_by_default: If no `method` is given, this makes the "mlp". The task asks for "linear".
+        method: str = "linear"  →  method: str = "mlp"
     method_ignored: "mlp" gives a single linear layer here. It should give an nn.Sequential of two, with a GELU
         between them.
         elif method == "mlp"  →  elif method == ""

@@ -99,6 +99,8 @@ LOSS = written_exercise("2.3 Learning the rate of exchange", alignment_loss, """
         / temperature  →  * 2.718281828459045**temperature
     one_temperature: The argument temperature is not used.
         / temperature  →  / 0.1
+    temperature_of_clip: If no temperature is given, this takes 0.07, as CLIP does at first. The task asks for 0.1.
+        temperature: float = 0.1  →  temperature: float = 0.07
     no_temperature: Without a temperature the scores lie between −1 and 1, too close together. Divide by it.
         / temperature  →
     softmax_twice: F.cross_entropy takes the scores and does the softmax itself. Here it is done twice.

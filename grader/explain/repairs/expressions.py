@@ -10,7 +10,7 @@ from grader.explain.nodes import called, changed, put, rewritten
 from grader.explain.patterns import Table
 from grader.explain.repairs.change import Changes, Piece, cut, exchanged
 
-MOST_PARTS = 14  # of an object that are tried in the place of one another
+MOST_PARTS = 14  # of an object, or variables, that are tried in the place of one another
 OPERATORS: dict[type, tuple[type, ...]] = {
     ast.Add: (ast.Sub,), ast.Sub: (ast.Add,), ast.Mult: (ast.Div, ast.MatMult), ast.Div: (ast.Mult,),
     ast.FloorDiv: (ast.Div,), ast.Mod: (ast.FloorDiv,), ast.BitAnd: (ast.BitOr,), ast.BitOr: (ast.BitAnd,),
@@ -18,7 +18,7 @@ OPERATORS: dict[type, tuple[type, ...]] = {
 }  # fmt: skip
 COMPARISONS: dict[type, tuple[type, ...]] = {
     ast.Lt: (ast.LtE, ast.GtE), ast.LtE: (ast.Lt, ast.Gt), ast.Gt: (ast.GtE, ast.LtE), ast.GtE: (ast.Gt, ast.Lt),
-    ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.Is: (ast.IsNot,), ast.IsNot: (ast.Is,),
+    ast.Eq: (ast.NotEq, ast.Lt, ast.LtE), ast.NotEq: (ast.Eq,), ast.Is: (ast.IsNot,), ast.IsNot: (ast.Is,),
 }  # fmt: skip
 METHODS = {
     "sum": "mean", "mean": "sum", "amax": "amin", "amin": "amax", "max": "amax", "tril": "triu", "triu": "tril",
@@ -37,6 +37,7 @@ ONE_OFF = "`{}` is off by one."
 FROM_BEHIND = "`{}` can be negative, and a negative index counts from the end."
 ORDER = "look at the order of the arguments of `{}`."
 OTHER_PART = "look at `{}`: another part belongs here."
+OTHER_ARGUMENT = "`{}` stands where another argument belongs."
 OTHER_NAME = "look at `{}`: another variable belongs here."
 
 ROWS = """
@@ -74,6 +75,8 @@ ROWS = """
 4 G(A) * B → G(A * B)  # `{G}` takes in too little here: look at `{it}`.
 4 A * G(B) → G(A * B)  # `{G}` takes in too little here: look at `{it}`.
 4 G(H(A)) → H(G(A))  # look at the order of `{G}` and `{H}`.
+3 A <= B → A <= B.unsqueeze(-1)  # `{it}` compares place by place. For each with each, one side needs a second axis.
+3 A >= B → A.unsqueeze(-1) >= B  # `{it}` compares place by place. For each with each, one side needs a second axis.
 3 X.REDUCED() → X.REDUCED(-1)  # `{it}` runs over everything: name the axis.
 2 METHOD(X) → X  # without `.{it:name}(…)` it comes out right.
 2 FUNCTION(X) → X  # without `{it:name}` around `{X:30}` it comes out right.
@@ -251,25 +254,27 @@ def _siblings(name: str, parts: Counter) -> Iterator[str]:
 
 
 def _other_names(function: ast.FunctionDef) -> Changes:
-    """Put another variable in the place of a variable; a function's parameters are among them."""
+    """Put another variable in the place of a variable, or another parameter in the place of a parameter."""
     stored = Counter(
         node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     )
-    if len(stored) > 14:
-        return
-    known = [*stored, *(each.arg for each in function.args.args if each.arg != "self")]
+    given = [each.arg for each in (*function.args.args, *function.args.kwonlyargs) if each.arg != "self"]
+    known = dict.fromkeys([*given, *stored] if len(stored) <= MOST_PARTS else given)
     # In a condition another name is hardly a repair: `if query.any()` is always true.
     tests = {id(node) for test in ast.walk(function) if hasattr(test, "test") for node in ast.walk(test.test)}
     uses = [
         node for node in ast.walk(function)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in known and id(node) not in tests
     ]  # fmt: skip
+    on_line = Counter((node.lineno, node.id) for node in uses)
     for node in uses:
+        where = "in one place, " if on_line[node.lineno, node.id] > 1 else ""
         for other in known:
-            both_given = node.id not in stored and other not in stored
-            if other != node.id and not both_given:
+            if other != node.id:
+                both = node.id in given and other in given
+                rank, says = (4, where + OTHER_ARGUMENT) if both else (7, OTHER_NAME)
                 place = (node.lineno, node.col_offset)
-                yield 7, OTHER_NAME.format(node.id), node.lineno, partial(_with_name, function, place, other)
+                yield rank, says.format(node.id), node.lineno, partial(_with_name, function, place, other)
 
 
 def _with_name(function: ast.FunctionDef, place: tuple[int, int], other: str) -> ast.AST:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from grader.explain.nodes import Path, changed, is_text, put, replaced, walk
+from grader.explain.nodes import changed, is_text, put, replaced, walk
 from grader.explain.repairs.change import Changes, cut
 from grader.explain.repairs.expressions import is_negative, of_expressions, of_places
 from grader.explain.repairs.sizes import COUNTED, of_sizes
@@ -65,12 +64,11 @@ def repairs(source: str) -> list[Repair]:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assign))
     ]
     lines = LINE_END.split(source)  # as Python counts them
-    words = _compared_words(tree)
     # Sort before anything is copied: to write out a changed answer takes most of the time.
     places = [
         (rank, line, number, path, says, new)
-        for number, (path, node, above) in enumerate(walk(tree, whole=is_negative))
-        for rank, says, line, new in (*_changes(node, _names(path, above), lines), *_of_defaults(node, words))
+        for number, (path, node, _) in enumerate(walk(tree, whole=is_negative))
+        for rank, says, line, new in _changes(node, lines)
     ]
     places.sort(key=lambda place: place[:3])
     found: dict[str, Repair] = {}
@@ -85,16 +83,7 @@ def repairs(source: str) -> list[Repair]:
     return list(found.values())
 
 
-def _names(path: Path, above: Sequence[ast.AST]) -> tuple[str, ...]:
-    """Return the parameters of the function around a node, which may be meant in the place of one another."""
-    # In a condition another name is hardly a repair: `if query.any()` is always true.
-    around = next((node for node in reversed(above) if isinstance(node, ast.FunctionDef)), None)
-    if around is None or any(field == "test" for field, _ in path):
-        return ()
-    return tuple(argument.arg for argument in (*around.args.args, *around.args.kwonlyargs))
-
-
-def _changes(node: Node, names: tuple[str, ...], lines: list[str]) -> Changes:
+def _changes(node: Node, lines: list[str]) -> Changes:
     """Yield the changes at one node of the tree."""
 
     def piece(part: Node) -> str:
@@ -110,7 +99,6 @@ def _changes(node: Node, names: tuple[str, ...], lines: list[str]) -> Changes:
         says = "without a case of its own, and all as under `else`, it comes out right."
         yield 2, says, line, changed(node, test=ast.Constant(False))
     yield from of_expressions(node, piece)
-    yield from _of_name(node, names, lines)
     yield from of_statements(node)
     yield from of_sizes(node, piece)
     yield from of_places(node, piece)
@@ -125,35 +113,6 @@ def _dropped_statements(node: Node) -> Changes:
                 continue
             says = f"without this {'block' if hasattr(statement, 'body') else 'line'} it comes out right."
             yield 0, says, statement.lineno, changed(node, **{field: put(getattr(node, field), index, ast.Pass())})
-
-
-def _of_name(node: Node, names: tuple[str, ...], lines: list[str]) -> Changes:
-    """Put another parameter in the place of a name."""
-    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names:
-        where = "in one place, " if len(re.findall(rf"\b{node.id}\b", lines[node.lineno - 1])) > 1 else ""
-        for other in names:
-            if other not in (node.id, "self"):
-                says = f"{where}`{node.id}` stands where another argument belongs."
-                yield 4, says, node.lineno, changed(node, id=other)
-
-
-def _compared_words(tree: Node) -> list[str]:
-    """List the texts that an answer compares something with, such as the names of methods."""
-    compared = [inner for node in ast.walk(tree) if isinstance(node, ast.Compare) for inner in ast.walk(node)]
-    found = [node.value for node in compared if isinstance(node, ast.Constant)]
-    return list(dict.fromkeys(value for value in found if isinstance(value, str)))
-
-
-def _of_defaults(node: Node, words: list[str]) -> Changes:
-    """Put another text that the answer knows in the place of a default."""
-    if isinstance(node, ast.arguments):
-        for index, default in enumerate(node.defaults):
-            if isinstance(default, ast.Constant) and default.value in words:
-                for word in words:
-                    if word != default.value:
-                        says = f"look at the default `{default.value!r}`; with another one it comes out right."
-                        defaults = put(node.defaults, index, ast.Constant(word))
-                        yield 1, says, default.lineno, changed(node, defaults=defaults)
 
 
 def _text(node: Node, lines: list[str]) -> str:

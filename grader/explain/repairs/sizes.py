@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from grader.explain.nodes import LIBRARIES, called, changed, literal, method, put, rewritten
+from grader.explain.nodes import LIBRARIES, called, changed, literal, rewritten
 from grader.explain.repairs.change import Changes, Piece
 
 FIXED = "the {} is a fixed number. Take it from what is handed in: another input has another."
@@ -17,7 +17,7 @@ PLACED_BY = ("transpose", "unsqueeze", "squeeze", "swapaxes", "flatten", "sum", 
 
 
 def of_sizes(node: Any, piece: Piece) -> Changes:
-    """Yield changes of an expression's sizes, axes, slices, roots and comparisons."""
+    """Yield changes of an expression's sizes, axes, slices and roots."""
     if isinstance(node, ast.Call):
         yield from _places_from_front(node, piece)
         if called(node) in ("reshape", "view") and isinstance(node.func, ast.Attribute):
@@ -25,8 +25,6 @@ def of_sizes(node: Any, piece: Piece) -> Changes:
     elif isinstance(node, ast.Subscript):
         yield from _indices_from_front(node, piece)
         yield from _from_minus_zero(node, piece)
-    elif isinstance(node, ast.Compare):
-        yield from _compared_in_place(node, piece)
     elif isinstance(node, ast.Constant) and isinstance(node.value, float) and 1 < node.value < 2:
         tenth = round(1 + (node.value - 1) / 10, 6)  # 1.01 for 1.1
         yield 3, f"look at the `{piece(node)}`; with another one it comes out right.", node.lineno, ast.Constant(tenth)
@@ -149,18 +147,3 @@ def _from_minus_zero(node: ast.Subscript, piece: Piece) -> Changes:
         whole = ast.Tuple([*node.slice.elts[:-1], new], ast.Load()) if isinstance(node.slice, ast.Tuple) else new
         says = f"where `{piece(start.operand)}` is 0 this slice begins at −0, which is the front: it takes everything."
         yield 1, says, node.lineno, changed(node, slice=whole)
-
-
-def _compared_in_place(node: ast.Compare, piece: Piece) -> Changes:
-    """Compare each number of the left with each of the right, or with those below it."""
-    says = f"`{piece(node)}` compares place by place. For each with each, one side needs a second axis."
-    yield 3, says, node.lineno, changed(node, left=_in_columns(node.left))
-    yield 3, says, node.lineno, changed(node, comparators=put(node.comparators, 0, _in_columns(node.comparators[0])))
-    if isinstance(node.ops[0], ast.Eq):
-        for new in (ast.Lt(), ast.LtE()):
-            says = f"look at the comparison in `{piece(node)}`; with another one it comes out right."
-            yield 3, says, node.lineno, changed(node, ops=put(node.ops, 0, new))
-
-
-def _in_columns(node: ast.expr) -> ast.expr:
-    return method(node, "unsqueeze", ast.Constant(-1))
