@@ -100,7 +100,7 @@ def wrong_answer(
 
 
 def _seen(trial: PlannedTrial, got: Evidence, results: ReferenceResults, device: str, cells: NotebookCells) -> Seen:
-    """Put together what one trial showed."""
+    """Make the record of what one trial showed: what came, what is expected, and where it raised."""
     right = results.right(trial)
     came = got.status is Status.OK
     return Seen(

@@ -98,7 +98,7 @@ def _first_failed(seen: Sequence[Seen]) -> str:
 
 
 def _of_check(seen: Sequence[Seen], failed: str, candidates: Sequence[Candidate], source: str) -> Explanation | None:
-    """Explain one failed check by the first layer that has something to say."""
+    """Explain one failed check by the first of the layers in the order above that says something; None if none does."""
     chosen = [index for index, trial in enumerate(seen) if trial.check == failed]
     wrong = [seen[index] for index in chosen if not seen[index].passed]
     prints = [print_of(trial) for trial in seen]

@@ -83,7 +83,7 @@ def likely(candidates: Iterable[Candidate], seen: Sequence[Seen], prints: Sequen
 
 
 def _wrong_first(chosen: Sequence[int], seen: Sequence[Seen]) -> list[int]:
-    """Order trials so that those come first on which most candidates fall out."""
+    """Order trials so that those that the answer fails come first: there most candidates give something else."""
     return sorted(chosen, key=lambda index: seen[index].passed)
 
 
@@ -129,7 +129,7 @@ def _is_other(value: object, want: object) -> bool:
 
 
 def _telling(trial: Seen) -> set[object]:
-    """Return the wrong numbers that came, rounded, up to 20 of a tensor; "NaN" for one that is none."""
+    """Return the wrong numbers that came in a trial, rounded to 6 places, 20 of each tensor at most; "NaN" for one that is none."""
     numbers: set[object] = set()
     for name, want in trial.expected.items():
         got = trial.got.get(name)

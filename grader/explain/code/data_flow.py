@@ -49,7 +49,7 @@ class Flow:
                 self._pass_on(node)
 
     def _pass_on(self, node: ast.stmt) -> None:
-        """Let a statement pass on what it holds and what it needs."""
+        """Add the names that a statement fills with numbers of an input to `held`, and those that a needed value is made of to `needed`."""
         targets, value = targets_and_value(node)
         names = {base_of(target) for target in targets} - {""}
         if value is not None:
@@ -127,7 +127,7 @@ def base_of(node: ast.AST) -> str:
 
 
 def is_view(node: ast.AST, names: set[str]) -> bool:
-    """Tell whether an expression is one of some tensors, or shares its memory."""
+    """Tell whether an expression is one of the tensors of some names, or a view into one (`x.T[0]`), which shares its memory."""
     if isinstance(node, ast.Name):
         return node.id in names
     if isinstance(node, ast.Subscript):
@@ -141,6 +141,6 @@ def is_view(node: ast.AST, names: set[str]) -> bool:
 
 
 def place_of(node: ast.AST) -> Place:
-    """Return where an expression stands."""
+    """Return where an expression begins and ends: line, column, last line, last column; 0 where it has none."""
     first, last = (getattr(node, name, 0) for name in ("lineno", "end_lineno"))
     return first, getattr(node, "col_offset", 0), last, getattr(node, "end_col_offset", 0)

@@ -90,7 +90,7 @@ def _is_list(name: str, flow: Flow) -> bool:
 
 
 def wasted(flow: Flow) -> Iterator[Found]:
-    """Find a method that is named and not called, and one layer under two names that are both used."""
+    """Find a method that is named as a statement and not called, and one layer under two names of self that are both used."""
     read = [
         node.attr for node in ast.walk(flow.tree) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
     ]

@@ -86,7 +86,7 @@ def number_of(line: str, source: str) -> int:
 
 
 def _head(node: ast.stmt) -> ast.AST:
-    """Return the part of a statement that its first line runs."""
+    """Return what the first line of a statement runs: the condition of `if`, what `for` goes through, the parameters of `def`."""
     if isinstance(node, (ast.If, ast.While, ast.Assert)):
         return ast.Expr(value=node.test) if isinstance(node, ast.Assert) else node.test
     if isinstance(node, (ast.For, ast.AsyncFor)):
@@ -270,6 +270,6 @@ def statements_of(node: ast.AST) -> list[ast.stmt]:
 
 
 def in_init(functions: Iterable[ast.AST], node: ast.AST) -> bool:
-    """Tell whether code runs when a layer is made, and not when it is called."""
+    """Tell whether a node stands in `__init__` or `reset_parameters`: it runs when a layer is made, and not when it is called."""
     inits = [one for one in functions if getattr(one, "name", "") in ("__init__", "reset_parameters")]
     return any(node is inner for one in inits for inner in ast.walk(one))

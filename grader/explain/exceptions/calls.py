@@ -43,7 +43,7 @@ def missing_argument(raising: Raising, found: re.Match) -> str:
 
 
 def unexpected_argument(raising: Raising, found: re.Match) -> str:
-    """Say which parameter is named otherwise."""
+    """Say which parameter of the answer is named otherwise than the caller names it, or that it has none of this name."""
     path, name = found[1], found[2]
     definition = _definition(path, raising.tree)
     if definition is None:
@@ -126,7 +126,7 @@ def not_iterable(raising: Raising, found: re.Match) -> str:
 
 
 def nothing_returned(raising: Raising, _: re.Match) -> str:
-    """Say that nothing came back, where the grader made a number of it."""
+    """Say that nothing came back, where the grader called float() on it; "" where a line of the student's did."""
     return "" if raising.line else f"Nothing came back: {NO_RETURN}"
 
 

@@ -179,7 +179,7 @@ def made_by(name: str, tree: ast.AST) -> ast.Call | None:
 
 
 def _came_back(kind: str, name: str, raising: Raising) -> str:
-    """Explain an attribute that the grader asked of what the answer returned, or of a parameter."""
+    """Say what came back in the place of a tensor, or that a bias is missing: the grader asked it for an attribute."""
     if kind == "NoneType" and name == "copy_":
         return "A layer of yours has no bias, and one is due: leave bias=False out."
     if kind == "NoneType":
@@ -242,7 +242,7 @@ def _is_plain_list_of_layers(value: ast.expr | None) -> bool:
 
 
 def _wrong_kind(owner: str, name: str, raising: Raising) -> str:
-    """Explain what one of torch's layers is asked for by the grader, and does not have."""
+    """Say which kind of layer is due, or which attribute is meant, where one of torch's layers lacks what is asked of it."""
     if raising.line:
         layer = getattr(nn, owner, None)
         public = {*dir(layer), *getattr(layer, "__annotations__", ()), "bias"}

@@ -83,7 +83,7 @@ def joined(raising: Raising, _: re.Match) -> str:
 
 
 def no_graph(raising: Raising, _: re.Match) -> str:
-    """Find what keeps gradients from being recorded."""
+    """Name the line that keeps gradients from being recorded, as `with torch.no_grad():`."""
     found = raising.clue(Effect.GRADIENT)
     return found or ("Nothing here was recorded for gradients." if raising.line else "")
 

@@ -89,12 +89,12 @@ def _is_method(node: Any) -> bool:
 
 
 def _method(node: Any) -> list[Any] | None:
-    """What a method is called of."""
+    """Return what a method is called on, as a list of one; None if this is no call of a method."""
     return [node.func.value] if isinstance(node, ast.Call) and _is_method(node) else None  # type: ignore[attr-defined]
 
 
 def _function(node: Any) -> list[Any] | None:
-    """What a function is called on."""
+    """Return the first argument of a function or layer, as a list of one; None if this is no such call."""
     if not isinstance(node, ast.Call) or _is_method(node) or not node.args:
         return None
     return None if isinstance(node.args[0], ast.Starred) else node.args[:1]
@@ -165,7 +165,7 @@ def _of_table(node: Any, piece: Piece) -> Changes:
 
 
 def _arguments(node: ast.Call, piece: Piece) -> Changes:
-    """Exchange arguments, leave one out, take another function, or another number of rounds."""
+    """Yield changes of a call: two arguments exchanged, one left out, min for max, one round more or less of a `range`."""
     line, name, args = node.lineno, called(node), node.args
     if len(args) >= 2:
         yield 3, ORDER.format(name), line, changed(node, args=exchanged(args, 0))
@@ -188,7 +188,7 @@ def _arguments(node: ast.Call, piece: Piece) -> Changes:
 
 
 def _masks(node: ast.Call, piece: Piece) -> Changes:
-    """Hide the opposite places, or hide by −∞."""
+    """Yield changes of a masking call: the opposite places hidden, or −∞ filled in."""
     if called(node) in MASKING and node.args:
         opposite = changed(node, args=put(node.args, 0, _inverted(node.args[0])))
         yield 2, OPPOSITE.format(piece(node.args[0])), node.lineno, opposite
@@ -209,7 +209,7 @@ def _inverted(node: Any) -> Any:
 
 
 def _slices(node: ast.Slice, piece: Piece) -> Changes:
-    """Move an end of a slice by one, or stop it from counting from behind."""
+    """Yield changes of a slice: an end moved by one, or a start that is kept from being negative."""
     for field in ("lower", "upper"):
         bound = getattr(node, field)
         if bound is None or isinstance(bound, (ast.Constant, ast.UnaryOp)):

@@ -34,12 +34,12 @@ class Repair(NamedTuple):
     text: str  # the line
 
     def in_part(self) -> Repair:
-        """Claim less, where the answer has another mistake elsewhere."""
+        """Return it with words that claim less: another check fails all the same."""
         what = self.what.replace("; with another one it comes out right", "").replace("it comes out right", RIGHT_HERE)
         return self._replace(what=f"{what} Another check fails all the same.")
 
     def of_axes(self) -> Repair:
-        """Say nothing of other numbers of axes, where the inputs have none."""
+        """Return it with words that do not speak of other numbers of axes, for where all inputs have the same."""
         piece, counted, rest = self.what.partition(COUNTED)
         return self._replace(what=f"look at the axes in {piece.strip()}.{rest}") if counted else self
 

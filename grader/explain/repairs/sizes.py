@@ -72,7 +72,7 @@ def _with_size(function: ast.FunctionDef, number: int, size: str) -> ast.AST:
 
 
 def _roots(function: ast.FunctionDef, piece: Piece) -> Changes:
-    """Take a root of another size: of the width of an argument, or of what a layer makes, whole or for one head."""
+    """Yield roots of another size: of the width of an argument, or of what a layer makes, whole or for one head."""
     inner: list[Any] = [part for statement in function.body for part in ast.walk(statement)]
     widths = [f"{argument.arg}.shape[-1]" for argument in function.args.args if argument.arg not in ("self", "mask")]
     for made in {ast.unparse(node.func): None for node in inner if _calls_layer(node)}:

@@ -82,7 +82,7 @@ def _in_all(lists: Sequence[Sequence[str]]) -> str:
 
 
 def _places(got: Mapping[str, Any], want: Mapping[str, Any]) -> Iterator[str]:
-    """Find results that came in each other's places, or twice."""
+    """Say which results came in each other's places, or twice."""
     names = [name for name, value in want.items() if isinstance(value, Tensor) and isinstance(got.get(name), Tensor)]
     # What another call gave ("loss at another temperature", "without head 1") is no second result of one call.
     names = [name for name in names if re.fullmatch(r"[a-z_ ]+", name) and not re.search(r" of |without", name)]
