@@ -497,8 +497,9 @@ for name in ("random", "linear", "mlp"):
     print(f"{name:7} a patch picks its word: {rows:5.2f}   a word picks its patch: {columns:5.2f}   CLIP's: {(rows + columns) / 2:5.2f}")
 
 # %% [markdown]
-# What was trained for the first half got better at the second, too: every word stands near its own patch and far from the others,
-# seen from either side.
+# What was trained for the first half got better at the second, too: each of these ten words is nearest to its own patch, seen from
+# either side. With other patches it is nearly every one: over 200 draws of ten, 0.97 of the words with the linear aligner, 0.99
+# with the mlp.
 #
 # **Think about it.** The ten words are random vectors. Why can the aligner still learn to match them? And what would
 # change if the words came from a language model, where "7" lies closer to "9" than to "cat"?

@@ -241,6 +241,25 @@ class FirstHalf(nn.Module):
         return tokens[..., :32]
 
 
+def test_nearly_every_word_is_nearest_to_its_own_patch():
+    """All ten are in about three quarters of the draws with the linear aligner, and in nine of ten with the mlp."""
+    draws, *said = says(r"over # draws of ten, # of the words with the linear aligner, # with the mlp")
+    labels = digits("test").labels
+    generator = torch.Generator().manual_seed(0)
+    lots = torch.rand(int(draws), 10, len(labels), generator=generator)
+    picked = lots.masked_fill(labels != torch.arange(10).unsqueeze(1), -1.0).argmax(
+        -1
+    )  # (draws, 10), a patch of each digit
+    first = torch.stack([(labels == digit).nonzero()[0, 0] for digit in range(10)])
+    assert "each of these ten words is nearest to its own patch" in PROSE
+    for name, share in zip(("linear", "mlp"), said, strict=True):
+        table, _ = similarities(name)
+        own = table[picked].argmax(1) == torch.arange(10)
+        assert own.float().mean().item() == pytest.approx(share, abs=NEAR)
+        assert not own.all()
+        assert (table[first].argmax(0) == torch.arange(10)).all()
+
+
 def test_why_truncation_is_below_chance():
     """ "The upper halves of digits are much alike, so most patches are nearest to the same two words." """
     patches, labels = digits("test")
