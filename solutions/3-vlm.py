@@ -1237,9 +1237,10 @@ print(f"a shown digit beside an absent one: the shown one has the larger weight 
 # %% [markdown]
 # *Two histograms that hardly overlap: for shown digits most scenes are close to 1, for absent ones around one half.*
 #
-# The map tells what the answer does not. For a shown digit the head gives one patch 0.93 to 0.94 of its weight on
+# The map tells what the word of the answer does not. For a shown digit the head gives one patch 0.93 to 0.94 of its weight on
 # average, for an absent one 0.42 to 0.45. Take a shown and an absent digit: the shown one has the larger weight in 0.984 to 0.989 of
-# the pairs.
+# the pairs. (It is not the map alone. The probability of the word that is said tells them apart, too, in 0.95 to 0.97 of the pairs.
+# But of the absent digits about four in ten get a place with a probability above 0.9, and hardly one in a hundred such a weight.)
 #
 # ### A way out
 #
@@ -1616,9 +1617,11 @@ for name, one in (("trained", model), ("untrained", untrained)):
     print(f"{name:10}", diagnose(one, batch) or "nothing found")
 
 # %% [markdown]
-# What an untrained model says hardly depends on the image, so it is *misaligned* at each of 20 seeds. Its map is nearly
-# uniform because its scores are small; at 1 of 20 seeds the entropy is above 0.99 of the largest, and it is *uniform*
-# as well. A threshold is a decision; the entropy itself says more.
+# What an untrained model says has nothing to do with what the image shows, so it is *misaligned* at each of 20 seeds. (That it
+# hardly depends on the image at all is not the reason: let what it sees count 30 times as much, so that its answer changes more
+# with the image than with the question, and it is misaligned all the same.) Its map is nearly uniform because its scores are
+# small; at 1 of 20 seeds the entropy is above 0.99 of the largest, and it is *uniform* as well. A threshold is a decision; the
+# entropy itself says more.
 
 # %% provided="attention.experiments.pocket_vlm" id="provided-pocket"
 

@@ -141,6 +141,21 @@ def test_what_is_found_in_untrained_models():
     assert findings_untrained(SEED) == ["misaligned"]
 
 
+def test_a_model_that_depends_on_the_image_is_misaligned_all_the_same():
+    """The control to "hardly depends on the image, so it is misaligned", which once stood there."""
+    (times,) = says(r"let what it sees count # times as much")
+    token_ids, lengths, patches = batch = held_out("where", 128).batch
+    for seed in range(20):
+        model = MiniVLM(**recipe.MODEL)
+        recipe.draw_start(model, seed)
+        with torch.no_grad():
+            model.blocks[-1].cross_attn.W_O.weight.mul_(times)
+            of_images = model(token_ids[:1].expand(128, -1), patches)[0][:, lengths[0] - 1]
+            of_questions = model(token_ids, patches[:1].expand(128, -1, -1))[0][:, lengths[0] - 1]
+        assert of_images.std(0).mean() > 2 * of_questions.std(0).mean()
+        assert "misaligned" in diagnose(model, batch)
+
+
 def test_an_untrained_map_is_even_because_scores_are_small():
     batch = held_out("where", 128).batch
     model = MiniVLM(**recipe.MODEL)
