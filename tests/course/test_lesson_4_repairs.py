@@ -98,12 +98,16 @@ def test_the_bonus_was_not_needed():
 
 
 def test_a_tenth_of_the_learning_rate_does_not_mend_the_scale(monkeypatch: pytest.MonkeyPatch):
-    """What the second hint of 4.6 says, at one seed; and what it gives as the reason, by hand."""
-    assert "(a tenth of it: under 0.6 right)" in LAB.read_text("utf-8")
+    """What the second hint of 4.6 says, at two of the eight seeds; and what it gives as the reason, by hand.
+
+    Seed 3 comes to 0.78. It missed the bound of 0.6 that once stood there.
+    """
+    assert "(a tenth of it: 0.34 to 0.78 right, at eight seeds)" in LAB.read_text("utf-8")
     usual = short_trainings.pocket_rate
     monkeypatch.setattr(short_trainings, "pocket_rate", lambda step: usual(step) / 10)
-    model, _ = train_short(SCALE, broken_pieces(LAB)[BROKEN["4.6"]], 0)
-    assert short_scores(SCALE, model)["right"] < 0.6
+    for seed in (0, 3):
+        model, _ = train_short(SCALE, broken_pieces(LAB)[BROKEN["4.6"]], seed)
+        assert 0.31 < short_scores(SCALE, model)["right"] < 0.81
     for largest, most in ((4.0, 0.5), (40.0, 1e-10)):
         scores = torch.tensor([largest, 0.0, 0.0], dtype=torch.float64, requires_grad=True)
         (gradient,) = torch.autograd.grad(scores.softmax(0)[0], scores)
