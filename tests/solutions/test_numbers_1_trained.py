@@ -44,6 +44,7 @@ def trained(
     learned: tuple[str, ...] = EVERYTHING,
     rate: float = 3e-3,
     loss_of: Callable = lambda pointer, words, patches, target: pointer_loss(pointer(words, patches), target),
+    steps: int = 300,
 ) -> tuple:
     """A pointer trained as in the notebook, or with another loss, and its losses, up to one that is not finite."""
     pointer = OtherPointer(d_k, root)
@@ -52,7 +53,7 @@ def trained(
     optimizer = torch.optim.Adam(chosen, lr=rate)
     generator = torch.Generator().manual_seed(seed)
     losses = []
-    for _ in range(300):
+    for _ in range(steps):
         loss = loss_of(pointer, *draw_looks(128, generator))
         losses.append(loss.item())
         if not math.isfinite(losses[-1]):
@@ -71,6 +72,11 @@ def fused(pointer: OtherPointer, words: Tensor, patches: Tensor, target: Tensor)
 def squared(pointer: OtherPointer, words: Tensor, patches: Tensor, target: Tensor) -> Tensor:
     """The squared distance from all weight on the target: no logarithm helps a small weight."""
     return (pointer(words, patches) - F.one_hot(target, 9)).square().sum(-1).mean()
+
+
+def cosines(pointer: Pointer, words: Tensor, patches: Tensor) -> Tensor:
+    """How similar each word's vector is to the pixels of each patch."""
+    return F.cosine_similarity(pointer.embedding(words).unsqueeze(1), patches, dim=-1)
 
 
 @cache
@@ -120,19 +126,86 @@ def test_cosine_similarity_stays_near_chance_and_so_does_the_untrained_map() -> 
         assert seed or all(low <= one <= high for one in (*shares, share(untrained(0), 0)))
 
 
+def test_words_that_are_trained_for_the_cosine_are_found_by_it() -> None:
+    """The control to "Something must be trained *for the comparison*": 0.96 to 0.97, where other words stay near 0.11."""
+    claims("Something must be trained *for the comparison*.")
+    pointer, _ = trained(
+        0,
+        learned=EVERYTHING[:1],
+        rate=3e-2,
+        loss_of=lambda one, words, patches, target: F.cross_entropy(10 * cosines(one, words, patches), target),
+    )
+    words, patches, target = unseen(0)
+    assert found(cosines(pointer, words, patches), target) > 0.9
+
+
+class Nowhere(OtherPointer):
+    """One more key stands for "nowhere"."""
+
+    def __init__(self) -> None:
+        super().__init__(32, root=True)
+        self.nowhere = torch.nn.Parameter(torch.zeros(32))
+
+    def forward(self, words: Tensor, patches: Tensor) -> Tensor:
+        query, key = self.attention.W_Q(self.embedding(words)), self.attention.W_K(patches)
+        key = torch.cat([key, self.nowhere.expand(len(key), 1, -1)], 1)
+        return torch.softmax(torch.einsum("bd,bkd->bk", query, key) / self.root, -1)
+
+
+def draw_with_absent(count: int, generator: torch.Generator, absent: float, split: str = "train") -> Looks:
+    """As `draw_looks`, but some words ask for the digit that the scene lacks; their target is the tenth key."""
+    patches, labels = draw_scenes(count, generator, split)
+    target = torch.randint(9, (count,), generator=generator)
+    shown, lacking = labels.gather(1, target.unsqueeze(1)).squeeze(1), F.one_hot(labels, 10).sum(1).argmin(1)
+    asked_for = torch.rand(count, generator=generator) < absent
+    return Looks(torch.where(asked_for, lacking, shown), patches, target.masked_fill(asked_for, 9))
+
+
+def test_a_key_for_nowhere_needs_scenes_that_lack_the_digit() -> None:
+    """Absent digits that get the tenth key, at three seeds: 0.94 to 0.97; below 0.01 where no word in training is absent."""
+    claims('One more key that stands for "nowhere", and scenes in training that lack the digit, would give')
+    words, patches, target = draw_with_absent(2000, torch.Generator().manual_seed(1), 0.5, "test")
+    found_nowhere = []
+    for absent in (0.5, 0.0):
+        pointer = Nowhere()
+        draw_start(pointer, 0)
+        with torch.no_grad():
+            pointer.nowhere.zero_()
+        optimizer, generator = torch.optim.Adam(pointer.parameters(), lr=3e-3), torch.Generator().manual_seed(0)
+        for _ in range(300):
+            one = draw_with_absent(128, generator, absent)
+            loss = pointer_loss(pointer(one.words, one.patches), one.target)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        looks = pointer(words, patches).argmax(-1)
+        found_nowhere.append((looks == 9)[target == 9].float().mean())
+        assert (looks == target)[target < 9].float().mean() > 0.85
+    assert found_nowhere[1] < 0.05 < 0.85 < found_nowhere[0]
+
+
+@pytest.mark.slow(held_by="tests/solutions/test_numbers_1_trained.py::test_the_pointer_before_and_after_training")
+def test_with_ten_times_the_steps_words_alone_get_there() -> None:
+    """Words alone, at three seeds: 0.93 to 0.94, where W_Q alone has 0.93 to 0.95 after 300 steps."""
+    claims("in this time, with this step, the matrices get there first")
+    assert share(trained(0, learned=EVERYTHING[:1])[0], 0) < 0.85
+    assert share(trained(0, learned=EVERYTHING[:1], steps=3000)[0], 0) > 0.9
+
+
 @pytest.mark.slow(held_by="tests/solutions/test_numbers_1_trained.py::test_the_pointer_before_and_after_training")
 def test_what_has_to_be_learned() -> None:
     words = [share(trained(seed, learned=EVERYTHING[:1])[0], seed) for seed in range(3)]
     projections = [share(trained(seed, learned=EVERYTHING[1:])[0], seed) for seed in range(3)]
     everything = [share(trained(seed)[0], seed) for seed in range(3)]
     low, high = numbers("seeds 0, 1 and 2 it is # to #. Is W_Q")
-    assert low - 0.011 <= min(words) <= max(words) <= high + 0.011
+    assert [low, high] == pytest.approx([min(words), max(words)], abs=0.011)
     assert numbers("Words alone reach **#**;") == pytest.approx(words[:1], abs=0.011)
     assert numbers("W_Q and W_K alone reach **#**, as much") == pytest.approx(projections[:1], abs=0.011)
     rate, usual = numbers("with a learning rate of # in place of #")
     bold = [share(trained(seed, learned=EVERYTHING[:1], rate=rate)[0], seed) for seed in range(3)]
     asking = [share(trained(seed, learned=EVERYTHING[1:2], rate=usual)[0], seed) for seed in range(3)]
-    low, high = numbers("words alone reach # to #, and so does W_Q alone")
+    low, high, again = numbers("words alone reach # to #, as W_Q alone does with #.")
+    assert again == usual
     assert all(low - 0.011 <= one <= high + 0.011 for one in (*bold, *asking)), (bold, asking)
     assert projections == pytest.approx(everything, abs=0.011)
     low, high = numbers("in W_Q or in W_K (either one alone reaches # to #)")

@@ -12,13 +12,13 @@ import torch
 from attention.alignment import TokenAligner
 from attention.experiments.matching import train_aligner, word_vectors
 from attention.experiments.pair_finder import PAIR_STEPS, PairFinder, finder_right, train_finder
-from attention.experiments.reader import TwoCellReader, train_reader
+from attention.experiments.reader import TwoCellReader, draw_parameters, draw_reading, train_reader
 from attention.heads import split_heads
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from tests.solutions.prose_2 import PROSE, says
-from tests.solutions.test_numbers_2_trained import right
+from tests.solutions.test_numbers_2_trained import right, unseen
 
 pytestmark = pytest.mark.slow(
     held_by="tests/attention/experiments/test_reader.py::test_four_heads_read_both_cells_and_each_cell_has_a_head_of_its_own"
@@ -106,6 +106,31 @@ def test_unequal_weights_are_read_in_order_unless_the_readout_is_linear() -> Non
     assert "unequal weights (such as ⅔ and ⅓) with a readout that is not linear" in PROSE
     assert right(train_reader(1, 600, 0, kind=LinearMixedReader))[2] < 0.1
     assert right(train_reader(1, 600, 0, kind=MixedReader))[2] > 0.75
+
+
+def test_a_free_head_that_was_told_both_cells_stays_half_and_half() -> None:
+    """So the better way was open to it. After 600 steps on its own: a loss of 0.86 to 0.87, weights of 0.40 to 0.49 on each."""
+    (free,) = says(r"is \*better\* than the free head \(#\), which reads one cell")
+    assert "So the free head did not choose the better of two ways; training led it there" in PROSE
+    one, generator = TwoCellReader(1), torch.Generator().manual_seed(0)
+    draw_parameters(one, 0)
+    for told in (1.0, 0.0):
+        optimizer = torch.optim.Adam(one.parameters(), lr=3e-3)
+        schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 600)
+        for _ in range(600):
+            patches, cells, answers = draw_reading(128, generator)
+            logits, maps = one(patches, cells)
+            loss = F.cross_entropy(logits.flatten(0, 1), answers.flatten())
+            loss = loss - told * maps[:, 0].gather(1, cells).log().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+    patches, cells, answers = unseen()
+    with torch.no_grad():
+        logits, maps = one(patches, cells)
+    assert F.cross_entropy(logits.flatten(0, 1), answers.flatten()) < free - 0.1
+    assert maps[:, 0].gather(1, cells).mean(0).min() > 0.3
 
 
 def test_heads_that_are_added_up_need_values_of_their_own() -> None:
