@@ -1220,8 +1220,9 @@ for task, questions in held.items():
 # two processors), and its τ is -0.133 to 0.080. By that measure it explains nothing. But look at what is compared: the answer
 # hangs on one patch, as the first line of each kind shows. The other eight ranks are ranks of next to nothing, and they make up
 # 28 of the 36 pairs. Noise among them would leave a τ of about 8/36 = 0.22. It is less, for among the eight the order is mostly the
-# opposite (τ -0.45 to -0.20): blank one that the map calls important, and the answer gets a little *surer*. **A low rank correlation is no evidence against a map where one patch matters and eight hardly do.** Whether
-# the texts of Jain and Wallace are of that kind, this cannot say.
+# opposite (τ -0.45 to -0.20): blank one that the map calls important, and the answer mostly gets a little *surer*. **A low rank
+# correlation is no evidence against a map where one patch matters and eight hardly do.** Whether the texts of Jain and Wallace are
+# of that kind, this cannot say.
 
 # %% [markdown]
 # ## Shuffle the weights
@@ -1503,7 +1504,7 @@ print(gate_report(PADDING, mended_padding))
 #
 # Leave the mask out altogether, and this training fails as well. The second 7 is not to blame: without one in any padding it fails,
 # too, and so do full scenes, with no padding at all. A scene of 3 to 8 cells has become one of nine, from the first step on, and from
-# those this model does not learn to look in 250 steps. Paint the padding over with zeros instead, and the gate is passed. But at
+# those this model does not learn to answer in 250 steps. Paint the padding over with zeros instead, and the gate is passed. But at
 # first the empty cells take their share of the weight, 0.37 to 0.39; only the training brings it down to nothing. A mask
 # hides from the first step on.
 
