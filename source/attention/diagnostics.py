@@ -73,7 +73,7 @@ def diagnose(model: nn.Module, batch: tuple[Tensor, Tensor, Tensor]) -> list[str
     - "uniform": the entropy of the cross-attention at the last position of the prompt is above 0.99 of log S.
     - "one patch": in the mean of those rows over heads and batch one patch has more than 0.9 of the weight.
     - "misaligned": with the images of the batch moved on by one scene the loss is not even 1 % higher, so what the
-      model says does not depend on what it sees.
+      model says has little to do with what its image shows.
 
     The loss is the mean cross-entropy over `shift_targets`. The last cross-attention is looked at. The model's mode
     and gradients stay as they were.
