@@ -18,7 +18,7 @@ from grader.explain.repairs.run_repaired import stopped_by_another_thread
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-AGAIN_SECONDS = 1.0  # after which what swallowed the exception gets it once more
+AGAIN_SECONDS = 1.0  # of CPU time, after which code that caught the exception gets it once more
 
 
 class TookTooLong(BaseException):
@@ -26,14 +26,14 @@ class TookTooLong(BaseException):
 
 
 class Allowance:
-    """CPU seconds of this thread, which timed sections use up."""
+    """A budget of CPU seconds of this thread, which all sections that run within `timed` use up together."""
 
     def __init__(self, seconds: float) -> None:
         self._left, self._timing = seconds, False
 
     @contextmanager
     def timed(self) -> Iterator[None]:
-        """Take the time of this section off the allowance.
+        """Take the time of this section off the allowance; a section within another is not counted twice.
 
         Raises:
             TookTooLong: nothing is left, now or in the middle of the section.
@@ -43,7 +43,7 @@ class Allowance:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Take no time within a timed section."""
+        """Stop the clock of the timed section that this section lies in; outside of one, do nothing."""
         with self._switched(False):
             yield
 
@@ -59,7 +59,7 @@ class Allowance:
 
     @contextmanager
     def _switched(self, timing: bool) -> Iterator[None]:
-        """Start or stop the clock, and put it back afterwards."""
+        """Start the clock (True) or stop it (False) for this section, if it is not so already; then undo that."""
         if timing == self._timing:
             yield
             return
@@ -86,30 +86,20 @@ class Allowance:
 
 def _alarm(seconds: float) -> Callable[[], Any]:
     """Raise TookTooLong in this thread after so many seconds of its CPU time; return the function that prevents it."""
-    if threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer"):
-        return _signal(seconds)
-    return _exception(seconds)
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        # Signals come to the main thread alone: here another thread watches this one's clock.
+        clock = partial(time.clock_gettime, time.pthread_getcpuclockid(threading.get_ident()))
+        stopped = stopped_by_another_thread(seconds, TookTooLong, clock)
+        stopped.__enter__()
+        return lambda: stopped.__exit__(None, None, None)
 
-
-def _signal(seconds: float) -> Callable[[], Any]:
-    """Do as `_alarm` says by a signal of the kernel, which breaks off regular expressions, too."""
+    def expire(*_: object) -> NoReturn:
+        raise TookTooLong
 
     def stop() -> None:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
 
-    before = signal.signal(signal.SIGPROF, _raise)
+    before = signal.signal(signal.SIGPROF, expire)  # a signal breaks off regular expressions, too
     signal.setitimer(signal.ITIMER_PROF, seconds, AGAIN_SECONDS)
     return stop
-
-
-def _raise(*_: object) -> NoReturn:
-    raise TookTooLong
-
-
-def _exception(seconds: float) -> Callable[[], Any]:
-    """Do as `_alarm` says by a thread that watches this one's clock: signals come to the main thread alone."""
-    clock = partial(time.clock_gettime, time.pthread_getcpuclockid(threading.get_ident()))
-    stopped = stopped_by_another_thread(seconds, TookTooLong, clock)
-    stopped.__enter__()
-    return lambda: stopped.__exit__(None, None, None)

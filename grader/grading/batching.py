@@ -45,19 +45,13 @@ def batch_probes(notebook: NotebookNode, skip: Collection[str], own: Collection[
 
 @cached_by_source
 def defined_alone(source: str) -> frozenset[str] | None:
-    """Return the names of the functions and classes that a cell defines.
-
-    Return None if the cell also does anything else, or does not parse.
-    """
+    """Return the names of a cell's functions and classes; None if it does anything but define these, or does not parse."""
     statements = parse_statements(source)
     return bound_names(source) if statements is not None and all(map(_only_defines, statements)) else None
 
 
 def _only_defines(node: ast.stmt) -> bool:
-    """Tell whether a statement only defines a function or a class and calls nothing, or has no effect at all.
-
-    A docstring and `pass` have no effect.
-    """
+    """Tell whether a statement defines a function or a class and calls nothing, or is a docstring or `pass`."""
     match node:
         case ast.FunctionDef(args=arguments, decorator_list=[]):
             named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]

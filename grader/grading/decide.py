@@ -1,4 +1,4 @@
-"""Decide exercises with trainings verified; what that leaves open, whole trainings decide."""
+"""Choose how much of a lesson's trainings runs: a few steps, which verify them, or all of it where these do not decide."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
@@ -26,11 +26,11 @@ Run = Callable[[Collection[str], int], dict[str, Verdict]]
 def decide(
     run: Run, lesson: Lesson, ids: Collection[str], standing: Collection[str], verifies: bool
 ) -> dict[str, Verdict]:
-    """Judge exercises with trainings verified; what that leaves open, whole trainings decide.
+    """Judge exercises by a run with a few steps of each training; where only the training failed, by a run with all of it.
 
     Args:
         ids: the exercises to judge.
-        standing: exercises that failed before, and that no stand-in replaces.
+        standing: failed exercises that no stand-in replaces: what builds on one of these is not run again.
         verifies: false: whole trainings from the first run on.
     """
     if not verifies:
@@ -43,7 +43,7 @@ def decide(
 
 
 def _train(run: Run, lesson: Lesson, ids: Collection[str], standing: Collection[str]) -> dict[str, Verdict]:
-    """Run with whole trainings. One that alone failed may have failed by chance, and is run from another start."""
+    """Judge exercises by a run with whole trainings; where only a training failed, by up to ATTEMPTS runs from other starts."""
     verdicts = run(ids, 1)
     for attempt in range(2, ATTEMPTS + 1):
         if again := trainings_to_repeat(lesson, verdicts, standing):
@@ -56,7 +56,7 @@ def training_may_remember(lesson: Lesson, rebuilt: Rebuilt) -> bool:
     """Tell whether the code that is trained may keep something from call to call: a few steps would not show what it does."""
     trained = {exercise.id for exercise in lesson.exercises if lesson.training_checks(exercise.id)}
     below = trained.union(*(foundations(lesson, id) for id in trained))
-    answers = that_training_reaches(lesson, rebuilt, below)
+    answers = trained_answers(lesson, rebuilt, below)
     own = rebuilt.own_sources
     asked = {name for exercise in lesson.exercises if exercise.id in below for name in exercise.defines}
     students = {*rebuilt.own, *map(answer_cell, rebuilt.answers)}
@@ -72,8 +72,8 @@ def training_may_remember(lesson: Lesson, rebuilt: Rebuilt) -> bool:
     return may_remember((*answers, *used), asked, told, others, (*given.values(), *trains))
 
 
-def that_training_reaches(lesson: Lesson, rebuilt: Rebuilt, below: Collection[str]) -> list[str]:
-    """List the sources of the answers that are trained, of those that they mention, and of those that bind more than they are asked."""
+def trained_answers(lesson: Lesson, rebuilt: Rebuilt, below: Collection[str]) -> list[str]:
+    """List the sources of the answers to `below`, of those that they mention, and of those that bind more than is asked for."""
     reached = {id: source for id, source in rebuilt.answers.items() if id in below}
     while True:
         mentioned = frozenset().union(*map(mentioned_names, reached.values()))
@@ -90,7 +90,7 @@ def that_training_reaches(lesson: Lesson, rebuilt: Rebuilt, below: Collection[st
 
 
 def only_training_failed(lesson: Lesson, verdict: Verdict) -> bool:
-    """Tell whether an exercise did not pass, and only because of checks on its training."""
+    """Tell whether an exercise failed or timed out, and all checks that it did not pass are checks of its training."""
     failed = {check.name for check in verdict.checks if check.outcome is not Outcome.PASSED}
     fell_short = verdict.outcome in (Outcome.FAILED, Outcome.TIMEOUT)
     return fell_short and bool(failed) and failed <= lesson.training_checks(verdict.id)
@@ -101,7 +101,7 @@ def trainings_to_repeat(lesson: Lesson, verdicts: Mapping[str, Verdict], standin
 
     Args:
         verdicts: of one run, by exercise id.
-        standing: exercises that failed before, and that no stand-in replaced in this run.
+        standing: further exercises that failed, and that no stand-in replaced in this run.
     """
     failed = {id for id, verdict in verdicts.items() if verdict.outcome is not Outcome.PASSED} | set(standing)
     return [
@@ -112,5 +112,5 @@ def trainings_to_repeat(lesson: Lesson, verdicts: Mapping[str, Verdict], standin
 
 
 def better_training(first: Verdict, second: Verdict) -> Verdict:
-    """Return the verdict with more points, the first if they are equal; add a note to the second."""
+    """Return the verdict with more points, the first if they are equal; the second's notes become the first's and NOTE."""
     return first if second.points <= first.points else replace(second, notes=(*first.notes, NOTE))

@@ -81,14 +81,11 @@ def _with_trained_weights(
     replaced: frozenset[str],
     run: Callable[[frozenset[str], frozenset[str]], Mapping[str, Verdict]],
 ) -> dict[str, tuple[Verdict, frozenset[str]]]:
-    """Judge again, with trained weights, where a training alone went wrong, and what it builds on has no stand-in.
+    """With trained weights, judge again where only the training failed, and a failed exercise below has no stand-in.
 
-    A verdict improves by no more points than the mistake has cost already: nobody gains by one made on purpose.
-
-    Args: as those of `_round`, and `run`, which takes the exercises to replace, and those to judge.
-
-    Returns:
-        Each improved verdict, with the exercises that were replaced, and the failed ones that have no stand-in.
+    Return each improved verdict with the exercises that were replaced, and the failed ones that have no stand-in. A verdict
+    improves by no more points than these have cost already: nobody gains by a mistake made on purpose. The arguments are
+    those of `_round`, and `run`, which takes the exercises to replace, and those to judge.
     """
     failed = {id for id, verdict in judged.items() if verdict.outcome is not Outcome.PASSED} - replaced
     missing = {
@@ -126,13 +123,9 @@ def _round(
     replaced: frozenset[str],
     unsolved: frozenset[str],
 ) -> tuple[frozenset[str], frozenset[str]]:
-    """Return which exercises a round replaces in addition, and which it judges again.
+    """Return which exercises a round replaces in addition to `replaced`, those of earlier rounds, and which it judges again.
 
-    Args:
-        judged: the latest verdict on each exercise.
-        below: what each exercise can call.
-        available: exercises that have a stand-in.
-        replaced: exercises that an earlier round replaced.
+    `judged` has the latest verdict on each exercise, `below` what each can call, `available` those that have a stand-in.
     """
     failed = {id for id, verdict in judged.items() if verdict.outcome is not Outcome.PASSED}
     causes = frozenset(id for id in failed & available - replaced if not below[id] & failed - replaced)

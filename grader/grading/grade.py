@@ -50,10 +50,9 @@ MOST_DETAIL = 200  # characters of a flag's detail
 
 @cache
 def public_results(assignment: str, lesson: int) -> Results:
-    """Return what keeps the results on a lesson's public trials in this process: the same for all submissions.
+    """Return the dict in which this process keeps what a lesson's reference returns on public trials: one for all submissions.
 
-    Args:
-        lesson: the identity of the declared lesson; a test may declare another of the same name.
+    `lesson` is the identity of the declared lesson: a test may declare another of the same name.
     """
     return {}
 
@@ -78,7 +77,7 @@ def run_trainings(lesson: Lesson) -> None:
 
 
 def get_ready(lesson: Lesson) -> None:
-    """Do what is the same for all submissions of a lesson, so that the first one need not wait for it."""
+    """Run a lesson's trainings and draw its public trials, so that the first submission need not wait for that."""
     run_trainings(lesson)
     draw_ahead(lesson.verified)
 
@@ -125,7 +124,7 @@ def grade(
 
 
 class _Grading:
-    """The runs of one submission's notebook: what they have in common, and what they leave."""
+    """Grades one submission: runs its notebook, perhaps several times, and makes one grade of the verdicts of all runs."""
 
     def __init__(
         self,
@@ -195,12 +194,12 @@ class _Grading:
         return decide(run, self._lesson, ids, standing, self._verifies)
 
     def _seed(self, attempt: int) -> int:
-        """Return the seed of a whole training: nobody who does not know the course secret can train in advance."""
+        """Return the seed of a whole training, which only the course secret tells: so no student can train in advance."""
         text = f"{self._settings.secret}\x1f{self._sha}\x1ftraining {attempt}"
         return int.from_bytes(sha256(text.encode("utf-8", "surrogatepass")).digest()[:4], "little") >> 1
 
     def _planned(self, exercise: Exercise, seed: int) -> tuple[PlannedTrial, ...]:
-        """Draw the trials of an exercise, once for each form of its lesson and each seed."""
+        """Return the trials of an exercise with their inputs; draw them once for each form of its lesson and each seed."""
         key = id(exercise), seed
         if key not in self._trials:
             self._trials[key] = plan_exercise(exercise, self._settings.secret, self._sha, seed)
@@ -209,15 +208,10 @@ class _Grading:
     def _run(
         self, notebook: NotebookNode, ids: Collection[str], lesson: Lesson, seed: int, again: JudgedAgain | None = None
     ) -> dict[str, Verdict]:
-        """Run a notebook once, and judge some exercises; return nothing where no time is left for another run.
+        """Run a notebook once, and judge the exercises `ids`; return {} without a run where no time is left for another.
 
-        Args:
-            ids: the exercises to judge.
-            lesson: with whole trainings, or another form of it.
-            again: tells which exercises another run judges again.
-
-        Raises:
-            RuntimeError: the sandbox failed.
+        `lesson` has whole trainings, or is another form of it; `again` tells which exercises another run judges again.
+        RuntimeError: the sandbox failed.
         """
         if self._first and time.monotonic() >= self._deadline:
             self._left_out = True
@@ -257,15 +251,12 @@ class _Grading:
     def _run_with_stand_ins(
         self, submitted: Mapping[str, Verdict], notebook: NotebookNode, ids: frozenset[str]
     ) -> Mapping[str, Verdict]:
-        """Run a copy of the rebuilt notebook with stand-ins, and judge the exercises `ids`."""
+        """Run `notebook`, in which stand-ins replace failed answers, and return the verdicts on the exercises `ids`."""
         failed = {id for id, verdict in submitted.items() if verdict.outcome is not Outcome.PASSED}
         return self._decide(notebook, ids, failed - carried_on(self._lesson, notebook) - ids)
 
     def _unsolved(self, results: Mapping[str, CellResult]) -> frozenset[str]:
-        """Find the exercises with no answer, the unchanged stub, or an answer that does not parse.
-
-        A stand-in for another exercise cannot improve their verdicts.
-        """
+        """Find the exercises with no answer, the unchanged stub, or what does not parse: stand-ins for others cannot help."""
         stubs = {cell.id: cell.source for cell in self._released.cells}
 
         def is_unsolved(exercise: Exercise) -> bool:
@@ -310,7 +301,7 @@ class _Grading:
 
 
 def _with_verdicts(notebook: NotebookNode, verdicts: Iterable[Verdict]) -> NotebookNode:
-    """Replace the outputs of each self-check cell by the exercise's verdict; change the notebook itself."""
+    """Replace the outputs of each self-check cell by the exercise's verdict; change the notebook itself, and return it."""
     by_cell = {check_cell(verdict.id): verdict for verdict in verdicts}
     for cell in notebook.cells:
         if verdict := by_cell.get(cell.id):

@@ -35,7 +35,7 @@ def again_if_starved(grade: Callable[[], Graded]) -> Graded:
 
 
 def unless_starved(graded: Graded) -> Graded:
-    """Return what was graded; if it was starved, without a score."""
+    """Return what was graded; if it was starved, with the status "fault", no score, and the reason."""
     if not graded.starved:
         return graded
     return replace(graded, grade=replace(graded.grade, status="fault", score=None, message=TOO_BUSY))

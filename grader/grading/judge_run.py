@@ -103,7 +103,7 @@ class RunJudge:
                 self.unexplained[id] = _why(error)
 
     def _search(self, judged: _Judged, evidence: Mapping[str, Evidence]) -> Generator[Request, None, Repair | None]:
-        """Yield requests that try small changes of an answer; return the change that mends it, if it needs one."""
+        """Yield requests that try small changes of an answer; return the change that makes it right, or None."""
         wrong = judged.wrong()
         if wrong is None or not wrong.needs_repair():
             return None
@@ -128,7 +128,7 @@ class RunJudge:
     def _judge(
         self, exercise: Exercise, evidence: Mapping[str, Evidence], device: str, cells: NotebookCells
     ) -> _Judged:
-        """Judge an exercise, unless that was done with the same evidence."""
+        """Return the verdict on an exercise with its evidence: the one from before, unless other evidence came back since."""
         known = self._judged.get(exercise.id)
         if known is not None and all(map(is_, known.evidence, self._evidence(exercise.id, evidence))):
             return known
@@ -139,7 +139,7 @@ class RunJudge:
     def _keep(
         self, verdict: Verdict, evidence: Mapping[str, Evidence], wrong: Callable[[], WrongAnswer | None]
     ) -> _Judged:
-        """Keep a verdict, and tell it."""
+        """Remember a verdict with its evidence, pass it to `tell`, and return the record."""
         judged = _Judged(verdict=verdict, evidence=self._evidence(verdict.id, evidence), wrong=cache(wrong))
         self._judged[verdict.id] = judged
         if self.tell:
@@ -169,7 +169,7 @@ def _why(error: BaseException) -> str:
 
 
 def say_shortened(notebook: NotebookNode, cells: Collection[str]) -> None:
-    """Add a note to the outputs of each training cell that ran; change the notebook itself."""
+    """Note in the outputs of each of these training cells that ran that it was shortened; change the notebook itself."""
     for cell in notebook.cells:
         if cell.id in cells and cell.execution_count:
             cell.outputs = [*cell.outputs, nbformat.v4.new_output("stream", name="stdout", text=NOTE)]

@@ -71,7 +71,7 @@ def _requests(
 
 
 def _in_shared_forks(cell: str, requests: Iterable[Request]) -> list[Request]:
-    """Give requests the forks that they share, and order them: the next fork ends the one before.
+    """Return requests with the fork that each shares, in the order in which they run; the next fork ends the one before.
 
     A thread that a probe leaves is watched as that probe was. So each probe is watched for no more than the one before it in
     the same fork. Those that nothing watches come first, in a fork of their own: others build on them, and wait less once one

@@ -24,7 +24,7 @@ def stand_ins(lesson: Lesson, notebook: NotebookNode) -> frozenset[str]:
 
 
 def with_stand_ins(lesson: Lesson, notebook: NotebookNode, exercises: Collection[str]) -> NotebookNode:
-    """Copy a notebook, and let stand-ins replace exercises that have one."""
+    """Return a copy of a notebook in which stand-ins replace these exercises; one without a stand-in stays as it is."""
     copy = deepcopy(notebook)
     switched = {carry_on_cell(id) for id in exercises}
     put_in = {answer_cell(id): id for id in exercises if lesson.exercise(id).stand_in}

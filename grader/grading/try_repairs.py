@@ -71,7 +71,7 @@ def _request(key: str, trials: Sequence[PlannedTrial], sources: list[str], defin
 
 
 def _values_of(tried: object, source: int, trial: int) -> Mapping | None:
-    """Return what a changed answer gave on a trial, both by number; None if the sandbox sent no such thing."""
+    """Return what the changed answer number `source` gave on trial number `trial`; None if the sandbox sent no such thing."""
     try:
         values = tried[source][trial]  # type: ignore[index]
     except (TypeError, LookupError):  # the sandbox may have sent anything

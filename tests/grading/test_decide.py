@@ -12,7 +12,7 @@ from grader.grading.decide import (
     better_training,
     decide,
     only_training_failed,
-    that_training_reaches,
+    trained_answers,
     trainings_to_repeat,
 )
 from grader.records import CheckResult, Outcome, Verdict
@@ -133,7 +133,7 @@ def test_a_counter_in_the_cell_of_another_exercise_is_read_too() -> None:
         "1.9": "def pointing_loss(weights, target):\n    return -weights.log().mean()",
     }
     rebuilt = cast("Rebuilt", SimpleNamespace(answers=answers))
-    read = that_training_reaches(LESSON, rebuilt, {"1.9"})
+    read = trained_answers(LESSON, rebuilt, {"1.9"})
     assert answers["1.7"] in read, "it binds a name that it was not asked for, which the training may call"
     assert answers["1.2"] in read
     assert answers["1.5"] not in read
