@@ -53,7 +53,7 @@ def list_zip(path: Path) -> list[Entry]:
 
 
 def _entries(names: Iterable[str], folders: Iterable[str]) -> list[Entry]:
-    """Make entries of the files, and of the folders that hold none."""
+    """Make an entry of each file that is no debris, and one with a problem of each innermost folder without such a file."""
     files = [parts for name in names if not any(map(is_debris, parts := tuple(name.split("/"))))]
     full = {parts[:depth] for parts in files for depth in range(1, len(parts))}
     hollow = [parts for name in folders if (parts := tuple(name.split("/"))) not in full]
@@ -109,7 +109,6 @@ def read_member(file: SubmissionFile) -> bytes:
 def _opened(path: Path, *version: int) -> zipfile.ZipFile:
     """Open a zip, and return the same open zip for its next member: opening reads the whole list of members.
 
-    Args:
-        version: inode, size and time of the file. A changed file has other values, and is opened again.
+    `version` is inode, size and time of the file: a changed file has other values, and is opened again.
     """
     return zipfile.ZipFile(path)

@@ -115,7 +115,7 @@ def own_cell(number: int) -> str:
 
 
 def role(cell: str) -> Role:
-    """Tell what the cell with this id is for."""
+    """Tell what the cell with this id is for; Role.OTHER if the id names no role."""
     if cell == TOOLS_CELL:
         return Role.TOOLS
     kind = cell.partition("-")[0]
@@ -172,7 +172,7 @@ def marked_predictions(source: str) -> set[str]:
 
 
 def without_predictions(source: str) -> str:
-    """Return the source of a prediction with None in place of each value that the author filled in, as students get it."""
+    """Return the source of a prediction as students get it, with None for each value; ValueError if one spans several lines."""
     lines = source.encode().splitlines(keepends=True)  # `ast` counts bytes
     values = (value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Dict) for value in node.values)
     for value in sorted(values, key=lambda one: (one.lineno, one.col_offset), reverse=True):
@@ -200,7 +200,7 @@ def predicted(source: str) -> dict[str, object]:
 
 
 def with_folded_answers(text: str) -> str:
-    """Fold our answers to questions for thought, as the solution notebook shows them."""
+    """Turn each marked answer in a text into a folded <details>, for the solution notebook; ValueError if marks do not pair."""
 
     def fold(match: re.Match) -> str:
         indent, body = match[1], match[2]
@@ -213,12 +213,12 @@ def with_folded_answers(text: str) -> str:
 
 
 def without_answers(text: str) -> str:
-    """Return a text without our answers to its questions, as students get it."""
+    """Return a text without the answers that `with_folded_answers` folded, as students get it."""
     return ANSWER_FOLDED.sub("", text)
 
 
 def thoughts(text: str) -> list[tuple[str, str]]:
-    """Return the questions for thought of a text of the solution notebook, each with our answer."""
+    """Return each question for thought in a text of the solution notebook with our folded answer to it, both in one line."""
     return [(_in_one_line(match["question"]), _in_one_line(match["answer"])) for match in ANSWERED.finditer(text)]
 
 
@@ -249,11 +249,7 @@ def only_draws(cell: NotebookNode) -> bool:
 
 
 def carry_on_source(body: str) -> str:
-    """Return the source of a carry-on cell that is off.
-
-    Args:
-        body: the source that defines what the exercise asks for.
-    """
+    """Return the source of a carry-on cell that is off; `body` is the source that defines what the exercise asks for."""
     inside = "\n".join(f"    {line}" if line else "" for line in body.strip().splitlines())
     return (
         "# Set carry_on to True and run this cell to go on without your own answer. It earns no points here,\n"

@@ -63,7 +63,7 @@ def choose(
 
 
 def _with_fault(file: SubmissionFile, read_assignment: ReadAssignment) -> SubmissionFile:
-    """Add the reason why the machine cannot read a file that would say its assignment."""
+    """Return the record of a file of unknown assignment; with a problem, if the machine cannot read it to find that out."""
     try:
         if not file.problem:
             read_assignment(file)
@@ -102,11 +102,7 @@ class _Chooser:
     def files(
         self, person: Person, groups: dict[str, list[StudentFile]], default: str | None
     ) -> Iterator[SubmissionFile]:
-        """Yield a person's submissions.
-
-        Args:
-            default: the assignment of what may be for any.
-        """
+        """Yield a person's submissions, one for each assignment; `default` is the assignment of what may be for any."""
         named = {assignment: files for assignment, files in groups.items() if assignment}
         if not named:
             named = self._by_cells(groups[""], default)
@@ -154,7 +150,7 @@ class _Chooser:
     def _pick(
         self, person: Person, assignment: str, files: Sequence[StudentFile]
     ) -> tuple[StudentFile, Problem | None, str]:
-        """Return the file that counts, what is wrong with it, and a note."""
+        """Return the file that counts, the problem if there is no notebook or more than one may count, and a note or ""."""
         notebooks = [file for file in files if file.entry.is_notebook]
         if not notebooks:
             return files[0], _no_notebook(assignment, files), ""
@@ -183,7 +179,7 @@ class _Chooser:
 
 
 def renamed(name: str, assignment: str) -> str:
-    """Make the note on a notebook whose name is not the assignment's."""
+    """Return the note that says under which name a notebook was handed in, and as which assignment it is graded."""
     return f"handed in as {shown(name)!r}, graded as {assignment}"
 
 
@@ -206,5 +202,5 @@ def _no_notebook(assignment: str, files: Sequence[StudentFile]) -> Problem:
 
 
 def _places(entries: Sequence[Entry]) -> str:
-    """List where the first of several files lie."""
+    """Return the quoted paths of the first MOST_NAMES files, joined by "and", for a message."""
     return " and ".join(repr(shown("/".join(entry.parts))) for entry in entries[:MOST_NAMES])

@@ -51,7 +51,7 @@ class NoSuchPath(Complaint):
 
 
 def fault(message: str) -> Problem:
-    """Make the problem of which the machine or the operator is to blame."""
+    """Make a problem with the status "fault": the machine or the operator is to blame, and no recorded score changes."""
     return Problem(message, "fault", proven=False)
 
 

@@ -59,7 +59,7 @@ def list_folder(root: Path) -> list[Entry]:
 
 
 def _walk(start: os.DirEntry[str], above: tuple[str, ...]) -> Iterator[Entry]:
-    """Yield the files in a folder, the highest first, or the one file; a folder without files has a problem.
+    """Yield an entry of the file `start`, or of each file below that folder, the highest first; an empty folder has a problem.
 
     Of what lies deep in it, only MOST_FOLDERS are entered, and of each folder not more than MOST_OTHERS files that are
     no notebooks are named: one student's software cannot hold up the class.
@@ -136,11 +136,9 @@ def read_file(file: SubmissionFile) -> bytes:
 
 
 def _refuse_special(status: os.stat_result) -> None:
-    """Refuse a file that is not regular, has a hard link, or is too large.
+    """Raise Unreadable for a file that is not regular, or too large; raise Unavailable for one with a hard link.
 
-    Raises:
-        Unreadable: a student can hand in such a file.
-        Unavailable: a hard link. A copy of the course that was made with links has them, and no student is at fault.
+    A student can hand in the former. A copy of the course that was made with links has the latter, by no student's fault.
     """
     if stat.S_ISLNK(status.st_mode):
         message = "it is a link; links are never followed. Submit the notebook itself."
@@ -157,7 +155,7 @@ def _refuse_special(status: os.stat_result) -> None:
 
 
 def _refused(error: OSError, file: SubmissionFile) -> Unavailable:
-    """Explain why the machine could not read a file. None of these reasons is the student's."""
+    """Return the Unavailable that explains why the machine could not read a file: for no reason of the student's."""
     if error.errno == errno.ENOENT:
         return Unavailable(f"{file.parts[-1]} is missing. Expected is {'/'.join(file.parts)}.")
     if error.errno in (errno.ELOOP, errno.EMLINK, errno.ENOTDIR):

@@ -122,7 +122,7 @@ def _one_notebook(
 
 
 def _mode(path: Path) -> int:
-    """Return the type of the file at a path, without following a link there; raise as `find`."""
+    """Return `st_mode` of a path, of a link its own; raise as `find` for what cannot be read, and for a link to a folder."""
     try:
         mode = os.lstat(path).st_mode
         if stat.S_ISLNK(mode) and stat.S_ISDIR(os.stat(path).st_mode):

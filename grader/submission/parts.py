@@ -71,12 +71,12 @@ def join(cells: Mapping[int, str], names: set[str]) -> Joined:
 
 
 def is_rest(above: str, below: str) -> bool:
-    """Tell whether a cell is only the rest of the one above it: code that is none without what stands before."""
+    """Tell whether a cell is the rest of the one above: it begins with a space, and parses only together with that one."""
     return below[:1].isspace() and not _parses(below) and _parses(f"{above}\n{below}")
 
 
 def _whole_parts(cells: Mapping[int, str]) -> list[_Part]:
-    """Join cells that are no code for themselves with their neighbours, if they are together."""
+    """Join neighbouring cells that do not parse alone and parse together; a cell that no neighbour completes stays alone."""
     parts = [_Part((index,), source) for index, source in cells.items()]
     whole: list[_Part] = []
     search = len(parts) ** 2 * sum(len(part.source) for part in parts) <= MOST_WORK
@@ -113,7 +113,7 @@ def _parses(source: str) -> bool:
 
 
 def _is_scratch(source: str) -> bool:
-    """Tell whether a cell only tries something, or is no code at all: it must not stop the answer."""
+    """Tell whether a cell has only expressions and assertions, or does not parse: in the answer, it could only stop it."""
     statements = parse_statements(without_magics(source))
     return statements is None or all(isinstance(one, (ast.Expr, ast.Assert)) for one in statements)
 

@@ -145,7 +145,7 @@ def people(entries: Sequence[Entry], assignments: Collection[str], inside: int =
 
 
 def prefixes(entries: Sequence[Entry]) -> list[tuple[str, ...]]:
-    """Return the folders in which all submissions lie: (), then each that holds all of the others.
+    """Return the paths of the folders that hold all submissions, from the outside in: () first, then each lone folder in it.
 
     What lies beside such a folder, and is no notebook, is the operator's.
     """
@@ -167,7 +167,7 @@ def _in_folder(entry: Entry, level: int) -> bool:
 
 
 def _layout(entries: Sequence[Entry], assignments: Collection[str], inside: int) -> tuple[Layout, tuple[str, ...]]:
-    """Find the layout, and the folder whose files and folders the people's names are."""
+    """Find the layout, and the path of the folder in which each person's file or folder lies."""
     above = prefixes(entries)
     for prefix in above:
         level = len(prefix)
@@ -210,7 +210,7 @@ def _is_nbgrader(entry: Entry, level: int, assignments: Collection[str], is_insi
 
 
 def _service(part: str, is_file: bool = True) -> re.Match[str] | None:
-    """Match the name of a file or folder that Moodle or Canvas wrote."""
+    """Match the name of a file, or of a folder, that Moodle or Canvas wrote; None for any other name."""
     # Canvas makes no folders, and many a course is called `cs_101_2026_spring`.
     patterns = (MOODLE, ANONYMOUS, CANVAS) if is_file else (MOODLE,)
     return next(filter(None, (pattern.fullmatch(part) for pattern in patterns)), None)

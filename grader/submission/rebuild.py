@@ -108,7 +108,7 @@ def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission) -> Reb
 
 
 def _refuse_much_code(own: Sequence[str]) -> None:
-    """Refuse cells of the student that take minutes to analyse."""
+    """Raise Unreadable if the student's cells are longer than MOST_CODE or MOST_WORDS: analysing them would take minutes."""
     too_long = sum(map(len, own)) > MOST_CODE
     if too_long or sum(1 for source in own for _ in WORD_OR_SIGN.finditer(source)) > MOST_WORDS:
         raise Unreadable(
@@ -230,10 +230,8 @@ def _assemble(
 ) -> tuple[NotebookNode, list[str]]:
     """Copy the released notebook with other sources of some cells, and insert the student's own; return their ids, too.
 
-    The cell of an exercise without an answer keeps only its '# @exercise' line and a comment.
-
-    Args:
-        own: the sources of the student's own cells, by the id of the released cell before them.
+    The cell of an exercise without an answer keeps only its '# @exercise' line and a comment. `own` has the sources of the
+    student's own cells by the id of the released cell before them.
     """
     answered = {answer_cell(exercise.id) for exercise in lesson.exercises}
     rebuilt = deepcopy(master)

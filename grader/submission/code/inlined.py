@@ -11,9 +11,7 @@ def inlined(module: list[ast.stmt]) -> list[ast.stmt]:
     """Return code in which no function names a value that it uses once, for comparing and not for running.
 
     The trees are changed in place. A variable that is set again in the body of a function counts as another one from there on.
-
-    Args:
-        module: live code, short and flat as `is_small` tells.
+    The code must be live, and short and flat as `is_small` tells.
     """
     for node in ast.walk(ast.Module(body=module, type_ignores=[])):
         if isinstance(node, FUNCTIONS):
@@ -23,7 +21,7 @@ def inlined(module: list[ast.stmt]) -> list[ast.stmt]:
 
 
 def _plain_target(statement: ast.AST) -> str:
-    """Return the name that an assignment sets, if that is all it does; else ""."""
+    """Return "a" for an assignment `a = value`, which sets one name and no more; "" for anything else."""
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)]):
             return name

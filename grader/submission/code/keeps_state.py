@@ -126,7 +126,7 @@ def may_remember(
 
 
 def _nests_deeply(tree: ast.AST) -> bool:
-    """Tell whether functions and classes stand in each other, more than MOST_NESTED of them."""
+    """Tell whether more than MOST_NESTED functions and classes stand in each other."""
     todo = [(tree, 0)]
     while todo:
         node, depth = todo.pop()
@@ -177,7 +177,7 @@ def _sets_part_of_self(call: ast.Call) -> bool:
 
 
 def _own_variables(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the names in a function's body that are its parameters, or that it binds itself: such a `cache` is not functools' own."""
+    """Yield the name nodes in a function that are parameters, or that it binds: such a `cache` is not that of functools."""
     if isinstance(node, FUNCTIONS):
         # Its children alone: an annotation or a default may hold a lambda with parameters of its own.
         own = {one.arg for one in ast.iter_child_nodes(node.args) if isinstance(one, ast.arg)}
@@ -193,7 +193,7 @@ def _own_variables(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _holders(body: Sequence[ast.stmt], tuples: frozenset[str] = frozenset()) -> Iterator[str]:
-    """Yield the names that statements bind to what may change: no numbers, texts or sums, and nothing `tuples` make."""
+    """Yield the names that statements bind to what may change: no number, text or sum, and no result of a call of `tuples`."""
     for statement in statements_of(body):
         bound = binding(statement)
         if bound is not None and not isinstance(statement, (ast.comprehension, ast.withitem)):
@@ -202,8 +202,8 @@ def _holders(body: Sequence[ast.stmt], tuples: frozenset[str] = frozenset()) -> 
                 yield from chain(*map(names_in, targets))
 
 
-def _tables(nodes: Sequence[ast.AST]) -> Iterator[str]:
-    """Yield the names of tables that are only looked up: written once as `{"linear": nn.Linear, …}`, and never handed on."""
+def _tables(nodes: Sequence[ast.AST]) -> set[str]:
+    """Return the names of dicts written as `{"linear": nn.Linear, …}` that are used for nothing but to look something up."""
     made = [node for node in nodes if isinstance(node, ast.Assign) and _is_table(node.value)]
     names = {node.targets[0].id for node in made if isinstance(node.targets[0], ast.Name) and len(node.targets) == 1}
     looked_up = {id(value) for node in nodes for value in _looked_up(node)} | {id(node.targets[0]) for node in made}
@@ -212,7 +212,7 @@ def _tables(nodes: Sequence[ast.AST]) -> Iterator[str]:
         for node in nodes
         if isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in looked_up
     }
-    yield from names - used
+    return names - used
 
 
 def _is_table(value: ast.expr) -> bool:
@@ -222,7 +222,7 @@ def _is_table(value: ast.expr) -> bool:
 
 
 def _looked_up(node: ast.AST) -> Iterator[ast.expr]:
-    """Yield the tables that a node only looks something up in."""
+    """Yield the expressions in which a node only looks something up: `a` of `a[i]`, of `x in a`, and of `a.get(…)`."""
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
         yield node.value
     if isinstance(node, ast.Compare) and all(isinstance(one, (ast.In, ast.NotIn)) for one in node.ops):
@@ -232,7 +232,7 @@ def _looked_up(node: ast.AST) -> Iterator[ast.expr]:
 
 
 def _is_fixed(value: ast.expr) -> bool:
-    """Tell whether an expression can hold no state."""
+    """Tell whether an expression has only constants, names, attributes, operators and tuples: its value holds no state."""
     fixed = (ast.Constant, ast.Name, ast.Attribute, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Tuple)
     return all(isinstance(node, (*fixed, ast.expr_context)) for node in ast.walk(value))
 
@@ -244,7 +244,7 @@ def _imports_more(node: ast.AST) -> bool:
 
 
 def _uses_what_is_unknown(tree: ast.AST, known: Collection[str]) -> bool:
-    """Tell whether a function uses an attribute that is not its object's own, and not known to keep nothing."""
+    """Tell whether a function uses an attribute that is neither one of `self` nor in `known`, those that keep nothing."""
     return any(
         isinstance(node, ast.Attribute) and node.attr not in known and not _is_of_self(node)
         for function in ast.walk(tree)
@@ -306,9 +306,7 @@ def _function_remembers(function: FunctionNode, held: frozenset[str]) -> bool:
 def _writes_beyond(node: ast.AST, local: set[str], given: set[str]) -> bool:
     """Tell whether a node changes an object that outlives the call.
 
-    Args:
-        local: the names that the function binds.
-        given: those of its parameters; what hangs on these is there after the call, too.
+    `local` has the names that the function binds, `given` those of its parameters: what hangs on these outlives the call.
     """
     if isinstance(node, ast.AugAssign) and (isinstance(node.target, ast.Attribute) or _is_of_self(node.target)):
         return True

@@ -31,11 +31,7 @@ class Labels:
 
 
 def labels_in(module: list[ast.stmt], wanted: Collection[str]) -> Labels:
-    """Return what stands for the names in a code.
-
-    Args:
-        wanted: the names that the exercise asks to define; they stay.
-    """
+    """Return what stands for the names in a code; those in `wanted`, which the exercise asks to define, stay."""
     tree = ast.Module(body=module, type_ignores=[])
     helpers = {node.name for node in ast.walk(tree) if isinstance(node, DEFINITIONS)} - {*wanted}
     held, on_self = Found(set), Found(set)
@@ -62,7 +58,7 @@ def _joined(what: set[str]) -> str:
 
 
 def _hold_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, held: Found) -> None:
-    """Note what the parameters of a function hold: their places."""
+    """Add to `held` what each parameter of a function holds: "self", "parameter 0" for the first, "parameters" for the rest."""
     args = function.args
     for place, parameter in enumerate((*args.posonlyargs, *args.args, *args.kwonlyargs)):
         held[parameter.arg].add("self" if parameter.arg == "self" else f"parameter {place}")
@@ -71,7 +67,7 @@ def _hold_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lamb
 
 
 def _bindings(node: ast.AST) -> list[tuple[ast.expr, str]]:
-    """Return what a part of code binds, each with the kind of thing that it puts there."""
+    """Return each target that a node binds, with the kind of value that it gets: "softmax", "Add", "each range"."""
     match node:
         case ast.Assign(targets=targets, value=value):
             return [pair for target in targets for pair in _assigned(target, value)]
@@ -94,7 +90,7 @@ def _assigned(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, str]]:
 
 
 def _kind(value: ast.expr) -> str:
-    """Name the operation that makes a value."""
+    """Name the operation that makes a value: "softmax" for `F.softmax(x)`, "Add" for `a + b`, ".shape" for `x.shape`."""
     match value:
         case ast.Call(func=ast.Attribute(attr=name)):
             return name

@@ -54,7 +54,7 @@ OTHERS = frozenset("register data_ptr _version get_fignums fignum_exists rcParam
 
 @cache
 def names_with_a_memory() -> frozenset[str]:
-    """Return the names, whatever they are taken from.
+    """Return the names of all functions, modules and tables of torch and numpy that may keep something between two calls.
 
     Random draws are not among them: what they give at which step, nobody knows who has not set the seed.
     """
@@ -71,7 +71,7 @@ def names_with_a_memory() -> frozenset[str]:
 
 @cache
 def names_without_a_memory() -> frozenset[str]:
-    """Return the names of attributes that code may use which is sampled: those of Python's types, of tensors, layers and optimizers."""
+    """Return the names of attributes that keep nothing between two calls: of Python's types, tensors, layers and optimizers."""
     results = {name for each in vars(torch.return_types).values() for name in getattr(each, "__match_args__", ())}
     layers = {name for layer in vars(nn).values() if isinstance(layer, type) for name in _fields(layer)}
     public = {name for each in KNOWN for name in dir(each) if not name.startswith("_")}

@@ -35,8 +35,7 @@ def live(statements: list[ast.stmt], wanted: Collection[str]) -> list[ast.stmt]:
 def _read(block: Sequence[ast.AST], inside: frozenset[str] = frozenset()) -> Iterator[str]:
     """Yield the names that a block reads, but for those that only the statement that binds them reads.
 
-    Args:
-        inside: the functions and classes around the block: what they read of themselves does not count.
+    `inside` has the functions and classes around the block: what they read of themselves does not count.
     """
     for node in block:
         own = inside.union(_only_binds(node))

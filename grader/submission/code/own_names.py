@@ -26,8 +26,7 @@ def statements_of(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
 def outside_functions(body: Sequence[ast.AST], classes: bool = True) -> Iterator[ast.AST]:
     """Yield the nodes that run with the statements themselves: decorators and defaults, but no function's body.
 
-    Args:
-        classes: false: what stands in classes is left out, too.
+    If `classes` is false, what stands in classes is left out, too.
     """
     left: list[ast.AST] = list(body)
     while left:
@@ -46,7 +45,7 @@ def _before_the_body(node: ast.AST) -> Iterator[ast.AST]:
 
 @cached_by_source
 def made_names(source: str) -> frozenset[str]:
-    """Return the names that code gives to attributes: of functions, classes and their fields, and of what it sets."""
+    """Return the names that code makes for attributes: of functions, classes and fields, and of `x.name = value`."""
     tree = ast.Module(parse_statements(without_magics(source)) or [], [])
     return frozenset(chain.from_iterable(map(_names_made_by, ast.walk(tree))))
 
@@ -128,7 +127,7 @@ def _is_from_outside(value: ast.AST, local: set[str], given: set[str]) -> bool:
 
 
 def _hangs_on(value: ast.AST) -> bool:
-    """Tell whether an expression is an attribute that may be kept, or an item of one; a size or a type is none."""
+    """Tell whether an expression reads attributes, as `self.calls[0]`, and none in PLAIN: a size or a type holds nothing."""
     attributes = [node.attr for node in ast.walk(value) if isinstance(node, ast.Attribute)]
     return bool(attributes) and not PLAIN & set(attributes)
 

@@ -13,21 +13,21 @@ Unit = tuple[frozenset[str], frozenset[str]]  # the names that some statements r
 
 
 def told_names(given: Iterable[str], own: Sequence[str], first: Collection[str]) -> set[str]:
-    """Return the names that tell it: those in `first`, what is computed from them, and all that nobody is seen to bind.
+    """Return the names whose values may tell it: those in `first`, what is computed from them, and all that no cell binds.
 
     Args:
         given: the course's cells, but for those that train.
         own: the student's cells.
         first: the parameters of the notebook, and what the cells bind that train.
     """
-    lent, made = [unit for source in given for unit in _statements(source)], list(map(_cell, own))
+    lent, made = [unit for source in given for unit in _units_of_given(source)], list(map(_unit_of_own, own))
     bound = {name for _, binds in (*lent, *made) for name in binds} | set(dir(builtins))
     read = {name for source in own for name in _names_read(source)}
     return spread((*lent, *made), {*first, *HISTORY, *(read - bound)})
 
 
 def spread(units: Iterable[Unit], names: Collection[str]) -> set[str]:
-    """Add the names that are bound where a name among them is read, and so on."""
+    """Return `names` and all names bound by units that read one of these, or one that such units bind, and so on."""
     reading: dict[str, list[Unit]] = {}
     for unit in units:
         for name in unit[0]:
@@ -46,14 +46,14 @@ def names_in(node: ast.AST) -> frozenset[str]:
 
 
 @cached_by_source
-def _statements(source: str) -> Sequence[Unit]:
-    """Return what each statement of a given cell reads, in its functions, too, and binds."""
+def _units_of_given(source: str) -> Sequence[Unit]:
+    """Return what each statement of a given cell reads, in its functions, too, and binds; () for a cell longer than LONG."""
     body = () if len(source) > LONG else parse_statements(without_magics(source)) or ()
     return [(free_names(ast.unparse(one)), frozenset(_bound([one]))) for one in body]
 
 
 @cached_by_source
-def _cell(source: str) -> Unit:
+def _unit_of_own(source: str) -> Unit:
     """Return what a student's cell reads while it runs, its functions left out, and binds.
 
     All of it is bound where one statement reads: that one may stop the cell, or choose what is defined.
@@ -71,7 +71,7 @@ def _cell(source: str) -> Unit:
 
 @cached_by_source
 def _names_read(source: str) -> frozenset[str]:
-    return free_names(source) | _cell(source)[0]
+    return free_names(source) | _unit_of_own(source)[0]
 
 
 def _bound(body: Sequence[ast.stmt]) -> Iterator[str]:

@@ -24,7 +24,7 @@ def traits(right: ast.AST, wrong: ast.AST) -> Traits:
 def shows(code: str, wanted: Traits) -> bool:
     """Tell whether code has something of what a wrong answer adds, or lacks something of what it leaves out.
 
-    Code that is not known, "", shows all.
+    Code "", which is not known, shows all, and all code shows traits that are empty; what does not parse shows none.
     """
     try:
         own = _made_of(ast.parse(code))

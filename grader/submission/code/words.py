@@ -36,7 +36,7 @@ def words(
 
 
 def variables(definition: ast.AST) -> frozenset[str]:
-    """Return the names that a definition binds inside: its arguments, and what it assigns."""
+    """Return the names that code binds: all arguments, and all variables that it assigns, at any depth."""
     stored = {n.id for n in ast.walk(definition) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     return frozenset(stored | {n.arg for n in ast.walk(definition) if isinstance(n, ast.arg)})
 
