@@ -91,25 +91,20 @@ def available() -> bool:
 def _settings(limits: Limits) -> dict[Path, dict[str, str]]:
     """Map each hierarchy to the settings of a new group in it: file name → text to write into that file."""
     memory, processes = str(limits.memory_bytes), str(limits.processes + 16)
-    settings: dict[Path, dict[str, str]] = {}
-    for hierarchy, controllers in _hierarchies().items():
-        if controllers == "memory":
-            settings[hierarchy] = {"memory.limit_in_bytes": memory, "memory.memsw.limit_in_bytes": memory}
-        elif controllers == "pids":
-            settings[hierarchy] = {"pids.max": processes}
-        elif controllers == "cpu":
-            settings[hierarchy] = {}  # all processes of a group together have the weight of one
-        else:
-            settings[hierarchy] = {"memory.max": memory, "memory.swap.max": "0", "pids.max": processes}
-    return settings
+    settings = {
+        "memory": {"memory.limit_in_bytes": memory, "memory.memsw.limit_in_bytes": memory},
+        "pids": {"pids.max": processes},
+        "cpu": {},  # all processes of a group together have the weight of one
+        "both": {"memory.max": memory, "memory.swap.max": "0", "pids.max": processes},
+    }
+    return {hierarchy: settings[controllers] for hierarchy, controllers in _hierarchies().items()}
 
 
 @cache
 def _hierarchies() -> dict[Path, str]:
-    """Find the folders in which this process can make groups.
+    """Find the folders in which this process can make groups; {} if there are none.
 
-    Returns:
-        Folder → the controllers that its groups have: "both" (cgroup v2), "memory", "pids" or "cpu" (cgroup v1).
+    Each maps to the controllers that its groups have: "both" (cgroup v2), "memory", "pids" or "cpu" (cgroup v1).
     """
     hierarchies: dict[Path, str] = {}
     try:
@@ -154,9 +149,6 @@ def prepare_delegated(own: Path) -> Path:
 
 
 def _own_group(mount_point: str, path: str) -> Path:
-    """Return the folder of this process's own cgroup v1 group.
-
-    In a container that folder may not exist; the mount point then takes its place.
-    """
+    """Return the folder of this process's own cgroup v1 group; the mount point, where a container has no such folder."""
     own = Path(mount_point + path)
     return own if own.is_dir() else Path(mount_point)

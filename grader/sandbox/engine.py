@@ -41,15 +41,6 @@ class TimeoutPolicy:
     seconds: float = 3.0
 
 
-def nobody_waits(cells: Mapping[str, CellResult], evidence: Mapping[str, Evidence]) -> None:
-    """Do nothing with what came back so far."""
-
-
-def nothing_more(cells: Mapping[str, CellResult], evidence: Mapping[str, Evidence]) -> Iterable[Request]:
-    """Ask for no further probes."""
-    return ()
-
-
 @dataclass(frozen=True, kw_only=True)
 class RunPlan:
     """One run of a notebook: what is executed, with which limits, and which probes run after which cell."""
@@ -69,10 +60,10 @@ class RunPlan:
     # Cell id → whose code it is; a cell without an entry is the student's own.
     origins: Mapping[str, Origin] = field(default_factory=dict)
     # Called after the probes of each exercise, with what came back so far: cells by id, evidence by key.
-    arrived: Callable[[Mapping[str, CellResult], Mapping[str, Evidence]], None] = nobody_waits
+    arrived: Callable[[Mapping[str, CellResult], Mapping[str, Evidence]], None] = lambda cells, evidence: None
     # Called after the last cell with what came back so far: cells by id, evidence by key. Yields further probes; the
     # evidence of each is there when the next one is asked for.
-    follow_up: Callable[[Mapping[str, CellResult], Mapping[str, Evidence]], Iterable[Request]] = nothing_more
+    follow_up: Callable[[Mapping[str, CellResult], Mapping[str, Evidence]], Iterable[Request]] = lambda *_: ()
 
     @property
     def seed(self) -> int:

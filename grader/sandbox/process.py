@@ -4,7 +4,6 @@ import json
 import os
 import select
 import socket
-import struct
 import subprocess
 import sys
 import tempfile
@@ -16,12 +15,11 @@ from typing import Any
 from grader.records import Limits
 from grader.sandbox import cgroup, scratch
 from grader.sandbox.errors import IsolationError
-from grader.sandbox.guest import frames, linux
+from grader.sandbox.guest import frames
 from grader.sandbox.sandbox_description import GUEST, HOME, describe_sandbox
 from grader.sandbox.seccomp import compile_filter
 from grader.sandbox.users import shared_user
 
-USER = struct.Struct("!I")  # as guest/server.py reads it
 START_SECONDS = 120.0  # until everything is imported, on a slow and busy machine
 
 
@@ -135,26 +133,6 @@ class SharedServer:
     def close(self) -> None:
         """Close this copy of the control socket; the server keeps running."""
         self.control.close()
-
-
-def connect(server: ServerProcess | SharedServer, user: int) -> socket.socket:
-    """Send the server one end of a new socket pair, for a child that it forks; return the other end.
-
-    Args:
-        user: the number of the child's user; 0: the server's own.
-
-    Raises:
-        OSError: the server has ended.
-    """
-    linux.allow_many_descriptors()
-    own_end, child_end = socket.socketpair()
-    with child_end:
-        try:
-            socket.send_fds(server.control, [USER.pack(user)], [child_end.fileno()])
-        except OSError:
-            own_end.close()
-            raise
-    return own_end
 
 
 def try_tier(tier: str) -> str:

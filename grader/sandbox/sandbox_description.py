@@ -25,27 +25,14 @@ INSTALLED = ("*-packages", "python*/*-packages", "lib*/python*/*-packages", "loc
 TELLING = ("__init__.py", "pyproject.toml", "RECORD", "nbgrader_config.py")
 
 # Parts of the system that programs and libraries need.
-SYSTEM = (
-    "/usr/bin",
-    "/usr/sbin",
-    "/usr/lib",
-    "/usr/lib32",
-    "/usr/lib64",
-    "/usr/libexec",
-    "/usr/share/zoneinfo",
-    "/usr/share/fonts",
-    "/usr/share/fontconfig",
-    "/usr/share/terminfo",
-    "/usr/share/locale",
-    "/usr/share/ca-certificates",
-    "/etc/alternatives",
-    "/etc/fonts",
-    "/etc/ld.so.cache",
-    "/etc/ld.so.conf",
-    "/etc/ld.so.conf.d",
-    "/etc/localtime",
-    "/etc/mime.types",
-    "/etc/ssl/openssl.cnf",
+SYSTEM = tuple(
+    """
+    /usr/bin /usr/sbin /usr/lib /usr/lib32 /usr/lib64 /usr/libexec
+    /usr/share/zoneinfo /usr/share/fonts /usr/share/fontconfig /usr/share/terminfo /usr/share/locale
+    /usr/share/ca-certificates
+    /etc/alternatives /etc/fonts /etc/ld.so.cache /etc/ld.so.conf /etc/ld.so.conf.d /etc/localtime /etc/mime.types
+    /etc/ssl/openssl.cnf
+    """.split()
 )
 # Folders of the root that are links into /usr on most systems, and stay links in the sandbox.
 TOP = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
@@ -100,8 +87,7 @@ def describe_sandbox(tier: str, device: str, home: str) -> tuple[dict, dict]:
 def _python() -> tuple[str, list[str]]:
     """Return the path of this Python, and every folder that it needs.
 
-    Raises:
-        IsolationError: Python is installed directly in /, in the home folder or in its parent folder.
+    Raise an IsolationError if Python is installed directly in /, in the home folder or in its parent folder.
     """
     python = os.path.abspath(sys.executable)
     folders = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}
@@ -136,13 +122,11 @@ def _outermost(paths: list[str]) -> list[str]:
 
 
 def _ours(binds: Mapping[str, str]) -> frozenset[str]:
-    """Find this project's own packages and files, and the course's: no submission may read them.
+    """Find the real paths of this project's own packages and files, and the course's: no submission may read them.
 
     They lie in the repository or among the installed packages, depending on how the project was installed. Python may
-    see more than one copy: that of this environment, and another one of the Python from which it was made.
-
-    Args:
-        binds: path in the sandbox → where it really lies.
+    see more than one copy: that of this environment, and another one of the Python from which it was made. `binds` maps
+    each path that is visible in the sandbox to where it really lies.
     """
     candidates: set[str] = set()
     for name in OUR_PACKAGES:
@@ -161,7 +145,7 @@ def _ours(binds: Mapping[str, str]) -> frozenset[str]:
 
 
 def _masks(binds: Mapping[str, str], ours: Collection[str]) -> list[str]:
-    """Return what boot.py hides below what is visible, as paths in the sandbox."""
+    """Return the paths in the sandbox below `binds` that boot.py hides: those where `ours` lie, unless `binds` needs them."""
     inside = {
         path + own.removeprefix(real) for path, real in binds.items() for own in ours if own.startswith(real + "/")
     }
@@ -174,9 +158,8 @@ def _masks(binds: Mapping[str, str], ours: Collection[str]) -> list[str]:
 def _around(paths: Iterable[str], ours: Collection[str]) -> tuple[list[str], list[str]]:
     """Return what Landlock may open without opening what is ours: it allows all that lies below a path, or nothing.
 
-    Returns:
-        The outermost paths in which nothing of ours lies, and the folders on the way to ours: these may be listed, names
-        alone, because Python lists a folder to find a module in it.
+    That is the outermost paths in which nothing of ours lies; and the folders on the way to ours, which may be listed,
+    names alone, because Python lists a folder to find a module in it.
     """
     readable: list[str] = []
     listable: list[str] = []
@@ -208,8 +191,7 @@ def _telling_files(ours: Iterable[str]) -> list[str]:
 
 def _etc() -> dict[str, str]:
     """Return the text files that boot.py creates in the sandbox's /etc: path → content."""
-    uid = UNPRIVILEGED if os.getuid() == 0 else os.getuid()
-    gid = UNPRIVILEGED if os.getuid() == 0 else os.getgid()
+    uid, gid = (UNPRIVILEGED, UNPRIVILEGED) if os.getuid() == 0 else (os.getuid(), os.getgid())
     return {
         "/etc/passwd": f"student:x:{uid}:{gid}:student:{HOME}:/bin/sh\n",
         "/etc/group": f"student:x:{gid}:\n",

@@ -51,6 +51,8 @@ OWN_PROCESS = {
     "setpriority": {0: 0, 1: 0},
     "ioprio_set": {0: 1, 1: 0},
 }
+# The flags of clone(2) that make a namespace, each alone.
+NAMESPACE_FLAGS = [1 << bit for bit in range(32) if linux.CLONE_NAMESPACES & 1 << bit]
 # Socket options that make buffers larger than usual: the kernel's memory, which only control groups count. Without
 # effect rather than refused, as the kernel itself does with sizes that are too large.
 BUFFER_SIZES = (socket.SO_SNDBUF, socket.SO_RCVBUF, 32, 33)  # the last two: SO_SNDBUFFORCE, SO_RCVBUFFORCE
@@ -65,7 +67,7 @@ class MissingLibrary(Exception):
 
 @cache
 def compile_filter(tier: str, device: str = "cpu") -> bytes:
-    """Compile the filter of a tier, for grading on a device, into a BPF program; empty for tier none.
+    """Compile the filter of a tier, for grading on a device, into a BPF program; b"" for tier none.
 
     Raises:
         MissingLibrary: pyseccomp or libseccomp is not installed.
@@ -86,7 +88,7 @@ def compile_filter(tier: str, device: str = "cpu") -> bytes:
             rules.add_rule(refuse, NUMBERS.get(name, name))
     # clone3 passes its flags by pointer, which a filter cannot read; libc falls back to clone when it gets ENOSYS.
     rules.add_rule(seccomp.ERRNO(errno.ENOSYS), "clone3")
-    for flag in _namespace_flags():
+    for flag in NAMESPACE_FLAGS:
         rules.add_rule(refuse, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, flag, flag))
     for request in (TIOCSTI, TIOCLINUX):
         rules.add_rule(refuse, "ioctl", seccomp.Arg(1, seccomp.MASKED_EQ, 0xFFFF_FFFF, request))
@@ -123,16 +125,3 @@ def _refusing_later_calls() -> bytes:
     """Return the program's first instructions: calls above NEWEST do not exist."""
     instructions = ((LOAD_NUMBER, 0, 0, 0), (IF_ABOVE, 0, 1, NEWEST), (RETURN, 0, 0, RETURN_ERRNO | errno.ENOSYS))
     return b"".join(struct.pack("=HBBI", *one) for one in instructions)
-
-
-def _namespace_flags() -> list[int]:
-    """Return the flags of clone(2) that make a namespace."""
-    return [
-        linux.CLONE_NEWNS,
-        linux.CLONE_NEWCGROUP,
-        linux.CLONE_NEWUTS,
-        linux.CLONE_NEWIPC,
-        linux.CLONE_NEWUSER,
-        linux.CLONE_NEWPID,
-        linux.CLONE_NEWNET,
-    ]

@@ -1,6 +1,7 @@
 """A fork server: makes sandboxes, and starts its process again when that has died."""
 
 import socket
+import struct
 import time
 from contextlib import suppress
 from typing import Any, Self
@@ -8,9 +9,12 @@ from typing import Any, Self
 from grader.records import Limits, Status
 from grader.sandbox.connection import GPU_START_SECONDS, Sandbox
 from grader.sandbox.errors import IsolationError
+from grader.sandbox.guest import linux
 from grader.sandbox.guest.library_internals import defer_compiler
-from grader.sandbox.process import ServerProcess, SharedServer, connect
+from grader.sandbox.process import ServerProcess, SharedServer
 from grader.sandbox.tiers import resolve_tier
+
+USER = struct.Struct("!I")  # as guest/server.py reads it
 
 
 class Server:
@@ -92,8 +96,20 @@ class Server:
         return False
 
     def connect(self, user: int) -> socket.socket:
-        """Let the process fork a child of this user, and return the connection to it."""
-        return connect(self._process, user)
+        """Let the process fork a child of this user, 0 for its own; return a socket of which the child has the other end.
+
+        Raises:
+            OSError: the process has ended.
+        """
+        linux.allow_many_descriptors()
+        own_end, child_end = socket.socketpair()
+        with child_end:
+            try:
+                socket.send_fds(self._process.control, [USER.pack(user)], [child_end.fileno()])
+            except OSError:
+                own_end.close()
+                raise
+        return own_end
 
     def close(self) -> None:
         """End the process, unless another process started it; a second call does nothing."""

@@ -1,8 +1,7 @@
 """Converts trees of tensors and JSON values to bytes and back, in the trusted process outside the sandbox.
 
 Incoming bytes are not trusted: sizes are checked before anything is parsed, nothing is unpickled, and every
-defect is an EvidenceError whose message the student can read. execution/guest/values.py does the same inside
-the sandbox.
+defect is an EvidenceError whose message the student can read. guest/values.py does the same inside the sandbox.
 """
 
 import json
@@ -15,20 +14,9 @@ from safetensors import numpy as packed_by_numpy
 from safetensors import torch as packed_by_torch
 
 from grader.records import Value
+from grader.sandbox.guest.values import DTYPES
 from grader.sandbox.text import plain
 
-DTYPES = {
-    "F64": torch.float64,
-    "F32": torch.float32,
-    "F16": torch.float16,
-    "BF16": torch.bfloat16,
-    "I64": torch.int64,
-    "I32": torch.int32,
-    "I16": torch.int16,
-    "I8": torch.int8,
-    "U8": torch.uint8,
-    "BOOL": torch.bool,
-}
 MOST_JSON = 1 << 20  # bytes of the tree without its tensors
 MOST_DEPTH = 40
 MOST_TENSORS = 4096
@@ -121,8 +109,6 @@ def decode(tree: Any, blob: memoryview | bytes) -> Value:
             raise EvidenceError("lists or dicts that are nested too deep came back")
         if isinstance(node, str):
             return plain(node, MOST_JSON)
-        if isinstance(node, float) and not math.isfinite(node):
-            return node
         if node is None or isinstance(node, (bool, float)):
             return node
         if isinstance(node, int):
@@ -145,7 +131,7 @@ def decode(tree: Any, blob: memoryview | bytes) -> Value:
 
 
 def _tensors(blob: memoryview | bytes) -> dict[str, torch.Tensor]:
-    """Read the safetensors format without the library: check every size, and copy the data only once."""
+    """Read tensors in the safetensors format by name, without the library: check every size, and copy the data only once."""
     blob = memoryview(blob)
     if not blob:
         return {}

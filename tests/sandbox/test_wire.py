@@ -43,7 +43,7 @@ def test_what_comes_out_is_what_arrives():
     assert same(decode(json.loads(json.dumps(tree)), blob), VALUES)
 
 
-@pytest.mark.parametrize("dtype", list(guest.DTYPES))
+@pytest.mark.parametrize("dtype", list(guest.DTYPES.values()))
 def test_every_dtype_goes_both_ways(dtype):
     tensor = torch.tensor([0, 1, 1]).to(dtype)
     assert same(decode(*guest.encode(tensor, 1000)), tensor)

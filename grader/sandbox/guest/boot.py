@@ -71,8 +71,8 @@ def _build_root(config: dict) -> None:
     os.chdir("/")
     linux.mount("tmpfs", "/new", "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "mode=755")
     for path, source in config["binds"].items():
-        _bind_if_present(source, path)
-    _bind_if_present(config["guest_source"], config["guest"])
+        _show_if_present(source, path)
+    _show_if_present(config["guest_source"], config["guest"])
     for path in config["masks"]:
         _mask(path)
     for path, target in config["links"].items():
@@ -97,8 +97,8 @@ def _build_root(config: dict) -> None:
     linux.protect("/", linux.MS_RDONLY | linux.MS_NOSUID, below=False)
 
 
-def _bind_if_present(source: str, target: str) -> None:
-    """Make a folder or file of the machine visible in the new root, read-only."""
+def _show_if_present(source: str, target: str, *, device: bool = False) -> None:
+    """Make a folder or file of the machine visible in the new root: read-only, or as a device that can be written."""
     source, target = "/old" + source, "/new" + target
     if os.path.isdir(source):
         os.makedirs(target, exist_ok=True)
@@ -107,11 +107,11 @@ def _bind_if_present(source: str, target: str) -> None:
         open(target, "a").close()
     else:
         return
-    linux.bind(source, target)
+    linux.bind(source, target, read_only=not device, devices=device)
 
 
 def _mask(path: str) -> None:
-    """Mount something empty over a folder or file that became visible together with its parent."""
+    """Mount an empty folder, or /dev/null, over a folder or file that became visible together with its parent."""
     target = "/new" + path
     if os.path.isdir(target):
         linux.mount("tmpfs", target, "tmpfs", linux.MS_RDONLY | linux.MS_NOSUID | linux.MS_NODEV, "mode=755")
@@ -120,16 +120,10 @@ def _mask(path: str) -> None:
 
 
 def _build_devices(devices: list[str]) -> None:
-    """Bind the device nodes into the new root; each child mounts the devpts with its terminals itself."""
+    """Make the device nodes visible in the new root; each child mounts the devpts with its terminals itself."""
     os.makedirs("/new/dev/pts", exist_ok=True)
     for path in devices:
-        if os.path.exists("/old" + path):
-            os.makedirs(os.path.dirname("/new" + path), exist_ok=True)
-            if os.path.isdir("/old" + path):
-                os.makedirs("/new" + path, exist_ok=True)
-            else:
-                open("/new" + path, "a").close()
-            linux.bind("/old" + path, "/new" + path, read_only=False, devices=True)
+        _show_if_present(path, path, device=True)
     os.symlink("pts/ptmx", "/new/dev/ptmx")
     os.symlink("/proc/self/fd", "/new/dev/fd")
     for number, name in enumerate(("stdin", "stdout", "stderr")):

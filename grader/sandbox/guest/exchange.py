@@ -42,10 +42,7 @@ def channel_pair() -> tuple[socket.socket, socket.socket]:
 
 
 def receive_greeting(channel: socket.socket) -> InterpreterProcess | None:
-    """Receive the first byte of an interpreter, to which the kernel attaches the interpreter's process id.
-
-    Return None if no byte arrives or the process has ended.
-    """
+    """Receive the first byte of an interpreter, to which the kernel attaches its process id; None if it has ended."""
     data, ancillary, _, _ = channel.recvmsg(1, socket.CMSG_SPACE(CREDENTIALS.size))
     for level, kind, value in ancillary:
         if data and level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS:
@@ -55,16 +52,6 @@ def receive_greeting(channel: socket.socket) -> InterpreterProcess | None:
             except OSError:
                 return None
     return None
-
-
-def send_part(channel: socket.socket, data: memoryview) -> memoryview:
-    """Send as much as the channel takes without waiting; return the rest, empty if the process has ended."""
-    try:
-        return data[channel.send(data[: 1 << 20]) :]
-    except BlockingIOError:
-        return data
-    except OSError:
-        return memoryview(b"")  # the caller learns from the process's pidfd that it has ended
 
 
 @dataclass(frozen=True)
@@ -102,7 +89,7 @@ class Exchange:
         return replace(answer, waited=waiting.seconds())
 
     def _run(self, seconds: float, waiting: Waiting, request: bytes | memoryview, blob: bytes | memoryview) -> Answer:
-        """Do what `run` does, but for the time that the process waited."""
+        """Send the request and return how it ended; `waiting` measures how much later the deadline is."""
         self._deadline, counted, next_look = time.monotonic() + seconds, 0.0, 0.0
         self._outgoing = memoryview(frames.pack(request, blob))
         self._channel.setblocking(False)
@@ -130,16 +117,20 @@ class Exchange:
                 return Answer("died")
 
     def _send(self) -> None:
-        """Send the next part of the request to the interpreter."""
-        self._outgoing = send_part(self._channel, self._outgoing)
+        """Send as much of the request as the channel takes without waiting; drop the rest if the process has ended."""
+        try:
+            self._outgoing = self._outgoing[self._channel.send(self._outgoing[: 1 << 20]) :]
+        except BlockingIOError:
+            return
+        except OSError:
+            self._outgoing = memoryview(b"")  # `_run` learns from the process's pidfd that it has ended
         if not self._outgoing:
             self._poll.modify(self._channel, select.POLLIN)
 
     def _receive(self, ended: bool) -> Answer | None:
         """Read once from the channel; return an Answer if the exchange is over, else None.
 
-        Args:
-            ended: the process had ended before this call.
+        If nothing comes, and the process had `ended` before this call, the exchange is over.
         """
         try:
             data = self._channel.recv(min(self._inbox.missing, 1 << 20))

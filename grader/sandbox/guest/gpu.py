@@ -16,7 +16,7 @@ import torch
 
 
 def prepare(memory_bytes: int) -> None:
-    """In a new interpreter: limit the GPU memory that it may allocate, and make its results repeatable.
+    """In a new interpreter, limit the GPU memory that PyTorch may allocate, and let it compute exactly and repeatably.
 
     PyTorch's allocator enforces the limit and raises an OutOfMemoryError in the cell. The limit does not
     include the driver's own few hundred megabytes per process, and a student can remove it on purpose.

@@ -23,11 +23,9 @@ class GraderConnection:
     """Receives orders and sends replies; ends the sandbox when the trusted side closes the connection."""
 
     def __init__(self, connection: socket.socket, max_raw: int, end: Callable[[], NoReturn]) -> None:
-        """Use an open connection, and make the pipe for raw output.
+        """Use an open connection, and make the pipe for raw output, of which one reply contains at most `max_raw` bytes.
 
-        Args:
-            max_raw: bytes of raw output that one reply may contain.
-            end: ends the sandbox and this process.
+        `end` ends the sandbox and this process.
         """
         self._connection, self._max_raw, self._end = connection, max_raw, end
         self.raw_read, self.raw_write = os.pipe2(os.O_CLOEXEC)
@@ -44,12 +42,12 @@ class GraderConnection:
             if select.select([self.fileno(), self.raw_read], [], [], 1.0)[0]:
                 self.attend()
                 if select.select([self._connection], [], [], 0)[0]:
-                    return self.receive()
+                    return self._receive()
             self.attend()
             while_idle()
 
-    def receive(self) -> tuple[bytes, memoryview]:
-        """Receive a frame that has begun to arrive; end the sandbox if that fails."""
+    def _receive(self) -> tuple[bytes, memoryview]:
+        """Receive the order that has begun to arrive, as header and body; end the sandbox if that fails."""
         try:
             return frames.receive(
                 self._connection,
@@ -61,10 +59,14 @@ class GraderConnection:
             self._end()
 
     def reply(self, outcome: str, head: bytes = b"", body: bytes | memoryview = b"", *, waited: float = 0.0) -> None:
-        """Answer an order, and include the raw output since the last call of `discard_raw`."""
+        """Answer an order, with the raw output since the last call of `discard_raw`; end the sandbox if that fails."""
         self._collect_raw()
         header = {"outcome": outcome, "raw": len(self._raw), "head": len(head), "waited": waited}
-        self._send(header, b"".join((self._raw, head, body)))
+        try:
+            parts, deadline = b"".join((self._raw, head, body)), time.monotonic() + ORDER_SECONDS
+            frames.send(self._connection, json.dumps(header).encode(), parts, deadline=deadline)
+        except frames.FrameError:
+            self._end()
 
     def discard_raw(self) -> None:
         """Forget the raw output of earlier orders."""
@@ -96,11 +98,3 @@ class GraderConnection:
                 return
             space = self._max_raw - len(self._raw)
             self._raw += data[: max(space, 0)]
-
-    def _send(self, header: dict, body: bytes) -> None:
-        """Send a frame to the trusted side; end the sandbox if that fails."""
-        try:
-            deadline = time.monotonic() + ORDER_SECONDS
-            frames.send(self._connection, json.dumps(header).encode(), body, deadline=deadline)
-        except frames.FrameError:
-            self._end()

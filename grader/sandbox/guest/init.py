@@ -45,11 +45,7 @@ class Init:
     def __init__(
         self, connection: socket.socket, confinement: Confinement, home: str, limits: dict, shell: Shell, keep: set[int]
     ) -> None:
-        """Start nothing yet.
-
-        Args:
-            keep: file descriptors of the fork server that the interpreter keeps open.
-        """
+        """Start nothing yet; `keep` are the file descriptors of the fork server that the interpreter will keep open."""
         self._confinement, self._home, self._limits = confinement, home, limits
         self._shell, self._keep = shell, keep
         self._grader = GraderConnection(connection, limits["cell_output_bytes"], self._end)
@@ -86,7 +82,7 @@ class Init:
         if active is None or process is None:
             return self._give_up("lost")
         in_place = process.pid == active.pid  # an interpreter that has used CUDA runs every cell in place
-        answer = self._exchange(process, seconds, request, b"")
+        answer = Exchange(process, self._grader, self._meter, self._limits).run(seconds, request, b"")
         if answer.outcome == "answer":
             if not in_place:
                 kill(active.pidfd)
@@ -109,7 +105,7 @@ class Init:
             if process is None:
                 return self._give_up("lost")
             self._prober = prober = Prober(group, process, before)
-        answer = self._exchange(prober.process, seconds, request, blob)
+        answer = Exchange(prober.process, self._grader, self._meter, self._limits).run(seconds, request, blob)
         if answer.outcome == "answer":
             return answer
         self._prober = None
@@ -125,22 +121,12 @@ class Init:
         if not self._is_active(prober.process):
             self._kill_all_but(prober.before)
 
-    def _exchange(
-        self, process: InterpreterProcess, seconds: float, request: memoryview, blob: bytes | memoryview
-    ) -> Answer:
-        """Send one request to a process and wait for the answer."""
-        return Exchange(process, self._grader, self._meter, self._limits).run(seconds, request, blob)
-
     def _return_to_checkpoint(self, answer: Answer, before: set[int], in_place: bool) -> Answer:
-        """Kill what a failed cell or probe started, and return its answer; without a checkpoint kill all, and return "lost".
+        """Kill what a failed cell or probe started, and return its `answer`; if no checkpoint answers, kill all: "… lost".
 
-        After an excess of memory or scratch, kill all other processes too, because earlier cells may have
-        started those that take too much.
-
-        Args:
-            answer: how the cell or probe ended.
-            before: the sandbox's processes before it started.
-            in_place: it ran in the active interpreter itself, so there is no checkpoint.
+        After an excess of memory or scratch, kill all other processes too, because earlier cells may have started those
+        that take too much. `before` are the sandbox's processes before the cell or probe; if that ran `in_place`, in the
+        active interpreter itself, there is no checkpoint.
         """
         keep = {self._active.pid} if answer.outcome in ("memory", "scratch") and self._active is not None else before
         if in_place or not self._kill_all_but(keep) or not self._checkpoint_answers():
@@ -148,9 +134,9 @@ class Init:
         return answer
 
     def _give_up(self, outcome: str, waited: float = 0.0) -> Answer:
-        """Kill all processes of the sandbox but this one, and return an Answer with this outcome and waiting time.
+        """Kill all processes of the sandbox but this one; return an Answer with this outcome and waiting time.
 
-        There is no checkpoint left; the trusted side must start a new sandbox.
+        No checkpoint is left: the trusted side must start a new sandbox.
         """
         self._kill_all_but(set())
         if self._active is not None:
@@ -224,7 +210,7 @@ class Init:
         return process is not None
 
     def _send_channel(self, process: InterpreterProcess, order: str, seconds: float) -> socket.socket | None:
-        """Send an order with one end of a new channel; return the other end, None if the process has ended."""
+        """Send an order with one end of a new channel; return the other end, None if that fails within so many seconds."""
         init_end, interpreter_end = channel_pair()
         try:
             process.channel.settimeout(seconds)
@@ -237,7 +223,7 @@ class Init:
         return init_end
 
     def _wait_for_greeting(self, channel: socket.socket, seconds: float) -> InterpreterProcess | None:
-        """Return the process that greets over a new channel; None if none does."""
+        """Return the process that greets over a new channel; close the channel and return None if none does in time."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             self._grader.attend()

@@ -64,7 +64,7 @@ def serve(control: socket.socket, shell: Shell, limits: dict) -> None:
 
 
 def _receive(channel: socket.socket) -> tuple[dict, memoryview]:
-    """Receive the cell or the probe that follows an order, and its tensors."""
+    """Receive the cell or the probe that follows an order, and the bytes of its tensors."""
     header, blob = frames.receive(channel, most_header=64 << 20, most_body=1 << 30)
     return json.loads(header), blob
 
@@ -119,11 +119,7 @@ def _fork_cleanly(shell: Shell) -> int:
 
 
 def _end_thread_pools() -> bool:
-    """End OpenMP's idle threads: a fork does not have them, but its next parallel loop would wait for them.
-
-    Returns:
-        Whether all of them have ended.
-    """
+    """End OpenMP's idle threads, for which a fork's next parallel loop would wait in vain; tell whether all have ended."""
     with open("/proc/self/maps") as file:
         libraries = {line.split()[-1] for line in file if "omp" in line.rpartition("/")[2] and ".so" in line}
     ended = True

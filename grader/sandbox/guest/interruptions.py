@@ -36,7 +36,7 @@ def forget_callbacks() -> None:
 
 
 def install(refuses: Callable[[], bool]) -> None:
-    """Ask, at each signal and where the garbage collector is switched on, whether that is refused now.
+    """Replace functions of signal and gc: handlers run, and the collector is switched on, only where `refuses()` is false.
 
     The fork server calls this once, before student code runs.
     """

@@ -14,7 +14,7 @@ FIRST = 1 << 40  # what the count begins with
 
 
 def count() -> int:
-    """Return the count."""
+    """Return the count: FIRST before the first `count_down`; 0 where the system has no such limit."""
     limit = resource.getrlimit(resource.RLIMIT_RTTIME)[1] if COUNTS else 0
     return FIRST if limit == resource.RLIM_INFINITY else limit
 

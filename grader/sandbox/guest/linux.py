@@ -61,7 +61,7 @@ def unshare(flags: int) -> None:
 
 
 def map_user(inside: tuple[int, int], outside: tuple[int, int]) -> None:
-    """In a new user namespace: give the user and the group `outside`, who called unshare, the numbers `inside`."""
+    """In a new user namespace, let the user and group ids `outside`, those that called unshare, be known as `inside`."""
     maps = (("uid_map", inside[0], outside[0]), ("gid_map", inside[1], outside[1]))
     with open("/proc/self/setgroups", "w") as file:
         file.write("deny")

@@ -29,11 +29,7 @@ class Meter:
     """Tells the sandbox's init which limit the sandbox exceeds, of memory and scratch."""
 
     def __init__(self, home: str, limits: dict, *, own_namespace: bool) -> None:
-        """Measure nothing yet.
-
-        Args:
-            own_namespace: the sandbox has its own /proc and file systems (tier full).
-        """
+        """Measure nothing yet; `own_namespace` says that the sandbox has its own /proc and file systems (tier full)."""
         self._home, self._limits, self._own_namespace = home, limits, own_namespace
         self._next, self._next_scratch, self._next_exact = 0.0, 0.0, 0.0
 
@@ -94,7 +90,7 @@ class Meter:
 
 
 def memory_is_short(path: str = "/proc/meminfo") -> bool:
-    """Tell whether hardly any of this machine's memory is available."""
+    """Tell whether less of this machine's memory is available than SHORT of it, and than SHORT_BYTES; false if unknown."""
     try:
         with open(path, "rb") as file:
             fields = {name: 1024 * int(value.split()[0]) for name, _, value in (line.partition(b":") for line in file)}
@@ -104,7 +100,7 @@ def memory_is_short(path: str = "/proc/meminfo") -> bool:
 
 
 def remove_scratch(folder: str, deadline: float) -> None:
-    """Remove the scratch of a lower tier; try again until the deadline while something cannot be removed.
+    """Remove the scratch folder of a lower tier; try again until the deadline while something in it cannot be removed.
 
     What remains, the trusted side removes when the server ends.
     """
@@ -118,10 +114,8 @@ def remove_scratch(folder: str, deadline: float) -> None:
 def _emptied(folder: str, names: Iterator[str], deadline: float) -> bool:
     """Remove what is in a folder, until the deadline; return whether all of it is gone.
 
-    Folders inside its folders are moved up to it first: so it needs no recursion, and no path grows too long.
-
-    Args:
-        names: paths in the folder that are free.
+    Folders inside its folders are moved up to it first, to the free paths in `names`: so it needs no recursion, and no
+    path grows too long.
     """
     emptied = True
     todo = [folder]

@@ -72,12 +72,11 @@ def as_python_says(error: BaseException) -> BaseException:
 def place_in_cell(error: BaseException, refused: bool) -> dict | None:
     """Return the place of an exception that ended the running cell, as JSON values; None if it has none.
 
-    Args:
-        refused: the exception came from reading or compiling the cell.
+    `refused` says that the exception came from reading or compiling the cell.
     """
     # An exception is an object of the student's code: everything that it is asked for may raise.
     try:
-        return _unreadable(error) if refused or not _cell.file else _raised(error)
+        return _place_refused(error) if refused or not _cell.file else _place_raised(error)
     except BaseException:
         return None
 
@@ -85,7 +84,7 @@ def place_in_cell(error: BaseException, refused: bool) -> dict | None:
 def place_in_probe(error: BaseException) -> dict | None:
     """Return the place of an exception that ended a probe, as JSON values; None if it has none."""
     try:
-        return _raised(error)
+        return _place_raised(error)
     except BaseException:
         return None
 
@@ -100,8 +99,8 @@ def _frames(trace: TracebackType | None) -> list[tuple[TracebackType, _Cell]]:
     return found
 
 
-def _raised(error: BaseException) -> dict | None:
-    """Return the innermost line of the student's own cells, and of given code that this line called."""
+def _place_raised(error: BaseException) -> dict | None:
+    """Return the innermost line of the student's own cells, and of given code that this line called; None without such code."""
     frames = _frames(error.__traceback__)
     if not frames:
         return None
@@ -116,8 +115,8 @@ def _raised(error: BaseException) -> dict | None:
     return place
 
 
-def _unreadable(error: BaseException) -> dict | None:
-    """Return where Python gave up reading the running cell."""
+def _place_refused(error: BaseException) -> dict | None:
+    """Return the line and column where Python gave up reading the running cell; None for a given cell, or if unknown."""
     line, column = 0, 0
     if isinstance(error, SyntaxError) and error.lineno is not None:
         line, column = int(error.lineno), int(error.offset or 0)

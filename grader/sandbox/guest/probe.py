@@ -61,7 +61,7 @@ def answer(request: dict, blob: bytes | memoryview, namespace: dict, most_bytes:
 
 
 def _run(request: dict, blob: bytes | memoryview, namespace: dict) -> Any:
-    """Call the probe and return its result; its arguments are inputs of the request or notebook values."""
+    """Call the probe and return its result; a parameter gets the request's input, or else the notebook's value, of its name."""
     device = request.get("device", "cpu")
     if device != "cpu":
         gpu.compute_exactly()

@@ -56,13 +56,11 @@ def sockets(pid: int) -> set[str]:
 
 def open_descriptors() -> set[int]:
     """Return the file descriptors that are open in this process."""
-    descriptors = set()
+    descriptors: set[int] = set()
     for name in os.listdir("/proc/self/fd"):
-        try:
+        with suppress(OSError):
             os.fstat(int(name))
             descriptors.add(int(name))
-        except OSError:
-            pass
     return descriptors
 
 
@@ -90,10 +88,7 @@ def _state_and_parent(pid: int) -> tuple[str, int]:
 
 
 def _sum_lines(path: str, names: tuple[bytes, ...]) -> int:
-    """Add up the kilobytes in the lines of a /proc file that begin with `names`; return the sum in bytes.
-
-    Return 0 if the process has ended.
-    """
+    """Add up the kilobytes in the lines of a /proc file that begin with `names`; return bytes, 0 if the process has ended."""
     try:
         with open(path, "rb") as file:
             return sum(1024 * int(line.split()[1]) for line in file if line.startswith(names))

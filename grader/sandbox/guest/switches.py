@@ -21,7 +21,7 @@ _getframe = sys._getframe
 
 
 def _is_torch(frame: FrameType | None) -> bool:
-    """Tell whether the caller is torch: Python's own library calls what anybody gives it, as a thread's function."""
+    """Tell whether torch made a call: the first frame outwards that is not of Python's own library must be torch's."""
     torch_folder, *of_python = LIBRARY
     while frame is not None and frame.f_code.co_filename.startswith(tuple(of_python)):
         frame = frame.f_back
@@ -40,7 +40,7 @@ def _noting(switch: Callable, note: Callable[[], object]) -> Callable:
 
 
 def install(note: Callable[[], object]) -> None:
-    """Wrap each switch, under every name that a module of torch has for it. The fork server calls this once, before student code."""
+    """Let each switch call `note` if other code than torch's calls it. The fork server calls this once, before student code."""
     wrapped: dict[int, Callable] = {}
     kept = []  # an id is unique only among objects that live at the same time
     for module, names in ((torch._C, SWITCHES_OF_TORCH), (dispatching, SWITCHES_OF_MODES)):

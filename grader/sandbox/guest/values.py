@@ -13,18 +13,18 @@ from typing import Any
 import torch
 
 DTYPES = {
-    torch.float64: "F64",
-    torch.float32: "F32",
-    torch.float16: "F16",
-    torch.bfloat16: "BF16",
-    torch.int64: "I64",
-    torch.int32: "I32",
-    torch.int16: "I16",
-    torch.int8: "I8",
-    torch.uint8: "U8",
-    torch.bool: "BOOL",
+    "F64": torch.float64,
+    "F32": torch.float32,
+    "F16": torch.float16,
+    "BF16": torch.bfloat16,
+    "I64": torch.int64,
+    "I32": torch.int32,
+    "I16": torch.int16,
+    "I8": torch.int8,
+    "U8": torch.uint8,
+    "BOOL": torch.bool,
 }
-NAMES = {name: dtype for dtype, name in DTYPES.items()}
+NAMES = {dtype: name for name, dtype in DTYPES.items()}
 MAX_DEPTH = 32
 
 
@@ -63,7 +63,7 @@ def _tensors(blob: bytes | memoryview) -> dict[str, torch.Tensor]:
         if name == "__metadata__":
             continue
         start, stop = entry["data_offsets"]
-        dtype, shape = NAMES[entry["dtype"]], entry["shape"]
+        dtype, shape = DTYPES[entry["dtype"]], entry["shape"]
         data = torch.frombuffer(body[start:stop], dtype=dtype) if stop > start else torch.empty(0, dtype=dtype)
         tensors[name] = data.reshape(shape).clone()
     return tensors
@@ -117,8 +117,7 @@ def encode(value: Any, max_bytes: int) -> tuple[Any, bytes]:
 def _plain(tensor: torch.Tensor, max_bytes: int) -> torch.Tensor:
     """Return the tensor's numbers as a plain tensor: on the CPU, contiguous, without gradient.
 
-    Raises:
-        Refused: it is sparse, nested, complex or without numbers, or exceeds `max_bytes`.
+    Raise Refused if it is sparse, nested, complex or without numbers, or exceeds `max_bytes`.
     """
     tensor = tensor.detach()
     if type(tensor) is not torch.Tensor:
@@ -127,7 +126,7 @@ def _plain(tensor: torch.Tensor, max_bytes: int) -> torch.Tensor:
         raise Refused(f"a tensor of layout {str(tensor.layout).removeprefix('torch.')} came back, not a plain one")
     if tensor.is_meta:
         raise Refused("a tensor on the meta device came back: it has a shape but no numbers")
-    if tensor.dtype not in DTYPES:
+    if tensor.dtype not in NAMES:
         raise Refused(f"a tensor of dtype {str(tensor.dtype).removeprefix('torch.')} came back; use a real one")
     if tensor.numel() * tensor.element_size() > max_bytes:
         raise Refused(f"a tensor of shape {tuple(tensor.shape)} came back: far more numbers than were asked for")
@@ -143,7 +142,7 @@ def _pack(tensors: list[torch.Tensor]) -> bytes:
         data = tensor.reshape(-1).view(torch.uint8).numpy().tobytes() if tensor.numel() else b""
         stop = offset + len(data)
         shape = list(tensor.shape)
-        header[str(index)] = {"dtype": DTYPES[tensor.dtype], "shape": shape, "data_offsets": [offset, stop]}
+        header[str(index)] = {"dtype": NAMES[tensor.dtype], "shape": shape, "data_offsets": [offset, stop]}
         parts.append(data)
         offset = stop
     text = json.dumps(header).encode()

@@ -13,19 +13,14 @@ class Waiting:
     """The waiting of one process, less what the sandbox's other processes took from it meanwhile."""
 
     def __init__(self, pid: int, processes: Callable[[], set[int]]) -> None:
-        """Begin to measure.
-
-        Args:
-            pid: of the process that carries out the request.
-            processes: returns the live processes of the sandbox.
-        """
+        """Begin to measure process `pid`, which carries out the request; `processes` returns the sandbox's live ones."""
         self._pid, self._processes = pid, processes
         self._before = waited_seconds(pid)
         # Once it has waited a little: when that was seen, the waiting until then, and the CPU time of all processes.
         self._since: tuple[float, float, float] | None = None
 
     def seconds(self) -> float:
-        """Return how long the process was ready while processes outside of the sandbox had its core."""
+        """Return how long the process was ready while processes outside of the sandbox had its core; 0 below LITTLE."""
         waited = waited_seconds(self._pid) - self._before
         if waited < LITTLE:
             return 0.0
@@ -41,11 +36,7 @@ class Waiting:
 
 
 def waited_seconds(pid: int | str) -> float:
-    """Return how long a process's first thread was ready and no core was free for it; 0 where the kernel does not say.
-
-    Args:
-        pid: of the process; or "thread-self".
-    """
+    """Return how long a process's first thread, or this one for "thread-self", was ready and had no core; 0 if unknown."""
     try:
         with open(f"/proc/{pid}/schedstat", "rb") as file:
             return int(file.read().split()[1]) / 1e9
