@@ -24,7 +24,7 @@ MAX_NAME, MAX_COMPARED = 60, 500  # characters of a name, and names: comparing t
 def cells_that_ran(
     lesson: Lesson, rebuilt: Rebuilt, notebook: NotebookNode, results: Mapping[str, CellResult]
 ) -> NotebookCells:
-    """Collect what the words about exceptions need: the cells' sources, and why names are not defined.
+    """Collect what the messages about exceptions need: the sources of the code cells, and why names are not defined.
 
     Args:
         notebook: that ran.
@@ -74,7 +74,7 @@ def _undefined_by(
 
 
 def _stopped(cell: NotebookNode, result: CellResult, cells: NotebookCells, *, is_answer: bool) -> Undefined:
-    """Say what ended a cell."""
+    """Return why a cell that did not run to its end left names undefined: it is not solved, or what stopped it."""
     if is_answer and is_stubs_own(result.error, result.message):
         return Undefined(cell=cell.id, why="not solved yet", briefly="is not solved yet", outcome=Outcome.MISSING)
     if result.status is not Status.RAISED:
@@ -92,7 +92,7 @@ def _stopped(cell: NotebookNode, result: CellResult, cells: NotebookCells, *, is
 
 
 def _misnamed(cell: NotebookNode, name: str, bound: Collection[str]) -> Undefined:
-    """Say what a cell defines that runs, and does not define the name that the exercise asks for."""
+    """Return why `name` is undefined after a cell that ran: say what the cell defines instead, of all that it binds."""
     others = sorted(other for other in bound if len(other) <= MAX_NAME)[:MAX_COMPARED]
     alike = get_close_matches(name, others, n=1) or others[:MAX_NAMES]
     defines = ", ".join(alike)

@@ -9,7 +9,6 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Protocol
 
 from grader.records import OWN, CellResult, Evidence, Limits, Origin, Request, Status
@@ -49,14 +48,6 @@ class ServerConnection(Protocol):
         """Tell whether the server still runs."""
 
 
-@dataclass(frozen=True)
-class _CompletedCell:
-    """A cell that is part of the interpreter's present state."""
-
-    order: dict
-    seconds: float  # its time limit
-
-
 class Sandbox:
     """An interpreter in a sandbox, the Python process of one submission, used through the connection to the sandbox's init."""
 
@@ -70,8 +61,10 @@ class Sandbox:
         self.isolation, self.device = server.isolation, device
         self._server, self._limits, self._seed = server, limits, seed
         self._deadline = time.monotonic() + limits.seconds
-        self._completed: list[_CompletedCell] = []
-        self._completed_seconds = 0.0  # that the completed cells took
+        self._completed: list[
+            tuple[dict, float]
+        ] = []  # orders of the cells that made the present state, and time limits
+        self._completed_seconds = 0.0  # that these cells took
         self._replays = 0
         self._started, self._waited = time.monotonic(), 0.0
         self._waited_here = waited_seconds("thread-self")
@@ -85,12 +78,9 @@ class Sandbox:
     # ------------------------------------------------------------ what the engine calls
 
     def run_cell(self, source: str, *, seconds: float, origin: Origin = OWN, cell: str = "") -> CellResult:
-        """Run a cell; replay the completed cells if the state is lost.
+        """Run a cell, which `cell` names in the place of an exception; replay the completed cells if the state is lost.
 
         If the status is neither OK nor RAISED, the interpreter returns to its state before the cell.
-
-        Args:
-            cell: the cell's id, by which the place of an exception names it.
         """
         started = time.monotonic()
         order = {"source": source, "cell": cell, "origin": origin.who, "defines": origin.defines}
@@ -107,7 +97,7 @@ class Sandbox:
         )
         self._output_left -= total_size(result.outputs)
         if result.status in (Status.OK, Status.RAISED):
-            self._completed.append(_CompletedCell(order, seconds))
+            self._completed.append((order, seconds))
             self._completed_seconds += result.seconds
         elif reply.lost:
             self._replay()
@@ -199,12 +189,7 @@ class Sandbox:
     # ------------------------------------------------------------ the connection
 
     def _open(self) -> None:
-        """Let the server fork a new sandbox, and wait until its interpreter is ready.
-
-        Raises:
-            IsolationError: the sandbox did not start.
-            ServerLost: the server died.
-        """
+        """Let the server fork a new sandbox, and wait until its interpreter is ready; raise as `__init__`."""
         self._group, self._user, self._pidfd = cgroup.ControlGroup(self._limits), SandboxUser(), -1
         try:
             self._connection = self._server.connect(self._user.uid)
@@ -228,11 +213,7 @@ class Sandbox:
             raise IsolationError(f"an isolated child did not start: {error}. See `grader doctor`.") from error
 
     def _receive_pidfd(self, connection: socket.socket) -> int:
-        """Receive the init's pidfd from the server's child.
-
-        Raises:
-            IsolationError: the child sent a reason, or nothing, instead.
-        """
+        """Receive the init's pidfd from the server's child; raise an IsolationError if a reason or nothing came instead."""
         connection.settimeout(READY_SECONDS)
         first, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
         if first == b"P" and descriptors:
@@ -251,13 +232,10 @@ class Sandbox:
     def _send_order(
         self, op: str, request: dict, blob: bytes, seconds: float, group: str = "", in_place: bool = False
     ) -> Reply:
-        """Send one cell or probe to the init and return its reply.
+        """Send the order `op`, "cell" or "call", to the init and return its reply; send nothing if no time or sandbox is left.
 
-        Args:
-            op: "cell" or "call".
-            request: the cell or the probe, as the interpreter reads it.
-            blob: the tensors of a probe's inputs.
-            in_place: run the cell without a checkpoint.
+        `request` is the cell or the probe, as the interpreter reads it, and `blob` has the tensors of a probe's inputs. A
+        cell that runs `in_place` has no checkpoint.
         """
         left = self._left()
         if left <= 0:
@@ -316,8 +294,8 @@ class Sandbox:
         while self._may_replay():
             self._replays += 1
             self._open()
-            for index, cell in enumerate(self._completed):
-                reply = self._send_order("cell", cell.order, b"", cell.seconds)
+            for index, (order, seconds) in enumerate(self._completed):
+                reply = self._send_order("cell", order, b"", seconds)
                 if reply.outcome != "answer":
                     # This cell succeeded before and fails now: replay again without it.
                     del self._completed[index]

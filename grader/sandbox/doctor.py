@@ -99,7 +99,7 @@ def _runs_as(tier: str) -> str:
 
 
 def report(machine: Machine) -> tuple[str, ...]:
-    """Return what was found out, line by line."""
+    """Return the lines in which `grader doctor` prints what was found out."""
     return (*_isolation_lines(machine), *_machine_lines(machine))
 
 

@@ -53,13 +53,8 @@ def _sanitize(output: dict, max_bytes: int) -> dict | None:
         case {"output_type": "display_data", "data": dict(data)}:
             return {"output_type": "display_data", "data": _text_and_pictures(data, max_bytes), "metadata": {}}
         case {"output_type": "execute_result", "data": dict(data), "execution_count": int(count)}:
-            count = min(max(count, 0), 10**6)
-            return {
-                "output_type": "execute_result",
-                "data": _text_and_pictures(data, max_bytes),
-                "metadata": {},
-                "execution_count": count,
-            }
+            shown = {"output_type": "execute_result", "data": _text_and_pictures(data, max_bytes), "metadata": {}}
+            return shown | {"execution_count": min(max(count, 0), 10**6)}
     return None
 
 

@@ -147,10 +147,7 @@ def try_tier(tier: str) -> str:
 def limits_for_guest(limits: Limits, tier: str, device: str = "cpu", user: int | None = None) -> dict:
     """Return the limits as a dict for JSON, for the guest to enforce, with whether it uses Landlock and CUDA.
 
-    Below tier full, add the processes that the user already runs to the limit on processes.
-
-    Args:
-        user: of the sandbox; None: this process's own, or of the fork server.
+    Below tier full, add to the limit on processes those that the sandbox's `user` already runs; None is the fork server's.
     """
     fields = asdict(limits)
     if tier != "full":
@@ -159,7 +156,7 @@ def limits_for_guest(limits: Limits, tier: str, device: str = "cpu", user: int |
 
 
 def _tasks_of(uid: int) -> int:
-    """Count a user's threads: without a user namespace, RLIMIT_NPROC counts them all, not only the sandbox's."""
+    """Count a user's threads, as RLIMIT_NPROC does without a user namespace: not only the sandbox's. Without /proc, 0."""
     count = 0
     for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
         with suppress(OSError):

@@ -75,9 +75,8 @@ def cell_result(reply: Reply, limits: Limits, *, allowed: float, took: float, ma
 def evidence(request: Request, reply: Reply, limits: Limits, *, took: float, bytes_left: int) -> tuple[Evidence, int]:
     """Return the evidence in a probe's reply, and the bytes to subtract from the budget for evidence.
 
-    Args:
-        bytes_left: what remains of that budget before this reply. Only values that a probe returns count
-            against it, not exceptions; values that exceed it are refused.
+    `bytes_left` is what remains of that budget before this reply. Only values that a probe returns count against it, not
+    exceptions; values that exceed it are refused.
     """
     common: dict[str, Any] = {"key": request.key, "seconds": took}
     status, message = _status(reply, limits, request.seconds)

@@ -38,7 +38,7 @@ NO_GPU = VisibleGpu(devices=(), libraries=(), environment={"CUDA_VISIBLE_DEVICES
 
 
 def driver(root: Path = Path("/")) -> set[str]:
-    """Find CUDA's driver among the system's libraries, which a sandbox for grading on the CPU hides.
+    """Return the real paths of CUDA's driver among the system's libraries: a sandbox for grading on the CPU hides these.
 
     There PyTorch would start it all the same when it first counts the GPUs, and a thread of it, which no fork keeps.
     """

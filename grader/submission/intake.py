@@ -33,12 +33,9 @@ def find_all(
     only: str | None = None,
     exercises: Mapping[str, str] | None = None,
 ) -> tuple[list[SubmissionFile], list[SubmissionFile]]:
-    """Find the submissions at several paths.
+    """Find the submissions at several paths, as `find` does at one.
 
-    Args: as those of `find`.
-
-    Returns:
-        The submissions; and for each path in which none can be found, a record with the path's problem.
+    Return them; and for each path in which none can be found, a record with the path's problem.
 
     Raises:
         NoSuchPath: a path does not exist.

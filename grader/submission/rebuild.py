@@ -69,10 +69,7 @@ class _ReadCell:
 
 
 def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission) -> Rebuilt:
-    """Put a submission into a copy of the released notebook.
-
-    Args:
-        master: the student notebook as it was released.
+    """Put a submission into a copy of `master`, the student notebook as it was released.
 
     Raises:
         Unreadable: no cell answers any exercise, or the student's code is too long.

@@ -33,8 +33,7 @@ def questions_of(cell: Cell) -> set[str]:
 def written_texts(master: NotebookNode, texts: Collection[Cell]) -> tuple[Written, ...]:
     """Return for each question of the released notebook what the student wrote; "" for nothing.
 
-    Args:
-        texts: the submitted cells that answer a question. Several for one question are put together.
+    `texts` are the submitted cells that answer a question; several for one question are put together.
     """
     written = []
     for cell in master.cells:

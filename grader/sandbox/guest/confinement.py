@@ -41,9 +41,8 @@ class Confinement:
     def enter_namespaces(self, user: int) -> None:
         """Become the sandbox's own user and, in tier full, enter new namespaces; the caller forks the init into them.
 
-        Args:
-            user: the user's number, and the group's; 0: the fork server's own. The sandbox in tier full sees the
-                fork server's number, whoever its user is.
+        `user` is the number of the user and of the group, 0 for the fork server's own. In tier full the sandbox sees the
+        fork server's number, whoever its user is.
         """
         inside = os.getuid(), os.getgid()
         if user:

@@ -281,10 +281,8 @@ def start(
 ) -> None:
     """Fork the init of one sandbox; send its pidfd over the connection, and return, in the parent.
 
-    The fork receives its configuration over the connection, becomes the init, and never returns.
-
-    Args:
-        user: who the sandbox's processes are, as `Confinement.enter_namespaces` takes it.
+    The fork receives its configuration over the connection, becomes the init, and never returns. `user` is who the
+    sandbox's processes are, as `Confinement.enter_namespaces` takes it.
     """
     confinement.enter_namespaces(user)
     pid = os.fork()

@@ -116,11 +116,8 @@ def defer_compiler() -> bool:
     """Put a stand-in where torch finds its compiler; it imports the compiler when code really uses it.
 
     The first step of any optimizer imports the compiler, only to mark where a compiled program must be
-    interrupted. That takes 1.4 s and 70 MB, and no lesson compiles anything. This replaces nothing if the
-    compiler is already imported, or if torch has none.
-
-    Returns:
-        Whether the stand-in is in place.
+    interrupted. That takes 1.4 s and 70 MB, and no lesson compiles anything. This replaces nothing, and returns
+    false, if the compiler is already imported, or if torch has none.
     """
     if DYNAMO in sys.modules or importlib.util.find_spec(DYNAMO) is None:
         return False

@@ -8,10 +8,9 @@ GONE = "ZX"  # states of processes that have ended
 
 
 def live_descendants(*, own_namespace: bool) -> set[int]:
-    """Return the live processes of the sandbox, without its init, which calls this.
+    """Return the ids of the sandbox's live processes, without its init, which calls this.
 
-    Args:
-        own_namespace: /proc shows the sandbox's processes alone.
+    If `own_namespace`, /proc shows the sandbox's processes alone; else they are the init's descendants.
     """
     me = os.getpid()
     states = {int(name): _state_and_parent(int(name)) for name in os.listdir("/proc") if name.isdigit()}

@@ -116,11 +116,7 @@ def _start_child(
 
 
 def _warm_up() -> tuple[Shell, dict[str, str]]:
-    """Import what lessons use and use it once, on one thread: a fork loses all other threads.
-
-    Returns:
-        The shell, and the versions of the libraries.
-    """
+    """Import what lessons use and use it once, on one thread: a fork loses all others. Return the shell, and versions."""
     gc.disable()  # imports create no garbage, and looking for it takes half a second
     import numpy.random  # which numpy imports only when it is used
     import torch

@@ -215,10 +215,10 @@ class Shell(InteractiveShell):
         """Do nothing: the sandbox has no display."""
 
 
-def error_text(error: BaseException | None, max_length: int = 2000) -> str:
-    """Return str(error), cut to `max_length`; if a student's __str__ raises, return a note instead."""
+def error_text(error: BaseException | None) -> str:
+    """Return str(error), cut to 2,000 characters; if a student's __str__ raises, return a note instead."""
     try:
-        return str(str(error))[:max_length]
+        return str(str(error))[:2000]
     except BaseException:
         return "(the exception cannot be printed)"
 
