@@ -74,7 +74,7 @@ class RunJudge:
     _seen: set[str] = field(default_factory=set)  # exercises that were judged before the last cell
 
     def arrived(self, results: Mapping[str, CellResult], evidence: Mapping[str, Evidence]) -> None:
-        """Judge the exercises of which everything came back, if somebody waits for it.
+        """Judge the exercises of which everything came back, and tell which passed; do nothing without `tell`.
 
         One that fails is judged again after the last cell: what explains it may stand further down.
         """
@@ -88,7 +88,7 @@ class RunJudge:
                     self._keep(verdict, evidence, lambda: None)
 
     def try_repairs(self, results: Mapping[str, CellResult], evidence: Mapping[str, Evidence]) -> Iterator[Request]:
-        """Judge the exercises; try small changes of the answers that nothing else explains, and keep for `explain` what mends one."""
+        """Judge the exercises; yield requests that try small changes of unexplained answers; keep for `explain` what mends one."""
         cells = cells_that_ran(self.lesson, self.rebuilt, self.notebook, results)
         judged = {
             id: self._judge(planned[0].exercise, evidence, self.device, cells) for id, planned in self.trials.items()

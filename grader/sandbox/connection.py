@@ -136,7 +136,7 @@ class Sandbox:
         return self._waited + waited_seconds("thread-self") - self._waited_here
 
     def _left(self) -> float:
-        """Return the seconds that the submission has left."""
+        """Return the seconds that the submission has left; 0 or less if its time is used up."""
         longest = self._started + LONGEST * self._limits.seconds
         return min(self._deadline + self.waited, longest) - time.monotonic()
 
@@ -289,7 +289,7 @@ class Sandbox:
         return self._replays < MAX_REPLAYS and self._left() > 0
 
     def _replay(self) -> None:
-        """Start a new sandbox and run the completed cells in it; if one fails now, start again without it."""
+        """Start a new sandbox and run the completed cells in it; if one fails now, again without it, while `_may_replay`."""
         self.kill()
         while self._may_replay():
             self._replays += 1

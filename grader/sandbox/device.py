@@ -59,7 +59,7 @@ def usable_device(requested: str, isolation: str, tell: Callable[[str], object])
 
 
 def jobs_on(device: str, jobs: int) -> int:
-    """Limit the number of parallel jobs to those that fit into the GPU's memory, at least one; not on the CPU."""
+    """Return how many of these parallel jobs fit into the GPU's memory, at least one; on the CPU all of them."""
     if device == "cpu":
         return jobs
     import torch

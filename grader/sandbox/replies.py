@@ -144,7 +144,7 @@ def _trips(reported: Any) -> tuple[tuple[str, str], ...]:
 
 
 def _lineage(reported: Any) -> tuple[str, ...]:
-    """Return the names of an exception's class and its bases."""
+    """Return the names of an exception's class and its bases, at most 20; () if no list was reported."""
     return tuple(plain(name, 200) for name in reported[:20]) if isinstance(reported, list) else ()
 
 
@@ -170,7 +170,7 @@ def _number(value: Any) -> int:
 
 
 def _shapes(reported: Any) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    """Return the shapes of tensors by name."""
+    """Return the names and shapes of up to MAX_SHAPES tensors, without entries of another form."""
     found = []
     for entry in reported[:MAX_SHAPES] if isinstance(reported, list) else ():
         match entry:

@@ -184,7 +184,7 @@ def _leads_around(entry: os.DirEntry, ours: Collection[str]) -> bool:
 
 
 def _telling_files(ours: Iterable[str]) -> list[str]:
-    """Return files of ours that a submission must not be able to read; the guest tries each."""
+    """Return the files named in TELLING in the folders of ours: no submission may read one, and the guest tries each."""
     files = (os.path.join(own, name) for own in ours for name in TELLING)
     return sorted(filter(os.path.isfile, files))
 

@@ -122,6 +122,6 @@ def not_refused() -> tuple[str, ...]:
 
 
 def _refusing_later_calls() -> bytes:
-    """Return the program's first instructions: calls above NEWEST do not exist."""
+    """Return the first instructions of the filter, as bytes: by these, calls above NEWEST fail with ENOSYS."""
     instructions = ((LOAD_NUMBER, 0, 0, 0), (IF_ABOVE, 0, 1, NEWEST), (RETURN, 0, 0, RETURN_ERRNO | errno.ENOSYS))
     return b"".join(struct.pack("=HBBI", *one) for one in instructions)

@@ -19,7 +19,7 @@ class SandboxUser:
     """A user whom no other sandbox on this machine has until `release`; `uid` is 0 if there is none to be had."""
 
     def __init__(self) -> None:
-        """Reserve one if this process is root. If all are reserved, or not root, sandboxes share a user."""
+        """Reserve a user if this process is root. If it is not, or all are reserved, sandboxes share a user."""
         self.uid, self._name = 0, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         if os.getuid() != 0:
             return

@@ -6,12 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 # Folders of the driver's libraries on Kubernetes, NGC images, WSL and NixOS; /usr/lib is visible in every sandbox.
-LIBRARY_FOLDERS = (
-    "/usr/local/nvidia/lib64",
-    "/usr/local/nvidia/lib",
-    "/usr/local/cuda/compat",
-    "/usr/lib/wsl/lib",
-    "/run/opengl-driver/lib",
+LIBRARY_FOLDERS = tuple(
+    "/usr/local/nvidia/lib64 /usr/local/nvidia/lib /usr/local/cuda/compat /usr/lib/wsl/lib /run/opengl-driver/lib".split()
 )
 DRIVER_LIBRARIES = ("libcuda.so.1", "libnvidia-ml.so.1")
 # Where distributions put the driver: visible in every sandbox with the rest of the folder.

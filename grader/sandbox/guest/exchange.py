@@ -29,7 +29,7 @@ class InterpreterProcess:
         return bool(select.select([self.pidfd], [], [], 0)[0])
 
     def close(self) -> None:
-        """Close the channel; an interpreter that waits for orders then exits."""
+        """Close the channel and the pidfd; an interpreter that waits for orders then exits."""
         self.channel.close()
         os.close(self.pidfd)
 
@@ -42,7 +42,7 @@ def channel_pair() -> tuple[socket.socket, socket.socket]:
 
 
 def receive_greeting(channel: socket.socket) -> InterpreterProcess | None:
-    """Receive the first byte of an interpreter, to which the kernel attaches its process id; None if it has ended."""
+    """Receive an interpreter's first byte, to which the kernel attaches its process id; None if none comes, or it ended."""
     data, ancillary, _, _ = channel.recvmsg(1, socket.CMSG_SPACE(CREDENTIALS.size))
     for level, kind, value in ancillary:
         if data and level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS:

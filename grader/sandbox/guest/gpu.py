@@ -92,6 +92,6 @@ def same_random_numbers() -> Iterator[None]:
 
 
 def _limit_memory(memory_bytes: int) -> None:
-    """Limit PyTorch's allocator to a share of the GPU's memory; CUDA must be initialised."""
+    """Let PyTorch's allocator use so many bytes of the GPU's memory, or all if it has fewer; CUDA must be initialised."""
     total = torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory
     torch.cuda.set_per_process_memory_fraction(min(1.0, memory_bytes / total))

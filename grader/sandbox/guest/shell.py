@@ -43,7 +43,7 @@ class Sink:
             self._outputs.append({"output_type": "stream", "name": name, "parts": [text]})
 
     def show(self, output: dict) -> None:
-        """Add an output."""
+        """Add an output as nbformat has it; drop it if there is no room for it, or JSON cannot hold it."""
         self._clear_if_waiting()
         if self._takes(output):
             self._outputs.append(output)
@@ -148,14 +148,8 @@ class _Hook(DisplayHook):
         pass
 
     def write_format_data(self, format_dict, md_dict=None) -> None:
-        SINK.show(
-            {
-                "output_type": "execute_result",
-                "data": format_dict,
-                "metadata": md_dict or {},
-                "execution_count": self.prompt_count,
-            }
-        )
+        shown = {"output_type": "execute_result", "data": format_dict, "metadata": md_dict or {}}
+        SINK.show(shown | {"execution_count": self.prompt_count})
 
     def finish_displayhook(self) -> None:
         pass

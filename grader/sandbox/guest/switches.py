@@ -29,7 +29,7 @@ def _is_torch(frame: FrameType | None) -> bool:
 
 
 def _noting(switch: Callable, note: Callable[[], object]) -> Callable:
-    """Wrap a switch: it notes each call that is not torch's."""
+    """Return a function that does what the switch does, and calls `note` first unless torch calls it."""
 
     def noted(*arguments: Any, **options: Any) -> Any:
         if not _is_torch(_getframe(1)):

@@ -138,7 +138,7 @@ def _nests_deeply(tree: ast.AST) -> bool:
 
 
 def _is_kept_or_wrapped(node: ast.AST) -> bool:
-    """Tell whether a layer keeps what comes out once, or a decorator may have put a memory around a function."""
+    """Tell whether a node keeps in `self` what comes out once, is a torch.Generator, or has a decorator that may remember."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         bare = (one.func if isinstance(one, ast.Call) else one for one in node.decorator_list)
         return any(ast.unparse(one) not in DECORATORS for one in bare)
@@ -267,7 +267,7 @@ def _names_what_remembers(node: ast.AST) -> bool:
 
 
 def _class_remembers(definition: ast.ClassDef, tables: frozenset[str]) -> bool:
-    """Tell whether a class holds what may change, `tables` aside, or a method reads what one but `__init__` sets."""
+    """Tell whether a class body binds what may change, `tables` aside, or a method reads what another than `__init__` sets."""
     methods = [node for node in definition.body if isinstance(node, ast.FunctionDef)]
     of_self = [
         (method.name, node.attr, node.ctx)
@@ -331,7 +331,7 @@ def _writes_beyond(node: ast.AST, local: set[str], given: set[str]) -> bool:
 
 
 def _outlives(node: ast.AST, local: set[str], given: set[str]) -> bool:
-    """Tell whether an object outlives the call: it is not the function's own, or it hangs on a parameter."""
+    """Tell whether an object outlives the call: its name is not the function's own, or it is an attribute of a parameter."""
     root = root_of(node)
     if isinstance(node, (ast.Attribute, ast.Subscript)) and root in given:
         return any(isinstance(inner, ast.Attribute) for inner in ast.walk(node))

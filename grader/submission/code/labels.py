@@ -22,11 +22,11 @@ class Labels:
     helpers: frozenset[str]  # functions and classes of the student's own
 
     def of_name(self, name: str) -> str:
-        """Return what stands for a name; names of libraries and of the lesson stay."""
+        """Return "a helper" for what the student defined, a variable's label, and any other name as it is."""
         return "a helper" if name in self.helpers else self.variables.get(name, name)
 
     def of_attribute(self, name: str) -> str:
-        """Return what stands for the name of an attribute."""
+        """Return a dot and the label of an attribute of self, or a dot and the name of any other attribute."""
         return f".{self.attributes.get(name, name)}"
 
 

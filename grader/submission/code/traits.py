@@ -16,7 +16,7 @@ class Traits(NamedTuple):
 
 
 def traits(right: ast.AST, wrong: ast.AST) -> Traits:
-    """Compare the names, numbers and operators of two codes."""
+    """Return which names, numbers and operators only the wrong code has, and which only the right one has."""
     one, other = _made_of(right), _made_of(wrong)
     return Traits(other - one, one - other)
 

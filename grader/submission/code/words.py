@@ -9,7 +9,7 @@ MOST_NODES, MOST_DEPTH = 5_000, 80  # the longest solution has 600 nodes, and li
 def words(
     node: ast.AST, name_as: Callable[[str], str], attribute_as: Callable[[str], str] = lambda name: f".{name}"
 ) -> Iterator[tuple[str, int]]:
-    """Yield what code is made of, each part before those within it, as words with the numbers of their lines.
+    """Yield a word and its line for each node of code, outer nodes first: a name, a constant as text, or the node's type.
 
     Args:
         name_as: returns what stands for a name.
