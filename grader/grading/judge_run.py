@@ -88,7 +88,7 @@ class RunJudge:
                     self._keep(verdict, evidence, lambda: None)
 
     def try_repairs(self, results: Mapping[str, CellResult], evidence: Mapping[str, Evidence]) -> Iterator[Request]:
-        """Judge the exercises; yield requests that try small changes of unexplained answers; keep for `explain` what mends one."""
+        """Judge the exercises; yield requests that try small changes of unexplained answers; keep what mends one."""
         cells = cells_that_ran(self.lesson, self.rebuilt, self.notebook, results)
         judged = {
             id: self._judge(planned[0].exercise, evidence, self.device, cells) for id, planned in self.trials.items()

@@ -18,7 +18,7 @@ class Scratch:
     """A folder for the homes of one fork server's children. This process holds a lock on it as long as it lives."""
 
     def __init__(self) -> None:
-        """Make the folder."""
+        """Make the folder, where the system has its temporary files, and lock it."""
         while True:
             folder = tempfile.mkdtemp(prefix=PREFIX)
             self._lock = os.open(folder, os.O_RDONLY)

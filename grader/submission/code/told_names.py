@@ -13,7 +13,7 @@ Unit = tuple[frozenset[str], frozenset[str]]  # the names that some statements r
 
 
 def told_names(given: Iterable[str], own: Sequence[str], first: Collection[str]) -> set[str]:
-    """Return the names whose values may tell it: those in `first`, what is computed from them, and all that no cell binds.
+    """Return those global names: the names in `first`, what is computed from them, and all that are read and no cell binds.
 
     Args:
         given: the course's cells, but for those that train.
