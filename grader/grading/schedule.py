@@ -108,9 +108,8 @@ def _cell_seconds(lesson: Lesson, notebook: NotebookNode, rebuilt: Rebuilt) -> d
 def _timeout_policy(lesson: Lesson, rebuilt: Rebuilt) -> TimeoutPolicy:
     """Say what is skipped or shortened once an exercise has timed out.
 
-    Given cells that call the exercise are skipped; probes of exercises that build on it get a shorter time
-    limit. A given cell that trains is skipped only if a stand-in can replace the exercise: follow-through
-    then runs the cell.
+    Given cells that call the exercise are skipped; probes of exercises that build on it get a shorter time limit. A
+    given cell that trains is skipped only if a stand-in can replace the exercise: follow-through then runs the cell.
     """
     given = _given_cells(rebuilt.notebook, rebuilt)
     provided = {name: names for cell in given for name, names in definitions(cell.source).items()}

@@ -1,8 +1,7 @@
 """Control groups: the kernel's limit on the memory and the processes of one sandbox, in total, and a fair share of CPU.
 
-In every sandbox the init also measures the memory, every 50 ms, and enforces the limit (guest/meter.py).
-Where this process cannot make a group (an ordinary user without delegation), that measurement is the only
-memory limit.
+In every sandbox the init also measures the memory, every 50 ms, and enforces the limit (guest/meter.py). Where this
+process cannot make a group (an ordinary user without delegation), that measurement is the only memory limit.
 """
 
 import os

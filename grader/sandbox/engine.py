@@ -32,8 +32,7 @@ class TimeoutPolicy:
     They call the code that made that probe time out, and would also take their whole time limit.
     """
 
-    # Cell id → the exercises whose code the cell calls; the cell is skipped once a probe of one has timed
-    # out.
+    # Cell id → the exercises whose code the cell calls; the cell is skipped once a probe of one has timed out.
     cells: Mapping[str, frozenset[str]] = field(default_factory=dict)
     # Exercise id → the exercises that it builds on.
     exercises: Mapping[str, frozenset[str]] = field(default_factory=dict)

@@ -21,9 +21,8 @@ BUDGET_USED_UP = "the time for the whole submission was used up before"
 class Reply:
     """One reply of the init; `raw`, `head` and `body` come from the interpreter."""
 
-    # The outcome that guest/init.py reports, without its suffix " lost"; or, from connection.py, "used up" (the
-    # time for the submission has passed before the order was sent) and "over" (the sandbox has no connection
-    # any more).
+    # The outcome that guest/init.py reports, without its suffix " lost"; or, from connection.py, "used up" (the time
+    # for the submission has passed before the order was sent) and "over" (the sandbox has no connection any more).
     outcome: str
     raw: bytes = b""  # written to file descriptors 1 and 2
     head: bytes = b""

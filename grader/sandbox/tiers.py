@@ -75,8 +75,7 @@ def _advice(requested: str) -> str:
 def tier_problem(tier: str) -> str:
     """Return why this machine cannot provide a tier; empty if it can.
 
-    A tier whose kernel and library are new enough is also tried: versions alone do not show what a container
-    forbids.
+    A tier whose kernel and library are new enough is also tried: versions alone do not show what a container forbids.
     """
     return _lacks(tier) or ("" if tier == "none" else try_tier(tier))
 

@@ -23,9 +23,8 @@ def assignment_of(path: Path, assignments: tuple[str, ...]) -> str | None:
 def student_of(path: Path, assignment: str) -> str:
     """Return the student of a single notebook.
 
-    In nbgrader's layout, <student>/<assignment>/<assignment>.ipynb, that is the name of the student's folder,
-    unless it is the course's own folder notebooks/ or solutions/. In all other cases it is the file's name
-    without suffix.
+    In nbgrader's layout, <student>/<assignment>/<assignment>.ipynb, that is the name of the student's folder, unless it
+    is the course's own folder notebooks/ or solutions/. In all other cases it is the file's name without suffix.
     """
     parent = path.parent
     if parent.name == assignment and path.stem == assignment and parent.parent.name not in COURSE_FOLDERS:

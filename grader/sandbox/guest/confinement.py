@@ -55,9 +55,8 @@ class Confinement:
     def prepare_home(self, limits: dict) -> str:
         """In the init: prepare this child's home with its initial files, change to it, and return its path.
 
-        In tier full, also mount the child's own /proc and scratch, and drop privileges. In the lower tiers,
-        the home is a new folder, and the init adopts orphans, so that it can find all processes of the
-        sandbox.
+        In tier full, also mount the child's own /proc and scratch, and drop privileges. In the lower tiers, the home is
+        a new folder, and the init adopts orphans, so that it can find all processes of the sandbox.
         """
         home = self.home
         if self.full:

@@ -1,7 +1,6 @@
 """The init's connection to the trusted side, and the pipe that collects raw output for the next reply.
 
-Raw output is what the interpreters write to file descriptors 1 and 2 without going through sys.stdout and
-sys.stderr.
+Raw output is what the interpreters write to file descriptors 1 and 2 without going through sys.stdout and sys.stderr.
 """
 
 import json
@@ -88,8 +87,7 @@ class GraderConnection:
     def _collect_raw(self) -> None:
         """Read raw output from the pipe; keep at most `max_raw` bytes and drop the rest.
 
-        One call reads at most a megabyte: a process that floods the pipe must not keep the init busy for
-        ever.
+        One call reads at most a megabyte: a process that floods the pipe must not keep the init busy for ever.
         """
         for _ in range(16):
             try:

@@ -182,8 +182,7 @@ class Init:
     def _fork(self, order: str) -> InterpreterProcess | None:
         """Send the active interpreter an order; return the process that then waits for the request, or None.
 
-        For "cell" and "call" that process is a fork; for "here", and once it has used CUDA, the active
-        interpreter.
+        For "cell" and "call" that process is a fork; for "here", and once it has used CUDA, the active interpreter.
         """
         for last_attempt in (False, True):
             if self._active is None or self._active.ended():
@@ -194,8 +193,7 @@ class Init:
             process = self._wait_for_greeting(channel, FORK_SECONDS)
             if process is not None or last_attempt:
                 return process
-            # The interpreter could not fork, because there are too many processes: kill those that cells left
-            # running.
+            # The interpreter could not fork, because there are too many processes: kill those that cells left running.
             self._kill_all_but({self._active.pid})
         return None
 

@@ -37,10 +37,9 @@ def skip_iri_grammar() -> None:
 def skip_module_search() -> None:
     """Let `inspect.getmodule` return None for code of a cell without looking through all modules.
 
-    IPython calls `getmodule` for each frame of a traceback, and `getmodule` compares the frame's file name
-    with those of all loaded modules, thousands here. A cell belongs to no module, so that search finds
-    nothing: skipping it saves 60 of a traceback's 80 ms. Where `inspect` has no such function, this replaces
-    nothing.
+    IPython calls `getmodule` for each frame of a traceback, and `getmodule` compares the frame's file name with those
+    of all loaded modules, thousands here. A cell belongs to no module, so that search finds nothing: skipping it saves
+    60 of a traceback's 80 ms. Where `inspect` has no such function, this replaces nothing.
     """
     library: Any = inspect
     search = getattr(library, "getmodule", None)
@@ -98,9 +97,8 @@ def skip_dispatch_rules(mode: type) -> None:
 class NotCompiled:
     """A base class, to list before `TorchDispatchMode`, for modes that are never used inside compiled code.
 
-    Without this class torch wraps the mode's `__torch_dispatch__` in a guard, so that the compiler skips it.
-    The guard imports the compiler and takes longer than the mode's own work. A torch without such guards
-    ignores the method.
+    Without this class torch wraps the mode's `__torch_dispatch__` in a guard, so that the compiler skips it. The guard
+    imports the compiler and takes longer than the mode's own work. A torch without such guards ignores the method.
     """
 
     @classmethod
@@ -129,9 +127,8 @@ def defer_compiler() -> bool:
 class _UnimportedCompiler(ModuleType):
     """`torch._dynamo` before it is imported.
 
-    It has the two functions that optimizers call, which do nothing outside of compiled code. Access to any
-    other name imports the compiler and takes the name from it: `torch.compile` does this, and a torch whose
-    optimizers use others.
+    It has the two functions that optimizers call, which do nothing outside of compiled code. Access to any other name
+    imports the compiler and takes the name from it: `torch.compile` does this, and a torch whose optimizers use others.
     """
 
     def __init__(self) -> None:

@@ -257,8 +257,7 @@ def landlock(
 def deny_signals_outward() -> None:
     """Deny this process and its later children signals to all other processes, such as its own parent.
 
-    A probe may run hostile code, which must not kill the checkpoint. Before Landlock version 6 this does
-    nothing.
+    A probe may run hostile code, which must not kill the checkpoint. Before Landlock version 6 this does nothing.
     """
     if landlock_version() < 6:
         return

@@ -9,12 +9,10 @@ from itertools import count
 from guest.processes import descriptor_count, live_descendants, proportional_bytes, resident_bytes, sockets
 
 TICK = 0.05  # seconds between two measurements
-# Seconds between two measurements of scratch in the lower tiers, where a measurement reads the size of every
-# file.
+# Seconds between two measurements of scratch in the lower tiers, where a measurement reads the size of every file.
 SCRATCH_TICK = 0.5
-# Seconds without an exact measurement of memory after one that found no excess. The quick measurement
-# overestimates: as long as its result exceeds the limit, an exact measurement, which takes longer, would
-# otherwise follow at every tick.
+# Seconds without an exact measurement of memory after one that found no excess. The quick measurement overestimates: as
+# long as its result exceeds the limit, an exact measurement, which takes longer, would otherwise follow at every tick.
 EXACT_TICK = 4 * TICK
 # What one socket may hold that nobody has read: memory of the kernel, which belongs to no process. The system-call filter
 # keeps sandboxes from raising it.
