@@ -117,7 +117,8 @@ def _hierarchies() -> dict[Path, str]:
         if kind == "cgroup":
             for controller in {"memory", "pids", "cpu"} & set(options.split(",")):
                 path = next((path for names, path in own_groups.items() if controller in names.split(",")), "/")
-                hierarchies[_own_group(mount_point, path)] = controller
+                own = Path(mount_point + path)  # in a container that folder may not exist
+                hierarchies[own if own.is_dir() else Path(mount_point)] = controller
         elif kind == "cgroup2":
             for group in (Path(mount_point), prepare_delegated(Path(mount_point + own_groups.get("", "/")))):
                 with suppress(OSError):
@@ -145,9 +146,3 @@ def prepare_delegated(own: Path) -> Path:
                     (child / "cgroup.procs").write_text(pid)
             (own / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in sorted(wanted)))
     return own
-
-
-def _own_group(mount_point: str, path: str) -> Path:
-    """Return the folder of this process's own cgroup v1 group; the mount point, where a container has no such folder."""
-    own = Path(mount_point + path)
-    return own if own.is_dir() else Path(mount_point)

@@ -16,7 +16,7 @@ from grader.sandbox import cgroup
 from grader.sandbox.errors import IsolationError, ServerLost
 from grader.sandbox.guest import frames
 from grader.sandbox.guest.waiting import LONGEST, waited_seconds
-from grader.sandbox.outputs import total_size
+from grader.sandbox.outputs import bytes_in_notebook
 from grader.sandbox.process import limits_for_guest
 from grader.sandbox.replies import Reply, cell_result, evidence, parse_reply
 from grader.sandbox.text import plain
@@ -95,7 +95,7 @@ class Sandbox:
             took=time.monotonic() - started,
             max_output=max(0, min(self._limits.cell_output_bytes, self._output_left)),
         )
-        self._output_left -= total_size(result.outputs)
+        self._output_left -= sum(map(bytes_in_notebook, result.outputs))
         if result.status in (Status.OK, Status.RAISED):
             self._completed.append((order, seconds))
             self._completed_seconds += result.seconds

@@ -26,7 +26,7 @@ def sanitize(outputs: Any, raw: bytes, max_bytes: int) -> tuple[dict, ...]:
         output = _sanitize(reported, max_bytes) if isinstance(reported, dict) else None
         if output is None:
             continue
-        size = _size(output)
+        size = bytes_in_notebook(output)
         if size > max_bytes:
             kept.append(_stream("stderr", "[The output was cut here: it is longer than what is kept.]\n"))
             return tuple(kept)
@@ -35,11 +35,6 @@ def sanitize(outputs: Any, raw: bytes, max_bytes: int) -> tuple[dict, ...]:
     if raw and (text := plain(raw[:max_bytes].decode("utf-8", "replace"), max_bytes)):
         kept.append(_stream("stdout", text))
     return tuple(kept)
-
-
-def total_size(outputs: tuple[dict, ...]) -> int:
-    """Estimate the bytes that outputs take in a notebook."""
-    return sum(map(_size, outputs))
 
 
 def _sanitize(output: dict, max_bytes: int) -> dict | None:
@@ -79,7 +74,7 @@ def _text_and_pictures(data: dict, max_bytes: int) -> dict[str, str]:
     return kept
 
 
-def _size(output: dict) -> int:
-    """Estimate the bytes that one output takes in a notebook."""
+def bytes_in_notebook(output: dict) -> int:
+    """Estimate the bytes that one output, as `sanitize` returns it, takes in a notebook."""
     parts = [output.get("text", ""), output.get("evalue", ""), *output.get("traceback", ())]
     return 50 + sum(map(len, parts)) + sum(map(len, output.get("data", {}).values()))
