@@ -45,6 +45,10 @@ TOO_LONG = Problem(
     "generated or pasted, and submit again.",
     "unreadable",
 )
+TOO_DEEP = Problem(
+    "your code is nested or chained so deeply that the grader cannot read it, as no lesson's is. Take it apart, and submit again.",
+    "unreadable",
+)
 MOST_DETAIL = 200  # characters of a flag's detail
 
 
@@ -113,6 +117,8 @@ def grade(
         problem = error.problem
     except TookTooLong:
         problem = TOO_LONG
+    except RecursionError:
+        problem = TOO_DEEP
     # Any other error is a fault of the grader: the rest of the class is graded, and the student loses nothing.
     except Exception as error:
         problem = fault(f"{type(error).__name__}: {error}")
