@@ -2682,14 +2682,15 @@ show_squares({f"query {number}": look for number, look in enumerate(looks)}, "we
 # *Four maps of 3×3 patches, averaged over 500 scenes. Each query has one, two or three places; no place belongs to two queries. Compare
 # with the map before: the place that gets most of a query's weight is the brightest one there.*
 #
-# One training is one throw of the dice. `python -m benchmarks.three_ways` repeats it over ten seeds:
+# One training is one throw of the dice. `python -m benchmarks.three_ways` repeats it over ten seeds; here with the kernels of two
+# processors, so twenty times:
 #
 # | way | right, from the worst seed to the best | below 0.9 | FLOPs a question |
 # |---|---|---|---|
-# | concatenation | 0.781 to 0.974 | 1 of 10 | 215,680 |
-# | gated cross-attention | 0.152 to 0.976 | 1 of 10 | 97,664 |
-# | the same, with a gate that begins open (g = 1) | 0.964 to 0.976 | 0 of 10 | 97,664 |
-# | four learned queries | 0.199 to 0.412 | 10 of 10 | 182,016 |
+# | concatenation | 0.781 to 0.974 | 2 of 20 | 215,680 |
+# | gated cross-attention | 0.100 to 0.976 | 2 of 20 | 97,664 |
+# | the same, with a gate that begins open (g = 1) | 0.964 to 0.976 | 0 of 20 | 97,664 |
+# | four learned queries | 0.174 to 0.412 | 20 of 20 | 182,016 |
 #
 # Four things that we did not expect:
 #
