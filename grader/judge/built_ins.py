@@ -78,21 +78,21 @@ def refuse_built_ins(
 
 
 def _may_call(lesson: Lesson, exercise: Exercise) -> list[str]:
-    """List the given cells whose built-ins an answer may call: as declared, and those that stand in for what it builds on."""
+    """List given cells whose built-ins an answer may call, by id: as declared, and carry-on cells of what it builds on."""
     below = foundations(lesson, exercise.id)
     declared = [module for id in (exercise.id, *below) for module in lesson.exercise(id).may_call]
     return [*map(provided_cell, declared), *map(carry_on_cell, below)]
 
 
 def _reaching(answers: Mapping[str, str], own: Sequence[str]) -> list[Flag]:
-    """Flag the answers, and the student's own cells, that reach into the interpreter, the sandbox or other processes."""
+    """Return a flag for each answer, and one for the student's own cells together, in which `reaches` finds something."""
     of_own = dict.fromkeys(what for source in own for what in reaches(source))
     found = [*((exercise, reaches(source)) for exercise, source in answers.items()), (None, of_own)]
     return [Flag(kind="reaches-inside", exercise=exercise, detail=", ".join(what)) for exercise, what in found if what]
 
 
 def refused(verdict: Verdict, message: str) -> Verdict:
-    """Copy a verdict as FAILED, without points."""
+    """Copy a verdict as FAILED, without points for any check, with this message and the hint to write it oneself."""
     return replace(
         verdict,
         outcome=Outcome.FAILED,
@@ -106,7 +106,7 @@ def refused(verdict: Verdict, message: str) -> Verdict:
 
 
 def is_carry_on(answer: str, carry_on: str, others: Sequence[str] = ()) -> bool:
-    """Tell whether an answer holds all statements of a carry-on cell ("" if there is none), too many to agree by chance.
+    """Tell whether an answer has every statement of a carry-on cell ("" if there is none), and at least LEAST_STATEMENTS.
 
     It may call what the others define, the cells that the student added.
     """
@@ -152,5 +152,5 @@ def shapes(top: Iterable[ast.stmt], *, values: bool = False) -> Counter[str]:
 
 
 def _text(node: ast.AST, bound: frozenset[str]) -> str:
-    """List what a statement is made of, without the names of variables."""
+    """Return the words of a statement as one text, with "_" for each variable."""
     return " ".join(word for word, _ in words(node, lambda name: "_" if name in bound else name))

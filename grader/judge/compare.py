@@ -43,7 +43,7 @@ def equals_reference(case: Case) -> Finding:
 
 
 def compare(got: Mapping[str, Value], expected: Mapping[str, Value], rtol: float = 1.0, device: str = "cpu") -> Finding:
-    """Judge what came back by its first difference; values beyond the expected ones do not matter."""
+    """Judge what came back by its first difference from the expected values; others that came back do not matter."""
     found = first_difference(got, expected, rtol, device)
     return Finding(passed=found is None, message=found.message if found else "")
 
@@ -103,6 +103,7 @@ def difference(name: str, got: Any, want: Any, rtol: float = 1.0, device: str = 
 
 
 def _tensor_difference(name: str, got: Any, want: Tensor, rtol: float, device: str, least: float) -> str:
+    """Say how what came back differs from a tensor: in kind, shape, dtype or numbers; "" if it does not."""
     if got is None:
         kind, of, source = name.partition(" of ")
         return f"no {kind} reaches {source}" if of else f"{name}: nothing came back"
@@ -172,10 +173,12 @@ def shape(tensor: Tensor) -> str:
 
 
 def _dtype(tensor: Tensor) -> str:
+    """Return the name of a tensor's dtype: "float32"."""
     return str(tensor.dtype).removeprefix("torch.")
 
 
 def _in_words(value: Any) -> str:
+    """Name a value for a message, in 120 characters at most: "yes", "nothing", "a tensor of shape (5, 7)", or its repr."""
     if isinstance(value, Tensor):
         return f"a tensor of shape {shape(value)}"
     text = "yes" if value is True else "no" if value is False else "nothing" if value is None else repr(value)

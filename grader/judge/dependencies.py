@@ -7,7 +7,7 @@ from grader.submission.code.source_names import definitions, looks_names_up, men
 
 
 def mentioned_exercises(lesson: Lesson, source: str, defined: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """Return the ids of the exercises whose names a source mentions, directly or through definitions (name → names in it)."""
+    """Return the ids of the exercises whose names a source mentions, or the definitions that it mentions (name → names in it)."""
     reached: frozenset[str] = frozenset()
     new = mentioned_names(source)
     while new:

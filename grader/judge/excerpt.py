@@ -38,7 +38,7 @@ def excerpt(source: str, line: int, column: int = 0) -> str:
 
 
 def _window(text: str, position: int) -> tuple[str, int]:
-    """Cut a line to the part around a position; return it, and how many characters are shown before the position."""
+    """Cut a line to CARET_WIDTH around a position; return it, and how many characters stand before the position as it is shown."""
     start = max(0, position - CARET_WIDTH * 2 // 3) if len(_shown(text)) > CARET_WIDTH else 0
     before = ("…" if start else "") + text[start:position]
     rest = text[position:]

@@ -49,13 +49,13 @@ def ran_builtins(
 
 
 def _counts_there(operator: str, bans: Collection[str | BuiltIn]) -> bool:
-    """Tell whether a ban forbids an operator; that on softmax lists fused attention, too, and is no ban on it."""
+    """Tell whether bans forbid an operator; that on softmax lists the operators of attention, too, and does not forbid them."""
     attention = operator in (*ATTENTION_OPERATORS, *HEAD_OPERATORS)
     return operator in operators(bans) and (not attention or "fused attention" in bans)
 
 
 def _names(exercise: Exercise, source: str, operator: str) -> bool:
-    """Tell whether a given cell names what calls an operator of torch: nn.MultiheadAttention, or multi_head_attention_forward."""
+    """Tell whether the source of a given cell names what calls an operator: nn.MultiheadAttention or multi_head_attention, say."""
     own = [ban for ban in exercise.bans if isinstance(ban, BuiltIn) and operator in ban.operators]
     if own:
         return any(name in source for ban in own for name in ban.names)

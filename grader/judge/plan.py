@@ -38,7 +38,7 @@ def _once_more(trials: Sequence[PlannedTrial]) -> Iterator[PlannedTrial]:
 
 
 def draw_ahead(lesson: Lesson) -> None:
-    """Draw the inputs of a lesson's public trials now: what plans its submissions finds them."""
+    """Draw the inputs of a lesson's public trials now, and keep them for the plans of its submissions."""
     for exercise in lesson.exercises:
         examples(exercise)
 
@@ -87,7 +87,7 @@ _public: dict[str, tuple[Trial, Inputs]] = {}
 
 
 def _public_inputs(trial: Trial, key: str) -> Inputs:
-    """Draw the inputs of a public trial, once in this process."""
+    """Return the inputs of a public trial: drawn the first time in this process, kept from then on."""
     known = _public.get(key)
     if known is None or known[0] is not trial:  # a test may declare another exercise of the same name
         known = _public[key] = trial, trial.draw(PublicSampler(key))

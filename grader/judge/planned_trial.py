@@ -21,7 +21,7 @@ SENT = ("grader.course", OWN_LESSONS, "grader.declare.probes")
 
 @cache
 def parameters(probe: Callable) -> tuple[str, ...]:
-    """Return the names of a probe's parameters: inputs of the trial, and names in the notebook."""
+    """Return the names of a probe's parameters; each is an input of the trial, or stands for a name in the notebook."""
     return tuple(inspect.signature(probe).parameters)
 
 

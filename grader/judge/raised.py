@@ -114,7 +114,7 @@ def _undefined_name(report: CellResult | Evidence) -> str:
 
 
 def _where(cell: str, line: int, here: str) -> str:
-    """Name a line of the student's notebook."""
+    """Name a line for who reads about the cell `here`: "line 4", "in your exercise 1.4, line 4", "in your own cell, line 4"."""
     if cell == here:
         return f"line {line}"
     exercise = exercise_of(cell)
@@ -122,7 +122,7 @@ def _where(cell: str, line: int, here: str) -> str:
 
 
 def _whose(cell: str) -> str:
-    """Name a cell by whose it is."""
+    """Name a cell: "its cell, exercise 1.4,", "your own cell that defines it" or "the lesson's cell that defines it"."""
     if role(cell) is Role.ANSWER:
         return f"its cell, exercise {exercise_of(cell)},"
     own = role(cell) in (Role.OWN, Role.PREDICTION)

@@ -121,7 +121,7 @@ def _of_module(path: str) -> Iterator[str]:
 
 
 def _is_private(name: str) -> bool:
-    """Tell whether a library keeps what has this name to itself."""
+    """Tell whether a name has one underscore in front, and not two: a library keeps it to itself."""
     return name.startswith("_") and not name.startswith("__")
 
 
@@ -168,7 +168,7 @@ def _looks_up(node: ast.AST, libraries: Collection[str], *, odd: bool) -> bool:
 
 
 def _replaces(node: ast.AST, libraries: Collection[str]) -> bool:
-    """Tell whether a node gives a library another function; torch.backends holds settings."""
+    """Tell whether a node assigns to an attribute of a library; settings in torch.backends do not count."""
     match node:
         case ast.Attribute(ctx=ast.Store(), value=owner):
             return _root(owner) in libraries and "backends" not in ast.unparse(owner)

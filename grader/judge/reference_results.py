@@ -29,7 +29,7 @@ class RefuseUnpairedKeys(TorchFunctionMode):
 
     @staticmethod
     def compare(query: Tensor, key: Tensor, value: Tensor, *rest: object, **options: object) -> None:
-        """Compare the two numbers; the parameters are those of `scaled_dot_product_attention`."""
+        """Raise ValueError if there are not as many keys as values; the parameters are those of `scaled_dot_product_attention`."""
         if key.shape[-2:-1] != value.shape[-2:-1]:
             raise ValueError(f"keys of shape {tuple(key.shape)} do not go with values of {tuple(value.shape)}")
 
@@ -99,7 +99,7 @@ class ReferenceResults:
     """What the reference and wrong answers return on the trials of one submission; computed once each."""
 
     def __init__(self, reference: Mapping[str, Any], public: Results | None = None) -> None:
-        """Keep results for one submission; in `public` those on public trials, for all submissions of a lesson."""
+        """Begin without results; those on public trials go into `public`, which all submissions of a lesson share."""
         self.reference = reference
         self._results: Results = {}
         self._public: Results = {} if public is None else public
@@ -113,7 +113,7 @@ class ReferenceResults:
         return self.changed(trial, mistake.name, mistake.replaces)
 
     def expected(self, trial: PlannedTrial) -> Mapping[str, Value]:
-        """Return what an answer is compared with; RuntimeError if the reference raises."""
+        """Return the values with which an answer is compared: of `Check.expects`, else the reference's; RuntimeError if that raises."""
         if trial.check.expects:
             return trial.check.expects(trial.inputs)
         right = self.right(trial)

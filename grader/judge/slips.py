@@ -38,7 +38,7 @@ def is_slip(
 
 
 def _gives(slip: Mistake, trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults) -> bool:
-    """Tell whether a slip changes what a trial gives, to what came back."""
+    """Tell whether the right answer with this slip gives what came back for a trial, and without it something else."""
     wrong, right = reference_results.wrong(trial, slip), reference_results.right(trial)
     return same(got, wrong, trial) and not same(wrong, right, trial)
 
@@ -55,7 +55,7 @@ def same(got: Evidence, wrong: Evidence, trial: PlannedTrial) -> bool:
 
 
 def _of_another_dtype(trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults, device: str) -> bool:
-    """Tell whether all that came back is right once each tensor has the dtype that it should have."""
+    """Tell whether some tensor has another dtype than it should, and all is right once each is converted."""
     right = reference_results.right(trial)
     if got.status is not Status.OK or right.status is not Status.OK:
         return False
@@ -70,11 +70,12 @@ def _of_another_dtype(trial: PlannedTrial, got: Evidence, reference_results: Ref
 
 
 def _in_float32(value: Any) -> Any:
+    """Return a float64 tensor in float32, and anything else as it is."""
     return value.float() if isinstance(value, Tensor) and value.dtype == torch.float64 else value
 
 
 def _like(got: Any, want: Any) -> Any:
-    """Return numbers as whole numbers, or as yes and no, where these are expected and nothing is lost."""
+    """Convert a tensor to the integer or bool dtype that is expected, if no number changes; return anything else as it is."""
     if not isinstance(got, Tensor) or not isinstance(want, Tensor):
         return got
     if want.is_floating_point() or got.dtype == want.dtype:
@@ -85,7 +86,7 @@ def _like(got: Any, want: Any) -> Any:
 
 @lru_cache(maxsize=256)
 def _turned_around(reference: tuple[Any, ...]) -> tuple[Mistake, ...]:
-    """Return the right answers of an exercise with their two results in the other order."""
+    """Return a mistake for each right answer of an exercise: the same, with its two results in the other order."""
     return tuple(
         Mistake(f"results of {right.__name__} turned around", {right.__name__: wrong}, "", slip=True)
         for right in reference
@@ -94,6 +95,8 @@ def _turned_around(reference: tuple[Any, ...]) -> tuple[Mistake, ...]:
 
 
 def _call_turned_around(right: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a function: a pair that it returns is turned around, and any other value is returned as it is."""
+
     @wraps(right)
     def call(*args: Any, **options: Any) -> Any:
         returned = right(*args, **options)
@@ -103,4 +106,5 @@ def _call_turned_around(right: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _layer_turned_around(right: Any) -> type:
+    """Return a subclass of a layer class whose `forward` turns its pair around."""
     return type(right.__name__, (right,), {"forward": _call_turned_around(right.forward)})

@@ -21,7 +21,7 @@ from grader.submission.cells import answer_cell, is_stubs_own
 
 @dataclass(frozen=True)
 class Judged:
-    """The result of one trial."""
+    """How one trial was judged."""
 
     outcome: Outcome
     message: str = ""
@@ -116,6 +116,7 @@ def _never_came(trial: PlannedTrial) -> Evidence:
 
 
 def _not_defined(trial: PlannedTrial) -> str:
+    """Return the message that the exercise's name is not defined."""
     return f"{trial.exercise.name} is not defined"
 
 
@@ -126,7 +127,7 @@ def judge_trial(
     device: str = "cpu",
     cells: NotebookCells = NO_CELLS,
 ) -> Judged:
-    """Judge one trial."""
+    """Judge what came back for one trial: its values, its exception, or that it did not end well."""
     if got.status is Status.OK:
         return _judge_values(trial, got, reference_results, device)
     if got.status is Status.RAISED:
@@ -141,7 +142,7 @@ def judge_trial(
 def _judge_exception(
     trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults, cells: NotebookCells
 ) -> Judged:
-    """Judge a trial that raised: say whether the answer is there, and else on which line of it what happened."""
+    """Judge a trial that raised: MISSING if there is no answer, FAULT if the reference raises, too, else FAILED, with the line."""
     if is_stubs_own(got.error, got.message):
         return Judged(Outcome.MISSING, "not solved yet", general=True)
     cell = answer_cell(trial.exercise.id)
