@@ -37,7 +37,7 @@ def shipped_lessons() -> Mapping[str, Lesson]:
 
 
 def shipped_packages() -> Mapping[str, Path]:
-    """Map each lesson that comes with the grader to the folder of its package."""
+    """Map the assignment of each lesson that comes with the grader to the folder of its package."""
     here = Path(__file__).parent
     return {
         lesson.assignment: here / name.rpartition(".")[2] for name, lesson in _declared(sys.modules[__name__]).items()

@@ -5,10 +5,27 @@ More ways to draw inputs from shapes are in `drawn`, what probes share is in `pr
 
 # ruff: noqa: F401  (the files of exercises import them from here)
 from grader.declare.builtin_names import BuiltIn
-from grader.declare.drawn import and_more, drawn, drawn_layer, drawn_part, given, integers, normal, where_given
+from grader.declare.drawn import (
+    Draw,
+    Sizes,
+    and_more,
+    chosen,
+    drawn,
+    drawn_layer,
+    drawn_part,
+    given,
+    integers,
+    mask,
+    normal,
+    then,
+    weights_of,
+    where_given,
+)
 from grader.declare.edits import edits, in_both
-from grader.declare.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declare.exercise import Check, Exercise, Mistake, mistake, mistakes_in
+from grader.declare.layer_weights import build_quietly, draw_layer_weights
 from grader.declare.lesson import SHORT, Lesson
+from grader.declare.probes import failed
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import draw_directions
 from grader.declare.trial import Trial, trials

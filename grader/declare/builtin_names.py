@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class BuiltIn:
-    """A built-in that a lesson of one's own asks students to write themselves; `bans` of an exercise may hold it."""
+    """A library function that students are to write themselves: what calls it, in code and at run time. For `Exercise.bans`."""
 
     names: frozenset[str]  # all names by which source text can call it
     # What it calls at run time: operators that torch dispatches ("aten::…"), and "call NAME" for functions in Python.
@@ -88,11 +88,11 @@ OPERATORS: Mapping[str, frozenset[str]] = {
 
 
 def banned_names(bans: Iterable[str | BuiltIn]) -> frozenset[str]:
-    """Return the names that an exercise's bans forbid in source text."""
+    """Return all names that an exercise's bans, keys of BUILTINS or records, forbid in the text of an answer."""
     return frozenset().union(*(ban.names if isinstance(ban, BuiltIn) else BUILTINS[ban] for ban in bans))
 
 
 def operators(bans: Iterable[str | BuiltIn]) -> tuple[str, ...]:
-    """List the torch operators that an exercise's bans forbid; the sandbox's tripwire records their calls."""
+    """List, sorted, what an exercise's bans forbid at run time: operators of torch, and "call NAME" for functions in Python."""
     banned = (ban.operators if isinstance(ban, BuiltIn) else OPERATORS[ban] for ban in bans)
     return tuple(sorted(frozenset().union(*banned)))

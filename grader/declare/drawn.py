@@ -1,7 +1,7 @@
 """Inputs from their shapes: `drawn(query="* queries d_k", key="* keys d_k")` is a function that draws both.
 
-A shape is a text. `*` stands for the trial's batch shape, a name for one of its sizes, a number for itself; `heads·d_head` is a
-product. What a plain text says is drawn from the normal distribution; the functions below draw otherwise, and so does any
+A shape is a text. `*` stands for the trial's batch shape, a name for one of its sizes, which may be a shape itself, a number for
+itself; `heads·d_head` is a product. What a plain text says is drawn from the normal distribution; the functions below draw otherwise, and so does any
 function of a sampler and the trial's sizes. The values are drawn, and handed over, in the order in which they are written.
 """
 
@@ -25,14 +25,14 @@ LEFT_OUT = object()  # a value that a trial does without
 
 
 def drawn(**values: str | Draw) -> Callable[..., Inputs]:
-    """Return a function that draws values by their shapes, in the dtype of the trial; its name is the value's."""
+    """Return draw(sampler, **sizes) → one value for each keyword; it raises DeclarationError for a size that no value uses."""
     return _all_used(drawn_part(**values))
 
 
 def drawn_layer(
     weights: Callable[..., nn.Module] | Draw, sizes: Mapping[str, str | Draw], **arguments: str | Draw
 ) -> Callable[..., Inputs]:
-    """Return a function that draws what `StandardChecks` asks of a layer: its sizes, its weights, its arguments.
+    """Return draw(sampler, **sizes) → "sizes", "weights" and "arguments" of a layer, as `StandardChecks` takes them.
 
     Args:
         weights: the reference, all of whose parameters are drawn; or what draws the weights by their names.
@@ -43,13 +43,13 @@ def drawn_layer(
 
 
 def and_more(draw: Callable[..., Inputs], **values: str | Draw) -> Callable[..., Inputs]:
-    """Return a function that draws what another one does, and then more values, by the same sizes."""
+    """Return a function that draws what another one does, and then further values, by the same sizes; one dict of both."""
     further = drawn_part(**values)
     return lambda sampler, **sizes: {**draw(sampler, **sizes), **further(sampler, sizes)}
 
 
 def _all_used(draw: Draw) -> Callable[..., Inputs]:
-    """Return a function that draws the inputs, and refuses a size that none of them uses: its name may be misspelt."""
+    """Wrap a draw: raise DeclarationError for a size that it never looks up, batch and dtype apart: it may be misspelt."""
 
     def draw_all(sampler: InputSampler, **sizes: Any) -> Inputs:
         seen = _Seen(sizes)
@@ -62,7 +62,7 @@ def _all_used(draw: Draw) -> Callable[..., Inputs]:
 
 
 class _Seen(Mapping[str, Any]):
-    """Sizes that remember which of them were asked for."""
+    """The sizes of a trial; `names` are those that somebody has looked up."""
 
     def __init__(self, sizes: Sizes) -> None:
         self._sizes, self.names = sizes, set[str]()
@@ -79,7 +79,7 @@ class _Seen(Mapping[str, Any]):
 
 
 def drawn_part(**values: str | Draw) -> Draw:
-    """Draw a dict of values, as one of them."""
+    """Return a draw of a dict, as one value of `drawn`: each keyword's value in its order; those that are LEFT_OUT are missing."""
     draws = {name: normal(value) if isinstance(value, str) else value for name, value in values.items()}
 
     def draw(sampler: InputSampler, sizes: Sizes) -> dict[str, Any]:
@@ -90,12 +90,12 @@ def drawn_part(**values: str | Draw) -> Draw:
 
 
 def chosen(sizes: Mapping[str, str | Draw]) -> Draw:
-    """Hand sizes of the trial over under other names, as `drawn_layer` says."""
+    """Return a draw of a dict of the trial's sizes under other names, as in {"num_heads": "heads"}; nothing is random."""
     return drawn_part(**{name: given(size) if isinstance(size, str) else size for name, size in sizes.items()})
 
 
 def weights_of(layer: Callable[..., nn.Module], sizes: Mapping[str, str | Draw]) -> Draw:
-    """Draw every parameter of a layer that is made with these sizes, which are as in `drawn_layer`."""
+    """Return a draw of every parameter of a layer, by name; the layer is made with sizes as `drawn_layer` takes them."""
     choose = chosen(sizes)
 
     def draw(sampler: InputSampler, given: Sizes) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def weights_of(layer: Callable[..., nn.Module], sizes: Mapping[str, str | Draw])
 
 
 def normal(shape: str, *, scale: float | str = 1.0, dtype: torch.dtype | None = None) -> Draw:
-    """Draw numbers with mean 0 and standard deviation `scale`: a number, or a size, which is 1 in trials that do not give it."""
+    """Return a draw of normal numbers with mean 0; `scale`, their standard deviation, may name a size, 1 where a trial has none."""
 
     def draw(sampler: InputSampler, sizes: Sizes) -> Any:
         spread = sizes.get(scale, 1.0) if isinstance(scale, str) else scale
@@ -116,7 +116,7 @@ def normal(shape: str, *, scale: float | str = 1.0, dtype: torch.dtype | None = 
 
 
 def integers(low: int, high: int | str, shape: str) -> Draw:
-    """Draw integers from `low` to below `high`, a number or one of the sizes."""
+    """Return a draw of int64 numbers from `low` to below `high`, which is a number or names one of the sizes."""
 
     def draw(sampler: InputSampler, sizes: Sizes) -> Any:
         return sampler.integers(low, size_of(high, sizes) if isinstance(high, str) else high, *shape_of(shape, sizes))
@@ -125,37 +125,38 @@ def integers(low: int, high: int | str, shape: str) -> Draw:
 
 
 def mask(shape: str, *, keep: float = 0.6) -> Draw:
-    """Draw a bool mask; each of its rows has a True and a False."""
+    """Return a draw of a bool mask, True in about `keep` of its places; each row along the last axis has a True and a False."""
     return lambda sampler, sizes: sampler.mask(*shape_of(shape, sizes), keep=keep)
 
 
 def then(value: str | Draw, change: Callable[[Any], Any]) -> Draw:
-    """Draw a value, and make another one of it."""
+    """Return a draw of what `change` makes of a value: of normal numbers of a shape, or of what another draw gives."""
     draw = normal(value) if isinstance(value, str) else value
     return lambda sampler, sizes: change(draw(sampler, sizes))
 
 
 def given(name: str, *default: Any) -> Draw:
-    """Hand one of the trial's sizes over as it is; a trial that has none, the default."""
+    """Return a draw of one of the trial's sizes as it is, or of a product; without one, the default or DeclarationError."""
     return lambda sampler, sizes: sizes.get(name, *default) if default else size_of(name, sizes)
 
 
 def where_given(name: str, value: str | Draw) -> Draw:
-    """Draw a value only in trials that give this size, and leave it out of the others."""
+    """Return a draw of a value that inputs have only in trials that give a size, and not as None; in others it is left out."""
     draw = normal(value) if isinstance(value, str) else value
     return lambda sampler, sizes: LEFT_OUT if sizes.get(name) is None else draw(sampler, sizes)
 
 
 def shape_of(text: str, sizes: Sizes) -> tuple[int, ...]:
-    """Return a shape in numbers: (2, 5, 6) of "* tokens heads·d_head"."""
+    """Return a shape in numbers: (2, 5, 6) of "* tokens heads·d_head" with batch 2, 5 tokens, 3 heads, d_head = 2."""
     shape: list[int] = []
     for axis in text.split():
-        shape += sizes.get("batch_shape", ()) if axis == "*" else [size_of(axis, sizes)]
+        size = sizes.get("batch_shape", ()) if axis == "*" else size_of(axis, sizes)
+        shape += size if isinstance(size, tuple) else [size]
     return tuple(shape)
 
 
 def size_of(text: str, sizes: Sizes) -> Any:
-    """Return one size, or a product of sizes, which the trial must give."""
+    """Return one size, a product of sizes or a number, as in "heads·d_head"; DeclarationError if the trial has no such size."""
     factors = text.split("·")
     if missing := [name for name in factors if not name.isdigit() and name not in sizes]:
         raise DeclarationError(f"the shape {text!r} needs the size {missing[0]!r}; the trial gives {', '.join(sizes)}")

@@ -43,7 +43,7 @@ ALWAYS_THERE = {"torch": torch, "nn": nn, "F": F}  # as in a notebook
 
 
 class _Written(NamedTuple):
-    """A mistake as it is written."""
+    """A mistake of the text, taken apart; nothing is changed yet."""
 
     name: str
     slip: bool
@@ -78,7 +78,7 @@ def edits(right: Any, text: str, *, defines: str = "", **names: Any) -> tuple[Mi
 
 
 def in_both(mistakes: Sequence[Mistake], **pairs: str) -> tuple[Mistake, ...]:
-    """Return the mistakes that are made in two functions of one exercise at once, as `NAME_in_both`.
+    """Return mistakes called NAME_in_both, each of which replaces two functions of one exercise at once.
 
     Args:
         pairs: mistake of one function, whose hint students read → the same slip in the other.
@@ -125,7 +125,7 @@ def headed(text: str, head: re.Pattern[str], where: str, what: str) -> list[tupl
 
 
 def _written(right: str, text: str) -> Iterator[_Written]:
-    """Yield the mistakes of a text as they are written."""
+    """Yield the mistakes of a text, taken apart; DeclarationError for a line that belongs to none."""
     for head, lines in headed(text, HEAD, f"edits of {right}: ", "`name: hint`"):
         found = _Written(head["name"], bool(head["slip"]), [head["hint"]], [], [], [])
         for line in lines:
@@ -139,7 +139,7 @@ def _written(right: str, text: str) -> Iterator[_Written]:
 
 
 def _wrong(right: str, source: str, written: _Written, space: dict[str, Any]) -> tuple[Any, str | ast.Module]:
-    """Return the wrong definition that a mistake makes of the right one, and its code."""
+    """Carry a mistake's changes out; return the wrong definition, and its code: text, or a tree if it has `+` or `=` lines."""
     where = f"edits of {right}, {written.name}"
     for old, new in written.changes:
         if (count := source.count(old)) != 1:
@@ -156,7 +156,7 @@ def _wrong(right: str, source: str, written: _Written, space: dict[str, Any]) ->
 
 
 def _with_more(source: str, written: _Written) -> ast.Module:
-    """Parse a definition, put statements first in it, and let it give back another expression."""
+    """Parse a definition, and change it as the `+` and `=` lines of a mistake say."""
     tree = ast.parse(source)
     for statement in reversed(written.first):
         name, _, rest = statement.partition(": ")
@@ -168,7 +168,7 @@ def _with_more(source: str, written: _Written) -> ast.Module:
 
 
 def _function(definition: ast.stmt, method: str) -> ast.FunctionDef:
-    """Return a function itself, or the method of a class."""
+    """Return the function itself, for "forward", or the method of a class; KeyError if there is none."""
     if isinstance(definition, ast.FunctionDef):
         return {"forward": definition}[method]
     methods = {node.name: node for node in getattr(definition, "body", ()) if isinstance(node, ast.FunctionDef)}
@@ -176,7 +176,7 @@ def _function(definition: ast.stmt, method: str) -> ast.FunctionDef:
 
 
 class _GiveBack(ast.NodeTransformer):
-    """Lets a function return an expression of `result`, which is what it returned before."""
+    """Makes each `return x` of a function `result = x; return EXPRESSION`."""
 
     def __init__(self, expression: str) -> None:
         self.expression = expression

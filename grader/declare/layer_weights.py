@@ -14,7 +14,7 @@ Layer = TypeVar("Layer", bound=nn.Module)
 def draw_layer_weights(
     sampler: InputSampler, layer: nn.Module, dtype: torch.dtype = torch.float32
 ) -> dict[str, Tensor]:
-    """Draw every parameter of a layer, by name; no norm is 1 and no bias 0, so leaving one out shows."""
+    """Draw new numbers for every parameter of a layer, by name; no norm is 1 and no bias 0, so leaving one out shows."""
 
     def draw(name: str, parameter: Tensor) -> Tensor:
         if name.endswith("weight") and "norm" in name:
@@ -27,6 +27,6 @@ def draw_layer_weights(
 
 
 def build_quietly(build: Callable[..., Layer], *sizes: Any, **options: Any) -> Layer:
-    """Call `build` and leave the global random state as it was: a new layer draws initial weights."""
+    """Return build(*sizes, **options), and leave torch's global random state as it was: a new layer draws initial weights."""
     with torch.random.fork_rng(devices=[]):
         return build(*sizes, **options)

@@ -86,7 +86,7 @@ class Lesson:
 
     @cached_property
     def verified(self) -> Self:
-        """The same lesson, in which trainings are verified and not repeated."""
+        """The same lesson, in which a training runs for SHORT steps, and its checks are replaced by their `verified`."""
         exercises = tuple(replace(exercise, checks=tuple(_verified(exercise.checks))) for exercise in self.exercises)
         parameters = {**self.parameters, "train_steps": SHORT}
         return replace(self, exercises=exercises, parameters=parameters, whole=self)
@@ -104,12 +104,12 @@ class Lesson:
 
     @cached_property
     def training_cells(self) -> frozenset[str]:
-        """The ids of the cells that train what a check probes."""
+        """The ids of the given cells after which a check probes what they have trained (`Check.at`)."""
         whole = self.whole or self
         return frozenset(check.at for exercise in whole.exercises for check in exercise.checks if check.at)
 
     def training_checks(self, id: str) -> frozenset[str]:
-        """Return the names of the checks of an exercise that are about what a cell trains, in either form."""
+        """Return the names of an exercise's checks on a training: those of the whole lesson, and those that replace them."""
         checks = [check for check in (self.whole or self).exercise(id).checks if check.verified is not None]
         return frozenset(one.name for check in checks for one in (check, *(check.verified or ())))
 
@@ -136,13 +136,13 @@ class Lesson:
 
 
 def _verified(checks: Iterable[Check]) -> Iterable[Check]:
-    """Yield what decides in place of each check where trainings are verified."""
+    """Yield each check, or those that replace it where trainings are verified."""
     for check in checks:
         yield from (check,) if check.verified is None else check.verified
 
 
 def _without(exercise: Exercise, names: Collection[str]) -> Exercise:
-    """Leave checks out of an exercise; none that is left needs them."""
+    """Copy an exercise without the checks of these names, and without the need of them in the others."""
     left = [check for check in exercise.checks if check.name not in names]
     kept = [replace(check, needs=tuple(set(check.needs) - set(names))) for check in left]
     return replace(exercise, checks=tuple(kept))

@@ -10,6 +10,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from grader.records import Finding
+
+
+def failed(message: str) -> Finding:
+    """Return what a judge of one's own returns for a trial that does not pass; the student reads the message."""
+    return Finding(passed=False, message=message)
+
 
 class WrongForm(Exception):
     """What came back cannot be looked at any further; the text is a finding, and the student reads it as such."""
@@ -33,6 +40,12 @@ def function_gradients(
 def inputs_unchanged(function, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Call a function with keywords; report which of its inputs it changed."""
     return effects_of(function, arguments)
+
+
+def function_effects(function, arguments: Mapping[str, Any], returns: list[str | None]) -> dict[str, Any]:
+    """Report what `inputs_unchanged` does, and name what the function returns for tensors that are not contiguous."""
+    given = {name: strided(value.clone()) if isinstance(value, Tensor) else value for name, value in arguments.items()}
+    return {**effects_of(function, arguments), **named(function(**given), returns)}
 
 
 # ---------------------------------------------------------------- functions of NumPy arrays, which travel as tensors
@@ -90,7 +103,7 @@ def call_zeroed_layer(
     layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None]
 ) -> dict[str, Any]:
     """Do what `call_layer` does, with every parameter that has no weights here, such as a bias, set to zero."""
-    layer = load(zero_others(layer_class(*sizes.values()), weights), weights)
+    layer = load_alone(layer_class(*sizes.values()), weights)
     return named(layer(*arguments.values()), returns)
 
 
@@ -98,20 +111,19 @@ def zeroed_layer_gradients(
     layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None], grad_outputs: Mapping
 ) -> dict[str, Any]:
     """Do what `layer_gradients` does, with every parameter that has no weights here set to zero."""
-    layer = load(zero_others(layer_class(**sizes), weights), weights)
-    return gradients_of(layer, weights, arguments, returns, grad_outputs)
+    return gradients_of(load_alone(layer_class(**sizes), weights), weights, arguments, returns, grad_outputs)
 
 
 def gradients_of(
     layer: nn.Module, weights: Mapping, arguments: Mapping, returns: list[str | None], grad_outputs: Mapping
 ) -> dict[str, Any]:
-    """Call a layer with keywords; report side effects, and gradients of inputs and of our weights."""
+    """Call a layer that is made, with keywords; report side effects, and gradients of inputs and of the weights that are named."""
     parameters = learned(layer, weights)
     return purity_and_gradients(lambda **given: named(layer(**given), returns), arguments, grad_outputs, parameters)
 
 
-def zero_others(layer: nn.Module, weights: Mapping[str, Tensor]) -> nn.Module:
-    """Set every parameter of a layer that `weights` does not name to zero.
+def load_alone(layer: nn.Module, weights: Mapping[str, Tensor]) -> nn.Module:
+    """Do what `load` does, and set every other parameter of the layer to zero.
 
     A bias that should not be there then changes no value: a check of its own reports it.
     """
@@ -119,11 +131,11 @@ def zero_others(layer: nn.Module, weights: Mapping[str, Tensor]) -> nn.Module:
         for name, parameter in as_module(layer).named_parameters():
             if name not in weights:
                 parameter.zero_()
-    return layer
+    return load(layer, weights)
 
 
 def load(layer: nn.Module, weights: Mapping[str, Tensor]) -> nn.Module:
-    """Put our weights into a layer, by parameter name ("W_Q.weight"), and give it their dtype and device."""
+    """Put our weights into a layer, by parameter name ("W_Q.weight"), and give it their dtype and device; or WrongForm."""
     as_module(layer)
     if not weights:
         return layer
@@ -141,14 +153,14 @@ def load(layer: nn.Module, weights: Mapping[str, Tensor]) -> nn.Module:
 
 
 def as_module(layer: Any) -> nn.Module:
-    """Return a layer that must be a module."""
+    """Return a layer; WrongForm if it is no module."""
     if not isinstance(layer, nn.Module):
         raise WrongForm(f"{type(layer).__name__} is no nn.Module")
     return layer
 
 
 def part_of(layer: nn.Module, path: str) -> Tensor:
-    """Return a layer's parameter or buffer by its name, as "W_Q.weight"; where there is none, say what the layer has."""
+    """Return a layer's parameter or buffer by its name, as "W_Q.weight"; WrongForm, with what it has, if there is none."""
     owner: Any = layer
     where = "your layer"
     *parts, last = path.split(".")
@@ -167,7 +179,7 @@ def part_of(layer: nn.Module, path: str) -> Tensor:
 
 
 def learned(layer: nn.Module, names: Iterable[str]) -> dict[str, Tensor]:
-    """Return parameters of a layer by name; each must be one of its own, which learns."""
+    """Return parameters of a layer by name; WrongForm if one is no nn.Parameter, or two names lead to the same."""
     found: dict[str, Tensor] = {}
     for name in names:
         parameter = part_of(layer, name)
@@ -184,13 +196,13 @@ def learned(layer: nn.Module, names: Iterable[str]) -> dict[str, Tensor]:
 
 
 def named(returned: Any, names: list[str | None]) -> dict[str, Any]:
-    """Give what a call returned its names: one value, or a pair. A value whose name is None is left out."""
+    """Name what a call returned: one value, or a pair (else WrongForm). A value whose name is None is left out."""
     values = pair(returned, names) if len(names) == 2 else [returned]
     return {name: value for name, value in zip(names, values, strict=True) if name is not None}
 
 
 def pair(returned: Any, names: Sequence[str | None] = ("output", "weights")) -> tuple[Any, Any]:
-    """Return what must be a pair, whether tuple, list or named tuple."""
+    """Return both values of a pair: a tuple, list or named tuple; WrongForm if it is none."""
     if isinstance(returned, (tuple, list)) and len(returned) == 2:
         return returned[0], returned[1]
     several = isinstance(returned, (tuple, list)) and len(returned) != 1
@@ -200,7 +212,7 @@ def pair(returned: Any, names: Sequence[str | None] = ("output", "weights")) -> 
 
 
 def as_tensor(value: Any, name: str) -> Tensor:
-    """Return a value that must be a tensor: whatever our arithmetic raised instead would look like the student's."""
+    """Return a tensor as it is; WrongForm for another value: what our arithmetic would raise looks like the student's error."""
     if not isinstance(value, Tensor):
         came = "nothing" if value is None else type(value).__name__
         raise WrongForm(f"{name}: {came} came back, a tensor is asked for")
@@ -208,7 +220,7 @@ def as_tensor(value: Any, name: str) -> Tensor:
 
 
 def as_number(value: Any, name: str) -> float:
-    """Return what must be a number: a float, or a tensor of one number."""
+    """Return an int, a float or a tensor of one number as a float; WrongForm for another value."""
     one = isinstance(value, Tensor) and value.numel() == 1 and not value.is_complex()
     if not one and not isinstance(value, (int, float)):
         came = f"shape {tuple(value.shape)}" if isinstance(value, Tensor) else type(value).__name__
@@ -217,7 +229,7 @@ def as_number(value: Any, name: str) -> float:
 
 
 def raised(call: Callable[[], Any]) -> str:
-    """Say what a call raised: "ValueError" for it and its subclasses, another error's name, or "no error"."""
+    """Name what a call raises: "ValueError" for it and its subclasses, another error's class, or "no error"; a stub's goes on."""
     try:
         call()
     except NotImplementedError as error:
@@ -232,7 +244,7 @@ def raised(call: Callable[[], Any]) -> str:
 
 
 def strided(tensor: Tensor) -> Tensor:
-    """Return the same numbers, not contiguous in memory."""
+    """Return a copy that is not contiguous in memory; a tensor of fewer than two axes, as it is."""
     if tensor.ndim < 2:
         return tensor
     return tensor.transpose(-1, -2).contiguous().transpose(-1, -2)
@@ -279,14 +291,14 @@ def purity_and_gradients(
 
 
 def along(output: Any, direction: Tensor, name: str) -> Tensor:
-    """Return an output that must be a tensor of the shape of its direction."""
+    """Return an output; WrongForm if it is no tensor of the shape of its direction."""
     if as_tensor(output, name).shape != direction.shape:
         raise WrongForm(f"{name}: shape {tuple(output.shape)}, expected {tuple(direction.shape)}")
     return output
 
 
 def effects_of(call: Callable[..., Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Call a function with copies of its inputs, and report what `side_effects` finds.
+    """Call a function by keyword with copies of its inputs; report, as `side_effects` does, whether it changes them.
 
     It is called twice. Numbers that lie in order show what becomes of a view (`x = x.reshape(-1, 3)`, then `x -= 1`);
     of numbers that do not, reshape makes a copy, and `.view` raises.

@@ -38,7 +38,7 @@ class InputSampler:
         return torch.randint(low, high, shape, generator=self.generator)
 
     def mask(self, *shape: int, keep: float = 0.6) -> Tensor:
-        """Draw a bool mask, True = may attend; each row along the last axis has a True and a False."""
+        """Draw a bool mask, True in about `keep` of its places; each row along the last axis has a True and a False."""
         mask = self.uniform(*shape) < keep
         kept, dropped = self.integers(0, shape[-1], *shape[:-1]), self.integers(1, shape[-1], *shape[:-1])
         mask = mask.scatter(-1, kept.unsqueeze(-1), True)

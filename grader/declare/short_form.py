@@ -92,7 +92,7 @@ def _checks(
     points: float,
     returns: tuple[str, ...],
 ) -> tuple[Check, ...]:
-    """Make the checks: values, batches where a shape has them, and conduct."""
+    """Make the checks "values", "batch" where a shape begins with `*`, and "conduct", and share the points out to them."""
     numpy = any("ndarray" in str(one.annotation) for one in inspect.signature(reference).parameters.values())
     draw = partial(_as_tensors, drawn(**inputs), {"dtype": torch.float64} if numpy else {})
     make = StandardChecks(reference=reference, returns=returns, draw=draw)
@@ -108,7 +108,7 @@ def _checks(
 
 
 def _check_inputs(where: str, reference: Callable[..., Any], inputs: Mapping[str, Any]) -> None:
-    """See that there is an input for each parameter, in their order, and none besides."""
+    """Raise DeclarationError unless there is an input for each parameter without a default, in their order, and no other."""
     parameters = inspect.signature(reference).parameters
     if strange := [name for name in inputs if name not in parameters]:
         raise DeclarationError(f"{where}: {reference.__name__} has no parameter {', '.join(strange)}")
@@ -120,7 +120,7 @@ def _check_inputs(where: str, reference: Callable[..., Any], inputs: Mapping[str
 
 
 def _sizes(where: str, inputs: Mapping[str, str | Draw]) -> list[dict[str, int]]:
-    """Choose the sizes that the shapes name: one public trial, and some hidden ones."""
+    """Choose sizes for the names in the shapes: one public trial, then the hidden ones; DeclarationError if they do not suffice."""
     texts = [shape for shape in inputs.values() if isinstance(shape, str)]
     factors = [name for text in texts for axis in text.split() for name in axis.split("·")]
     names = list(dict.fromkeys(name for name in factors if name != "*" and not name.isdigit()))
@@ -151,4 +151,5 @@ def _conduct(make: StandardChecks, sizes: Sequence[Mapping[str, Any]], points: f
 
 
 def _learns(value: Any) -> bool:
+    """Tell whether a value is a tensor of a dtype that can have gradients."""
     return isinstance(value, Tensor) and value.is_floating_point()

@@ -106,7 +106,7 @@ class StandardChecks:
         return draw_inputs
 
     def _probe(self, gradients: bool) -> Callable[..., dict[str, Any]]:
-        """Choose the probe that returns values, or the one that returns gradients and reports side effects."""
+        """Return the standard probe, of a function or of a layer: for values, or for gradients and side effects."""
         if not inspect.isclass(self.reference):
             return probes.function_gradients if gradients else probes.call_function
         if self.zero_others:
@@ -117,7 +117,7 @@ class StandardChecks:
 def _trials(
     draw: DrawInputs | Sequence[DrawInputs], sizes: Sequence[Sizes], arrange: Callable[[DrawInputs], DrawInputs] | None
 ) -> tuple[Trial, ...]:
-    """Make a trial of each set of sizes, with one draw for all or with one for each."""
+    """Make a trial of each set of sizes, with one draw for all or one for each; `arrange` wraps the draws."""
     draws = draw if isinstance(draw, Sequence) else [draw] * len(sizes)
     arranged = map(arrange, draws) if arrange else draws
     return tuple(trial for one, some in zip(arranged, sizes, strict=True) for trial in make_trials(one, some))

@@ -17,7 +17,7 @@ class Trial:
 
 
 def trials(draw: Callable[..., Mapping[str, Any]], *sizes: Mapping[str, Any]) -> tuple[Trial, ...]:
-    """Make one trial for each set of sizes: its inputs are `draw(sampler, **sizes)`, the student reads `describe(sizes)`."""
+    """Make one trial for each set of sizes: it draws `draw(sampler, **sizes)`, and the student reads `describe(sizes)`."""
 
     def trial(chosen: Mapping[str, Any]) -> Trial:
         return Trial(describe(chosen), lambda sampler: draw(sampler, **chosen), chosen)

@@ -14,7 +14,7 @@ from grader.declare.sampler import InputSampler
 
 
 def validate(lesson: Lesson, modules: Mapping[str, Mapping[str, Any]]) -> None:
-    """Raise DeclarationError for a mistake in a lesson's modules (name → namespace) that no exercise lists."""
+    """Raise DeclarationError if `mistake` marks a definition in a lesson's modules (name → namespace) that no exercise lists."""
     listed = {id(found) for exercise in lesson.exercises for found in exercise.mistakes}
     for module, namespace in modules.items():
         for marked in mistakes_in(namespace):

@@ -124,7 +124,7 @@ def _checks(
 
 
 def read_sizes(text: str) -> dict[str, Any]:
-    """Return the sizes that `describe` puts into these words, and into no others."""
+    """Return the sizes of a trial from its words; DeclarationError unless `describe` gives exactly these words for them."""
     sizes = dict(_read_size(part) for part in re.split(f", {NOT_IN_BRACKETS}", text))
     if describe(sizes) != text:
         raise DeclarationError(f"the trial {text!r} would read {describe(sizes)!r}: write it so, or mend the sizes")
@@ -132,7 +132,7 @@ def read_sizes(text: str) -> dict[str, Any]:
 
 
 def _read_size(text: str) -> tuple[str, Any]:
-    """Return the name of a size and the size."""
+    """Return name and value of one size, as in "5 queries", "d_k = 3", "batch 2 × 3", "float64"; or DeclarationError."""
     if text == "no batch" or text.startswith("batch "):
         return "batch_shape", tuple(int(size) for size in re.findall(r"\d+", text))
     if found := re.fullmatch(r"(\d+) (\w+)", text):
@@ -145,7 +145,7 @@ def _read_size(text: str) -> tuple[str, Any]:
 
 
 def _value(text: str) -> Any:
-    """Return a value as Python writes it; what Python does not read is a text."""
+    """Read a value that is written as in Python; anything else is returned as the text."""
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):
@@ -153,7 +153,7 @@ def _value(text: str) -> Any:
 
 
 def _plural(singular: str) -> str:
-    """Undo `describe`; what is a plural stays one."""
+    """Return the plural of a size's name: "queries" of "query"; a name in s stays as it is."""
     if singular.endswith("s"):
         return singular
     if re.search("[^aeiou]y$", singular):

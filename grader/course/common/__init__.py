@@ -1,4 +1,5 @@
-"""What the declarations of several lessons share: weights of layers, states of models, sizes of tensors, a look at an image.
+"""What the declarations of several lessons share: states and parameters of models, sizes of tensors, gradients of losses, a look at
+an image.
 
 A lesson imports nothing of another lesson, so that a copy of it stands alone in a course of one's own.
 """

@@ -5,14 +5,12 @@ from collections.abc import Mapping
 from attention.multi_head import MultiHeadAttention
 from torch import Tensor
 
-from grader.declare.drawn import Sizes, and_more, drawn_layer, normal
+from grader.declare.authoring import InputSampler, Sizes, Value, and_more, drawn_layer, normal
 from grader.declare.probes import load, pair, purity_and_gradients
-from grader.declare.sampler import InputSampler
-from grader.records import Value
 
 
 def draw_patches(sampler: InputSampler, sizes: Sizes) -> Tensor:
-    """Draw patches; the first `empty` of each scene hold zeros alone."""
+    """Draw patches; the first `empty` of each scene are all zeros."""
     patches = normal("* patches d_model", scale=2.0)(sampler, sizes)
     patches[..., : sizes.get("empty", 0), :] = 0
     return patches
@@ -28,6 +26,7 @@ draw_look_and_direction = and_more(draw_look, direction="* words d_model")  # fo
 
 
 def look_values(look_at_image, MultiHeadAttention, sizes: Mapping, weights: Mapping, arguments: Mapping):
+    """Return what is seen, and the weights, of the student's look through a layer with our weights."""
     layer = load(MultiHeadAttention(*sizes.values()), weights)
     seen, maps = pair(look_at_image(layer, *arguments.values()), ("what is seen", "weights"))
     return {"what is seen": seen, "weights": maps}

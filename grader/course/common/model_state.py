@@ -1,5 +1,8 @@
-"""What a call must leave as it was in a model: the mode of every part, and which parameters learn."""
+"""What probes report of a model: the modes of its parts, and its parameters."""
 
+from collections.abc import Callable
+
+import torch
 from torch import nn
 
 
@@ -11,3 +14,18 @@ def modes(model: nn.Module) -> dict[str, bool]:
 def what_learns(model: nn.Module) -> dict[str, bool]:
     """Map every parameter of a model, by name, to whether it asks for gradients."""
     return {name: parameter.requires_grad for name, parameter in model.named_parameters()}
+
+
+def list_parameters(layer: nn.Module) -> list[str]:
+    """List the names and shapes of a layer's parameters, sorted by name: ["W_K.weight (3, 7)", …]."""
+    return [f"{name} {tuple(parameter.shape)}" for name, parameter in sorted(layer.named_parameters())]
+
+
+def make_with_nan(make: Callable[[], nn.Module]) -> nn.Module:
+    """Call `make`, which makes a layer; numbers that it allocates and never fills are NaN, and not what its memory held."""
+    before = torch.are_deterministic_algorithms_enabled()
+    torch.use_deterministic_algorithms(True)
+    try:
+        return make()
+    finally:
+        torch.use_deterministic_algorithms(before)

@@ -13,17 +13,23 @@ def watch_sizes(call: Callable, *arguments: Any) -> tuple[Any, int]:
     A tensor counts however it is made: a mask from torch.ones as well as scores from a product.
     """
     sizes = [0]
+    returned = watch_made(lambda made: sizes.append(made.numel()), call, *arguments)
+    return returned, max(sizes)
+
+
+def watch_made(note: Callable[[Tensor], None], call: Callable, *arguments: Any) -> Any:
+    """Call a function, and hand each tensor that torch returns meanwhile to `note`; return what the function returns."""
 
     class Watching(torch.overrides.TorchFunctionMode):
         def __torch_function__(self, function, types, args=(), kwargs=None):
             made = function(*args, **(kwargs or {}))
-            values = made if isinstance(made, (tuple, list)) else [made]
-            sizes.extend(value.numel() for value in values if isinstance(value, Tensor))
+            for value in made if isinstance(made, (tuple, list)) else [made]:
+                if isinstance(value, Tensor):
+                    note(value)
             return made
 
     with Watching():
-        returned = call(*arguments)
-    return returned, max(sizes)
+        return call(*arguments)
 
 
 def watch_peak(call: Callable, *arguments: Any) -> tuple[Any, int]:
@@ -61,14 +67,6 @@ def watch_peak(call: Callable, *arguments: Any) -> tuple[Any, int]:
         alive[address][0] += 1
         weakref.finalize(value, forget, id(value), address)
 
-    class Watching(torch.overrides.TorchFunctionMode):
-        def __torch_function__(self, function, types, args=(), kwargs=None):
-            made = function(*args, **(kwargs or {}))
-            for value in made if isinstance(made, (tuple, list)) else [made]:
-                if isinstance(value, Tensor):
-                    note(value)
-            return made
-
-    with torch.no_grad(), Watching():
-        returned = call(*arguments)
+    with torch.no_grad():
+        returned = watch_made(note, call, *arguments)
     return returned, peak

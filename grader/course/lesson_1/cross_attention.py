@@ -2,8 +2,8 @@
 
 from attention.single_head import CrossAttention
 
-from grader.course.lesson_1.layers import HIDDEN_OTHERWISE, draw_layer_sizes, layer_parameters, mask_first, projections
-from grader.declare.authoring import drawn_layer, edits, written_exercise
+from grader.course.lesson_1.layers import draw_layer_sizes, layer_edits, layer_parameters, mask_first, projections
+from grader.declare.authoring import drawn_layer, written_exercise
 
 CROSS_WEIGHTS = projections(W_Q="d_text", W_K="d_image", W_V="d_image")
 CROSS_SIZES = dict(d_text="d_text", d_image="d_image", d_k="d_k")
@@ -47,7 +47,7 @@ CROSS_ATTENTION = written_exercise("1.8 Cross-attention: text asks, the image an
     ),
     builds_on=("1.1", "1.2", "1.3", "1.4", "1.6"), bans={"fused attention"}, difficulty=2, minutes=10,
     review="Cross-attention",
-    mistakes=edits(CrossAttention, """
+    mistakes=layer_edits(CrossAttention, """
     keys_from_text: The keys come from the text, so no word is compared with the image. W_K should read image_tokens.
         self.W_K(image_tokens)  →  self.W_K(text_tokens)
     values_from_text: The values come from the text: the answer holds nothing of the image. W_V should read
@@ -63,22 +63,6 @@ CROSS_ATTENTION = written_exercise("1.8 Cross-attention: text asks, the image an
         + __init__: d_text, d_image = d_image, d_text
     cross_values_from_w_k: The values come from W_K. They have a projection of their own: W_V.
         self.W_V(image_tokens)  →  self.W_K(image_tokens)
-    cross_unscaled: The scores are not divided by √d_k. Your masked_attention of 1.6 does it for you.
-        self.W_Q(text_tokens)  →  self.W_Q(text_tokens) * self.W_Q.out_features ** 0.5
-    cross_mask_dropped: The mask changes nothing here: hand it on to masked_attention.
-        self.W_V(image_tokens), mask  →  self.W_V(image_tokens)
     cross_mask_late: The mask comes after the softmax, so the weights no longer sum to 1. Hand it on to masked_attention.
         return masked_attention(self.W_Q(text_tokens), self.W_K(image_tokens), self.W_V(image_tokens), mask)  →  value = self.W_V(image_tokens); weights = masked_attention(self.W_Q(text_tokens), self.W_K(image_tokens), value)[1] * (1 if mask is None else mask); return weights @ value, weights
-    cross_with_bias: The projections have a bias. They are asked for without: nn.Linear(…, bias=False).
-        nn.Linear(d_text, d_k, bias=False)  →  nn.Linear(d_text, d_k)
-        self.W_K = nn.Linear(d_image, d_k, bias=False)  →  self.W_K = nn.Linear(d_image, d_k)
-        self.W_V = nn.Linear(d_image, d_k, bias=False)  →  self.W_V = nn.Linear(d_image, d_k)
-    cross_weights_detached: The weights come back cut off, as by .detach(). Without it, training can learn from them.
-        = result[0], result[1].detach()
-    cross_nan_rows: A token that may look nowhere gets NaN: 0 divided by 0, or the softmax of a row of −inf.
-        Your masked_attention of 1.6 gives zeros there.
-        return masked_attention  →  return hidden_by_minus_infinity
-    cross_even_rows: A token that may look nowhere looks everywhere: hidden scores are a large negative number, all the same.
-        Your masked_attention of 1.6 gives zeros there.
-        return masked_attention  →  return hidden_by_a_large_number
-""", **HIDDEN_OTHERWISE))  # fmt: skip
+""", "text_tokens", "image_tokens", "d_text", "d_image"))  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the layers of 1.7 and 1.8 share: random weights, a probe of their parameters, and attention with wrong masks."""
+"""What the layers of 1.7 and 1.8 share: random weights, a probe of their parameters, and mistakes."""
 
 from collections.abc import Callable, Mapping
 from math import sqrt
@@ -8,15 +8,13 @@ import torch
 from attention.dot_product import scaled_scores
 from torch import Tensor
 
+from grader.course.common.model_state import list_parameters
 from grader.course.lesson_1.shared import draw_mask
-from grader.declare.authoring import Inputs, InputSampler, Value
-from grader.declare.drawn import Draw, Sizes
-
-NOWHERE = "a token that may look nowhere gets zeros"
+from grader.declare.authoring import Draw, Inputs, InputSampler, Mistake, Sizes, Value, edits
 
 
 def projections(**widths: str) -> Draw:
-    """Draw a weight matrix for each name; W_Q="d_text" means that the input of W_Q is as wide as the size d_text."""
+    """Return a draw of weights by parameter name; W_Q="d_text" gives "W_Q.weight" (d_k, d_text), two sizes of the trial."""
 
     def draw(sampler: InputSampler, sizes: Sizes) -> dict[str, Tensor]:
         dtype = sizes.get("dtype", torch.float32)
@@ -29,9 +27,9 @@ def projections(**widths: str) -> Draw:
 
 
 def mask_first(draw: Callable[..., Inputs], queries: str, keys: str) -> Callable[..., Inputs]:
-    """Add a mask of the kind that a trial gives to the arguments of a layer.
+    """Let a function that draws a layer add a mask to the arguments, if the trial gives a kind of `draw_mask`.
 
-    It is drawn first: another order of draws would give each submission other hidden inputs than before.
+    The mask is drawn first: another order of draws would give each submission other hidden inputs than before.
     """
 
     def draw_all(sampler: InputSampler, *, mask: str | None = None, **sizes: Any) -> Inputs:
@@ -50,8 +48,7 @@ def draw_layer_sizes(sampler: InputSampler, **sizes: int) -> Inputs:
 
 def layer_parameters(layer_class, sizes: Mapping) -> Mapping[str, Value]:
     """List the names and shapes of all parameters of a new layer: ["W_K.weight (3, 7)", …]."""
-    named = sorted(layer_class(**sizes).named_parameters())
-    return {"parameters": [f"{name} {tuple(parameter.shape)}" for name, parameter in named]}
+    return {"parameters": list_parameters(layer_class(**sizes))}
 
 
 def _hidden_by(number: float):
@@ -67,3 +64,32 @@ def _hidden_by(number: float):
 
 # Wrong ways of `masked_attention`, for the mistakes.
 HIDDEN_OTHERWISE = {"hidden_by_minus_infinity": _hidden_by(-torch.inf), "hidden_by_a_large_number": _hidden_by(-1e9)}
+
+
+def layer_edits(layer: type, text: str, asks: str, answers: str, width: str, other_width: str) -> tuple[Mistake, ...]:
+    """Return the mistakes that a text describes, and those that students make in both layers.
+
+    Args:
+        asks, answers: parameters of `forward`: the tokens of the queries, and those of keys and values.
+        width, other_width: parameters of the class: how wide these tokens are.
+    """
+    name = layer.__name__.removesuffix("Attention").lower()  # "self", "cross"
+    common = f"""\
+    {name}_unscaled: The scores are not divided by √d_k. Your masked_attention of 1.6 does it for you.
+        self.W_Q({asks})  →  self.W_Q({asks}) * self.W_Q.out_features ** 0.5
+    {name}_mask_dropped: The mask changes nothing here: hand it on to masked_attention.
+        self.W_V({answers}), mask  →  self.W_V({answers})
+    {name}_with_bias: The projections have a bias. They are asked for without: nn.Linear(…, bias=False).
+        self.W_Q = nn.Linear({width}, d_k, bias=False)  →  self.W_Q = nn.Linear({width}, d_k)
+        self.W_K = nn.Linear({other_width}, d_k, bias=False)  →  self.W_K = nn.Linear({other_width}, d_k)
+        self.W_V = nn.Linear({other_width}, d_k, bias=False)  →  self.W_V = nn.Linear({other_width}, d_k)
+    {name}_weights_detached: The weights come back cut off, as by .detach(). Without it, training can learn from them.
+        = result[0], result[1].detach()
+    {name}_nan_rows: A token that may look nowhere gets NaN: 0 divided by 0, or the softmax of a row of −inf.
+        Your masked_attention of 1.6 gives zeros there.
+        return masked_attention  →  return hidden_by_minus_infinity
+    {name}_even_rows: A token that may look nowhere looks everywhere: hidden scores are a large negative number, all the same.
+        Your masked_attention of 1.6 gives zeros there.
+        return masked_attention  →  return hidden_by_a_large_number
+"""
+    return edits(layer, text + common, **HIDDEN_OTHERWISE)

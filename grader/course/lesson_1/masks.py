@@ -32,7 +32,7 @@ def draw_short_lengths(
 
 
 def call_masks_by_keyword(causal_mask, padding_mask, lengths: Tensor, n: int) -> Mapping[str, Value]:
-    """Make both masks with keywords; report whether the lengths stay as they are, and on which device the mask is."""
+    """Make both masks with keywords; report whether the lengths stay as they are, and whether the mask is on their device."""
     before = {"lengths": lengths.clone()}
     masks = {"causal": causal_mask(n=n), "padding": padding_mask(lengths=lengths, n=n)}
     effects = side_effects(before, {"lengths": lengths})

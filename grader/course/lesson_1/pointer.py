@@ -7,10 +7,10 @@ import torch
 from attention.pointer_loss import pointer_loss
 from torch import Tensor
 
+from grader.course.common.loss_gradients import gradients_through_softmax
 from grader.course.lesson_1.trained_pointer import draw_unseen_scenes, judge_pointer
 from grader.course.lesson_1.verified_pointer import POINTER_CELL, VERIFIED_POINTER
 from grader.declare.authoring import Inputs, InputSampler, Value, drawn, integers, written_exercise
-from grader.declare.probes import effects_of, purity_and_gradients
 
 
 def draw_pointer_maps(
@@ -39,22 +39,6 @@ def draw_any_pointer_maps(sampler: InputSampler, *, zeros: bool = False, **sizes
 draw_pointer_scores = drawn(scores="* patches", target=integers(0, "patches", "*"))
 
 
-def pointer_loss_gradients(pointer_loss, scores: Tensor, target: Tensor) -> Mapping[str, Value]:
-    """Report side effects, and gradients through the softmax that makes the weights.
-
-    Only there do all right answers agree: the weights sum to 1, and a loss may use that.
-    """
-    effects = effects_of(pointer_loss, {"weights": torch.softmax(scores, -1), "target": target})
-    if not effects["inputs unchanged"]:
-        return effects
-
-    def call(scores: Tensor, target: Tensor) -> dict[str, Tensor]:
-        return {"loss": pointer_loss(weights=torch.softmax(scores, -1), target=target)}
-
-    grad_outputs = {"loss": torch.ones((), dtype=scores.dtype)}
-    return purity_and_gradients(call, {"scores": scores, "target": target}, grad_outputs)
-
-
 def pointer_maps(pointer, words: Tensor, patches: Tensor) -> Mapping[str, Value]:
     """Return the maps of the pointer that the notebook trained, on scenes it has never seen, and its weights."""
     device = next(pointer.parameters()).device
@@ -80,7 +64,7 @@ POINTER = written_exercise("1.9 A pointer that learns to look", pointer_loss, ""
     details=dict(
         batch=dict(draw=draw_any_pointer_maps),
         # A wide tolerance, because a right answer may add a tiny number inside the log, to avoid log 0.
-        conduct=dict(draw=draw_pointer_scores, probe=pointer_loss_gradients, rtol=30),
+        conduct=dict(draw=draw_pointer_scores, probe=gradients_through_softmax, rtol=30),
         maps=dict(
             draw=draw_unseen_scenes, probe=pointer_maps, judge=judge_pointer, at=POINTER_CELL, seconds=30,
             verified=VERIFIED_POINTER,

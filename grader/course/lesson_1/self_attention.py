@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 from attention.single_head import SelfAttention
 
-from grader.course.lesson_1.layers import HIDDEN_OTHERWISE, draw_layer_sizes, layer_parameters, mask_first, projections
-from grader.declare.authoring import Value, drawn_layer, edits, written_exercise
-from grader.declare.probes import load, named, pair, zero_others
+from grader.course.lesson_1.layers import draw_layer_sizes, layer_edits, layer_parameters, mask_first, projections
+from grader.declare.authoring import Value, drawn_layer, written_exercise
+from grader.declare.probes import load_alone, named, pair
 
 SELF_WEIGHTS = projections(W_Q="d_model", W_K="d_model", W_V="d_model")
 draw_self_attention = mask_first(
@@ -18,7 +18,7 @@ def attend_with_mask_and_without(
     layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None]
 ) -> Mapping[str, Value]:
     """Call a layer with its arguments, and once more without the mask."""
-    layer = load(zero_others(layer_class(*sizes.values()), weights), weights)
+    layer = load_alone(layer_class(*sizes.values()), weights)
     seen = named(layer(*arguments.values()), returns)
     return {**seen, "output of a second call, without a mask": pair(layer(arguments["tokens"]))[0]}
 
@@ -56,7 +56,7 @@ SELF_ATTENTION = written_exercise("1.7 Self-attention", SelfAttention, """
     ),
     builds_on=("1.1", "1.2", "1.3", "1.4", "1.6"), bans={"fused attention"}, difficulty=2, minutes=10,
     review="Self-attention",
-    mistakes=edits(SelfAttention, """
+    mistakes=layer_edits(SelfAttention, """
     keys_from_w_q: Keys and queries come from one projection. Each has its own: W_K makes the keys.
         self.W_K(tokens)  →  self.W_Q(tokens)
     values_from_w_k: The values come from W_K. They have a projection of their own: W_V.
@@ -70,24 +70,8 @@ SELF_ATTENTION = written_exercise("1.7 Self-attention", SelfAttention, """
     one_layer_for_all: W_Q, W_K and W_V are one and the same layer here. Make a layer of its own for each.
         self.W_K = nn.Linear(d_model, d_k, bias=False)  →  self.W_K = self.W_Q
         self.W_V = nn.Linear(d_model, d_k, bias=False)  →  self.W_V = self.W_Q
-    self_unscaled: The scores are not divided by √d_k. Your masked_attention of 1.6 does it for you.
-        self.W_Q(tokens)  →  self.W_Q(tokens) * self.W_Q.out_features ** 0.5
     scaled_by_d_model: The scores are divided by √d_model. d_k is the width after the projection.
         self.W_Q(tokens)  →  self.W_Q(tokens) * (self.W_Q.out_features / self.W_Q.in_features) ** 0.5
-    self_mask_dropped: The mask changes nothing here: hand it on to masked_attention.
-        self.W_V(tokens), mask  →  self.W_V(tokens)
     mask_kept: The layer keeps the mask of one call for the next. Where none is given, every token may look everywhere.
         + self.kept = mask = getattr(self, "kept", None) if mask is None else mask
-    self_with_bias: The projections have a bias. They are asked for without: nn.Linear(…, bias=False).
-        self.W_Q = nn.Linear(d_model, d_k, bias=False)  →  self.W_Q = nn.Linear(d_model, d_k)
-        self.W_K = nn.Linear(d_model, d_k, bias=False)  →  self.W_K = nn.Linear(d_model, d_k)
-        self.W_V = nn.Linear(d_model, d_k, bias=False)  →  self.W_V = nn.Linear(d_model, d_k)
-    self_weights_detached: The weights come back cut off, as by .detach(). Without it, training can learn from them.
-        = result[0], result[1].detach()
-    self_nan_rows: A token that may look nowhere gets NaN: 0 divided by 0, or the softmax of a row of −inf.
-        Your masked_attention of 1.6 gives zeros there.
-        return masked_attention  →  return hidden_by_minus_infinity
-    self_even_rows: A token that may look nowhere looks everywhere: hidden scores are a large negative number, all the same.
-        Your masked_attention of 1.6 gives zeros there.
-        return masked_attention  →  return hidden_by_a_large_number
-""", **HIDDEN_OTHERWISE))  # fmt: skip
+""", "tokens", "tokens", "d_model", "d_model"))  # fmt: skip

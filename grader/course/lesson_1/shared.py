@@ -4,8 +4,7 @@ import torch
 from attention.masks import causal_mask
 from torch import Tensor
 
-from grader.declare.drawn import Draw, Sizes, drawn, normal, where_given
-from grader.declare.sampler import InputSampler
+from grader.declare.authoring import Draw, InputSampler, Sizes, drawn, normal, where_given
 
 # Queries and keys with standard deviation `scale`, and values where a trial gives d_v.
 ATTENTION_INPUTS = dict(
@@ -17,7 +16,7 @@ draw_attention = drawn(**ATTENTION_INPUTS)
 
 
 def a_mask(queries: str, keys: str) -> Draw:
-    """Draw a mask of the kind that a trial gives, for so many queries and keys."""
+    """Return a draw of a mask of the kind that a trial gives as "mask", if any; queries and keys name two of its sizes."""
 
     def draw(sampler: InputSampler, sizes: Sizes) -> Tensor:
         return draw_mask(sampler, sizes["mask"], sizes.get("batch_shape", ()), sizes[queries], sizes[keys])

@@ -7,19 +7,11 @@ import torch
 from attention.dot_product import stable_softmax
 from torch import Tensor
 
-from grader.declare.authoring import Inputs, InputSampler, written_exercise
+from grader.declare.authoring import Inputs, InputSampler, drawn, given, normal, written_exercise
 
-
-def draw_scores(sampler: InputSampler, *, shape: tuple[int, ...], dtype: torch.dtype = torch.float32) -> Inputs:
-    """Draw scores with standard deviation 2, for which even exp without subtraction stays finite."""
-    return {"scores": sampler.normal(*shape, scale=2.0, dtype=dtype)}
-
-
-def draw_scores_and_dim(
-    sampler: InputSampler, *, shape: tuple[int, ...], dim: int = -1, dtype: torch.dtype = torch.float32
-) -> Inputs:
-    """Draw scores with standard deviation 2, and add the axis `dim` along which the softmax must sum to 1."""
-    return {**draw_scores(sampler, shape=shape, dtype=dtype), "dim": dim}
+# Scores for which even exp without subtraction stays finite; and the axis along which the softmax must sum to 1.
+ANY_SCORES = normal("shape", scale=2.0)
+draw_scores, draw_scores_and_dim = drawn(scores=ANY_SCORES), drawn(scores=ANY_SCORES, dim=given("dim", -1))
 
 
 def draw_extremes(

@@ -6,14 +6,12 @@ equal those. The trained weights must also resemble the initial weights that the
 training leave them close to these, and weights that were trained from another start are not.
 """
 
-from collections.abc import Mapping
-
 import torch
 from attention.experiments.digit_pointer import Pointer, draw_looks, draw_start, found
 from attention.pointer_loss import pointer_loss
-from torch import Tensor
 
-from grader.declare.authoring import Case, Finding, Inputs, InputSampler
+from grader.course.trainings.loaded import load_returned, unlike_start
+from grader.declare.authoring import Case, Finding, Inputs, InputSampler, build_quietly, failed
 from grader.judge.compare import compare
 
 # The least share of unseen scenes on which the largest weight lies on the target patch. Six seeds gave .962
@@ -28,7 +26,7 @@ LEAST_COSINE_WITH_START = 0.5
 
 
 def draw_unseen_scenes(sampler: InputSampler, *, scenes: int) -> Inputs:
-    """Draw scenes of held-out digits, for each a word, and as target the patch that shows this digit."""
+    """Draw scenes of held-out digits; for each the word that names one digit, and as target the index of its patch."""
     words, patches, target = draw_looks(scenes, sampler.generator, "test")
     return {"words": words, "patches": patches, "target": target}
 
@@ -42,7 +40,7 @@ def judge_pointer(case: Case) -> Finding:
     """
     pointer, problem = pointer_of(case)
     if pointer is None:
-        return Finding(passed=False, message=problem)
+        return failed(problem)
     with torch.no_grad():
         expected = pointer(case.inputs["words"], case.inputs["patches"])
     # The pointer's scores are large, and exp enlarges their rounding errors, up to 3e-4 of the largest
@@ -50,20 +48,20 @@ def judge_pointer(case: Case) -> Finding:
     finding = compare({"map": case.got.get("maps")}, {"map": expected}, rtol=30 * case.rtol, device=case.device)
     if not finding.passed:
         text = "recomputed from your trained weights. Does your CrossAttention pass 1.8?"
-        return Finding(passed=False, message=f"{finding.message}, {text}")
+        return failed(f"{finding.message}, {text}")
     maps = case.got["maps"]
     if bool((maps < 0).any()) or not torch.allclose(maps.sum(-1), torch.ones(()), atol=1e-4):
-        return Finding(passed=False, message="the weights of a map do not sum to 1")
+        return failed("the weights of a map do not sum to 1")
     if "weights" in case.inputs:
         return Finding(passed=True)
     hits = found(maps, case.inputs["target"])
     if hits < LEAST_HIT_RATE:
         text = f"the pointer looks at the right patch {hits:.0%} of the time, at least {LEAST_HIT_RATE:.0%} is needed"
-        return Finding(passed=False, message=f"{text}. Check pointer_loss and train again")
+        return failed(f"{text}. Check pointer_loss and train again")
     loss = pointer_loss(expected.clamp(min=1e-6), case.inputs["target"]).item()
     if loss > MOST_LOSS:
         text = f"its loss on unseen scenes is {loss:.2f}, and {MOST_LOSS:g} at most after all steps"
-        return Finding(passed=False, message=f"{text}. Did each step train it?")
+        return failed(f"{text}. Did each step train it?")
     return Finding(passed=True)
 
 
@@ -77,28 +75,14 @@ def pointer_of(case: Case) -> tuple[Pointer | None, str]:
 
 
 def rebuild_pointer(state: object, seed: int) -> tuple[Pointer | None, str]:
-    """Load the submission's trained weights into the reference pointer.
-
-    Args:
-        state: the weights by parameter name; untrusted.
-        seed: draws the initial weights.
+    """Load the submission's trained weights, which nobody trusts, into the reference pointer; the seed draws the initial ones.
 
     Returns:
         The pointer and "", or None and a message, also where a weight is too far from its initial values.
     """
-    with torch.random.fork_rng(devices=[]):
-        pointer = Pointer().requires_grad_(False)
-    draw_start(pointer, seed)
-    wanted = dict(pointer.named_parameters())
-    if not isinstance(state, Mapping) or set(state) != set(wanted):
-        return (None, "the pointer does not have the parameters of 1.8: embedding, W_Q, W_K and W_V, without bias")
-    for name, start in wanted.items():
-        value = state[name]
-        if not isinstance(value, Tensor) or value.shape != start.shape or value.dtype != start.dtype:
-            return None, f"the weight {name} has another shape or type than 1.8 gives it"
-        if not value.isfinite().all():
-            return None, f"the weight {name} holds NaN or infinity: training has diverged"
-        if torch.cosine_similarity(value.flatten(), start.flatten(), dim=0) < LEAST_COSINE_WITH_START:
-            return None, f"the weight {name} does not come from the start of this training: was it put in?"
-        start.copy_(value)
-    return pointer, ""
+    pointer, start = build_quietly(Pointer), build_quietly(Pointer)
+    draw_start(start, seed)
+    missing = "the pointer does not have the parameters of 1.8: embedding, W_Q, W_K and W_V, without bias"
+    problem = load_returned(pointer, state, missing, "1.8 gives it")
+    problem = problem or unlike_start(pointer, start, LEAST_COSINE_WITH_START)
+    return (None if problem else pointer), problem

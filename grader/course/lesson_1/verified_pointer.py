@@ -1,7 +1,7 @@
 """How the training of 1.9 is verified without being repeated."""
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import torch
@@ -10,7 +10,7 @@ from attention.pointer_loss import pointer_loss
 from torch import Tensor
 
 from grader.course.lesson_1.trained_pointer import draw_unseen_scenes, judge_pointer
-from grader.course.trainings.checks import begins, goes_on
+from grader.course.trainings.checks import begins, goes_on, with_trained
 from grader.course.trainings.recorded import Training, evenly
 from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name, steps_on, weights_of
 from grader.declare.authoring import SHORT, Check, Inputs, InputSampler, Trial, Value
@@ -38,13 +38,13 @@ POINTER_TRAINING = Training("1-attention", lambda: train_pointer()[0], evenly(ST
 
 
 def pointer_began(pointer, losses) -> Mapping[str, Value]:
-    """Return what the cell left after a few steps."""
+    """Return what the training cell left after a few steps: the losses, and the weights by name."""
     return {"losses": losses, "weights": weights_of(pointer)}
 
 
 @cache
 def pointer_begun() -> Mapping[str, Any]:
-    """Return the same for the reference, and the start."""
+    """Return losses and weights of the reference after SHORT steps, and its initial weights as "start"."""
     start = Pointer()
     draw_start(start, 0)
     pointer, losses = train_pointer(SHORT)
@@ -52,14 +52,14 @@ def pointer_begun() -> Mapping[str, Any]:
 
 
 def draw_pointer_segment(sampler: InputSampler, *, early: bool) -> Inputs:
-    """Draw a state in the first or the second half of the training, and scenes for three steps."""
+    """Draw a state from the first or the second half of the training, and three batches of scenes with their rates."""
     batches = [list(draw_looks(SCENES, sampler.generator)) for _ in range(3)]
     state = draw_state(sampler, POINTER_TRAINING.states(), early=early)
     return {"state": state, "rates": [RATE] * 3, "batches": batches}
 
 
 def pointer_goes_on(Pointer, pointer_loss, state: Mapping, rates, batches) -> Mapping[str, Value]:
-    """Train a pointer of the notebook for a few steps from a state."""
+    """Train a pointer of the notebook for a few steps from a state; return what `go_on` does."""
     pointer = Pointer().to(batches[0][1].device)
     optimizer = torch.optim.Adam(pointer.parameters())
 
@@ -67,11 +67,6 @@ def pointer_goes_on(Pointer, pointer_loss, state: Mapping, rates, batches) -> Ma
         return pointer_loss(pointer(words, patches), target)
 
     return go_on(pointer, optimizer, steps_on(optimizer, loss_of), state, rates, batches)
-
-
-def draw_scenes_and_weights(sampler: InputSampler) -> Inputs:
-    """Draw unseen scenes, with the weights of the reference's training."""
-    return {**draw_unseen_scenes(sampler, scenes=150), "weights": dict(POINTER_TRAINING.trained)}
 
 
 def pointer_with_weights(pointer, weights: Mapping, words: Tensor, patches: Tensor) -> Mapping[str, Value]:
@@ -94,6 +89,6 @@ VERIFIED_POINTER = (
         judge=judge_pointer,
         at=POINTER_CELL,
         seconds=30,
-        trials=(Trial("150 unseen scenes", draw_scenes_and_weights),),
+        trials=(Trial("150 unseen scenes", partial(with_trained(draw_unseen_scenes, POINTER_TRAINING), scenes=150)),),
     ),
 )

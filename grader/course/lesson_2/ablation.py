@@ -9,26 +9,24 @@ from attention.multi_head import MultiHeadAttention
 from torch import Tensor
 
 from grader.course.lesson_2.multi_head import draw_multi_head_layer
-from grader.declare.probes import effects_of, load, pair, strided, zero_others
+from grader.declare.probes import effects_of, load_alone, pair, strided
 from grader.declare.written_exercise import written_exercise
 
 
 def ablated(layer_class, ablate_head, sizes: Mapping, weights: Mapping, arguments: Mapping) -> dict[str, Any]:
-    """Remove each head of a layer in turn."""
+    """Return the output without each head of a new layer in turn."""
     d_model, num_heads, d_context = sizes.values()
     outputs = {}
     with torch.no_grad():
         for head in range(num_heads):
-            layer = layer_class(d_model, num_heads, d_context=d_context)
-            load(zero_others(layer, weights), weights).eval()
+            layer = load_alone(layer_class(d_model, num_heads, d_context=d_context), weights).eval()
             outputs[f"without head {head}"] = ablate_head(attention_layer=layer, head=head, **arguments)
     return outputs
 
 
 def ablated_conduct(layer_class, ablate_head, sizes: Mapping, weights: Mapping, arguments: Mapping) -> dict[str, Any]:
-    """Remove a head; report whether the arguments and the layer are as they were before."""
-    layer = layer_class(**sizes)
-    load(zero_others(layer, weights), weights).eval()
+    """Remove head 1; report whether the arguments and the layer are as they were, and what the layer gives afterwards."""
+    layer = load_alone(layer_class(**sizes), weights).eval()
 
     def call(**given: Any) -> Tensor:
         return ablate_head(layer, 1, **given)

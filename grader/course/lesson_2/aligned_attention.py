@@ -9,7 +9,7 @@ from attention.multi_head import AlignedCrossAttention
 from grader.course.lesson_2.aligner import draw_aligner
 from grader.course.lesson_2.layers import draw_head_projections, draw_layer_mask, gradients_and_size
 from grader.declare.authoring import Inputs, InputSampler, written_exercise
-from grader.declare.probes import load, named, zero_others
+from grader.declare.probes import load_alone, named
 
 
 def draw_aligned_attention(
@@ -48,8 +48,7 @@ def look_by_default(
     layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None]
 ) -> dict[str, Any]:
     """Make a layer without a method, and call it without a mask."""
-    layer = layer_class(sizes["d_vision"], sizes["d_text"], sizes["num_heads"])
-    load(zero_others(layer, weights), weights)
+    layer = load_alone(layer_class(sizes["d_vision"], sizes["d_text"], sizes["num_heads"]), weights)
     return named(layer(arguments["text_tokens"], arguments["image_tokens"]), returns)
 
 
@@ -59,8 +58,7 @@ def look(
     """Make and call a layer; align_method and mask are given by keyword."""
     d_vision, d_text, num_heads, align_method = sizes.values()
     text_tokens, image_tokens, mask = arguments.values()
-    layer = layer_class(d_vision, d_text, num_heads, align_method=align_method)
-    load(zero_others(layer, weights), weights)
+    layer = load_alone(layer_class(d_vision, d_text, num_heads, align_method=align_method), weights)
     return named(layer(text_tokens, image_tokens, mask=mask), returns)
 
 

@@ -8,8 +8,7 @@ from attention.alignment import TokenAligner
 from torch import Tensor
 
 from grader.course.lesson_2.layers import draw_projection, gradients_and_size
-from grader.declare.authoring import InputSampler, drawn, drawn_layer, given, written_exercise
-from grader.declare.drawn import Sizes
+from grader.declare.authoring import InputSampler, Sizes, drawn, drawn_layer, given, written_exercise
 from grader.declare.probes import as_module, load, raised
 
 

@@ -22,7 +22,7 @@ draw_words = drawn(
 
 
 def draw_near_words(sampler: InputSampler, **sizes: Any) -> Inputs:
-    """Draw as `draw_words`, with the first token at the place of the first word, and another word as its label."""
+    """Draw as `draw_words`, but the first token has the direction of the first word, and the second word as its label."""
     inputs = draw_words(sampler, **sizes)
     inputs["aligned"][0], inputs["labels"][0] = 2 * inputs["words"][0], 1
     return inputs

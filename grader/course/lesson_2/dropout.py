@@ -10,8 +10,8 @@ from torch import Tensor
 
 from grader.course.lesson_2.layers import draw_head_projections
 from grader.course.lesson_2.trained_aligner import unusable
-from grader.declare.authoring import Case, Finding, Inputs, InputSampler
-from grader.declare.probes import as_tensor, load, pair, zero_others
+from grader.declare.authoring import Case, Finding, Inputs, InputSampler, failed
+from grader.declare.probes import as_tensor, load, load_alone, pair
 from grader.judge.compare import difference
 
 
@@ -39,7 +39,7 @@ def attend_with_dropout(
 ) -> dict[str, Any]:
     """Call a layer on many copies of the same tokens in training mode, and once in evaluation mode."""
     torch.manual_seed(0)
-    layer = load(zero_others(MultiHeadAttention(d_model, num_heads, dropout=dropout), weights), weights)
+    layer = load_alone(MultiHeadAttention(d_model, num_heads, dropout=dropout), weights)
     many = tokens.expand(repeats, *tokens.shape)
     layer.train()
     returned, maps = pair(layer(many))
@@ -70,20 +70,18 @@ def drops_weights(case: Case) -> Finding:
     }
     for name, why in exact.items():
         if problem := difference(name, case.got.get(name), expected[name], rtol=10):
-            return Finding(passed=False, message=f"{problem}; {why}")
+            return failed(f"{problem}; {why}")
     moments = "mean of the outputs", "variance of the outputs"
     output, variance = (expected[name].double() for name in moments)
     if problem := unusable(case.got, dict.fromkeys(moments, tuple(output.shape))):
-        return Finding(passed=False, message=problem)
+        return failed(problem)
     mean, spread = (case.got[name].double() for name in moments)
     # Tolerances: six standard errors for the mean. For the variance 25 % of its value: the outputs are sums
     # of a few coin tosses, so the variance of 6000 of them is known less well.
     if ((mean - output).abs() > 6 * (variance / case.inputs["repeats"]).sqrt() + 1e-4).any():
-        return Finding(passed=False, message="with dropout the output is not right on average")
+        return failed("with dropout the output is not right on average")
     if ((spread - variance).abs() > 0.25 * variance + 1e-6).any():
-        return Finding(
-            passed=False, message="in training mode the output does not vary as it does when weights are dropped"
-        )
+        return failed("in training mode the output does not vary as it does when weights are dropped")
     return Finding(passed=True)
 
 

@@ -12,7 +12,7 @@ from attention.alignment import explained_variance
 from torch import Tensor
 
 from grader.course.lesson_2.writings import variance_by_ones, variance_by_pinv
-from grader.declare.authoring import Case, Finding, Inputs, InputSampler, edits, written_exercise
+from grader.declare.authoring import Case, Finding, Inputs, InputSampler, edits, failed, written_exercise
 from grader.declare.probes import as_number, effects_of, strided
 
 
@@ -68,13 +68,11 @@ def close_share(case: Case) -> Finding:
     """
     got, want = case.got.get("explained variance"), case.expected()["explained variance"]
     if not isinstance(got, float):
-        return Finding(passed=False, message=f"explained variance is {got!r}, expected a number")
+        return failed(f"explained variance is {got!r}, expected a number")
     if not abs(got - want) <= 1e-3:  # a NaN is not close
-        return Finding(
-            passed=False, message=f"explained variance: {got:.4f}, off by {abs(got - want):.2g}, allowed 0.001"
-        )
+        return failed(f"explained variance: {got:.4f}, off by {abs(got - want):.2g}, allowed 0.001")
     if case.got.get("inputs unchanged", True) is not True:
-        return Finding(passed=False, message="the inputs were changed: work on new tensors, not in place")
+        return failed("the inputs were changed: work on new tensors, not in place")
     return Finding(passed=True)
 
 
@@ -82,7 +80,7 @@ def close_share_of_repeated(case: Case) -> Finding:
     """Judge as `close_share` does; where it fails, add to its message how to cope with repeated columns."""
     finding = close_share(case)
     hint = "Columns that repeat one another or never change lead lstsq and inverses astray; torch.linalg.pinv copes with them"
-    return finding if finding.passed else Finding(passed=False, message=f"{finding.message}. {hint}")
+    return finding if finding.passed else failed(f"{finding.message}. {hint}")
 
 
 VARIANCE_MISTAKES = edits(variance_by_ones, """

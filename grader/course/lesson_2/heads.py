@@ -2,8 +2,7 @@
 
 from attention.heads import merge_heads, split_heads
 
-from grader.declare.drawn import drawn, given
-from grader.declare.written_exercise import written_exercise
+from grader.declare.authoring import drawn, given, written_exercise
 
 # ---------------------------------------------------------------- 2.4 split_heads
 

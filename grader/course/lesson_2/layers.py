@@ -5,8 +5,9 @@ from math import sqrt
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
+from grader.course.common.model_state import list_parameters
 from grader.declare.probes import zeroed_layer_gradients
 from grader.declare.sampler import InputSampler
 
@@ -57,12 +58,6 @@ def draw_layer_mask(
     mask = sampler.mask(*batch_shape, queries, keys)
     mask[..., 1, :] &= kind == "any"
     return mask
-
-
-def list_parameters(layer: nn.Module) -> list[str]:
-    """List the names and shapes of a layer's parameters: ["W_K.weight (3, 7)", …]."""
-    named = sorted(layer.named_parameters())
-    return [f"{name} {tuple(parameter.shape)}" for name, parameter in named]
 
 
 def gradients_and_size(

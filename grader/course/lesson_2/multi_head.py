@@ -11,7 +11,7 @@ from grader.course.lesson_2.layers import draw_head_projections, draw_layer_mask
 from grader.course.lesson_2.verified_trainings import TRAINED_READER
 from grader.course.lesson_2.writings import MultiHeadByHand
 from grader.declare.authoring import Inputs, InputSampler, edits, written_exercise
-from grader.declare.probes import load, named, pair, raised, zero_others
+from grader.declare.probes import load_alone, named, pair, raised
 
 
 def draw_multi_head_layer(
@@ -48,7 +48,7 @@ def draw_multi_head_layer(
 
 def attend_without_options(layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping) -> dict[str, Any]:
     """Make a layer without options, and call it with tokens alone."""
-    layer = load(zero_others(layer_class(sizes["d_model"], sizes["num_heads"]), weights), weights)
+    layer = load_alone(layer_class(sizes["d_model"], sizes["num_heads"]), weights)
     output, _ = pair(layer(arguments["tokens"]))
     return {"output": output}
 
@@ -59,7 +59,7 @@ def attend_with_options(
     """Make and call a layer; d_context and mask are given by keyword, and so is a context beside a mask."""
     d_model, num_heads, d_context = sizes.values()
     tokens, context, mask = arguments.values()
-    layer = load(zero_others(layer_class(d_model, num_heads, d_context=d_context), weights), weights)
+    layer = load_alone(layer_class(d_model, num_heads, d_context=d_context), weights)
     seen = layer(tokens, context) if mask is None else layer(tokens, context=context, mask=mask)
     return named(seen, returns)
 

@@ -98,7 +98,7 @@ def around_uniform(sampler: InputSampler, n: int) -> list[Tensor]:
 
 
 def pattern_values(function, arguments: Mapping[str, Tensor]) -> dict[str, Any]:
-    """Find the word for each map, and report whether a call changes a map."""
+    """Return the student's word for each map, and report whether the calls change the maps."""
     before = {"maps": arguments["maps"].clone()}
     return {"patterns": [function(weights) for weights in arguments["maps"]], **side_effects(before, arguments)}
 

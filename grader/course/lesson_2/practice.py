@@ -8,34 +8,22 @@ from attention.bidirectional_fusion import ImageTextFusion
 from attention.patterns import attention_entropy
 from torch import Tensor
 
-from grader.course.lesson_2.layers import draw_head_projections, draw_projection, gradients_and_size, list_parameters
-from grader.declare.authoring import Inputs, InputSampler, drawn_layer, given, where_given, written_exercise
-from grader.declare.drawn import Sizes
-from grader.declare.probes import effects_of, load, named, strided, zero_others
+from grader.course.common.model_state import list_parameters
+from grader.course.lesson_2.layers import draw_head_projections, draw_projection, gradients_and_size
+from grader.declare.authoring import InputSampler, drawn, drawn_layer, given, normal, where_given, written_exercise
+from grader.declare.drawn import Sizes, mask
+from grader.declare.probes import function_effects, load_alone, named
 
 # ---------------------------------------------------------------- 2.P1 attention_entropy
 
 
-def draw_sharp_maps(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    queries: int,
-    keys: int,
-    dtype: torch.dtype = torch.float32,
-) -> Inputs:
-    """Draw maps with some weights of exactly 0; the first query gives all its weight to the second key."""
-    scores = sampler.normal(*batch_shape, queries, keys, scale=3.0, dtype=dtype)
-    scores = scores.masked_fill(~sampler.mask(*batch_shape, queries, keys), -torch.inf)
+def draw_sharp_map(sampler: InputSampler, sizes: Sizes) -> Tensor:
+    """Draw a map with some weights of exactly 0; the first query gives all its weight to the second key."""
+    scores = normal("* queries keys", scale=3.0)(sampler, sizes)
+    scores = scores.masked_fill(~mask("* queries keys")(sampler, sizes), -torch.inf)
     scores[..., 0, :] = -torch.inf
     scores[..., 0, 1] = 0.0
-    return {"weights": scores.softmax(-1)}
-
-
-def entropy_conduct(function, arguments: Mapping[str, Tensor]) -> dict[str, Any]:
-    """Call attention_entropy with non-contiguous weights, and report side effects."""
-    strided_arguments = {name: strided(tensor) for name, tensor in arguments.items()}
-    return {"entropy": function(**strided_arguments), **effects_of(function, arguments)}
+    return scores.softmax(-1)
 
 
 ENTROPY = written_exercise("2.P1 How widely does a query look?", attention_entropy, """
@@ -46,7 +34,7 @@ ENTROPY = written_exercise("2.P1 How widely does a query look?", attention_entro
         e.g. 2 queries, 3 keys
         batch 2, 5 queries, 7 keys
 """,
-    draw=draw_sharp_maps, returns=("entropy",), details=dict(conduct=dict(probe=entropy_conduct)),
+    draw=drawn(weights=draw_sharp_map), returns=("entropy",), details=dict(conduct=dict(probe=function_effects)),
     difficulty=1, minutes=5, review="Reading a map",
     mistakes="""
     nan_at_zero: 0 · log 0 counts as 0 here, but computes to NaN. Leave out the weights that are 0, or use
@@ -88,6 +76,7 @@ ENTROPY = written_exercise("2.P1 How widely does a query look?", attention_entro
 
 
 def draw_fusion_weights(sampler: InputSampler, sizes: Sizes) -> dict[str, Tensor]:
+    """Draw every parameter of an ImageTextFusion, by name."""
     d_model, dtype = model_width(sampler, sizes), sizes.get("dtype", torch.float32)
     weights: dict[str, Tensor] = {}
     for side in ("text", "image"):
@@ -121,8 +110,7 @@ def fusion_values(
     """Make and call a layer, num_heads by keyword where it is not the default; list its parameters."""
     d_text, d_image, d_model, *_ = sizes.values()
     options = {name: value for name, value in sizes.items() if name == "num_heads"}
-    fusion = layer_class(d_text, d_image, d_model, **options)
-    load(zero_others(fusion, weights), weights)
+    fusion = load_alone(layer_class(d_text, d_image, d_model, **options), weights)
     return {**named(fusion(*arguments.values()), returns), "parameters": list_parameters(fusion)}
 
 

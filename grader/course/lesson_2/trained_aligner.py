@@ -14,7 +14,7 @@ from attention.experiments.matching import word_vectors
 from torch import Tensor
 from torch.nn import functional as F
 
-from grader.declare.authoring import Case, Finding, Inputs, InputSampler
+from grader.declare.authoring import Case, Finding, Inputs, InputSampler, failed
 from grader.judge.compare import difference
 
 # The least share of unseen digits whose nearest word is their own; a trained linear aligner reaches 0.94 to
@@ -23,7 +23,7 @@ MATCHING_GATE = 0.90
 
 
 def draw_unseen_digits(sampler: InputSampler, count: int = 300) -> Inputs:
-    """Draw some of the held-out digits, as patches."""
+    """Draw `count` of the held-out digits, as patches without their labels."""
     held_out = digits("test")
     return {"patches": held_out.patches[sampler.permutation(len(held_out.patches))[:count]]}
 
@@ -73,15 +73,12 @@ def matches_unseen(case: Case) -> Finding:
         got |= {name.removeprefix("proj."): tensor for name, tensor in weights.items()}
     shapes = {"weight": (32, 64), "bias": (32,), "words": (10, 32), "aligned": (len(patches), 32)}
     if problem := unusable(got, shapes):
-        return Finding(passed=False, message=problem)
+        return failed(problem)
     words = word_vectors(0)
     aligned = F.linear(patches, got["weight"], got["bias"])
     if difference("words", got["words"], words) or difference("aligned", got["aligned"], aligned, rtol=10 * case.rtol):
-        return Finding(passed=False, message="the aligned tokens are not what the aligner's own weights give")
+        return failed("the aligned tokens are not what the aligner's own weights give")
     right = (similarities(aligned, words).argmax(-1) == labels_of(patches)).double().mean().item()
     if right < MATCHING_GATE and "weights" not in case.inputs:
-        return Finding(
-            passed=False,
-            message=f"{right:.0%} of unseen digits are nearest to their own word, {MATCHING_GATE:.0%} are asked",
-        )
+        return failed(f"{right:.0%} of unseen digits are nearest to their own word, {MATCHING_GATE:.0%} are asked")
     return Finding(passed=True)

@@ -11,7 +11,7 @@ from attention.experiments.reader import TwoCellReader, draw_reading
 from torch import Tensor
 
 from grader.course.lesson_2.trained_aligner import labels_of, unusable
-from grader.declare.authoring import Case, Finding, Inputs, InputSampler
+from grader.declare.authoring import Case, Finding, Inputs, InputSampler, failed
 from grader.judge.compare import difference
 
 # The least share of unseen scenes on which the reader names both digits rightly; four heads reach 0.94 to
@@ -54,28 +54,24 @@ def reads_unseen(case: Case) -> Finding:
     shapes = {name: tuple(parameter.shape) for name, parameter in reader.named_parameters()}
     state = case.inputs.get("weights", case.got.get("state"))  # the grader's own, where a training is verified
     if not isinstance(state, Mapping):
-        return Finding(passed=False, message="the reader's weights did not come back")
+        return failed("the reader's weights did not come back")
     count = len(patches)
     problem = unusable(state, shapes) or unusable(case.got, {"logits": (count, 2, 10), "maps": (count, 4, 9)})
     if problem:
-        return Finding(passed=False, message=problem)
+        return failed(problem)
     reader.load_state_dict({name: state[name] for name in shapes})
     with torch.no_grad():
         logits, maps = reader.eval()(patches, cells)
     for name, want in (("logits", logits), ("maps", maps)):
         if problem := difference(name, case.got[name], want, rtol=30 * case.rtol):
-            return Finding(passed=False, message=f"on unseen scenes {problem}, from the same weights")
+            return failed(f"on unseen scenes {problem}, from the same weights")
     if "weights" in case.inputs:
         return Finding(passed=True)
     both = (logits.argmax(-1) == labels_of(patches).gather(1, cells)).all(1).double().mean().item()
     if both < READING_GATE:
-        return Finding(
-            passed=False, message=f"both digits are right on {both:.0%} of unseen scenes, {READING_GATE:.0%} are asked"
-        )
+        return failed(f"both digits are right on {both:.0%} of unseen scenes, {READING_GATE:.0%} are asked")
     looks = (maps.argmax(-1, keepdim=True) == cells.unsqueeze(1)).double().mean(0)  # (H, 2)
     least = looks.max(0).values.min().item()
     if least < LOOKING_GATE:
-        return Finding(
-            passed=False, message=f"one of the named cells has no head of its own: the best looks there in {least:.0%}"
-        )
+        return failed(f"one of the named cells has no head of its own: the best looks there in {least:.0%}")
     return Finding(passed=True)

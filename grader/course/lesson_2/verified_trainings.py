@@ -1,7 +1,7 @@
 """The checks on what lesson 2 trains, the aligner of 2.3 and the reader of 2.6; and how its training is verified instead."""
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import torch
@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 from grader.course.lesson_2.trained_aligner import aligner_trained, draw_unseen_digits, matches_unseen
 from grader.course.lesson_2.trained_reader import draw_reading_scenes, reader_trained, reads_unseen
-from grader.course.trainings.checks import begins, goes_on
+from grader.course.trainings.checks import begins, goes_on, with_trained
 from grader.course.trainings.recorded import Training, evenly
 from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name, steps_on, weights_of
 from grader.declare.authoring import SHORT, Check, Inputs, InputSampler, Trial, Value
@@ -38,13 +38,13 @@ ALIGNER_TRAINING = Training("2-heads-aligner", lambda: trained_aligner()[0], eve
 
 
 def aligner_began(aligner, losses: Mapping) -> Mapping[str, Value]:
-    """Return what the cell left after a few steps."""
+    """Return what the training cell left after a few steps: the losses, and the weights by name."""
     return {"losses": list(losses["linear"]), "weights": weights_of(aligner)}
 
 
 @cache
 def aligner_begun() -> Mapping[str, Any]:
-    """Return the same for the reference, and the start."""
+    """Return losses and weights of the reference after SHORT steps, and its initial weights as "start"."""
     start = TokenAligner(64, 32)
     draw_linear(start, 0)
     aligner, losses = trained_aligner(SHORT)
@@ -52,7 +52,7 @@ def aligner_begun() -> Mapping[str, Any]:
 
 
 def draw_aligner_segment(sampler: InputSampler, *, early: bool) -> Inputs:
-    """Draw a state in the first or the second half of the training, and patches for three steps."""
+    """Draw a state from the first or the second half of the training, three batches with their rates, and the words."""
     training = digits("train")
     chosen = [sampler.integers(0, len(training.labels), ALIGNER_PATCHES) for _ in range(3)]
     return {
@@ -64,7 +64,7 @@ def draw_aligner_segment(sampler: InputSampler, *, early: bool) -> Inputs:
 
 
 def aligner_goes_on(TokenAligner, alignment_loss, state: Mapping, rates, batches, words: Tensor) -> Mapping[str, Value]:
-    """Train an aligner of the notebook for a few steps from a state."""
+    """Train an aligner of the notebook for a few steps from a state; return what `go_on` does."""
     aligner = TokenAligner(64, 32).to(words.device)
     optimizer = torch.optim.Adam(aligner.parameters())
 
@@ -72,11 +72,6 @@ def aligner_goes_on(TokenAligner, alignment_loss, state: Mapping, rates, batches
         return alignment_loss(aligner(patches), words, labels)
 
     return go_on(aligner, optimizer, steps_on(optimizer, loss_of), state, rates, batches)
-
-
-def draw_digits_and_weights(sampler: InputSampler) -> Inputs:
-    """Draw unseen digits, with the weights of the reference's training."""
-    return {**draw_unseen_digits(sampler, 100), "weights": dict(ALIGNER_TRAINING.trained)}
 
 
 def aligned_with_weights(aligner, words: Tensor, weights: Mapping, patches: Tensor) -> Mapping[str, Value]:
@@ -97,7 +92,7 @@ VERIFIED_ALIGNER = (
         probe=aligned_with_weights,
         judge=matches_unseen,
         at=ALIGNER_CELL,
-        trials=(Trial("100 unseen digits", draw_digits_and_weights),),
+        trials=(Trial("100 unseen digits", partial(with_trained(draw_unseen_digits, ALIGNER_TRAINING), count=100)),),
     ),
 )
 
@@ -119,20 +114,20 @@ READER_TRAINING = Training("2-heads-reader", lambda: train_reader(HEADS, READER_
 
 
 def reader_began(reader) -> Mapping[str, Value]:
-    """Return what the cell left after a few steps; it keeps no losses."""
+    """Return what the training cell left after a few steps: the weights by name; it keeps no losses."""
     return {"losses": [], "weights": weights_of(reader)}
 
 
 @cache
 def reader_begun() -> Mapping[str, Any]:
-    """Return the same for the reference, and the start."""
+    """Return no losses, the reference's weights after SHORT steps, and its initial weights as "start"."""
     start = TwoCellReader(HEADS)
     draw_parameters(start, 0)
     return {"losses": [], "weights": weights_of(train_reader(HEADS, SHORT, 0)), "start": weights_of(start)}
 
 
 def draw_reader_segment(sampler: InputSampler, *, early: bool) -> Inputs:
-    """Draw a state in the first or the second half of the training, and scenes for three steps."""
+    """Draw a state from the first or the second half of the training, three batches with their rates, and the number of heads."""
     state = draw_state(sampler, READER_TRAINING.states(), early=early)
     share = 1 - state["step"] / READER_STEPS
     return {
@@ -144,7 +139,7 @@ def draw_reader_segment(sampler: InputSampler, *, early: bool) -> Inputs:
 
 
 def reader_goes_on(TwoCellReader, state: Mapping, rates, batches, heads: int) -> Mapping[str, Value]:
-    """Train a reader around the notebook's layer for a few steps from a state."""
+    """Train a reader around the notebook's layer for a few steps from a state; return what `go_on` does."""
     reader = TwoCellReader(heads).to(batches[0][0].device)
     optimizer = torch.optim.Adam(reader.parameters())
 
@@ -152,11 +147,6 @@ def reader_goes_on(TwoCellReader, state: Mapping, rates, batches, heads: int) ->
         return F.cross_entropy(reader(patches, cells)[0].flatten(0, 1), answers.flatten())
 
     return go_on(reader, optimizer, steps_on(optimizer, loss_of), state, rates, batches)
-
-
-def draw_reading_and_weights(sampler: InputSampler) -> Inputs:
-    """Draw unseen scenes, with the weights of the reference's training."""
-    return {**draw_reading_scenes(sampler, 100), "weights": dict(READER_TRAINING.trained)}
 
 
 def read_with_weights(reader, weights: Mapping, patches: Tensor, cells: Tensor) -> Mapping[str, Value]:
@@ -179,7 +169,7 @@ VERIFIED_READER = (
         probe=read_with_weights,
         judge=reads_unseen,
         at=READER_CELL,
-        trials=(Trial("100 unseen scenes", draw_reading_and_weights),),
+        trials=(Trial("100 unseen scenes", partial(with_trained(draw_reading_scenes, READER_TRAINING), scenes=100)),),
     ),
 )
 TRAINED_READER = Check(

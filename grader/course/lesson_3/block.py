@@ -13,7 +13,7 @@ from grader.declare.probes import load, named
 
 
 def draw_seen_image(sampler: InputSampler, sizes: Sizes) -> Tensor | None:
-    """Draw image tokens if the trial says so by `image`; where it says nothing, if the block looks at them."""
+    """Draw image tokens, or None: as the trial's `image` says, or else as `cross` does, by default True."""
     shape = shape_of("* patches d_model", sizes)
     wanted = sizes.get("image", sizes.get("cross", True))
     return sampler.normal(*shape, dtype=sizes.get("dtype", torch.float32)) if wanted else None

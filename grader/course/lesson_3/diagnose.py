@@ -138,7 +138,7 @@ def draw_rows(sampler: InputSampler, scenes: int, maps: str) -> Tensor:
 
 
 def peaked(patch: Tensor, weight: float | Tensor) -> Tensor:
-    """Give one patch of each row this weight, and share the rest among the others."""
+    """Return rows (..., S) that give this patch the weight, and share the rest evenly among the others."""
     return F.one_hot(patch, PATCHES) * (weight - (1 - weight) / (PATCHES - 1)) + (1 - weight) / (PATCHES - 1)
 
 
@@ -171,7 +171,7 @@ def how_much_to_see(inputs: Mapping, rise: float) -> float:
 
 
 def bisect(rising: Callable[[float], float], value: float, low: float, high: float) -> float:
-    """Find where a rising function has a value."""
+    """Find, by halving an interval 16 times, where a rising function has a value."""
     for _ in range(16):
         middle = (low + high) / 2
         low, high = (middle, high) if rising(middle) < value else (low, middle)
@@ -184,6 +184,7 @@ def bisect(rising: Callable[[float], float], value: float, low: float, high: flo
 def diagnose_values(
     diagnose, ill: Mapping, token_ids: Tensor, prompt_lengths: Tensor, image_patches: Tensor
 ) -> Mapping[str, Value]:
+    """Return what `diagnose` finds in a model of `patient`, as a list."""
     found = diagnose(patient(image_patches, token_ids, prompt_lengths, ill), (token_ids, prompt_lengths, image_patches))
     return {"found": list(found) if isinstance(found, tuple) else found}
 
@@ -233,7 +234,7 @@ PATIENTS = """
 
 
 def patients(scenes: str) -> str:
-    """Write a trial for each patient."""
+    """Write the lines of a check: for each of PATIENTS a trial that begins with `scenes`."""
     return "".join(f"        {scenes}, {ill.strip()}\n" for ill in PATIENTS.strip().splitlines())
 
 

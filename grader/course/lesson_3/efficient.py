@@ -1,22 +1,19 @@
 """Practice 3.P1 and 3.P2: a sliding window, and linear attention; neither makes an n × n matrix."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import torch
 from attention.efficient import linear_attention, sliding_window_attention
-from torch import Tensor
 
 from grader.course.common.tensor_sizes import watch_sizes
 from grader.course.lesson_3.writings import window_by_index
-from grader.declare.authoring import Inputs, InputSampler, Value, edits, written_exercise
-from grader.declare.drawn import Draw, drawn, given, normal
+from grader.declare.authoring import Draw, Inputs, InputSampler, Value, drawn, edits, given, normal, written_exercise
 
 UNMASKED: dict[str, str | Draw] = dict(
     query=normal("* n d", scale=1.5), key=normal("* n d", scale=1.5), value="* n d_v"
 )
-draw_without_window = drawn(**UNMASKED)
-
-draw_with_window = drawn(**UNMASKED, window=given("window"))
+draw_without_window, draw_with_window = drawn(**UNMASKED), drawn(**UNMASKED, window=given("window"))
 
 
 def draw_zero_keys(sampler: InputSampler, **sizes) -> Inputs:
@@ -26,16 +23,10 @@ def draw_zero_keys(sampler: InputSampler, **sizes) -> Inputs:
     return {**inputs, "key": inputs["key"].masked_fill(zero, 0.0)}
 
 
-def window_memory(sliding_window_attention, query: Tensor, key: Tensor, value: Tensor, window: int):
+def largest_tensor(function, arguments: Mapping[str, Any]) -> Mapping[str, Value]:
     """Report whether a call makes a tensor of n × n numbers, and the output."""
-    output, largest = watch_sizes(sliding_window_attention, query, key, value, window)
-    return {"makes a tensor of n × n numbers": largest >= query.shape[-2] ** 2, "output": output}
-
-
-def linear_memory(linear_attention, query: Tensor, key: Tensor, value: Tensor) -> Mapping[str, Value]:
-    """Report whether a call makes a tensor of n × n numbers, and the output."""
-    output, largest = watch_sizes(linear_attention, query, key, value)
-    return {"makes a tensor of n × n numbers": largest >= query.shape[-2] ** 2, "output": output}
+    output, largest = watch_sizes(function, *arguments.values())
+    return {"makes a tensor of n × n numbers": largest >= arguments["query"].shape[-2] ** 2, "output": output}
 
 
 WINDOW = written_exercise("3.P1 A sliding window", sliding_window_attention, """
@@ -56,7 +47,7 @@ WINDOW = written_exercise("3.P1 A sliding window", sliding_window_attention, """
         batch 2, n = 7, d = 3, d_v = 5, window = 2, float64
 """,
     draw=draw_with_window, returns=("output",),
-    details={"zero keys": dict(draw=draw_zero_keys), "memory": dict(probe=window_memory)},
+    details={"zero keys": dict(draw=draw_zero_keys), "memory": dict(probe=largest_tensor)},
     difficulty=3, minutes=15, review="What attention costs",
     mistakes=edits(window_by_index, """
     no_window: Nothing is masked: every position sees all others.
@@ -112,7 +103,7 @@ LINEAR = written_exercise("3.P2 Linear attention", linear_attention, """
         e.g. n = 3, d = 2, d_v = 4
         batch 2, n = 7, d = 3, d_v = 5, float64
 """,
-    draw=draw_without_window, returns=("output",), details=dict(memory=dict(probe=linear_memory)),
+    draw=draw_without_window, returns=("output",), details=dict(memory=dict(probe=largest_tensor)),
     difficulty=2, minutes=8, review="What attention costs",
     mistakes="""
     mixes_nothing: The values come back as they were: no tokens are mixed. Sum over all keys first.

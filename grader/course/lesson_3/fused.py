@@ -41,6 +41,7 @@ draw_fused_with_gradient = and_more(draw_fused, grad_outputs=drawn_part(output="
 
 
 def fused_values(fused_forward, MultiHeadAttention, sizes: Mapping, weights: Mapping, arguments: Mapping):
+    """Return the output of `fused_forward` with a layer that has our weights."""
     layer = load(MultiHeadAttention(*sizes.values()), weights).eval()
     return {"output": fused_forward(layer, *arguments.values())}
 

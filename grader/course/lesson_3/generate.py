@@ -10,23 +10,13 @@ from torch import Tensor
 
 from grader.course.common.model_state import modes, what_learns
 from grader.course.lesson_3.small_model import draw_small_weights, small_model
-from grader.declare.authoring import Inputs, InputSampler, Value, written_exercise
-from grader.declare.layer_weights import build_quietly
+from grader.declare.authoring import Inputs, InputSampler, Value, build_quietly, written_exercise
 from grader.declare.probes import side_effects
 
 TRIES = 10  # questions that a model gets, before another is drawn
 
 
-def draw_prompts(
-    sampler: InputSampler,
-    *,
-    all_end: bool,
-    prompts: int,
-    tokens: int,
-    max_new_tokens: int,
-    vocabulary: int = 11,
-    eos_id: int = 2,
-) -> Inputs:
+def draw_prompts(sampler: InputSampler, *, all_end: bool, **sizes: int) -> Inputs:
     """Draw prompts, and weights of the small model, until its answers suit the check.
 
     The answers of three or more prompts must have three or more lengths, and in no step may the two likeliest words be
@@ -34,13 +24,12 @@ def draw_prompts(
     early; without it some row needs all steps.
     """
     while True:
-        inputs = draw_prompts_once(
-            sampler, prompts=prompts, tokens=tokens, max_new_tokens=max_new_tokens, vocabulary=vocabulary, eos_id=eos_id
-        )
+        inputs = draw_prompts_once(sampler, **sizes)
+        bias, (prompts, tokens) = inputs["weights"]["head.bias"], inputs["prompt_ids"].shape
         if all_end:  # more draws suit where the end is a likelier word
-            inputs["weights"]["head.bias"][eos_id] += 1.0 if vocabulary < 11 else 2.0
+            bias[inputs["eos_id"]] += 1.0 if len(bias) < 11 else 2.0
         # Several questions to the same model, answered at once: one after the other takes ten times as long.
-        questions = [inputs, *(_draw_questions(sampler, prompts, tokens, vocabulary) for _ in range(TRIES))]
+        questions = [inputs, *(_draw_questions(sampler, prompts, tokens, len(bias)) for _ in range(TRIES))]
         if (suiting := _first_that_suits(inputs, questions[:TRIES], all_end)) is not None:
             return {**inputs, **suiting}
 
@@ -70,7 +59,7 @@ def _first_that_suits(
 def draw_prompts_once(
     sampler: InputSampler, *, prompts: int, tokens: int, max_new_tokens: int, vocabulary: int = 11, eos_id: int = 2
 ) -> dict[str, Any]:
-    """Draw prompts and weights of the small model, whatever it answers."""
+    """Draw prompts, images and weights of the small model, whatever it answers."""
     width = 3 if vocabulary < 11 else 7
     return {
         "weights": draw_small_weights(sampler, vocabulary, width, 5, torch.float64),
@@ -81,6 +70,7 @@ def draw_prompts_once(
 
 
 def _draw_questions(sampler: InputSampler, prompts: int, tokens: int, vocabulary: int) -> dict[str, Tensor]:
+    """Draw the words of some prompts, and an image of three patches for each."""
     return {
         "prompt_ids": sampler.integers(3, vocabulary, prompts, tokens),
         "image_patches": sampler.normal(prompts, 3, 5, dtype=torch.float64),
@@ -90,6 +80,7 @@ def _draw_questions(sampler: InputSampler, prompts: int, tokens: int, vocabulary
 def generate_values(
     generate, weights: Mapping, prompt_ids: Tensor, image_patches: Tensor, max_new_tokens: int, eos_id: int
 ) -> Mapping[str, Value]:
+    """Return the words of prompts and answers that `generate` gives with the small model."""
     return {"token_ids": generate(small_model(weights), prompt_ids, image_patches, max_new_tokens, eos_id)}
 
 

@@ -6,13 +6,12 @@ from typing import Any
 import torch
 from attention.vlm import MiniVLM
 
-from grader.declare.authoring import Inputs, InputSampler, Value, written_exercise
-from grader.declare.drawn import Draw, drawn_layer, given
+from grader.declare.authoring import Draw, Inputs, InputSampler, Value, drawn_layer, given, written_exercise
 from grader.declare.probes import load, pair, purity_and_gradients
 
 
 def next_size(name: str, more: int) -> Draw:
-    """Return a size and some more."""
+    """Return a draw of one of the trial's sizes, plus `more`."""
     return lambda sampler, sizes: sizes[name] + more
 
 

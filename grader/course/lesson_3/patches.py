@@ -1,15 +1,13 @@
 """Exercises 3.1 and 3.9: `patchify` cuts images into patches, `swap_patches` exchanges two of them."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import torch
 from attention.patches import patchify, swap_patches
 from torch import Tensor
 
 from grader.course.lesson_3.writings import patches_in_loops, swap_by_index
-from grader.declare.authoring import Inputs, InputSampler, Value, and_more, drawn, edits, given, written_exercise
-from grader.declare.probes import purity_and_gradients
+from grader.declare.authoring import Inputs, InputSampler, Value, drawn, edits, given, written_exercise
 
 # ---------------------------------------------------------------- 3.1 patchify
 
@@ -113,23 +111,6 @@ def draw_swap_or_pairs(sampler: InputSampler, *, pairs: bool = False, **sizes) -
     return draw_pairs(sampler, **sizes) if pairs else draw_swap(sampler, **sizes)
 
 
-draw_swap_with_gradient = and_more(draw_swap_or_pairs, grad_output="scenes patches d_vision")
-
-
-def swap_values(swap_patches, image_patches: Tensor, first, second) -> Mapping[str, Value]:
-    return {"patches": swap_patches(image_patches, first, second)}
-
-
-def swap_gradients(swap_patches, image_patches: Tensor, first, second, grad_output: Tensor) -> Mapping[str, Value]:
-    """Report side effects of `swap_patches`, and gradients."""
-
-    def call(**given: Any) -> dict[str, Any]:
-        return {"patches": swap_patches(**given)}
-
-    inputs = {"image_patches": image_patches, "first": first, "second": second}
-    return purity_and_gradients(call, inputs, {"patches": grad_output})
-
-
 SWAP = written_exercise("3.9 Intervene: swap two patches", swap_patches, """
     values 2: two patches change places, the same two in every scene
         e.g. 2 scenes, 4 patches, d_vision = 3
@@ -141,12 +122,8 @@ SWAP = written_exercise("3.9 Intervene: swap two patches", swap_patches, """
         e.g. 2 scenes, 3 patches, d_vision = 2
         3 scenes, 7 patches, d_vision = 5, float64; 3 scenes, 7 patches, d_vision = 5, pairs = True, float64
 """,
-    probe=swap_values,
-    details=dict(
-        values=dict(draw=(draw_swap, draw_swap, draw_same), draw_public=draw_swap),
-        pairs=dict(draw=draw_pairs),
-        conduct=dict(draw=draw_swap_with_gradient, probe=swap_gradients),
-    ),
+    draw=draw_swap_or_pairs, returns=("patches",),
+    details=dict(values=dict(draw=(draw_swap, draw_swap, draw_same), draw_public=draw_swap), pairs=dict(draw=draw_pairs)),
     difficulty=1, minutes=5, review="Intervene",
     mistakes=edits(swap_by_index, """
     in_place: The scene that was handed in is changed. Work on a copy: .clone().

@@ -7,10 +7,9 @@ import torch
 from attention.positions import PositionEmbedding
 from torch import Tensor
 
-from grader.declare.drawn import drawn, drawn_layer, drawn_part, given
+from grader.course.common.model_state import make_with_nan
+from grader.declare.authoring import Value, drawn, drawn_layer, drawn_part, given, written_exercise
 from grader.declare.probes import load, named, purity_and_gradients
-from grader.declare.written_exercise import written_exercise
-from grader.records import Value
 
 draw_positions = drawn_layer(
     drawn_part(embedding="n d_model"), dict(n="n", d_model="d_model"), tokens="* tokens d_model"
@@ -21,12 +20,7 @@ draw_position_sizes = drawn(n=given("n"), d_model=given("d_model"))
 
 def position_parameters(PositionEmbedding, n: int, d_model: int) -> Mapping[str, Value]:
     """Report the parameters of a layer: their names, the embedding's shape, whether all are learned and begin apart."""
-    before = torch.are_deterministic_algorithms_enabled()
-    torch.use_deterministic_algorithms(True)  # so that what is never filled is NaN, and not what its memory held before
-    try:
-        layer = PositionEmbedding(n=n, d_model=d_model)
-    finally:
-        torch.use_deterministic_algorithms(before)
+    layer = make_with_nan(lambda: PositionEmbedding(n=n, d_model=d_model))
     return {
         "parameters": sorted(name for name, _ in layer.named_parameters()),
         "shape": list(layer.embedding.shape),

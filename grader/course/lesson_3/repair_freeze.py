@@ -49,7 +49,7 @@ def frozen_model(numbers: Mapping) -> nn.Module:
 
 
 def kind_of(one: Value) -> str:
-    """Say what a member of the list is."""
+    """Say what kind a member of the list is: "tensors that learn", "tensors that do not learn", or "tuples" and the like."""
     if not isinstance(one, torch.Tensor):
         return f"{type(one).__name__}s"
     return "tensors that learn" if one.requires_grad else "tensors that do not learn"

@@ -14,7 +14,6 @@ def _everywhere(words: Tensor, patches: Tensor) -> Tensor:
     return torch.ones(words.shape[-2], patches.shape[-2], dtype=torch.bool, device=words.device)
 
 
-SMALL = dict(batch_shape=(2,), words=2, patches=3, d_model=2, heads=1)
 LOOK = written_exercise("3.P5 Repair a collapse", look_at_image, """
     values 0: every word may look at every patch
         e.g. batch 2, 2 words, 3 patches, d_model = 2, 1 head; batch 2, 1 word, 4 patches, d_model = 2, 1 head, empty = 1

@@ -11,8 +11,7 @@ from attention.experiments.pocket_vlm import PocketVLM, pocket_questions
 from torch import Tensor
 
 from grader.course.trainings.loaded import load_returned
-from grader.declare.authoring import Case, Check, Finding, Inputs, InputSampler, Value, trials
-from grader.declare.layer_weights import build_quietly
+from grader.declare.authoring import Case, Check, Finding, Inputs, InputSampler, Value, build_quietly, failed, trials
 from grader.judge.compare import compare
 
 # The least shares on full scenes of unseen images. A healthy training is far above both, a broken one near 0.1.
@@ -45,27 +44,24 @@ def repaired_answers(repaired, words: Tensor, patches: Tensor) -> Mapping[str, V
 def judge_repaired(case: Case) -> Finding:
     """Pass if the weights give these answers and maps, and enough of both are right."""
     model = build_quietly(PocketVLM)
-    if problem := load_returned(
-        model, case.got.get("state"), "the weights of the model that was trained anew did not come back"
-    ):
-        return Finding(passed=False, message=problem)
+    missing = "the weights of the model that was trained anew did not come back"
+    if problem := load_returned(model, case.got.get("state"), missing):
+        return failed(problem)
     with torch.no_grad():
         logits, maps = model(case.inputs["words"], case.inputs["patches"])
     computed = {"logits": logits[:, 0], "maps": maps[-1].mean(1)[:, 0]}
     got = {name: case.got.get(name) for name in computed}
     finding = compare(got, computed, rtol=100 * case.rtol, device=case.device)
     if not finding.passed:
-        return Finding(passed=False, message=f"{finding.message}, against the same weights without the mistake")
+        return failed(f"{finding.message}, against the same weights without the mistake")
     right = (computed["logits"].argmax(-1) == case.inputs["truth"]).double().mean().item()
     on_patch = (computed["maps"].argmax(-1) == case.inputs["cells"]).double().mean().item()
     if right < RIGHT_GATE:
-        text = (
-            f"{right:.0%} of the questions about unseen scenes are answered right, at least {RIGHT_GATE:.0%} are asked"
-        )
-        return Finding(passed=False, message=text)
+        text = "of the questions about unseen scenes are answered right"
+        return failed(f"{right:.0%} {text}, at least {RIGHT_GATE:.0%} are asked")
     if on_patch < ON_PATCH_GATE:
-        text = f"the model looks at the right patch {on_patch:.0%} of the time, at least {ON_PATCH_GATE:.0%} is asked"
-        return Finding(passed=False, message=text)
+        text = f"the model looks at the right patch {on_patch:.0%} of the time"
+        return failed(f"{text}, at least {ON_PATCH_GATE:.0%} is asked")
     return Finding(passed=True)
 
 

@@ -13,7 +13,7 @@ from grader.declare.sampler import InputSampler
 
 
 def small_model(weights: Mapping, dropout: float = 0.0) -> nn.Module:
-    """Make a model with the interface of MiniVLM and none of its parts; its `calls` record how it is called."""
+    """Make a model with the interface of MiniVLM and none of its parts; `calls` lists, for each call, training mode, gradients, words."""
     vocabulary, width = weights["words.weight"].shape
 
     class Small(nn.Module):

@@ -7,8 +7,8 @@ from attention.data.tokens import EOS
 from attention.training import shift_targets
 from torch import Tensor
 
-from grader.declare.authoring import Inputs, InputSampler, Value, written_exercise
-from grader.declare.probes import effects_of, strided
+from grader.declare.authoring import Inputs, InputSampler, written_exercise
+from grader.declare.probes import function_effects
 
 
 def draw_sequences(
@@ -32,14 +32,8 @@ def draw_sequences_and_options(sampler: InputSampler, *, pad_id: int, ignore_ind
 
 
 def targets_with_options(shift_targets, token_ids: Tensor, prompt_lengths: Tensor, options: Mapping):
+    """Return the targets, with pad_id and ignore_index given by keyword."""
     return {"targets": shift_targets(token_ids=token_ids, prompt_lengths=prompt_lengths, **options)}
-
-
-def targets_purity(shift_targets, token_ids: Tensor, prompt_lengths: Tensor) -> Mapping[str, Value]:
-    """Return the targets, and whether `shift_targets` leaves its inputs alone."""
-    inputs = {"token_ids": token_ids, "prompt_lengths": prompt_lengths}
-    effects = effects_of(shift_targets, inputs)
-    return {"targets": shift_targets(strided(token_ids), prompt_lengths.clone()), **effects}
 
 
 TARGETS_STAND_IN = """
@@ -62,7 +56,7 @@ TARGETS = written_exercise("3.5 What to learn: the next word of the answer", shi
 """,
     draw=draw_sequences, returns=("targets",),
     details=dict(
-        options=dict(draw=draw_sequences_and_options, probe=targets_with_options), conduct=dict(probe=targets_purity)
+        options=dict(draw=draw_sequences_and_options, probe=targets_with_options), conduct=dict(probe=function_effects)
     ),
     difficulty=2, minutes=8, review="What is learned", stand_in=TARGETS_STAND_IN,
     mistakes="""

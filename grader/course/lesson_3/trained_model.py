@@ -20,9 +20,8 @@ from attention.masks import causal_mask
 from attention.vlm import MiniVLM
 from torch import Tensor, nn
 
-from grader.course.trainings.loaded import load_returned
-from grader.declare.authoring import Case, Finding, Inputs, InputSampler, Value
-from grader.declare.layer_weights import build_quietly
+from grader.course.trainings.loaded import load_returned, unlike_start
+from grader.declare.authoring import Case, Finding, Inputs, InputSampler, Value, build_quietly, failed
 from grader.judge.compare import compare
 
 # The least share of right answers to each kind of question, on full scenes of held-out digits.
@@ -125,22 +124,22 @@ def judge_answers(case: Case) -> Finding:
     """
     model, problem = rebuild_trained(case)
     if model is None:
-        return Finding(passed=False, message=problem)
+        return failed(problem)
     answered = _by_task(case, "answers")
     for task, gate in GATES.items():
         answers = answered.get(task)
         truth = case.inputs["truth"][task]
         if not isinstance(answers, Tensor) or answers.shape != truth.shape or answers.dtype != truth.dtype:
-            return Finding(passed=False, message=f"no answers to the {task} questions came back")
+            return failed(f"no answers to the {task} questions came back")
         prompts, patches = case.inputs["prompts"][task], case.inputs["patches"][task]
         logits = answer_logits(model, prompts, answers, patches)
         if logits is None or not (are_likeliest(logits, answers) and _same_logits(case, task, logits)):
             text = f"the answers to the {task} questions are not what the trained weights give"
-            return Finding(passed=False, message=f"{text}: does the model compute what 3.3 and 3.4 ask for?")
+            return failed(f"{text}: does the model compute what 3.3 and 3.4 ask for?")
         right = (answers == truth).all(1).double().mean().item()
         if right < gate and not _chosen_weights(case):
             text = f"{right:.0%} of the {task} questions are answered right, at least {gate:.0%} are needed"
-            return Finding(passed=False, message=f"{text}. Check 3.3 to 3.6 and train again")
+            return failed(f"{text}. Check 3.3 to 3.6 and train again")
     return Finding(passed=True)
 
 
@@ -148,7 +147,7 @@ def judge_maps(case: Case) -> Finding:
     """Pass if the weights come from this training, give these maps, and enough show the right patch: see `judge_answers`."""
     model, problem = rebuild_trained(case)
     if model is None:
-        return Finding(passed=False, message=problem)
+        return failed(problem)
     got_maps, got_weighted = _by_task(case, "maps"), _by_task(case, "value-weighted")
     for task, prompts in case.inputs["prompts"].items():
         maps, weighted = compute_maps(model, prompts, case.inputs["patches"][task])
@@ -157,16 +156,15 @@ def judge_maps(case: Case) -> Finding:
         # Two blocks add up their rounding errors, and exp enlarges them, up to 1e-3 of the largest value.
         finding = compare(got, expected, rtol=100 * case.rtol, device=case.device)
         if not finding.passed:
-            text = f"{task} questions: {finding.message}, against the same weights"
-            return Finding(passed=False, message=text)
+            return failed(f"{task} questions: {finding.message}, against the same weights")
         rows, weighted = got_maps[task], got_weighted[task]
         if bool((rows < 0).any()) or not torch.allclose(rows.sum(-1), torch.ones(()), atol=1e-4):
-            return Finding(passed=False, message=f"{task} questions: the weights of a map do not sum to 1")
+            return failed(f"{task} questions: the weights of a map do not sum to 1")
         right_patch = case.inputs["cells"][task][:, 0]
         on_it = (weighted[:, -1].argmax(-1) == right_patch).double().mean().item()
         if on_it < GROUNDING_GATE and not _chosen_weights(case):
             text = f"{task} questions: the model looks at the right patch {on_it:.0%} of the time"
-            return Finding(passed=False, message=f"{text}, at least {GROUNDING_GATE:.0%} is needed")
+            return failed(f"{text}, at least {GROUNDING_GATE:.0%} is needed")
     return Finding(passed=True)
 
 
@@ -231,19 +229,7 @@ def check_origin(model: MiniVLM, path: object, seed: int) -> str:
         return "the weights jumped in a single step, further than training can move them: were they put in?"
     if still := int((moved[rates > LEAST_RATE] == 0).sum()):
         return f"{still} of the {steps} steps moved no weight: does train_step take a step each time?"
-    return compare_with_start(model, start)
-
-
-def compare_with_start(model: MiniVLM, start: MiniVLM) -> str:
-    """Return a message on the first weight matrix that does not resemble its initial values; "" if all do."""
-    before = dict(start.named_parameters())
-    for name, parameter in model.named_parameters():
-        if parameter.ndim > 1:
-            with torch.no_grad():
-                cosine = torch.cosine_similarity(parameter.flatten(), before[name].flatten(), dim=0)
-            if cosine < LEAST_COSINE:
-                return f"the weight {name} does not come from the start of this training: was it put in?"
-    return ""
+    return unlike_start(model, start, LEAST_COSINE)
 
 
 def answer_logits(model: nn.Module, prompts: Tensor, answers: Tensor, patches: Tensor) -> Tensor | None:

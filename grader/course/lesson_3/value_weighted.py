@@ -22,6 +22,7 @@ draw_multi_head = drawn_layer(
 
 
 def map_values(value_weighted_map, MultiHeadAttention, sizes: Mapping, weights: Mapping, arguments: Mapping):
+    """Return the student's map for a layer with our weights."""
     layer = load(MultiHeadAttention(*sizes.values()), weights)
     return {"map": value_weighted_map(layer, *arguments.values()).detach()}
 

@@ -11,11 +11,10 @@ from attention.training import train_step
 from attention.vlm import MiniVLM
 
 from grader.course.lesson_3.trained_model import answers_of, draw_held_out, judge_answers, judge_maps, maps_of
-from grader.course.trainings.checks import begins, goes_on
+from grader.course.trainings.checks import begins, goes_on, with_trained
 from grader.course.trainings.recorded import Training, evenly
 from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name, weights_of
-from grader.declare.authoring import SHORT, Check, Inputs, InputSampler, Value, trials
-from grader.declare.layer_weights import build_quietly
+from grader.declare.authoring import SHORT, Check, Inputs, InputSampler, Value, build_quietly, trials
 
 MODEL_CELL = "train-vlm"
 WEIGHT_DECAY = 0.01  # the recipe's
@@ -35,14 +34,14 @@ MODEL_TRAINING = Training("3-vlm", lambda: train_model()[0], evenly(recipe.STEPS
 
 
 def model_began(model, record: Mapping) -> Mapping[str, Value]:
-    """Return what the cell left after a few steps of each stage."""
+    """Return what the training cell left after a few steps of each stage: all losses, and the weights by name."""
     losses = [*record["align losses"].tolist(), *record["losses"].tolist()]
     return {"losses": losses, "weights": weights_of(model)}
 
 
 @cache
 def model_begun() -> Mapping[str, Any]:
-    """Return the same for the reference, and the start."""
+    """Return losses and weights of the reference after SHORT steps of each stage, and its initial weights as "start"."""
     start = build_quietly(MiniVLM, **recipe.MODEL)
     recipe.draw_start(start, 0)
     model, record = train_model(SHORT)
@@ -51,7 +50,7 @@ def model_begun() -> Mapping[str, Any]:
 
 
 def draw_segment(sampler: InputSampler, *, early: bool) -> Inputs:
-    """Draw a state in the first or the second half of the training, and questions for three steps."""
+    """Draw a state from the first or the second half of the training, and for three steps questions and rates."""
     state = draw_state(sampler, MODEL_TRAINING.states(), early=early)
     after = [min(state["step"] + int(sampler.integers(0, 80, 1)) + step, recipe.STEPS - 1) for step in range(3)]
     batches = [
@@ -80,9 +79,7 @@ def model_goes_on(
     return go_on(model, optimizer, lambda batch: train_step(model, optimizer, tuple(batch)), state, rates, batches)
 
 
-def draw_questions_and_weights(sampler: InputSampler, *, scenes: int) -> Inputs:
-    """Draw unseen scenes, with the weights of the reference's training."""
-    return {**draw_held_out(sampler, scenes=scenes), "weights": dict(MODEL_TRAINING.trained)}
+draw_held_out_and_weights = with_trained(draw_held_out, MODEL_TRAINING)
 
 
 def answers_with_weights(model, weights: Mapping, prompts: Mapping, patches: Mapping) -> Mapping[str, Value]:
@@ -108,7 +105,7 @@ VERIFIED_ANSWERS = (
         points=3,
         needs=("values", "begins", "goes on"),
         probe=answers_with_weights,
-        trials=trials(draw_questions_and_weights, dict(scenes=120)),
+        trials=trials(draw_held_out_and_weights, dict(scenes=120)),
         judge=judge_answers,
         at=MODEL_CELL,
         seconds=60,
@@ -121,7 +118,7 @@ VERIFIED_MAPS = (
         points=3,
         needs=("values", "begins", "goes on"),
         probe=maps_with_weights,
-        trials=trials(draw_questions_and_weights, dict(scenes=60)),
+        trials=trials(draw_held_out_and_weights, dict(scenes=60)),
         judge=judge_maps,
         seconds=60,
     ),

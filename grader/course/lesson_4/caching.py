@@ -7,19 +7,19 @@ import torch
 from attention.key_value_cache import attend_with_cache
 from torch import Tensor
 
-from grader.declare.authoring import Inputs, InputSampler, Value, drawn, normal, written_exercise
-from grader.declare.drawn import Draw, Sizes, chosen
+from grader.declare.authoring import Draw, Inputs, InputSampler, Sizes, Value, chosen, drawn, normal, written_exercise
 from grader.declare.probes import as_tensor, effects_of, load, pair
 
 
 def draw_cached_weights(sampler: InputSampler, sizes: Sizes) -> dict[str, Tensor]:
+    """Draw the four square weights of a MultiHeadAttention, by name."""
     width = sizes["d_model"]
     square = normal("d_model d_model", scale=width**-0.5)
     return {f"{name}.weight": square(sampler, sizes) for name in ("W_Q", "W_K", "W_V", "W_O")}
 
 
 def in_cache(scale: float) -> Draw:
-    """Draw keys or values of `before` tokens; None where that is 0."""
+    """Return a draw of keys or values of `before` tokens, one of the trial's sizes; of None where that is 0."""
 
     def draw(sampler: InputSampler, sizes: Sizes) -> Tensor | None:
         width = sizes["d_model"] // sizes["heads"]

@@ -42,6 +42,8 @@ def loudest(query: Tensor, image_patches: Tensor) -> Tensor:
 def curve_values(
     deletion_curve, insertion_curve, image_patches: Tensor, order: Tensor, blank: Tensor, query: Tensor
 ) -> Mapping[str, Value]:
+    """Return both curves of the score `loudest`."""
+
     def score(shown):
         return loudest(query, shown)
 
@@ -51,14 +53,10 @@ def curve_values(
     }
 
 
-def area_values(area_under, curve: Tensor) -> Mapping[str, Value]:
-    return {"area": area_under(curve)}
-
-
 def curve_purity(
     deletion_curve, insertion_curve, image_patches: Tensor, order: Tensor, blank: Tensor, query: Tensor
 ) -> Mapping[str, Value]:
-    """Report whether scenes, order and empty patch stay as they are."""
+    """Return both curves, by keyword, and whether scenes, order and empty patch stay as they are."""
 
     def score(shown):
         return loudest(query, shown)
@@ -166,7 +164,7 @@ DELETION = written_exercise("4.3 Deletion and insertion", (deletion_curve, inser
     draw=draw_scenes_and_order,
     details=dict(
         values=dict(probe=curve_values),
-        area=dict(draw=draw_curves, probe=area_values),
+        area=dict(reference=area_under, returns=("area",), draw=draw_curves),
         conduct=dict(probe=curve_purity),
         ranking=dict(draw=draw_ranked, probe=rank_explanations),
     ),

@@ -6,10 +6,8 @@ from attention.explanation_maps import gradient_attention
 from torch import Tensor
 
 from grader.course.lesson_4.own_model import OWN_GRADIENTS
-from grader.declare.drawn import drawn, normal
+from grader.declare.authoring import Value, drawn, normal, written_exercise
 from grader.declare.probes import side_effects
-from grader.declare.written_exercise import written_exercise
-from grader.records import Value
 
 draw_scored_attention = drawn(
     logits=normal("* heads tokens patches", scale=1.5), value="* heads patches 3", read="heads tokens 3"
@@ -23,6 +21,7 @@ def scored(logits: Tensor, value: Tensor, read: Tensor) -> tuple[Tensor, Tensor]
 
 
 def gradient_values(gradient_attention, logits: Tensor, value: Tensor, read: Tensor) -> Mapping[str, Value]:
+    """Return the student's map for the weights and the score that `scored` makes."""
     found = gradient_attention(*scored(logits.clone().requires_grad_(), value, read))
     return {"map": found.detach() if isinstance(found, Tensor) else found}
 

@@ -30,6 +30,7 @@ draw_unequal = drawn(query="heads 3 2", unequal="groups 5 2", equal="2 5 2")
 
 
 def grouped_unequal(grouped_attention, query: Tensor, unequal: Tensor, equal: Tensor) -> Mapping[str, Value]:
+    """Name the errors for groups that the heads cannot be shared out to, and for groups that they can."""
     return {
         "with heads that cannot be shared out it raises": raised(lambda: grouped_attention(query, unequal, unequal)),
         "with heads that can it raises": raised(lambda: grouped_attention(query, equal, equal)),

@@ -18,8 +18,7 @@ from torch import Tensor
 
 from grader.course.lesson_4.short_training import NOT_BACK
 from grader.course.trainings.loaded import load_returned
-from grader.declare.authoring import Case, Finding, Inputs, InputSampler, Value
-from grader.declare.layer_weights import build_quietly
+from grader.declare.authoring import Case, Finding, Inputs, InputSampler, Value, build_quietly, failed
 from grader.judge.compare import compare
 
 
@@ -33,7 +32,7 @@ def draw_own_questions(sampler: InputSampler, *, scenes: int, task: str) -> Inpu
 
 
 def draw_own_twins(sampler: InputSampler, *, scenes: int, task: str, head: int) -> Inputs:
-    """Draw the same, each scene with another one as its twin."""
+    """Draw as `draw_own_questions`; each scene is "clean", the one before it its "twin", and the head is handed on."""
     questions = draw_own_questions(sampler, scenes=scenes, task=task)
     clean = questions["image_patches"]
     return {"token_ids": questions["token_ids"], "clean": clean, "twin": clean.roll(1, 0), "head": head}
@@ -81,7 +80,7 @@ def on_own_model(
     def judge(case: Case) -> Finding:
         model = build_quietly(OpenVLM, **MODEL)
         if problem := load_returned(model, case.got.get("state"), NOT_BACK):
-            return Finding(passed=False, message=problem)
+            return failed(problem)
         expected = dict(probe(right, model.requires_grad_(True), **case.inputs))
         del expected["state"]
         got = {name: case.got.get(name) for name in expected}
@@ -89,7 +88,7 @@ def on_own_model(
         finding = compare(got, expected, rtol=100 * case.rtol, device=case.device)
         if finding.passed:
             return finding
-        return Finding(passed=False, message=f"on your trained model: {finding.message}")
+        return failed(f"on your trained model: {finding.message}")
 
     return dict(probe=probe, judge=judge, draw=draw)
 

@@ -9,8 +9,7 @@ from torch import Tensor
 
 from grader.course.common.model_state import modes, what_learns
 from grader.course.lesson_4.own_model import OWN_PATCHING
-from grader.declare.authoring import Value, drawn, edits, given, integers, written_exercise
-from grader.declare.drawn import Draw, chosen, weights_of
+from grader.declare.authoring import Draw, Value, chosen, drawn, edits, given, integers, weights_of, written_exercise
 from grader.declare.probes import load, side_effects
 
 # A model of two blocks, a prompt for each scene, and two scenes for each.
@@ -37,6 +36,7 @@ draw_twins = drawn(
 def patched_values(
     patch_head, OpenVLM, sizes: Mapping, weights: Mapping, head: int, token_ids: Tensor, clean: Tensor, twin: Tensor
 ) -> Mapping[str, Value]:
+    """Return the student's logits for a model with our weights."""
     model = load(OpenVLM(**sizes), weights).eval()
     logits = patch_head(model, head, token_ids, clean, twin)
     return {"logits": logits.detach() if isinstance(logits, Tensor) else logits}

@@ -6,15 +6,15 @@ The explanations are given ones, so that an error in 4.1 or 4.2 costs nothing he
 from collections.abc import Mapping
 
 import torch
-from attention.data.tokens import PROMPT_LENGTHS, TASKS, WORDS, draw_questions
+from attention.data.tokens import WORDS
 from attention.deletion import area_under, deletion_curve, insertion_curve
 from attention.measures.evaluation import BLANK_PATCH
 from attention.measures.faithfulness import value_weighted
 from attention.open_vlm import OpenVLM
 from torch import Tensor
 
-from grader.declare.authoring import Inputs, InputSampler, Value
-from grader.declare.layer_weights import build_quietly, draw_layer_weights
+from grader.course.lesson_4.own_model import draw_own_questions
+from grader.declare.authoring import Inputs, InputSampler, Value, build_quietly, draw_layer_weights
 from grader.declare.probes import load
 
 RANKED_SIZES = {
@@ -41,7 +41,8 @@ def draw_ranked(sampler: InputSampler, *, scenes: int, task: str) -> Inputs:
 
 
 def _draw_once(sampler: InputSampler, scenes: int, task: str) -> dict:
-    questions = draw_questions(scenes, sampler.generator, "test", (task,), fewest=9, most=9)
+    """Draw questions and a model's weights, whatever its explanations are like."""
+    questions = draw_own_questions(sampler, scenes=scenes, task=task)
     weights = draw_layer_weights(sampler, build_quietly(OpenVLM, **RANKED_SIZES), torch.float64)
     weights["head.weight"] *= 3.0  # sure answers, as those of a trained model are
     for which in ("W_Q", "W_K"):
@@ -49,8 +50,8 @@ def _draw_once(sampler: InputSampler, scenes: int, task: str) -> dict:
     return {
         "sizes": RANKED_SIZES,
         "weights": weights,
-        "token_ids": questions.token_ids[:, : PROMPT_LENGTHS[TASKS.index(task)]].clone(),
-        "image_patches": questions.image_patches.double(),
+        "token_ids": questions["token_ids"],
+        "image_patches": questions["image_patches"].double(),
         "blank": BLANK_PATCH.double(),
     }
 

@@ -9,31 +9,18 @@ from attention.vit_layer import ViTLayer
 from torch import Tensor
 
 from grader.course.lesson_4.writings import attention_by_hand, embedding_by_hand
-from grader.declare.authoring import Exercise, Inputs, InputSampler, Value, edits, written_exercise
-from grader.declare.drawn import and_more, chosen, drawn, drawn_part, weights_of
+from grader.declare.authoring import Exercise, InputSampler, Value, drawn, edits, given, normal, written_exercise
+from grader.declare.drawn import Sizes, and_more, chosen, drawn_part, weights_of
 from grader.declare.probes import learned, load, named, purity_and_gradients
 
-
-def draw_photos(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    rows: int,
-    columns: int,
-    side: int,
-    patch: int,
-    d: int,
-    dtype: torch.dtype = torch.float32,
-) -> Inputs:
-    """Draw images of rows × columns patches, and the weights of an embedding whose positions are side × side."""
-    return {
-        "images": sampler.normal(*batch_shape, 3, rows * patch, columns * patch, dtype=dtype),
-        "weight": sampler.normal(d, 3, patch, patch, scale=1 / patch, dtype=dtype),
-        "bias": sampler.normal(d, dtype=dtype),
-        "cls": sampler.normal(d, dtype=dtype),
-        "positions": sampler.normal(1 + side**2, d, scale=2.0, dtype=dtype),
-    }
-
+# Images of rows × columns patches, and the weights of an embedding whose positions are side × side.
+draw_photos = drawn(
+    images="* 3 rows·patch columns·patch",
+    weight=lambda sampler, sizes: normal("d 3 patch patch", scale=1 / sizes["patch"])(sampler, sizes),
+    bias="d",
+    cls="d",
+    positions=lambda sampler, sizes: normal(f"{1 + sizes['side'] ** 2} d", scale=2.0)(sampler, sizes),
+)
 
 PATCH_EMBEDDING = written_exercise("4.18 Patches become tokens", patch_embedding, """
     values 2: [CLS] first, then a token for each patch, all with their positions
@@ -102,7 +89,7 @@ draw_layer_and_directions = and_more(
 
 
 def with_layer(function, ViTLayer, sizes: Mapping, weights: Mapping, tokens: Tensor) -> Mapping[str, Value]:
-    """Call a function with a layer and tokens."""
+    """Return output and weights of the student's function for a layer with our weights, and tokens."""
     return named(function(load(ViTLayer(*sizes.values()), weights), tokens), ["output", "weights"])
 
 
@@ -131,7 +118,7 @@ LAYER_TRIALS = """\
 
 
 def layer_details(name: str) -> dict[str, Any]:
-    """Say what checks of a function of a layer and of tokens are made of."""
+    """Return the `details` of an exercise whose function, of this name, takes a layer and tokens."""
     names = {"function": name}
     return dict(
         values=dict(probe=with_layer, names=names, map="weights"),
@@ -256,19 +243,13 @@ VIT_BLOCK = written_exercise("4.20 A block with layer scale", vit_block, """
 # ---------------------------------------------------------------- 4.21
 
 
-def draw_weights(
-    sampler: InputSampler,
-    *,
-    batch_shape: tuple[int, ...] = (),
-    heads: int,
-    rows: int,
-    columns: int,
-    dtype: torch.dtype = torch.float32,
-) -> Inputs:
-    """Draw the attention weights of one layer."""
-    tokens = 1 + rows * columns
-    weights = sampler.normal(*batch_shape, heads, tokens, tokens, scale=2.0, dtype=dtype).softmax(-1)
-    return {"weights": weights, "rows": rows, "columns": columns}
+def draw_layer_map(sampler: InputSampler, sizes: Sizes) -> Tensor:
+    """Draw the attention weights of one layer, between [CLS] and a token for each patch."""
+    tokens = 1 + sizes["rows"] * sizes["columns"]
+    return normal(f"* heads {tokens} {tokens}", scale=2.0)(sampler, sizes).softmax(-1)
+
+
+draw_map_and_grid = drawn(weights=draw_layer_map, rows=given("rows"), columns=given("columns"))
 
 
 CLS_MAP = written_exercise("4.21 What [CLS] looks at", cls_map, """
@@ -282,7 +263,7 @@ CLS_MAP = written_exercise("4.21 What [CLS] looks at", cls_map, """
         e.g. 2 heads, 3 rows, 4 columns
         batch 2, 3 heads, 5 rows, 2 columns, float64
 """,
-    draw=draw_weights, returns=("map",), details=dict(values=dict(map="map")),
+    draw=draw_map_and_grid, returns=("map",), details=dict(values=dict(map="map")),
     difficulty=1, minutes=5, review="What [CLS] looks at",
     mistakes="""
     looked_at_cls: This is the column of [CLS]: who looks at it. Take its row: what it looks at.

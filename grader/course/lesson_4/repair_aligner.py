@@ -8,10 +8,8 @@ from attention.lab_repairs import image_tokens
 from torch import Tensor, nn
 
 from grader.course.lesson_4.short_training import training_gate
-from grader.declare.drawn import drawn
+from grader.declare.authoring import Value, drawn, written_exercise
 from grader.declare.probes import along, as_tensor, effects_of
-from grader.declare.written_exercise import written_exercise
-from grader.records import Value
 
 # Patches, weights of an encoder and an aligner, and a direction for the gradient of the tokens. The bias is drawn last: another
 # order of draws would give each submission other hidden inputs than before.

@@ -1,16 +1,14 @@
 """Exercise 4.9: `looking_loss`, in the place of a loss that punishes what it was meant to reward."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import torch
 from attention.experiments.short_trainings import BONUS
 from attention.lab_repairs import looking_loss
-from torch import Tensor
 
+from grader.course.common.loss_gradients import gradients_through_softmax
 from grader.course.lesson_4.short_training import training_gate
-from grader.declare.authoring import Inputs, InputSampler, Value, drawn, given, integers, normal, written_exercise
-from grader.declare.probes import effects_of, purity_and_gradients
+from grader.declare.authoring import Inputs, InputSampler, drawn, given, integers, normal, written_exercise
 
 draw_answers_and_scores = drawn(
     logits=normal("questions words", scale=2.0),
@@ -22,35 +20,10 @@ draw_answers_and_scores = drawn(
 
 def draw_answers_and_maps(sampler: InputSampler, *, zeros: bool = False, **sizes: Any) -> Inputs:
     """Draw logits, right answers and maps; with `zeros`, the first patch of each has a weight of exactly 0."""
-    inputs = draw_answers_and_scores(sampler, **sizes)
-    scores = inputs["scores"]
+    logits, answers, scores, strength = draw_answers_and_scores(sampler, **sizes).values()
     if zeros:
-        scores = torch.cat([torch.full_like(scores[:, :1], -torch.inf), scores[:, 1:]], 1)
-    return {
-        "logits": inputs["logits"],
-        "answers": inputs["answers"],
-        "weights": scores.softmax(-1),
-        "strength": inputs["strength"],
-    }
-
-
-def loss_gradients(
-    looking_loss, logits: Tensor, answers: Tensor, scores: Tensor, strength: float
-) -> Mapping[str, Value]:
-    """Report side effects, and gradients through the softmax that makes the weights.
-
-    Only there do all right answers agree: the weights sum to 1, and a loss may use that.
-    """
-    given = {"logits": logits, "answers": answers, "weights": scores.softmax(-1), "strength": strength}
-    effects = effects_of(looking_loss, given)
-    if not effects["inputs unchanged"]:
-        return effects
-
-    def call(logits: Tensor, scores: Tensor, **others: Any) -> dict[str, Tensor]:
-        return {"loss": looking_loss(logits=logits, weights=scores.softmax(-1), **others)}
-
-    inputs = {"logits": logits, "scores": scores, "answers": answers, "strength": strength}
-    return purity_and_gradients(call, inputs, {"loss": torch.ones((), dtype=logits.dtype)})
+        scores[:, 0] = -torch.inf
+    return {"logits": logits, "answers": answers, "weights": scores.softmax(-1), "strength": strength}
 
 
 BONUS_REPAIR = written_exercise("4.9 Repair: it stares at one patch", looking_loss, """
@@ -67,7 +40,7 @@ BONUS_REPAIR = written_exercise("4.9 Repair: it stares at one patch", looking_lo
         5 questions, 7 words, 3 patches, strength = 0.7, float64
 """,
     draw=draw_answers_and_maps, returns=("loss",),
-    details=dict(conduct=dict(draw=draw_answers_and_scores, probe=loss_gradients)),
+    details=dict(conduct=dict(draw=draw_answers_and_scores, probe=gradients_through_softmax)),
     difficulty=2, minutes=8, review="Fifth training: it stares at one patch",
     also=(training_gate(BONUS, looking_loss, "mended_bonus", "train-bonus", 1),),
     mistakes="""

@@ -1,39 +1,14 @@
 """Exercise 4.8: `mirror_left_right`, in the place of one that mirrors scenes and leaves their questions."""
 
-from collections.abc import Mapping
-
-import torch
 from attention.experiments.short_trainings import MIRROR
 from attention.lab_repairs import mirror_left_right
-from torch import Tensor
 
 from grader.course.lesson_4.short_training import training_gate
-from grader.declare.drawn import drawn, integers, mask
-from grader.declare.probes import effects_of, pair
-from grader.declare.written_exercise import written_exercise
-from grader.records import Value
+from grader.declare.authoring import drawn, integers, mask, written_exercise
+from grader.declare.probes import function_effects
 
 # Scenes, a place that is asked about in each, and which scenes are mirrored; some are, and some are not.
 draw_mirrored = drawn(cells=integers(0, 9, "scenes"), patches="scenes 9 pixels", turned=mask("scenes", keep=0.5))
-
-
-def mirror_values(mirror_left_right, cells: Tensor, patches: Tensor, turned: Tensor) -> Mapping[str, Value]:
-    places, scenes = pair(mirror_left_right(cells, patches, turned), ("cells", "patches"))
-    return {"cells": places, "patches": scenes}
-
-
-def mirror_conduct(mirror_left_right, cells: Tensor, patches: Tensor, turned: Tensor) -> Mapping[str, Value]:
-    """Report side effects, and what comes back for scenes that are not contiguous."""
-    inputs = {"cells": cells, "patches": patches, "turned": turned}
-    effects = effects_of(mirror_left_right, inputs)
-    if not effects["inputs unchanged"]:
-        return effects
-    places, scenes = pair(mirror_left_right(**inputs), ("cells", "patches"))
-    return {**effects, "cells": places, "patches": scenes}
-
-
-def _where(turned: Tensor, mirrored: Tensor, patches: Tensor) -> Tensor:
-    return torch.where(turned[:, None, None], mirrored, patches)
 
 
 MIRROR_REPAIR = written_exercise("4.8 Repair: it looks at two places", mirror_left_right, """
@@ -44,7 +19,7 @@ MIRROR_REPAIR = written_exercise("4.8 Repair: it looks at two places", mirror_le
         e.g. 5 scenes, 2 pixels
         13 scenes, 5 pixels, float64
 """,
-    draw=draw_mirrored, details=dict(values=dict(probe=mirror_values), conduct=dict(probe=mirror_conduct)),
+    draw=draw_mirrored, returns=("cells", "patches"), details=dict(conduct=dict(probe=function_effects)),
     difficulty=2, minutes=8, review="Fourth training: it looks at two places",
     also=(training_gate(MIRROR, mirror_left_right, "mended_mirror", "train-mirror", 1),),
     mistakes="""

@@ -5,12 +5,11 @@ from attention.lab_repairs import look_once
 from torch import Tensor
 
 from grader.course.lesson_4.short_training import training_gate
-from grader.declare.authoring import InputSampler, drawn, normal, written_exercise
-from grader.declare.drawn import Draw, Sizes
+from grader.declare.authoring import Draw, InputSampler, Sizes, drawn, normal, written_exercise
 
 
 def draw_side_of_look(shape: str, sign: int) -> Draw:
-    """Draw queries or keys, for scores that are all below zero where a trial says so.
+    """Return a draw of queries (sign 1) or keys (−1): normal, or all of one sign, for scores below zero, if a trial says so.
 
     Scores so low that exp makes 0 of them are drawn in float64, where other orders of the same sums differ by less.
     """
@@ -25,11 +24,6 @@ def draw_side_of_look(shape: str, sign: int) -> Draw:
 draw_one_look = drawn(
     query=draw_side_of_look("* words d_k", 1), key=draw_side_of_look("* patches d_k", -1), value="* patches d_v"
 )
-
-
-def _seen(scores: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-    weights = scores.softmax(-1)
-    return weights @ value, weights
 
 
 SCALE_REPAIR = written_exercise("4.6 Repair: it is sure from the first step", look_once, """

@@ -8,8 +8,7 @@ from attention.explanation_maps import attention_rollout
 from torch import Tensor
 
 from grader.course.lesson_4.own_model import OWN_ROLLOUT
-from grader.declare.authoring import Value, and_more, drawn, normal, written_exercise
-from grader.declare.drawn import then
+from grader.declare.authoring import Value, and_more, drawn, normal, then, written_exercise
 from grader.declare.probes import purity_and_gradients
 
 # The maps of some layers in one tensor, and a map over the patches.
@@ -21,6 +20,7 @@ draw_maps_and_direction = and_more(draw_maps, grad_output="* tokens patches")
 
 
 def rollout_values(attention_rollout, self_maps: Tensor, cross_map: Tensor) -> Mapping[str, Value]:
+    """Return the student's rollout of a list of maps."""
     return {"map": attention_rollout(list(self_maps), cross_map)}
 
 

@@ -66,16 +66,16 @@ def rotary_relation(rotate, query: Tensor, key: Tensor, positions: Tensor, shift
     }
 
 
-def draw_odd(sampler: InputSampler, *, n: int, d: int) -> Inputs:
-    """Draw vectors of odd width, and such as can be turned."""
-    return {
-        "odd": sampler.normal(n, d),
-        "even": sampler.normal(n, d + 1),
-        "positions": sampler.integers(0, FARTHEST, n),
-    }
+# Vectors of odd width, and such as can be turned.
+draw_odd = drawn(
+    odd="n d",
+    even=lambda sampler, sizes: sampler.normal(sizes["n"], sizes["d"] + 1),
+    positions=integers(0, FARTHEST, "n"),
+)
 
 
 def rotate_odd(rotate, odd: Tensor, even: Tensor, positions: Tensor) -> Mapping[str, Value]:
+    """Name the errors for vectors of odd and of even width."""
     return {
         "with an odd width it raises": raised(lambda: rotate(odd, positions)),
         "with an even width it raises": raised(lambda: rotate(even, positions)),

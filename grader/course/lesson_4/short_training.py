@@ -11,13 +11,13 @@ from typing import Any
 
 import torch
 from attention.experiments.short_trainings import GATE, ShortTraining, answers_and_maps, train_short
-from torch import Tensor
+from torch import Tensor, nn
 
 from grader.course.trainings.checks import begins
 from grader.course.trainings.loaded import load_returned
 from grader.course.trainings.recorded import Training
 from grader.course.trainings.segment import weights_of
-from grader.declare.authoring import SHORT, Case, Check, Finding, Inputs, InputSampler, Trial, Value
+from grader.declare.authoring import SHORT, Case, Check, Finding, Inputs, InputSampler, Trial, Value, failed
 from grader.declare.layer_weights import build_quietly
 from grader.judge.compare import compare
 
@@ -44,7 +44,7 @@ def mended_answers(mended, asked: list) -> Mapping[str, Value]:
 
 
 def mended_began(mended, losses) -> Mapping[str, Value]:
-    """Return what the training cell left after a few steps."""
+    """Return what the training cell left after a few steps: the losses, and the weights by name."""
     return {"losses": list(losses), "weights": weights_of(mended)}
 
 
@@ -67,17 +67,26 @@ def training_gate(training: ShortTraining, piece: Callable, name: str, at: str, 
     def judge(case: Case) -> Finding:
         model = build_quietly(training.build, piece)
         if problem := load_returned(model, case.got.get("state"), NOT_BACK):
-            return Finding(passed=False, message=problem)
+            return failed(problem)
         logits, maps = answers_and_maps(model, *case.inputs["asked"])
         got = {"logits": case.got.get("logits"), "maps": case.got.get("maps")}
         finding = compare(got, {"logits": logits, "maps": maps}, rtol=100 * case.rtol, device=case.device)
         if not finding.passed:
-            text = f"{finding.message}, against the same weights with the mended piece"
-            return Finding(passed=False, message=text)
+            return failed(f"{finding.message}, against the same weights with the mended piece")
         return judge_shares(logits.argmax(-1) == case.inputs["answers"], maps.argmax(-1) == case.inputs["cells"])
 
+    def train(steps: int) -> tuple[nn.Module, list[float]]:
+        return build_quietly(train_short, training, piece, 0, steps=steps)
+
+    @cache
+    def begun() -> Mapping[str, Any]:
+        start, _ = train(0)
+        model, losses = train(SHORT)
+        return {"losses": losses, "weights": weights_of(model), "start": weights_of(start)}
+
     needs = ("values", "conduct")
-    start = begins(at, mended_began, _begun(training, piece), _first_steps(training, piece), needs=needs)
+    first_steps = Training(f"4-lab-{training.name}", lambda: train(SHORT)[0], (SHORT,))  # nobody asks for later ones
+    start = begins(at, mended_began, begun, first_steps, needs=needs)
     names = {"mended": name, "losses": f"{name}_losses"}
     return Check(
         name="mended",
@@ -98,25 +107,5 @@ def judge_shares(right: Tensor, on_patch: Tensor) -> Finding:
     """Pass if enough answers are right, and enough maps are largest on the right patch: (N,) bool each."""
     for share, what in ((right, "of the answers are right"), (on_patch, "of the maps are largest on the right patch")):
         if (found := share.double().mean().item()) < GATE:
-            text = f"on unseen scenes {found:.0%} {what}, the gate asks for {GATE:.0%}"
-            return Finding(passed=False, message=text)
+            return failed(f"on unseen scenes {found:.0%} {what}, the gate asks for {GATE:.0%}")
     return Finding(passed=True)
-
-
-def _first_steps(training: ShortTraining, piece: Callable) -> Training:
-    """Record the state after the first steps, which take milliseconds; nobody asks for later ones."""
-    return Training(
-        f"4-lab-{training.name}", lambda: build_quietly(train_short, training, piece, 0, steps=SHORT)[0], (SHORT,)
-    )
-
-
-def _begun(training: ShortTraining, piece: Callable) -> Callable[[], Mapping[str, Any]]:
-    """Return a function that trains the reference for a few steps, once, and returns losses, weights and start."""
-
-    @cache
-    def begun() -> Mapping[str, Any]:
-        start, _ = build_quietly(train_short, training, piece, 0, steps=0)
-        model, losses = build_quietly(train_short, training, piece, 0, steps=SHORT)
-        return {"losses": losses, "weights": weights_of(model), "start": weights_of(start)}
-
-    return begun

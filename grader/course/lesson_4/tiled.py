@@ -6,9 +6,8 @@ from attention.tiled import tiled_attention
 from torch import Tensor
 
 from grader.course.common.tensor_sizes import watch_peak, watch_sizes
-from grader.declare.authoring import InputSampler, Value, drawn, given, normal, written_exercise
-from grader.declare.drawn import Draw, Sizes
-from grader.declare.probes import effects_of
+from grader.declare.authoring import Draw, InputSampler, Sizes, Value, drawn, given, normal, written_exercise
+from grader.declare.probes import function_effects
 
 # A score in the hundreds is rounded at the fifth digit, in float32, and a weight changes by as much.
 ROUNDED_SCORES = 30.0
@@ -17,7 +16,7 @@ MANY_TILES = 10.0
 
 
 def draw_side(shape: str, sign: int) -> Draw:
-    """Draw queries or keys for scores that a trial calls "large", in the hundreds, or "far below zero", since all keys point away."""
+    """Return a draw of queries (sign 1) or keys (−1): for scores in the hundreds or far below zero, if a trial says so."""
 
     def draw(sampler: InputSampler, sizes: Sizes) -> Tensor:
         kind = sizes.get("scores")
@@ -44,12 +43,6 @@ def tiled_memory(tiled_attention, query: Tensor, key: Tensor, value: Tensor, til
     }
 
 
-def tiled_conduct(tiled_attention, query: Tensor, key: Tensor, value: Tensor, tile: int) -> Mapping[str, Value]:
-    """Report side effects, and the output; gradients are not asked for."""
-    inputs = {"query": query, "key": key, "value": value, "tile": tile}
-    return {**effects_of(lambda **given: tiled_attention(**given), inputs), "output": tiled_attention(**inputs)}
-
-
 TILED = written_exercise("4.13 Tiled attention", tiled_attention, """
     values 3: the same as dense attention, whatever the tile
         e.g. 3 queries, 5 keys, d = 2, d_v = 4, tile = 2; batch 2, 2 queries, 4 keys, d = 2, d_v = 3, tile = 2
@@ -74,7 +67,7 @@ TILED = written_exercise("4.13 Tiled attention", tiled_attention, """
     details=dict(
         extreme=dict(rtol=ROUNDED_SCORES),
         memory=dict(probe=tiled_memory, rtol=MANY_TILES),
-        conduct=dict(probe=tiled_conduct),
+        conduct=dict(probe=function_effects),
     ),
     bans={"fused attention"}, difficulty=3, minutes=20, review="A softmax while the keys go by",
     mistakes="""

@@ -7,6 +7,7 @@ from attention.image_into_text import ConcatenatedAttention, GatedCrossAttention
 from attention.masks import causal_mask
 from torch import Tensor
 
+from grader.course.common.model_state import make_with_nan
 from grader.declare.authoring import Exercise, InputSampler, Value, written_exercise
 from grader.declare.drawn import Sizes, drawn, drawn_layer, given, weights_of
 from grader.declare.probes import as_module, as_tensor, learned, pair
@@ -16,7 +17,7 @@ TOKENS = dict(text_tokens="* words d_model", image_tokens="* patches d_model")
 
 
 def draw_word_mask(sampler: InputSampler, sizes: Sizes) -> Tensor | None:
-    """Draw the mask of the words: none, "causal" or "random"."""
+    """Draw the mask of the words that a trial calls "causal" or "random"; None if it names none."""
     words, kind = sizes["words"], sizes.get("mask")
     return sampler.mask(words, words) if kind == "random" else causal_mask(words) if kind == "causal" else None
 
@@ -25,7 +26,7 @@ draw_joined = drawn_layer(ConcatenatedAttention, LAYER, **TOKENS, mask=draw_word
 
 
 def draw_open_gate(sampler: InputSampler, sizes: Sizes) -> Mapping[str, Tensor]:
-    """Draw a layer's weights, its gate clearly open."""
+    """Draw the weights of a GatedCrossAttention; its gate is between 0.6 and 1.6, clearly open."""
     weights = weights_of(GatedCrossAttention, LAYER)(sampler, sizes)
     return {**weights, "gate": 0.6 + sampler.uniform(1, dtype=sizes.get("dtype", torch.float32))}
 
@@ -57,12 +58,7 @@ def new_gate(GatedCrossAttention, d_model: int, num_heads: int, text_tokens, ima
 
 def new_queries(LearnedQueries, num_queries: int, d_model: int, num_heads: int) -> Mapping[str, Value]:
     """Report the parameters of a new layer, whether its queries differ, and whether they are drawn as was asked."""
-    before = torch.are_deterministic_algorithms_enabled()
-    torch.use_deterministic_algorithms(True)  # so that what is never filled is NaN, and not what its memory held before
-    try:
-        layer = as_module(LearnedQueries(num_queries, d_model, num_heads))
-    finally:
-        torch.use_deterministic_algorithms(before)
+    layer = as_module(make_with_nan(lambda: LearnedQueries(num_queries, d_model, num_heads)))
     queries = learned(layer, ["queries"])["queries"].detach().nan_to_num()
     different = len(torch.unique(queries, dim=0))
     return {

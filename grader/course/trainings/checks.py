@@ -1,4 +1,4 @@
-"""The two checks that every verified training has: it begins as the reference's, and it goes on as the reference's."""
+"""The checks that verified trainings share: it begins as the reference's, and it goes on as the reference's."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from torch import Tensor
 
 from grader.course.trainings.recorded import Training
 from grader.course.trainings.segment import compare_training, judge_segment
-from grader.declare.authoring import SHORT, Case, Check, Finding, Inputs, Trial, Value
+from grader.declare.authoring import SHORT, Case, Check, Finding, Inputs, Trial, Value, failed
 
 
 def begins(
@@ -29,7 +29,7 @@ def begins(
     def judge_begin(case: Case) -> Finding:
         right, own = begun(), case.got.get("weights")
         if not isinstance(own, Mapping):
-            return Finding(passed=False, message="no weights came back")
+            return failed("no weights came back")
         moved = {
             name: value - right["start"][name]
             for name, value in own.items()
@@ -56,13 +56,8 @@ def begins(
         judge=judge_begin,
         at=cell,
         seconds=30,
-        trials=(Trial(f"the first {SHORT} steps", no_inputs),),
+        trials=(Trial(f"the first {SHORT} steps", lambda sampler: {}),),
     )
-
-
-def no_inputs(sampler: object) -> Inputs:
-    """Draw nothing."""
-    return {}
 
 
 def goes_on(
@@ -71,7 +66,8 @@ def goes_on(
     """Make the check that a training goes on as the reference's, from two secret states.
 
     Args:
-        draw: called as draw(sampler, early=…) → the inputs of the probe.
+        probe: takes a few steps from a state, and returns what `go_on` does.
+        draw: called as draw(sampler, early=…) → the inputs of the probe; early: in the first half of the training.
     """
     return Check(
         name="goes on",
@@ -87,3 +83,8 @@ def goes_on(
             Trial("3 steps near the end", lambda sampler: draw(sampler, early=False)),
         ),
     )
+
+
+def with_trained(draw: Callable[..., Inputs], training: Training) -> Callable[..., Inputs]:
+    """Return a function that draws what `draw` does, and adds as "weights" those with which the reference's training ends."""
+    return lambda sampler, **sizes: {**draw(sampler, **sizes), "weights": dict(training.trained)}

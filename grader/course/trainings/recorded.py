@@ -63,6 +63,7 @@ class Training:
 
 @cache
 def _states(training: Training) -> tuple[State, ...]:
+    """Read the states of a training, or else run it and keep them; where no file can be written, only run it."""
     path = folder() / f"{training.name}-{_version()}.safetensors"
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -104,6 +105,7 @@ def _version() -> str:
 
 
 def _run_and_keep(training: Training, path: Path) -> tuple[State, ...]:
+    """Run a training, write its states to a file, and delete its older files but KEPT − 1."""
     states = run(training)
     tensors = {
         f"{state.step}/{kind}/{name}": tensor.contiguous()
@@ -127,7 +129,7 @@ def _age(path: Path) -> float:
 
 
 def _read(path: Path) -> tuple[State, ...]:
-    """Read the states; return none if there are none, or if the file is damaged."""
+    """Read states from a file, in order; () if there is no file, or if it is damaged."""
     try:
         tensors = load_file(path)
     except (OSError, SafetensorError):
@@ -165,7 +167,7 @@ def run(training: Training) -> tuple[State, ...]:
 
 
 def _state(step: int, kept: Mapping[Tensor, Any], names: Mapping[str, Tensor]) -> State:
-    """Name what was kept. A parameter that the optimizer never moved is as it is now."""
+    """Make a state of what was kept by parameter, under the parameters' names; one that the optimizer never moved is as it is now."""
     learned = {name: kept[parameter] for name, parameter in names.items() if parameter in kept}
     weights = {
         name: learned[name][0] if name in learned else parameter.detach().clone() for name, parameter in names.items()

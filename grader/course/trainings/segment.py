@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from grader.course.trainings.recorded import State
-from grader.declare.authoring import Case, Finding, InputSampler, Value
+from grader.declare.authoring import Case, Finding, InputSampler, Value, failed
 
 # A state that is drawn is off the reference's path by this share of each weight's spread: nobody can know it in advance.
 NOISE = 0.02
@@ -42,6 +42,7 @@ def draw_state(sampler: InputSampler, states: Sequence[State], *, early: bool) -
 
 
 def _spread(weight: Tensor) -> float:
+    """Return the root of the mean square of a weight's numbers."""
     return weight.double().pow(2).mean().sqrt().item()
 
 
@@ -91,7 +92,7 @@ def steps_on(optimizer, loss_of: Callable) -> Callable:
 
 
 def weights_of(model) -> dict[str, Tensor]:
-    """Return the parameters by name."""
+    """Return a model's parameters by name, detached; they are no copies."""
     return {name: parameter.detach() for name, parameter in model.named_parameters()}
 
 
@@ -144,16 +145,16 @@ def compare_training(
     losses = got.get("losses")
     wanted = expected["losses"]
     if not isinstance(losses, (list, tuple)) or len(losses) != len(wanted):
-        return Finding(passed=False, message=f"{len(wanted)} losses are expected, {losses!r} came back"[:200])
+        return failed(f"{len(wanted)} losses are expected, {losses!r} came back"[:200])
     for step, (own, right) in enumerate(zip(losses, wanted, strict=True), 1):
         if not isinstance(own, float) or not abs(own - right) <= rtol * MOST_LOSS_OFF * max(abs(right), LEAST_LOSS):
             text = f"the loss of step {step} is {_number(own)}, and {right:.4f} with a right answer"
-            return Finding(passed=False, message=text)
+            return failed(text)
     for kind in sorted(expected.keys() - {"losses"}):
         of_move = (square, start, rounding) if kind == "moved" else ({},)
         for name, off in distances(got.get(kind), expected[kind], *of_move).items():
             if not off <= rtol * MOST_OFF:
-                return Finding(passed=False, message=_words(name, off, len(wanted)))
+                return failed(_words(name, off, len(wanted)))
     return Finding(passed=True)
 
 
@@ -193,10 +194,12 @@ def how_far_off(own: object, right: Tensor, weight: Tensor, length: float, round
 
 
 def _number(value: object) -> str:
+    """Return a float with four decimals, and "no number" for anything else."""
     return f"{value:.4f}" if isinstance(value, float) else "no number"
 
 
 def _words(name: str, off: float, steps: int) -> str:
+    """Say by how much of its way a parameter is off after some steps; infinity: it did not come back."""
     after = f"after {steps} steps" if steps > 1 else "after one step"
     if off == float("inf"):
         return f"{after}, {name} did not come back"

@@ -1,0 +1,26 @@
+"""The gradients of a loss of attention weights that students write (1.9 and 4.9)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.declare.probes import effects_of, purity_and_gradients
+from grader.records import Value
+
+
+def gradients_through_softmax(function, arguments: Mapping[str, Any]) -> Mapping[str, Value]:
+    """Report side effects of a loss, and its gradients through the softmax that makes its `weights` of the given `scores`.
+
+    Only there do all right answers agree: the weights sum to 1, and a loss may use that.
+    """
+
+    def call(scores: Tensor, **others: Any) -> dict[str, Tensor]:
+        return {"loss": function(weights=torch.softmax(scores, -1), **others)}
+
+    others = {name: value for name, value in arguments.items() if name != "scores"}
+    effects = effects_of(function, {**others, "weights": torch.softmax(arguments["scores"], -1)})
+    if not effects["inputs unchanged"]:
+        return effects
+    return purity_and_gradients(call, arguments, {"loss": torch.ones((), dtype=arguments["scores"].dtype)})
