@@ -6,7 +6,7 @@ answers: it puts the model's weights into one with the reference's piece, and co
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import torch
@@ -52,7 +52,7 @@ def training_gate(training: ShortTraining, piece: Callable, name: str, at: str, 
     """Make the check of one mended training, and of its first steps where it is verified and not repeated.
 
     All that the student wrote is the piece, a function without a memory, and "values" and "conduct" have compared it
-    with the reference. So a training that begins as the reference's goes on as the reference's.
+    with the reference. So a training that begins as the reference's goes on as the reference's, and no later state is kept.
 
     Args:
         piece: the right one.
@@ -75,18 +75,10 @@ def training_gate(training: ShortTraining, piece: Callable, name: str, at: str, 
             return failed(f"{finding.message}, against the same weights with the mended piece")
         return judge_shares(logits.argmax(-1) == case.inputs["answers"], maps.argmax(-1) == case.inputs["cells"])
 
-    def train(steps: int) -> tuple[nn.Module, list[float]]:
-        return build_quietly(train_short, training, piece, 0, steps=steps)
-
-    @cache
-    def begun() -> Mapping[str, Any]:
-        start, _ = train(0)
-        model, losses = train(SHORT)
-        return {"losses": losses, "weights": weights_of(model), "start": weights_of(start)}
-
+    train = partial(build_quietly, train_short, training, piece, 0)
+    first_steps = Training(f"4-lab-{training.name}", lambda: train(steps=SHORT)[0], (SHORT,))
     needs = ("values", "conduct")
-    first_steps = Training(f"4-lab-{training.name}", lambda: train(SHORT)[0], (SHORT,))  # nobody asks for later ones
-    start = begins(at, mended_began, begun, first_steps, needs=needs)
+    start = begins(at, mended_began, _begun(train), first_steps, needs=needs)
     names = {"mended": name, "losses": f"{name}_losses"}
     return Check(
         name="mended",
@@ -101,6 +93,17 @@ def training_gate(training: ShortTraining, piece: Callable, name: str, at: str, 
         trials=(Trial("500 unseen scenes", draw),),
         verified=(replace(start, points=points, names=names),),
     )
+
+
+def _begun(train: Callable[..., tuple[nn.Module, list[float]]]) -> Callable[[], Mapping[str, Any]]:
+    """Return a function that trains the reference for a few steps, once, and returns losses, weights and start."""
+
+    @cache
+    def begun() -> Mapping[str, Any]:
+        (start, _), (model, losses) = train(steps=0), train(steps=SHORT)
+        return {"losses": losses, "weights": weights_of(model), "start": weights_of(start)}
+
+    return begun
 
 
 def judge_shares(right: Tensor, on_patch: Tensor) -> Finding:
