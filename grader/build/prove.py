@@ -56,8 +56,12 @@ def _problems(lesson: Lesson, exercise: Exercise, draw: str) -> Iterator[str]:
         yield f"the reference does not pass: {right.message}"
         return
     for wrong in exercise.mistakes:
-        if judge(exercise, planned, _evidence(planned, ours, wrong), ours).outcome is Outcome.PASSED:
-            yield f"{wrong.name} passes every check: no trial tells it from the right answer. Add one that does"
+        evidence = _evidence(planned, ours, wrong)
+        if any(one.error == "NameError" for one in evidence.values()):
+            said = next(one.message for one in evidence.values() if one.error == "NameError")
+            yield f"{wrong.name} raises NameError: {said}. Is the change spelt right?"
+        elif judge(exercise, planned, evidence, ours).outcome is Outcome.PASSED:
+            yield f"{wrong.name} passes every check: no trial tells it from the right answer. Add one that does, or drop it"
 
 
 def _other_hints(lesson: Lesson, exercise: Exercise) -> Iterator[str]:
@@ -69,6 +73,7 @@ def _other_hints(lesson: Lesson, exercise: Exercise) -> Iterator[str]:
         told = diagnose(verdict, wrong_answer(exercise, verdict, planned, evidence, ours))
         if told.mistake != wrong.name:
             instead = f"the hint of {told.mistake}" if told.mistake else f"{told.hint!r}" if told.hint else "no hint"
+            instead += "" if told.hint else f", only this: {verdict.message}. Draw inputs on which more is off"
             yield f"{wrong.name} fails, and students read {instead}"
 
 

@@ -1,5 +1,6 @@
 """Checks the fields `review` and `builds_on` of a declaration against the lesson's script, and what students read."""
 
+import ast
 import re
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
@@ -21,7 +22,7 @@ HEADING = re.compile(r"^#{1,6}[ \t]+(.*?)[ \t]*$", re.MULTILINE)
 
 
 def check_against_script(script: str | Path, lesson: Lesson, cells: Sequence[NotebookNode]) -> None:
-    """Refuse, by a BuildError, a `review` that is no heading of the script, and a `builds_on` that leaves out an exercise.
+    """Refuse, by a BuildError, a solution without its names, a `review` that is no heading, and a `builds_on` that lacks an exercise.
 
     An exercise must be in `builds_on` if the solution uses a name that this exercise defines. The cells have their markers as
     metadata; the script's path is for the message only.
@@ -34,6 +35,7 @@ def check_against_script(script: str | Path, lesson: Lesson, cells: Sequence[Not
     }
     for exercise in lesson.exercises:
         problems = (
+            *_solution_problems(exercise, solutions.get(exercise.id, "")),
             *_review_problems(exercise, headings),
             *_builds_on_problems(exercise, lesson, solutions.get(exercise.id, "")),
         )
@@ -72,6 +74,15 @@ def check_what_students_read(script: str | Path, cells: Sequence[NotebookNode]) 
                 f"{script}: {draws[0]} draws a figure, and no caption follows: begin the text after it with what is to "
                 f"be seen, in *italics* (cell that begins with {head})"
             )
+
+
+def _solution_problems(exercise: Exercise, solution: str) -> Iterator[str]:
+    try:
+        ast.parse(solution)
+    except SyntaxError as error:
+        yield f"the solution's line {error.lineno} is no Python: {error.msg}"
+    if missing := [name for name in exercise.defines if name not in definitions(solution)]:
+        yield f"the solution does not define {', '.join(missing)}, as the declaration asks"
 
 
 def _review_problems(exercise: Exercise, headings: Sequence[str]) -> Iterator[str]:

@@ -179,8 +179,10 @@ def _with_images(text: str, root: Path) -> str:
 
 
 def _check_completeness(script: Path, lesson: Lesson, cells: list[NotebookNode]) -> None:
-    """Refuse a script without one answer and one task for each exercise, a question, or the cell after which a check is run."""
+    """Refuse a script without the self-checks, one answer and one task for each exercise, a question, or a cell that a check names."""
     count = Counter(cell.id for cell in cells)
+    if not count[TOOLS_CELL]:
+        raise BuildError(f"{script}: no cell makes the self-checks; put '# %% tools=\"1\"' before the first exercise")
     for exercise in lesson.exercises:
         wanted = (
             (ScriptMarker.EXERCISE, "# %%", answer_cell(exercise.id)),

@@ -25,7 +25,8 @@ def what_is_off(name: str, got: Any, want: Any, rtol: float) -> str:
     Return "" where form or type differ, so that numbers say nothing.
     """
     if isinstance(want, float) and isinstance(got, (int, float)) and not isinstance(got, bool):
-        return f"{name} is {number(got)}, expected {number(want)}"
+        came, due = told_apart(got, want)
+        return f"{name} is {came}, expected {due}"
     if not isinstance(want, Tensor) or not isinstance(got, Tensor):
         return ""
     if got.shape != want.shape or got.dtype != want.dtype:
@@ -33,7 +34,8 @@ def what_is_off(name: str, got: Any, want: Any, rtol: float) -> str:
     got = got.detach().cpu()
     wrong = places_off(got, want, rtol)
     place = first_place(wrong)
-    text = f"{name}{list(place) if place else ''} is {number(got[place].item())}, expected {number(want[place].item())}"
+    came, due = told_apart(got[place].item(), want[place].item())
+    text = f"{name}{list(place) if place else ''} is {came}, expected {due}"
     return f"{text} (wrong in {int(wrong.sum())} of {wrong.numel()} places)" if wrong.numel() > 1 else text
 
 
@@ -50,6 +52,12 @@ def shown_inputs(inputs: Mapping[str, Any]) -> list[str]:
 def nested(value: Any) -> str:
     """Write nested lists of numbers: "[[0.51, −1.2], [2, 0]]"."""
     return f"[{', '.join(map(nested, value))}]" if isinstance(value, list) else number(value, 3)
+
+
+def told_apart(came: Any, due: Any) -> tuple[str, str]:
+    """Write two numbers with as many digits as tell them apart, from 4 to 9."""
+    digits = next((count for count in range(4, 9) if number(came, count) != number(due, count)), 9)
+    return number(came, digits), number(due, digits)
 
 
 def number(value: Any, digits: int = 4) -> str:

@@ -159,6 +159,7 @@ def size_of(text: str, sizes: Sizes) -> Any:
     """Return one size, a product of sizes or a number, as in "heads·d_head"; DeclarationError if the trial has no such size."""
     factors = text.split("·")
     if missing := [name for name in factors if not name.isdigit() and name not in sizes]:
-        raise DeclarationError(f"the shape {text!r} needs the size {missing[0]!r}; the trial gives {', '.join(sizes)}")
+        said = f"a trial lacks the size {missing[0]!r}; it gives {', '.join(sizes) or 'none'}"
+        raise DeclarationError(f"{said}. Give each size in each trial, as in dict({missing[0]}=3)")
     values = [int(name) if name.isdigit() else sizes[name] for name in factors]
     return values[0] if len(values) == 1 else prod(values)

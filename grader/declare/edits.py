@@ -28,6 +28,7 @@ import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import torch
@@ -143,10 +144,12 @@ def _wrong(right: str, source: str, written: _Written, space: dict[str, Any]) ->
     where = f"edits of {right}, {written.name}"
     for old, new in written.changes:
         if (count := source.count(old)) != 1:
-            raise DeclarationError(f"{where}: {old!r} stands there {count} times, and must stand there once")
+            near = get_close_matches(old, map(str.strip, source.splitlines()), 1, 0)
+            said = f"{old!r} stands there {count} times, and must stand there once"
+            raise DeclarationError(f"{where}: {said}. A line like it: {near[0]!r}")
         source = source.replace(old, new)
     if not (written.changes or written.first or written.back):
-        raise DeclarationError(f"{where}: no line changes anything")
+        raise DeclarationError(f"{where}: no line changes anything. Between old and new stands → (not ->)")
     try:
         code = _with_more(source, written) if written.first or written.back else source
         exec(compile(code, f"<{written.name}>", "exec"), space)

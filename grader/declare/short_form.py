@@ -70,6 +70,10 @@ def exercise(
     chosen = sizes or _sizes(where, inputs)
     if len(chosen) < 2:
         raise DeclarationError(f"{where}, sizes: give two trials or more: the first is public, the others are hidden")
+    try:
+        checks = _checks(reference, inputs, chosen, points, returns)
+    except DeclarationError as error:
+        raise DeclarationError(f"{where}: {error}") from error
     return Exercise(
         id=id,
         title=title,
@@ -77,7 +81,7 @@ def exercise(
         points=points,
         difficulty=difficulty,
         minutes=minutes,
-        checks=_checks(reference, inputs, chosen, points, returns),
+        checks=checks,
         mistakes=edits(reference, mistakes) if mistakes else (),
         builds_on=builds_on,
         bans=bans,
@@ -143,7 +147,8 @@ def _conduct(make: StandardChecks, sizes: Sequence[Mapping[str, Any]], points: f
             back = probes.named(make.reference(**some), list(make.returns))
         except Exception as error:  # it is the author's own code, which may raise anything
             said = f"{make.reference.__name__} does not run on the public trial ({type(error).__name__}: {error})"
-            raise DeclarationError(f"{said}. Give other shapes, or sizes=[dict(…), …]") from error
+            arrays = "; for a function of NumPy's, annotate a parameter with np.ndarray"
+            raise DeclarationError(f"{said}. Give other shapes, or sizes=[dict(…), …]{arrays}") from error
         if leaves and all(_learns(value) and value.requires_grad for value in back.values()):
             return make.check("conduct", points, trials=[{**sizes[-1], "dtype": torch.float64}], needs=("values",))
     probe = probes.arrays_unchanged if numpy else probes.inputs_unchanged

@@ -1,9 +1,10 @@
 """Draw the trials of exercises for one submission."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
+from grader.declare.errors import DeclarationError
 from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
 from grader.declare.sampler import InputSampler, PublicSampler
@@ -70,6 +71,9 @@ def _draw(
         for index, trial in enumerate(check.examples if public else check.trials):
             key = f"{exercise.id}/{check.name}/{kind}/{index}"
             inputs = _public_inputs(trial, key) if public or seed is None else trial.draw(InputSampler(*seed, key))
+            if not isinstance(inputs, Mapping):
+                said = f"what draws its inputs returns a {type(inputs).__name__}; a dict is due, as {{'x': …}}"
+                raise DeclarationError(f"exercise {exercise.id}, check {check.name!r}: {said}")
             yield PlannedTrial(
                 key=key,
                 exercise=exercise,

@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
+from grader.declare.errors import DeclarationError
 from grader.declare.exercise import Check, Mistake
 from grader.judge.compare import with_tensors
 from grader.judge.planned_trial import PlannedTrial, parameters
@@ -113,12 +114,13 @@ class ReferenceResults:
         return self.changed(trial, mistake.name, mistake.replaces)
 
     def expected(self, trial: PlannedTrial) -> Mapping[str, Value]:
-        """Return the values with which an answer is compared: of `Check.expects`, else the reference's; RuntimeError if that raises."""
+        """Return the values with which an answer is compared: of `Check.expects`, else the reference's; DeclarationError if that raises."""
         if trial.check.expects:
             return trial.check.expects(trial.inputs)
         right = self.right(trial)
         if right.status is not Status.OK:
-            raise RuntimeError(f"{trial.key}: the reference raised {right.error}: {right.message}")
+            said = f"the reference raised {right.error}: {right.message}. Give it other inputs"
+            raise DeclarationError(f"exercise {trial.exercise.id}, {trial.trial.describe}: {said}")
         return right.values
 
     def changed(self, trial: PlannedTrial, name: str, replaces: Mapping[str, object] | None = None) -> Evidence:

@@ -74,3 +74,21 @@ def test_the_command_fails_where_something_is_not_proven(monkeypatch: pytest.Mon
     assert ran.exit_code == 1
     assert "not proven" in ran.output
     assert "1.2: zero passes every check" in ran.output
+
+
+def test_a_mistake_that_is_misspelt_is_a_problem() -> None:
+    def misspelt(query: Any, key: Any) -> Any:
+        return qeury @ key.mT  # noqa: F821
+
+    found = proof(mistakes=(Mistake("misspelt", {NAME: misspelt}, "The query is another."),))
+    assert found.problems == ("misspelt raises NameError: name 'qeury' is not defined. Is the change spelt right?",)
+
+
+def test_why_a_hint_is_not_read_is_said() -> None:
+    def slightly(query: Any, key: Any) -> Any:
+        return RIGHT(query, key) * (1 + 1.5e-5)
+
+    found = proof(mistakes=(Mistake("slightly", {NAME: slightly}, "It is a little too large."),))
+    assert len(found.remarks) == 1
+    assert "slightly fails, and students read no hint, only this: " in found.remarks[0]
+    assert "allowed" in found.remarks[0]

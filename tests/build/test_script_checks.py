@@ -102,3 +102,12 @@ def test_the_builder_refuses_both_in_the_course_itself(field: dict) -> None:
     script = ROOT / "solutions" / "1-attention.py"
     with pytest.raises(BuildError, match=rf"^solutions/1-attention\.py: exercise 1\.8, {next(iter(field))}: "):
         solution_notebook(script, replace(lesson, exercises=exercises), ROOT, "pass")
+
+
+def test_a_solution_without_its_name_or_that_is_no_python_is_refused() -> None:
+    assert problem_of(small(), SCRIPT.replace("def weigh(x)", "def wiegh(x)")) == (
+        "solutions/9-small.py: exercise 9.1, the solution does not define weigh, as the declaration asks"
+    )
+    assert problem_of(small(), SCRIPT.replace("    return x\n", "    return (x\n")) == (
+        "solutions/9-small.py: exercise 9.1, the solution's line 3 is no Python: '(' was never closed"
+    )

@@ -180,3 +180,8 @@ def test_an_unsolved_exercise_is_named(notebook_names) -> None:
     with pytest.raises(NotImplementedError, match=r"^TODO 1\.1$") as raised:
         notebook_names["check"]("1.1")
     assert raised.value._render_traceback_() == ["☐ TODO 1.1: not solved yet"]  # what a notebook shows
+
+
+def test_a_script_without_the_self_checks_is_refused(write) -> None:
+    with pytest.raises(BuildError, match="no cell makes the self-checks; put '# %% tools="):
+        write(SCRIPT.replace('# %% tools="1"', ""))

@@ -96,7 +96,7 @@ def test_names_hints_and_slips_are_read():
         ("a_slip: It is wrong.\n    x * times  →  x *", "what comes out is no Python"),
         ("a_slip: It is wrong.\n    = result +", "what comes out is no Python"),
         ("a_slip: It is wrong.\n    + forwards: x = 1\n    = 1", "what comes out is no Python"),
-        ("a_slip: It is wrong.", "no line changes anything"),
+        ("a_slip: It is wrong.", "no line changes anything. Between old and new stands →"),
         ("    x * times  →  0", "is no `name: hint`"),
         ("A slip: It is wrong.\n    + x = 1", "is no `name: hint`"),
     ],

@@ -109,7 +109,7 @@ def test_a_changed_array_is_seen() -> None:
         ("1.1 Means", dict(table="rows columns", tabel="rows"), "has no parameter tabel"),
         ("1.1 Means", dict(table=integers(0, 9, "rows columns")), "give sizes="),
         ("1.1 Means", dict(table="rows", sizes=[dict(rows=2)]), "two trials or more"),
-        ("1.1 Means", dict(table="rows columns", sizes=[dict(rows=2), dict(rows=3)]), "needs the size 'columns'; the trial gives rows"),
+        ("1.1 Means", dict(table="rows columns", sizes=[dict(rows=2), dict(rows=3)]), "exercise 1.1: a trial lacks the size 'columns'; it gives rows. Give each size in each trial"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused_in_a_line(heading: str, options: dict, message: str) -> None:

@@ -181,7 +181,7 @@ def test_the_copied_lesson_is_right(copied_lesson: Path) -> None:
             "scores",
             "/ sqrt(query.shape[-1])  →\n    divided_by",
             "/ root(query.shape[-1])  →\n    divided_by",
-            "edits of scaled_scores, not_divided: '/ root(query.shape[-1])' stands there 0 times, and must stand there once",
+            "edits of scaled_scores, not_divided: '/ root(query.shape[-1])' stands there 0 times, and must stand there once. A line like it: 'return attention_scores(query, key) / sqrt(query.shape[-1])'",
             id="text of an edit",
         ),
     ],

@@ -1,13 +1,18 @@
+from dataclasses import replace
+
 import pytest
 import torch
 
 from corpus.judging import verdict
 from corpus.planning import plan
 from grader.course.lesson_1 import LESSON
+from grader.declare.errors import DeclarationError
+from grader.declare.exercise import Check
 from grader.declare.probes import function_gradients
 from grader.declare.sampler import InputSampler
-from grader.declare.trial import describe
+from grader.declare.trial import Trial, describe
 from grader.judge.compare import flatten
+from grader.judge.plan import plan_exercise
 from grader.judge.planned_trial import source_of
 from grader.records import Outcome
 
@@ -100,3 +105,14 @@ def test_only_one_trial_of_an_exercise_is_asked_again_and_only_where_it_is_cheap
     assert len(again) == len({trial.exercise.id for trial in again}) <= len(LESSON.exercises)
     assert len(again) / len(planned) < 0.1
     assert all(trial.unchanging for trial in again)
+
+
+def test_inputs_that_are_no_dict_are_refused_in_a_line() -> None:
+    check = Check(
+        name="values", title="", points=5, probe=lambda x: x, trials=(Trial("3 numbers", draw=lambda _: torch.ones(3)),)
+    )
+    exercise = replace(LESSON.exercise("1.2"), checks=(check,))
+    with pytest.raises(
+        DeclarationError, match=r"exercise 1\.2, check 'values': what draws its inputs returns a Tensor"
+    ):
+        plan_exercise(exercise, "secret", "submission")

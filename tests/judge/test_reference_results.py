@@ -1,11 +1,17 @@
 """The reference and wrong answers run in this process: what they return must not depend on what lies in memory."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch.nn import functional as F
 
+from grader.course.lesson_1 import LESSON
+from grader.declare.errors import DeclarationError
 from grader.declare.exercise import Check
-from grader.judge.reference_results import run_here
+from grader.declare.trial import Trial
+from grader.judge.planned_trial import PlannedTrial
+from grader.judge.reference_results import ReferenceResults, run_here
 from grader.records import Status
 
 
@@ -38,3 +44,14 @@ def test_as_many_keys_as_values_are_attended_to():
         Check(name="values", title="Values.", points=1, probe=probe, trials=()), {"attend": in_order}, inputs
     )
     assert evidence.values["output"].shape == (3, 5, 2)
+
+
+def test_a_reference_that_raises_is_said_in_a_line():
+    trial = Trial("5 keys", draw=lambda _: {})
+    check = Check(name="values", title="", points=5, probe=probe, trials=(trial,))
+    exercise = replace(LESSON.exercise("1.2"), checks=(check,))
+    planned = PlannedTrial(key="k", exercise=exercise, check=check, trial=trial, public=False, inputs={}, cell="")
+    with pytest.raises(
+        DeclarationError, match=r"exercise 1\.2, 5 keys: the reference raised NameError: .*Give it other inputs"
+    ):
+        ReferenceResults({"attend": in_order}).expected(planned)
