@@ -27,10 +27,10 @@ WRONG_USE = 2
 
 
 class Commands(TyperGroup):
-    """The subcommands. What may happen to each of them is one line here, and an exit status."""
+    """The group of subcommands; it ends each expected error of one with a line and an exit status."""
 
     def invoke(self, ctx: Any) -> object:
-        """Run the subcommand."""
+        """Run the subcommand; exit with 2 after a Complaint or an OSError, with 128 + signal after a stop."""
         try:
             try:
                 return super().invoke(ctx)
@@ -51,7 +51,7 @@ class Commands(TyperGroup):
 
 
 def _drop_output() -> None:
-    """Throw away what standard output still holds: Python would try, and fail, to write it as it ends."""
+    """Let standard output lead nowhere: Python would try, and fail, to write what it still holds as it ends."""
     with suppress(OSError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -74,7 +74,7 @@ def _version(wanted: bool) -> None:
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line; what is written to a pipe or a file is UTF-8."""
     # Imported modules are never garbage. The garbage collector would take half a second to look through them,
     # and nearly one second more when the process ends.
     gc.set_threshold(100_000, 50, 50)
@@ -138,13 +138,13 @@ def _serve(options: records.ServeOptions, terminal: Terminal) -> None:
 
 
 def _function(name: str) -> Callable[..., int | None]:
-    """Import a function of grader when it is called: most bring torch, and some nbgrader."""
+    """Return what imports "module:function" of grader and calls it: most bring torch, and some nbgrader."""
     module, _, function = name.partition(":")
     return lambda *arguments: getattr(import_module(f"grader.{module}"), function)(*arguments)
 
 
 def _add(group: typer.Typer, name: str, record: type, run: Callable[..., int | None]) -> None:
-    """Add a command; the docstring of the record that it takes is its help."""
+    """Add a command: the fields of the record that it takes are its options, the record's docstring its help."""
     group.command(name, help=record.__doc__)(records.takes(record)(lambda options: run(options, terminal)))
 
 

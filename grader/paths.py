@@ -13,10 +13,8 @@ STALE_SECONDS = 3600.0  # age from which on a half-written file counts as left b
 def course_root() -> Path:
     """Return the course's folder: $GRADER_COURSE, else the nearest folder that has solutions/ and notebooks/.
 
-    The search goes upwards from the working directory, and then from the folder of this module.
-
-    Raises:
-        FileNotFoundError: no such folder was found, or $GRADER_COURSE is none.
+    The search goes upwards from the working directory, and then from the folder of this module. Raise FileNotFoundError
+    if it finds none, or if $GRADER_COURSE has neither of the two.
     """
     if chosen := os.environ.get("GRADER_COURSE"):
         if not any((Path(chosen) / name).is_dir() for name in ("solutions", "notebooks")):
@@ -57,13 +55,9 @@ def notebook_path(root: Path, assignment: str) -> Path:
 def write_atomically(path: Path, content: str | bytes, *, mode: int | None = None) -> None:
     """Write a file under another name, and then rename it: under `path`, no reader ever sees half a file.
 
-    A killed run may leave the file with the other name, which ends in PARTIAL.
-
-    Args:
-        mode: the file's permissions, from its first byte on; None for what the process's umask makes of a new file.
-
-    Raises:
-        OSError: the disk is full, or the folder is not writable; the half-written file is removed.
+    Make its folder first. A killed run may leave the file with the other name, which ends in PARTIAL; an OSError that
+    is raised, as of a full disk, leaves none. `mode` is the file's permissions, from its first byte on; with None they
+    are what the process's umask makes of a new file.
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -81,9 +75,5 @@ def write_atomically(path: Path, content: str | bytes, *, mode: int | None = Non
 
 
 def is_stale_partial(entry: os.DirEntry[str]) -> bool:
-    """Tell whether a killed run left this half-written file. A newer file may still be in the writing.
-
-    Raises:
-        OSError: the file no longer exists.
-    """
+    """Tell whether this is a half-written file older than STALE_SECONDS; raise OSError if it no longer exists."""
     return entry.name.endswith(PARTIAL) and time.time() - entry.stat(follow_symlinks=False).st_mtime > STALE_SECONDS

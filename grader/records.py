@@ -335,7 +335,7 @@ class GradebookEntry:
 
     @property
     def message(self) -> str:
-        """Why the newest version was not graded."""
+        """Why the newest version was not graded; "" if it was."""
         return self.fault or self.grade.message
 
     @property
@@ -345,7 +345,7 @@ class GradebookEntry:
 
     @property
     def needs_manual_grade(self) -> bool:
-        """Tell whether a person must look at a cell."""
+        """Tell whether a person must look at any cell of the submission."""
         return any(cell.needs_manual_grade for cell in self.cells.values())
 
     @property
@@ -354,13 +354,13 @@ class GradebookEntry:
         return self.needs_manual_grade and not self.fault
 
     def points(self, verdict: Verdict) -> float | None:
-        """Return the points that count for an exercise; those of its verdict if the gradebook has none."""
+        """Return the points of an exercise's cell, None if nobody scored it; those of the verdict without a cell."""
         cell = self.cells.get(verdict.id)
         return cell.points if cell else verdict.points
 
     @classmethod
     def of(cls, grade: Grade) -> Self:
-        """Return the entry of a grade that no gradebook holds."""
+        """Make the entry of a grade that no gradebook holds: its score is the grade's, and it has no cells."""
         score = grade.score
         return cls(
             student=Student(id=grade.student),

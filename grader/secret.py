@@ -12,12 +12,9 @@ class SecretError(Complaint):
 
 
 def course_secret(root: Path) -> str:
-    """Return $GRADER_SECRET, or else the content of the file .grader/secret.
+    """Return $GRADER_SECRET, or else the content of the file .grader/secret; raise SecretError if it is empty.
 
-    The same secret gives the same hidden inputs on every machine.
-
-    Raises:
-        SecretError: the file cannot be read or written, others can read it, or the secret is empty.
+    The same secret gives the same hidden inputs on every machine. The file is made, and refused, as by `kept_secret`.
     """
     if (given := os.environ.get("GRADER_SECRET")) is not None:
         if not given.strip():
@@ -27,13 +24,10 @@ def course_secret(root: Path) -> str:
 
 
 def kept_secret(root: Path, name: str = "secret") -> str:
-    """Return the content of a file in .grader/. Make the file on first use; only its owner can read it.
+    """Return the content of a file in .grader/; on first use make it, with a random text that only its owner can read.
 
-    Args:
-        name: the file's: "secret" is that of the course.
-
-    Raises:
-        SecretError: the file cannot be read or written, others can read it, or it is empty.
+    The course secret is in the file "secret". Raise SecretError if the file cannot be read or written, if others can
+    read it, or if it is empty.
     """
     path = root / ".grader" / name
     try:

@@ -14,7 +14,7 @@ STUB = 'raise NotImplementedError("TODO '
 
 
 def files_of_cells(names: Mapping[str, Any], exercise: str, defines: Sequence[str]) -> dict[str, str]:
-    """Map the file of each cell that defines something to the exercise that it answers, or ""; a file on disk is no cell."""
+    """Map the file of each cell that made one of the notebook's values to the exercise that it answers, "" for none."""
     files: dict[str, str] = {}
     for value in list(names.values()):
         file = file_of(value)
@@ -26,16 +26,15 @@ def files_of_cells(names: Mapping[str, Any], exercise: str, defines: Sequence[st
 
 
 def own_cells(files: Mapping[str, str]) -> list[str]:
-    """Return the sources of the cells that neither answer an exercise nor belong to the lesson."""
+    """Return the sources of the student's own cells: they answer no exercise and are not the lesson's."""
     sources = (source_of_file(file) for file, exercise in files.items() if not exercise)
     return [source for source in sources if not source.startswith(LESSON_CELL) and CARRY_ON not in source]
 
 
 def trouble(names: Mapping[str, Any], exercise: str, defines: Sequence[str]) -> str:
-    """Say why the cell of an exercise, as it ran last, is not what would be tried; "" if it is, or was not seen to run.
+    """Say that an exercise's cell, as it ran last, is no Python or defines another name; "" if not, or if none ran.
 
-    Args:
-        names: the notebook's globals. IPython keeps in `In` what ran, also where Python could not read it.
+    `names` is the notebook's globals. IPython keeps in `In` what ran, also where Python could not read it.
     """
     ran = [cell for cell in names.get("In", ()) if (found := MARKER.search(cell)) and found[1] == exercise]
     if not ran:

@@ -28,10 +28,9 @@ from grader.paths import notebook_path, write_atomically
 
 
 def build(root: Path) -> list[Path]:
-    """Write every generated file whose content changed, and return their paths; a lesson is built only if something changed.
+    """Write every generated file whose content changed, and return their paths.
 
-    Raises:
-        BuildError: a script and its declaration do not fit.
+    A lesson is built only if something changed. Raise BuildError if a script and its declaration do not fit.
     """
     repository, known = repository_of(root), read_built(root).lessons
     names = [name for name in lessons() if known.get(name) != digest(root, name, repository)]
@@ -74,7 +73,7 @@ def _lessons_built(
 
 
 def _workers(jobs: int) -> Executor:
-    """Return what runs jobs side by side, one on each core; in this process, if there is but one job or one core."""
+    """Return an executor with a process on each core; with one thread here, if there is but one job or one core."""
     cores = len(os.sched_getaffinity(0))
     if min(jobs, cores) < 2:
         return ThreadPoolExecutor(1)
@@ -99,7 +98,7 @@ def lesson_built(root: Path, repository: Repository | None, name: str, tools: st
 
 
 def _pages(root: Path, repository: Repository | None) -> dict[Path, str]:
-    """Return by path the text of every other file with a generated part."""
+    """Return by path the text of README.md, docs/students.md and docs/classroom/grade.yml, of those that are there."""
     made: dict[Path, str] = {}
     for page in (root / "README.md", root / "docs" / "students.md"):
         if page.is_file():

@@ -92,12 +92,12 @@ def _files(root: Path, assignment: str) -> Iterator[tuple[str, bytes]]:
 
 
 def package_folder(package: str) -> Path:
-    """Return the folder of an installed package, without importing it."""
+    """Return the folder of an installed package, without importing it; raise ModuleNotFoundError if there is none."""
     return _file(package).parent
 
 
 def release(package: str) -> str:
-    """Return the version of a package, for whatever device it was compiled."""
+    """Return the version of a package, for whatever device it was compiled: "2.9.1" of "2.9.1+cpu"."""
     return version(package).partition("+")[0]
 
 
@@ -112,7 +112,7 @@ def exercise_digest(lesson: Lesson, exercise: Exercise) -> str:
 
 
 def declared_in(lesson: Lesson, exercise: Exercise) -> list[str]:
-    """Name the modules that hold an exercise; the lesson's own, which holds all of them, only if there is no other."""
+    """Name the imported modules that have an exercise as a global; one that has the lesson, too, only if alone."""
     holding = [
         name
         for name, module in list(sys.modules.items())
@@ -123,7 +123,7 @@ def declared_in(lesson: Lesson, exercise: Exercise) -> list[str]:
 
 
 def _of_reference(lesson: Lesson, exercise: Exercise) -> Iterator[str]:
-    """Yield the modules of the definitions that the exercise's probes take, its own and other exercises'."""
+    """Yield the modules that define what the exercise's probes take from the reference, also for other exercises."""
     for check in exercise.checks:
         for parameter in parameters(check.probe):
             definition = lesson.reference.get(check.names.get(parameter, parameter))
@@ -132,7 +132,7 @@ def _of_reference(lesson: Lesson, exercise: Exercise) -> Iterator[str]:
 
 
 def _reached(modules: Iterable[str]) -> set[str]:
-    """Return modules of this project, and all of it that they import."""
+    """Return those of these modules that are of this project, and all of it that they import, also through others."""
     reached: set[str] = set()
     todo = [module for module in modules if module.partition(".")[0] in PROJECT]
     while todo:

@@ -26,11 +26,8 @@ class Part(NamedTuple):
 def bundle(*wanted: str) -> tuple[Part, ...]:
     """Return the parts of all modules that are needed, each after those that it imports from.
 
-    Args:
-        wanted: a module each, "grader.build.self_check", or some of its names: "grader.judge.compare:flatten shape".
-
-    Raises:
-        ValueError: a module or name does not exist, or modules import one another.
+    Each of `wanted` is a module, "grader.build.self_check", or some of its names: "grader.judge.compare:flatten shape".
+    Raise ValueError if a module does not define a name, or if modules import one another.
     """
     names: dict[str, set[str]] = {}  # that are needed of each module
     asked = ((module, some) for module, _, some in (what.partition(":") for what in wanted))
@@ -56,7 +53,7 @@ def bundle(*wanted: str) -> tuple[Part, ...]:
 
 @cache
 def _text(module: str) -> str:
-    """Return what a module runs: what it only says of types needs no code."""
+    """Return a module's source without docstrings, comments and annotations, as `slim` makes it."""
     return slim(Path(inspect.getfile(importlib.import_module(module))).read_text("utf-8"))
 
 
@@ -80,7 +77,7 @@ def _uses(module: str) -> dict[str, set[str]]:
 
 
 def _in_order(needs: dict[str, set[str]]) -> Iterator[str]:
-    """Yield modules, each after those that it needs."""
+    """Yield modules, each after those that it needs; raise ValueError if some need one another."""
     done: set[str] = set()
     while len(done) < len(needs):
         ready = [module for module in sorted(needs) if module not in done and needs[module] <= done]

@@ -73,8 +73,7 @@ fi
 def autograder(root: Path, *, assignment: str, isolation: str, secret: str) -> bytes:
     """Make the zip for one assignment; upload it to Gradescope only: it holds the course secret.
 
-    Raises:
-        FileNotFoundError: the assignment's notebook is not built, or the grader's files are not whole.
+    Raise FileNotFoundError if the assignment's notebook is not built, or if a file of the grader is missing.
     """
     notebook = f"notebooks/{assignment}/{assignment}.ipynb"
     if not (root / notebook).is_file():

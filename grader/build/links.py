@@ -31,7 +31,7 @@ class Repository:
 
     @property
     def is_placeholder(self) -> bool:
-        """Tell whether it is not set yet: no account's name can hold a dot."""
+        """Tell whether the name is still the placeholder, which has a dot before the slash: no account's name can."""
         return "." in self.name.partition("/")[0]
 
     @property
@@ -50,10 +50,9 @@ class Repository:
 
 
 def setting_of(root: Path) -> Repository:
-    """Read the repository and the branch from [tool.course] of pyproject.toml; a course without that file is not on GitHub.
+    """Read repository and branch from [tool.course] of pyproject.toml; without that file, the course is not on GitHub.
 
-    Raises:
-        BuildError: one of the two is missing, or has a character that is not allowed in a link.
+    Raise BuildError if one of the two is missing, or has a character that is not allowed in a link.
     """
     path = root / "pyproject.toml"
     if not path.exists():
@@ -74,7 +73,7 @@ def setting_of(root: Path) -> Repository:
 
 
 def repository_of(root: Path) -> Repository | None:
-    """Return the repository of `setting_of`, or for the placeholder git's remote; None if neither is known."""
+    """Return what `setting_of` says, or for the placeholder git's remote; None if neither is known or on GitHub."""
     setting = setting_of(root)
     if setting.is_none:
         return None

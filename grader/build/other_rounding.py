@@ -97,7 +97,7 @@ def _mixed(bits: Tensor) -> Tensor:
 
 @cache
 def _places(shape: torch.Size) -> Tensor:
-    """Return the places of a tensor in order, mixed."""
+    """Return a tensor of this shape with the number of each place, spread by `_mixed`."""
     return _mixed(torch.arange(shape.numel()).reshape(shape))
 
 
@@ -113,7 +113,7 @@ def _rounding(func: Any) -> tuple[str, bool]:
 
 
 def unsure(draft: Draft, seed: int) -> Unsure:
-    """Return where the wrong answers of an exercise give something else as soon as rounding is another."""
+    """Return mistake and trial of each wrong answer that gives something else as soon as rounding is another."""
     torch.set_num_threads(1)
     lesson = lessons()[draft.assignment]
     exercise = lesson.exercise(draft.exercise)

@@ -33,11 +33,7 @@ MARKS = re.compile(r"[*`$]")
 
 
 def executed(notebook: NotebookNode, folder: Path) -> NotebookNode:
-    """Run a copy of a notebook from its first cell to its last in a folder, and return it with outputs.
-
-    Raises:
-        CellExecutionError: a cell raised.
-    """
+    """Return a copy of a notebook, run in a folder, with its outputs; raise CellExecutionError if a cell raises."""
     made = deepcopy(notebook)
     made.cells.insert(0, nbformat.v4.new_code_cell(WITHOUT_WIDGETS, id="without-widgets"))
     resources = {"metadata": {"path": str(folder)}}
@@ -102,9 +98,7 @@ def _dark_css(exporter: TemplateExporter) -> str:
 def preview(root: Path, folder: Path, names: list[str]) -> Iterator[str]:
     """Write the pages of some lessons into a folder; yield a line for each lesson.
 
-    Raises:
-        FileNotFoundError: a notebook is not built.
-        CellExecutionError: a solution raised.
+    Raise FileNotFoundError if a notebook is not built, CellExecutionError if a solution raises.
     """
     for name in names:
         built = root / "solutions" / name / f"{name}.ipynb", notebook_path(root, name)

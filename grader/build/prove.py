@@ -31,7 +31,7 @@ class Proof:
 
 
 def prove(lesson: Lesson, only: str | None = None) -> Iterator[Proof]:
-    """Yield a proof for each exercise of a lesson, or for the only one with this id."""
+    """Yield a proof for each exercise of a lesson; with `only`, for the one with this id, if the lesson has it."""
     for exercise in lesson.exercises:
         if only not in (None, exercise.id):
             continue
@@ -65,7 +65,7 @@ def _problems(lesson: Lesson, exercise: Exercise, draw: str) -> Iterator[str]:
 
 
 def _other_hints(lesson: Lesson, exercise: Exercise) -> Iterator[str]:
-    """Yield the mistakes that fail, and whose hint students do not read: another explanation is simpler, or fits better."""
+    """Yield a sentence on each mistake that fails and whose hint students do not read: another hint fits better."""
     planned, ours = plan_exercise(exercise, "proof", DRAWS[0]), ReferenceResults(lesson.reference)
     for wrong in exercise.mistakes:
         evidence = _evidence(planned, ours, wrong)
@@ -78,7 +78,7 @@ def _other_hints(lesson: Lesson, exercise: Exercise) -> Iterator[str]:
 
 
 def _evidence(planned: Sequence[PlannedTrial], ours: ReferenceResults, wrong: Mistake) -> dict[str, Evidence]:
-    """Return what an answer gives that makes a declared mistake, and is right otherwise."""
+    """Return by key what an answer gives on each trial that makes a declared mistake, and is right otherwise."""
     return {one.key: ours.wrong(one, wrong) for one in planned}
 
 

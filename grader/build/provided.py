@@ -17,16 +17,11 @@ LINE = 10_000  # characters of a line of compressed text: few lines, and no edit
 
 
 def inline(what: str) -> str:
-    """Return the source of a module, or of some of its names and all that they use.
+    """Return the source of a module, or of some of its names and all that they use, without imports of this project.
 
-    The source has no imports of this project: `extract` leaves them out. A text that the module reads from files beside it
-    is put in its place, because a notebook has no files beside it.
-
-    Args:
-        what: "attention.data.digits" for the whole module, "attention.plots.map_plots:show_map show_curve" for some names.
-
-    Raises:
-        ValueError: the module or a name does not exist.
+    `what` is "attention.data.digits" for the whole module, "attention.plots.map_plots:show_map show_curve" for some
+    names. A text that the module reads from files beside it is put in its place, because a notebook has no files beside
+    it. Raise ValueError if the module or a name does not exist.
     """
     name, _, wanted = what.partition(":")
     try:
@@ -55,21 +50,15 @@ def _with_texts_of_files(source: str, module: ModuleType) -> str:
 
 
 def in_lines(text: str) -> list[str]:
-    """Cut a compressed text into lines."""
+    """Cut a compressed text into lines of LINE characters."""
     return [text[start : start + LINE] for start in range(0, len(text), LINE)]
 
 
 def extract(source: str, wanted: tuple[str, ...] = (), what: str = "the module") -> str:
-    """Return a module's statements that define the wanted names and all names that these use, in order.
+    """Return a module's statements that define the wanted names, or all names, and what these use, in order.
 
-    The result has neither the module's docstring nor imports from this project.
-
-    Args:
-        wanted: the names; empty for all names of the module.
-        what: the value of the script's marker, for the message.
-
-    Raises:
-        ValueError: the module does not define a wanted name.
+    The result has neither the module's docstring nor imports from this project. Raise ValueError if the module does not
+    define a wanted name; the message quotes `what`, the value of the script's marker.
     """
     lines = source.splitlines()
     statements = [node for node in ast.parse(source).body if not is_text(node) and not _is_import_of_project(node)]
@@ -104,7 +93,7 @@ def names_in(node: ast.AST) -> set[str]:
 
 
 def title_of(what: str) -> str:
-    """Return the first line of a module's docstring, without full stop: the title of the module's cell."""
+    """Return the first line of a module's docstring, which it must have, without full stop: its cell's title."""
     module = importlib.import_module(what.partition(":")[0])
     return (module.__doc__ or "").strip().splitlines()[0].rstrip(".")
 

@@ -23,11 +23,8 @@ SOLUTION = "<!-- ### BEGIN SOLUTION -->", "<!-- ### END SOLUTION -->"
 def question_cells(id: str, source: str, lesson: Lesson) -> list[NotebookNode]:
     """Return the cell that asks, and the cell to write in, which holds the mark scheme.
 
-    Args:
-        source: heading, question and mark scheme.
-
-    Raises:
-        ValueError: the heading or the mark scheme is missing, or the id is an exercise's.
+    `source` is heading, question and mark scheme. Raise ValueError if the heading or the mark scheme is missing, if the
+    latter is not the end, or if the id is an exercise's.
     """
     scheme = SCHEME.search(source)
     if scheme is None or not scheme[1].strip():

@@ -83,13 +83,13 @@ def with_glossary(text: str, root: Path) -> str:
 def with_reading_time(text: str, texts: Iterable[str]) -> str:
     """Put the minutes in the place of `<!-- minutes to read -->`, or of `<!-- minutes to read up to "## Practice" -->`.
 
-    They are counted in all texts of the lesson's script; none with the heading is a ValueError.
+    They are counted in all texts of the lesson's script; raise ValueError if none has the heading.
     """
     return MINUTES_PLACE.sub(lambda match: str(minutes_to_read(texts, match["heading"])), text)
 
 
 def minutes_to_read(texts: Iterable[str], up_to: str | None = None) -> int:
-    """Return the minutes that a lesson's prose takes, to its end or up to a heading."""
+    """Return the minutes, rounded up, of a lesson's prose, to its end or to a heading; ValueError without that."""
     prose = "\n\n".join(texts)
     if up_to is not None:
         prose, heading, _ = prose.partition(f"\n{up_to}\n")

@@ -43,16 +43,10 @@ UNNAMED = "unnamed"  # a cell's id until `_name_cells` replaces it
 
 
 def solution_notebook(script: Path, lesson: Lesson, root: Path, tools: str) -> NotebookNode:
-    """Build the solution notebook of a lesson.
+    """Build the solution notebook of a lesson from its script, as solutions/1-attention.py.
 
-    Args:
-        script: solutions/1-attention.py
-        root: the repository, where `assets/` is.
-        tools: the source of the cell of self-checks.
-
-    Raises:
-        BuildError: a declared exercise has no cell or two, a marker is unknown, two cells have one id, or the
-            declaration does not fit the script.
+    `root` is the repository, where `assets/` is; `tools` is the source of the cell of self-checks. Raise BuildError if
+    a declared exercise has no cell or two, a marker is unknown, two cells have one id, or the declaration does not fit.
     """
     authored = jupytext.read(script, fmt="py:percent")
     questions = {
@@ -84,7 +78,7 @@ def solution_notebook(script: Path, lesson: Lesson, root: Path, tools: str) -> N
 
 
 def _cells(cell: NotebookNode, lesson: Lesson, root: Path, tools: str) -> list[NotebookNode]:
-    """Turn one cell of the script into the cells of the notebook."""
+    """Turn a cell of the script into cells of the notebook; ValueError or KeyError for an unknown marker or id."""
     marks = {name: value for name, value in cell.metadata.items() if name in MARKERS}
     if unknown := set(cell.metadata) - MARKERS - {"lines_to_next_cell"}:
         raise ValueError(f"unknown marker {sorted(unknown)}; known are {sorted(MARKERS)}")
@@ -117,7 +111,7 @@ def _cells(cell: NotebookNode, lesson: Lesson, root: Path, tools: str) -> list[N
 
 
 def heading(exercise: Exercise) -> str:
-    """Return an exercise's heading: "### Exercise 1.4 · Attention — 15 points · ●●○ · 10 minutes"."""
+    """Return "### Exercise 1.4 · Attention — 15 points · ●●○ · 10 minutes"; ValueError if the title says that, too."""
     worth = f"{exercise.points:g} point{'s' * (exercise.points != 1)}" if exercise.points else "no points"
     kind = "Exercise" if exercise.points else "Practice"
     if exercise.title.lower().startswith(kind.lower()):
@@ -127,7 +121,7 @@ def heading(exercise: Exercise) -> str:
 
 
 def _exercise(exercise: Exercise, source: str) -> list[NotebookNode]:
-    """Make the answer cell, with the solution, and the self-check cell, with nbgrader's metadata."""
+    """Make the answer cell and the self-check cell, with nbgrader's metadata; ValueError if there is no solution."""
     if "### BEGIN SOLUTION" not in source:
         raise ValueError(f"exercise {exercise.id} has no '### BEGIN SOLUTION' … '### END SOLUTION'")
     answer = _code(with_marker(exercise.id, source), answer_cell(exercise.id))
@@ -166,7 +160,7 @@ def _collapsed(source: str, title: str, name: str, marks: dict | None = None) ->
 
 
 def _with_images(text: str, root: Path) -> str:
-    """Embed the pictures of assets/ as data URIs, so that a notebook copied alone keeps them, as in Colab."""
+    """Embed the pictures of assets/ as data URIs: a notebook copied alone keeps them; ValueError if one is missing."""
 
     def embed(match: re.Match) -> str:
         path = root / match["path"]
@@ -179,7 +173,7 @@ def _with_images(text: str, root: Path) -> str:
 
 
 def _check_completeness(script: Path, lesson: Lesson, cells: list[NotebookNode]) -> None:
-    """Refuse a script without the self-checks, one answer and one task for each exercise, a question, or a cell that a check names."""
+    """Raise BuildError unless the self-checks are there, each exercise has one answer and one task, and each question and check its cell."""
     count = Counter(cell.id for cell in cells)
     if not count[TOOLS_CELL]:
         raise BuildError(f"{script}: no cell makes the self-checks; put '# %% tools=\"1\"' before the first exercise")

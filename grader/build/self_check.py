@@ -49,7 +49,7 @@ class NotYet(AssertionError):
 
     @cached_property  # IPython asks for the traceback twice
     def is_shown(self) -> bool:
-        """Show the message as HTML, once, if this is a notebook."""
+        """Show the message as HTML, once, if this is a notebook; tell whether it is one."""
         return show_rich(str(self))
 
 
@@ -90,11 +90,9 @@ class Notebook(NamedTuple):
 
 
 def check(notebook: Notebook, exercise: str) -> None:
-    """Try your answer on small examples, and say what is wrong.
+    """Try your answer on small examples; print that it is right, or raise what says what is wrong.
 
-    Raises:
-        NotImplementedError: the exercise is not solved yet.
-        NotYet: an example has a wrong result; the message says how, and why.
+    That is NotImplementedError if the exercise is not solved yet, and NotYet, with how and why, if a result is wrong.
     """
     packed = notebook.exercises[exercise]
     title = f"{exercise} {packed['name']}"
@@ -134,7 +132,7 @@ def check(notebook: Notebook, exercise: str) -> None:
 
 
 def is_wrong(notebook: Notebook, exercise: str, above: str) -> bool:
-    """Tell whether an exercise that the code above uses is wrong, or not solved."""
+    """Tell whether an exercise is wrong, or not solved; False if the code above mentions none of its names."""
     packed = notebook.exercises.get(exercise)
     if not packed or not any(name in above for name in packed["defines"]):
         return False
@@ -152,7 +150,7 @@ def praise(title: str, count: int, also: Sequence[str]) -> str:
 
 
 def without_traceback(todo: Exception, more: str = "") -> Exception:
-    """Let the notebook show one line without a traceback for an exercise that is not solved yet."""
+    """Return the exception of an exercise that is not solved; the notebook shows it as one line, ended by `more`."""
     line = str(todo) if ":" in str(todo) else f"{todo}: not solved yet"
     vars(todo)["_render_traceback_"] = lambda: [f"☐ {line}{'.' * bool(more)}{more}"]
     return todo
@@ -200,7 +198,7 @@ def known_answers(
 
 
 def try_trial(trial: Trial, notebook: Notebook, files: Mapping[str, str], exercise: str) -> Result:
-    """Run the probe of a trial on the student's definitions, and compare."""
+    """Run the probe of a trial on the student's definitions, and compare; NotImplementedError if one is unsolved."""
     probe, seen = notebook.probes[trial.check["probe"]], trial_as_seen(trial)
     arguments = {}
     for name in inspect.signature(probe).parameters:

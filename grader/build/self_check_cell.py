@@ -138,7 +138,7 @@ def read_self_checks(source: str) -> SelfChecks | None:
 
 
 def probes_part(checks: Sequence[Check]) -> Part:
-    """Return what probes and judges run as one part."""
+    """Return the source of the checks' probes and judges, and of the functions that they call, as one part."""
     sent: dict[str, FunctionType | type] = {}
     for check in checks:
         for function in filter(None, (check.probe, check.judge)):

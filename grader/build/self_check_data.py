@@ -84,7 +84,7 @@ class Reader:
         return numbers_read.reshape(shape).to(getattr(torch, dtype))
 
     def briefs(self, known: int, candidates: int, trials: int) -> list[list[Brief]]:
-        """Read what each wrong answer gives on each trial, in so many known forms."""
+        """Read for each of so many wrong answers what it gives on each trial; so many forms stand before that."""
         forms = self.whole_numbers(known, 2).tolist()
         codes = self.whole_numbers(candidates * trials, 2).tolist()
         rows = [codes[start : start + trials] for start in range(0, len(codes), trials)]
@@ -93,7 +93,7 @@ class Reader:
         return [self._briefs_of(row, forms, numbers) for row in rows]
 
     def _briefs_of(self, codes: Sequence[int], forms: Sequence[int], numbers: Iterator[float]) -> list[Brief]:
-        """Return what one wrong answer gives on each trial."""
+        """Return what one wrong answer gives on each trial, from its code for each; `numbers` yields the next."""
         found: list[Brief] = []
         for code in codes:
             if code <= 0:
@@ -105,13 +105,13 @@ class Reader:
 
 
 def is_rounded(expected: Mapping[str, Any]) -> bool:
-    """Tell whether expected values are rounded more than float32 does."""
+    """Tell whether any expected tensor is float32 with more than FEW numbers: the notebook has these rounded."""
     tensors = (leaf for _, leaf in flatten(expected) if isinstance(leaf, Tensor) and leaf.is_floating_point())
     return any(leaf.dtype == torch.float32 and leaf.numel() > FEW for leaf in tensors)
 
 
 def brief_form(own: Fingerprint) -> int:
-    """Shorten a form to 2 bytes; that of an exception stays below 0."""
+    """Shorten the form of a fingerprint to 2 bytes; that of an exception stays below 0."""
     return (abs(own.form) % FORMS + 1) * (-1 if own.form < 0 else 1)
 
 

@@ -47,20 +47,17 @@ class Kept(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How long it takes to compute it, in no unit."""
+        """How long it takes to compute it, in no unit: trials times wrong answers; 0 if nothing is stored."""
         return len(self.stored.told["trials"]) * len(self.stored.told["wrong answers"]) if self.stored else 0
 
 
 def tools_cells(
     root: Path, names: Iterable[str], workers: Executor, check: bool = False
 ) -> tuple[dict[str, str], Iterator[str]]:
-    """Return the sources of the cells of self-checks, by assignment.
+    """Return the sources of the cells of self-checks, by assignment, and lines about what does not hold in them.
 
-    Args:
-        check: whether to look at numbers that would be kept unseen; the workers do it while the sources are used.
-
-    Returns:
-        Beside the sources a line for each exercise of which the committed notebook knows something that does not hold.
+    There is a line for each exercise of which the committed notebook knows something that does not hold. With `check`,
+    the workers look also at numbers that would be kept unseen, while the sources are used.
     """
     committed = {name: _committed(root, name) for name in names}
     known = read_built(root).exercises
@@ -92,7 +89,7 @@ def tools_cells(
 
 
 def _computed(kept: Sequence[Kept], workers: Executor) -> list[tuple[Kept, Packed]]:
-    """Compute what the self-checks of some exercises know."""
+    """Compute what the self-checks of some exercises know; return it beside each, the longest to compute first."""
     kept = sorted(kept, key=lambda one: -one.size)  # the longest begin first
     drafts = list(workers.map(_draft, kept))
     found = zip(*(workers.map(partial(unsure, seed=seed), drafts) for seed in SEEDS), strict=True)

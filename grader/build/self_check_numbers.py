@@ -40,7 +40,7 @@ class Draft(NamedTuple):
 
 
 def drafted(lesson: Lesson, exercise: Exercise) -> Draft:
-    """Compute what the self-check of one exercise needs."""
+    """Choose the trials of an exercise's self-check, and compute what is expected there and what each mistake gives."""
     chosen = chosen_trials(lesson, exercise)
     results, writer = ReferenceResults(lesson.reference), Writer()
     trials = [trial for trial, _ in chosen]
@@ -90,7 +90,7 @@ def _wrong_answers(
 
 
 def _seen(trial: PlannedTrial, mistake: Mistake, results: ReferenceResults) -> Seen:
-    """Return what a mistake shows on a trial."""
+    """Return what an answer with this mistake gives on a trial, beside what is expected."""
     came = results.wrong(trial, mistake)
     got = dict(flatten(came.values)) if came.status is Status.OK else {}
     expected = dict(flatten(results.expected(trial)))

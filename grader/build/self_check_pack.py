@@ -84,7 +84,7 @@ class Writer:
         return _packed(value, tensor)
 
     def _bits(self, leaf: Tensor) -> Any:
-        """Pack numbers as they are; what is nearly 0 is the rest of a sum that cancels, which differs between processors."""
+        """Pack numbers as they are; as 0 what is nearly 0, the rest of a sum that differs between processors."""
         largest = leaf.abs().nan_to_num(posinf=0.0).max().item() if leaf.numel() else 0.0
         exact = torch.where(leaf.abs() < 1e-15 * largest, 0.0, leaf).detach().contiguous()
         return self._store(leaf, exact.view(BITS[leaf.dtype]), exact.element_size())
@@ -94,7 +94,7 @@ class Writer:
         return self._store(leaf, leaf, next(width for width in (1, 2, 4, 8) if largest < 1 << (8 * width - 1)))
 
     def _hundredths(self, leaf: Tensor) -> Any:
-        """Pack a tensor of numbers with two decimals: columns that repeat one another do so exactly, also if one is doubled."""
+        """Pack a tensor of numbers with two decimals, so that equal ones stay equal; None if it has more."""
         numbers = leaf.double() * 100
         if not bool(numbers.isfinite().all()) or not torch.allclose(numbers, numbers.round(), 0, 1e-3):
             return None
@@ -154,7 +154,7 @@ def _text(kind: str, shape: Sequence[int], first: str, second: str, dtype: torch
 
 
 def _packed(value: Value, tensor: Callable[[Tensor], Any]) -> Any:
-    """Pack a nested value; `tensor` packs its tensors."""
+    """Pack a nested value; `tensor` packs its tensors. Raise ValueError for a text that begins like a packed tensor."""
     if isinstance(value, Tensor):
         return tensor(value)
     if isinstance(value, Mapping):

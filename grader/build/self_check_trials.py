@@ -109,7 +109,7 @@ def runs_there(lesson: Lesson, trial: PlannedTrial) -> bool:
 
 
 def uses_reference(judge: Callable, reference: Collection[Any]) -> bool:
-    """Tell whether a judge, or a function of the course that it calls, calls a definition of the reference."""
+    """Tell whether a judge, or a function of the course that it calls, calls the reference; True for no function."""
     if not isinstance(judge, FunctionType):
         return True
     named = (judge.__globals__.get(name) for name in judge.__code__.co_names)
@@ -125,7 +125,7 @@ def uses_reference(judge: Callable, reference: Collection[Any]) -> bool:
 def read_trials(
     exercise: Exercise, told: Mapping[str, Any], reader: Reader
 ) -> Iterator[tuple[PlannedTrial, PlannedTrial, Mapping[str, Any]]]:
-    """Read each trial as drawn and as the notebook has it, and what is expected there; KeyError for one that is gone."""
+    """Read each trial as drawn, as the notebook has it, and what is expected there; KeyError if one is gone."""
     there = {trial.key: trial for trial in shown(exercise)}
     for _, name, _, _, inputs, expected in told["trials"]:
         drawn = there[f"{exercise.id}/{name}"]

@@ -61,14 +61,14 @@ def told_apart(came: Any, due: Any) -> tuple[str, str]:
 
 
 def number(value: Any, digits: int = 4) -> str:
-    """Write a number with so many digits, and a minus sign."""
+    """Write a float with so many significant digits and "−", one that is none as "NaN"; anything else as `str` does."""
     if isinstance(value, float):
         return "NaN" if value != value else f"{value:.{digits}g}".replace("-", "−")
     return str(value)
 
 
 def show_rich(message: str) -> bool:
-    """Show a message as HTML, or as it is where no HTML can be shown; tell whether this is a notebook."""
+    """Show a message as HTML and return True; return False and show nothing where this is no notebook."""
     python = sys.modules.get("IPython")
     shell = python.get_ipython() if python else None
     if shell is None or not hasattr(shell, "kernel"):

@@ -37,12 +37,9 @@ class NameTheTodo(ClearSolutions):
 
 
 def student_notebook(assignment: str, solution: NotebookNode) -> NotebookNode:
-    """Make the student notebook as `nbgrader generate_assignment` does.
+    """Make the student notebook as `nbgrader generate_assignment` does; raise RuntimeError if that writes none.
 
     nbgrader runs in a temporary folder with its own database; the course's gradebook does not change.
-
-    Raises:
-        RuntimeError: nbgrader wrote no notebook; its log says why.
     """
     with tempfile.TemporaryDirectory() as folder, unversioned_gradebook():
         source = Path(folder, "solutions", assignment)

@@ -34,11 +34,8 @@ FIGURES = ("*.svg", "*.png")
 def student_zip(root: Path, name: str = "") -> tuple[str, bytes]:
     """Make the zip, without optional lessons; return its name without suffix, and its bytes.
 
-    Args:
-        name: the zip's name; "" for the project's. The students' page then calls the zip so, too.
-
-    Raises:
-        BuildError: a notebook is not built, or pyproject.toml does not say what students install.
+    `name` is the zip's name, by which the students' page then calls it, too; "" for the project's. Raise BuildError if
+    a notebook is not built, or if pyproject.toml does not say what students install.
     """
     # A course that `grader init` made has no such files: those that came with the grader hold for it.
     of_project = root if (root / "pyproject.toml").is_file() else shipped_root()
@@ -66,7 +63,7 @@ def student_zip(root: Path, name: str = "") -> tuple[str, bytes]:
 
 
 def handed_out(root: Path, name: str = "") -> tuple[str, bytes]:
-    """Make the zip as `student_zip` does; a BuildError if nobody has said yet whether the course is on GitHub."""
+    """Make the zip as `student_zip` does; raise BuildError if nobody has said yet whether the course is on GitHub."""
     if repository_of(root) is None and not setting_of(root).is_none:
         raise BuildError(NO_REPOSITORY)
     return student_zip(root, name)
@@ -85,7 +82,7 @@ def pack(files: Mapping[str, bytes], executable: tuple[str, ...] = ()) -> bytes:
 
 
 def _student_requirements(project: dict) -> list[str]:
-    """List what students install, with the version ranges of the project's dependencies."""
+    """List what students install, with the project's version ranges; raise BuildError if one is no dependency of it."""
     extras = project["project"].get("optional-dependencies", {}).values()
     declared = [*project["project"]["dependencies"], *(line for extra in extras for line in extra)]
     ranges = {canonicalize_name(Requirement(line).name): line for line in declared}

@@ -29,11 +29,9 @@ CODE_QUALITY = Path("gl-code-quality-report.json")  # as GitLab's documentation 
 def run(options: CheckOptions, terminal: Terminal, early: ServerProcess | None = None) -> int:
     """Grade one notebook, and show its verdicts: on a terminal each as it is reached, and all with reasons at the end.
 
-    Return the exit status: 0 if it was graded, 1 if not or if it has too few points, 2 for wrong use or a machine that
-    cannot grade.
-
-    Args:
-        early: a fork server that was started early; it is used if its tier and device are the chosen ones.
+    Return the exit status: 0 if it was graded, 1 if not or if it has too few points; raise Complaint for wrong use or a
+    machine that cannot grade. `early` is a fork server that was started early; it is used if its tier and device are
+    the chosen ones.
     """
     known = tuple(lessons())
     check_assignment(options.assignment, known)

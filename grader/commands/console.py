@@ -29,10 +29,6 @@ class Terminal:
 
 
 def check_assignment(assignment: str | None, known: Collection[str]) -> None:
-    """See that an assignment exists; None stands for all.
-
-    Raises:
-        Complaint: it does not.
-    """
+    """Raise Complaint if an assignment is not among the known ones; None stands for all."""
     if assignment is not None and assignment not in known:
         raise Complaint(f"no assignment {assignment!r}; known are {', '.join(known)}")

@@ -118,7 +118,7 @@ def _remarks(entries: Sequence[GradebookEntry], left_out: Sequence[str], service
 
 
 def write_autograder(to: Path, options: ExportOptions, terminal: Terminal) -> None:
-    """Write the zip that grades one assignment at Gradescope."""
+    """Write the zip that grades one assignment at Gradescope; raise Complaint if none is named, or it is unknown."""
     known = tuple(lessons())
     if options.assignment is None:
         raise Complaint(f"which assignment? Pass --assignment; known are {', '.join(known)}")

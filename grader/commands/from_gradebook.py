@@ -15,11 +15,7 @@ from grader.report.class_page import class_page
 
 
 def recorded_entries(config: CourseConfig, assignment: str | None = None) -> Sequence[GradebookEntry]:
-    """Read the entries of an assignment, or with None of all.
-
-    Raises:
-        RecordError: there are none, or the gradebook cannot be read.
-    """
+    """Read the entries of an assignment, or with None of all; RecordError if there are none, or none can be read."""
     entries = read_class(config.gradebook, config.course_id)
     known = sorted({entry.assignment for entry in entries})
     if not known:
@@ -31,11 +27,7 @@ def recorded_entries(config: CourseConfig, assignment: str | None = None) -> Seq
 
 
 def with_checks(config: CourseConfig, entries: Sequence[GradebookEntry]) -> Sequence[GradebookEntry]:
-    """Return entries with the checks of their grades, which `recorded_entries` leaves out.
-
-    Raises:
-        RecordError: the gradebook cannot be read.
-    """
+    """Return entries with the checks of their grades, which `recorded_entries` leaves out; RecordError as there."""
     grades = read_whole_grades(config.gradebook, config.course_id)
     whole = {(grade.student, grade.assignment): grade for grade in grades}
     return [replace(entry, grade=whole.get((entry.student.id, entry.assignment), entry.grade)) for entry in entries]
@@ -47,11 +39,7 @@ def whole_class_page(config: CourseConfig, entries: Sequence[GradebookEntry]) ->
 
 
 def write_page(config: CourseConfig, entry: GradebookEntry) -> Path:
-    """Write the student's page, as the gradebook has it now; return its path.
-
-    Raises:
-        RecordError: it cannot be written.
-    """
+    """Write the student's page, as the gradebook has it now; return its path; RecordError if it cannot be written."""
     student, assignment = entry.student.id, entry.assignment
     whole = read_entry(config.gradebook, config.course_id, student, assignment)
     page = page_of(whole or entry, autograded_notebook(config.results / "autograded", student, assignment))

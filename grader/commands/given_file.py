@@ -22,14 +22,10 @@ class CannotWrite(Complaint):
 def write_result(path: Path, content: str | bytes, *, private: bool = False) -> None:
     """Write a file; make its folder first.
 
-    After an error, a file that stood there before still stands there, whole. A link is followed. A device or a pipe
-    is written into, and never replaced by a file.
-
-    Args:
-        private: only its owner may read the file. Otherwise a file that stood there keeps its permissions.
-
-    Raises:
-        CannotWrite: the path is a folder, you may not write there, or the disk is full.
+    After an error, a file that stood there before still stands there, whole. A link is followed. A device or a pipe is
+    written into, and never replaced by a file. With `private` only its owner may read the file; otherwise a file that
+    stood there keeps its permissions. Raise CannotWrite if the path is a folder, you may not write there, or the disk
+    is full.
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
     with writing(path):
@@ -50,11 +46,7 @@ def write_result(path: Path, content: str | bytes, *, private: bool = False) -> 
 
 
 def write_lines(path: Path, lines: Iterable[str], out: IO[str]) -> None:
-    """Write lines of text to a file, or to `out` where the path is "-".
-
-    Raises:
-        CannotWrite: as `write_result`.
-    """
+    """Write lines of text to a file, or to `out` where the path is "-"; raise CannotWrite as `write_result`."""
     text = "".join(f"{line}\n" for line in lines)
     if is_standard_output(path):
         out.write(text)
@@ -79,11 +71,7 @@ def _let_the_kernel_check(path: Path) -> None:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Report an error of the operating system as what is wrong with this path; it is a file's, or a folder's.
-
-    Raises:
-        CannotWrite: in the place of an OSError.
-    """
+    """Turn an OSError in the context into a CannotWrite, which says what is wrong with this file or folder."""
     try:
         yield
     except OSError as error:
@@ -106,10 +94,9 @@ def _reason(path: Path, error: OSError) -> str:
 
 
 def read_own_file(path: Path, read: Callable[[str], Read]) -> Read:
-    """Return what a function reads from a file that a platform wrote of the class: its gradebook export, its grading worksheet.
+    """Return what a function reads from a platform's file of the class: its gradebook export, its grading worksheet.
 
-    Raises:
-        WrongOwnFile: it cannot be read, or is no such file; the message names it.
+    Raise WrongOwnFile, which names the file, if it cannot be read, or is no such file.
     """
     try:
         return read(path.read_text("utf-8-sig"))

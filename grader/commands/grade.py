@@ -47,10 +47,9 @@ MOST_WITH_CHECKS = 2000
 
 
 def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None = None) -> int:
-    """Grade, record and report; return the exit status.
+    """Grade, record and report; return the exit status: 1 if a submission was not graded, else 0.
 
-    Args:
-        server: a fork server that was started early; it is used if its tier and device are the chosen ones.
+    `server` is a fork server that was started early; it is used if its tier and device are the chosen ones.
     """
     known = tuple(lessons())
     check_assignment(options.assignment, known)
@@ -112,11 +111,8 @@ def prepare(
 ) -> tuple[Course, Workers]:
     """Choose device, tier and workers, on this machine or on a cluster. Closing the stack ends the workers.
 
-    Args:
-        assignments: of each submission.
-
-    Raises:
-        SecretError, NoDevice, IsolationError, NoCluster: what was asked for is not there.
+    `assignments` has that of each submission. Raise SecretError, NoDevice, IsolationError or NoCluster if what was
+    asked for is not there.
     """
     secret = course_secret(options.root)
     if options.scheduler is None:
@@ -238,9 +234,7 @@ def _results(
 ) -> Results:
     """Write the page of the whole class, and collect what to show of this run.
 
-    Args:
-        done: student and assignment of those of `files` that are in the gradebook.
-        others: what to show of those that are not.
+    `done` has student and assignment of those of `files` that are in the gradebook, `others` what to show of the rest.
     """
     from grader.classes.gradebook.reader import read_class
     from grader.commands.from_gradebook import with_checks

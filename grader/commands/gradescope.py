@@ -22,10 +22,7 @@ STUDENT = "submission"  # the student's name in the grade; Gradescope itself kno
 
 
 def main(root: Path) -> int:
-    """Grade the file in submission/, and write results.json, also after an error.
-
-    Return the exit status: 1 for a fault of the grader, else 0.
-    """
+    """Grade the file in submission/ and write results.json, also after an error; return 1 for a fault of ours, or 0."""
     assignment = ""
     try:
         settings = json.loads((root / "source" / "settings.json").read_text("utf-8"))
@@ -56,12 +53,9 @@ def _grade(folder: Path, settings: dict) -> Grade:
 
 
 def find_one(folder: Path, assignment: str) -> SubmissionFile:
-    """Find the notebook to grade among the uploaded files.
+    """Find the one notebook among the uploaded files that is named after the assignment, or else the one notebook.
 
-    It is the only notebook that is named after the assignment, or else the only notebook.
-
-    Raises:
-        Unreadable: no notebook was uploaded, or several from which the grader cannot choose.
+    Raise Unreadable if no notebook was uploaded, or several from which the grader cannot choose.
     """
     notebooks = sorted(path for path in folder.rglob("*") if path.suffix.lower() == ".ipynb" and path.name[:2] != "._")
     named = [path for path in notebooks if assignment_in(path.stem, (assignment,))]

@@ -34,10 +34,6 @@ def head_start(
 
 
 def is_new(root: Path, gradebook: str | None) -> bool:
-    """Tell whether nothing was graded yet, as far as that shows without nbgrader, which is slow to import.
-
-    Args:
-        gradebook: the URL that the operator gave; None for the course's own.
-    """
+    """Tell, without nbgrader, whether the gradebook, at the given URL or else the course's own, has no file yet."""
     file = Path(gradebook.removeprefix("sqlite:///")) if gradebook else root / "gradebook.db"
     return not file.exists()

@@ -72,9 +72,7 @@ class FolderInUse(Complaint):
 def make_course(folder: Path, lessons: Mapping[str, Lesson], late_per_day: float = 0.0) -> None:
     """Make a course with copies of these lessons. Whatever goes wrong, there is no half-made course.
 
-    Raises:
-        FolderInUse: the folder is not empty, or a file.
-        OSError: it cannot be written.
+    Raise FolderInUse if the folder is not empty, or a file; OSError if it cannot be written.
     """
     there = folder.is_dir()
     if (there and any(folder.iterdir())) or (not there and folder.is_symlink()) or folder.is_file():

@@ -29,9 +29,8 @@ class CannotRelease(Complaint):
 def release(root: Path, folder: Path) -> list[Path]:
     """Write the wheel, its constraints, the students' zip and their checksums; return the paths.
 
-    Raises:
-        CannotRelease: the tag, the working tree or the repository's name is not in order, or the wheel cannot be built.
-        BuildError: the notebooks cannot be built.
+    Raise CannotRelease if the tag, the working tree or the repository's name is not in order, or if the wheel cannot be
+    built; BuildError if the notebooks cannot.
     """
     date = date_of_tag(root)
     if repository_of(root) is None and not setting_of(root).is_none:
@@ -49,11 +48,7 @@ def release(root: Path, folder: Path) -> list[Path]:
 
 
 def date_of_tag(root: Path) -> str:
-    """Return the date of the commit that is checked out, in seconds since 1970.
-
-    Raises:
-        CannotRelease: files are changed, or the commit has no tag with the version.
-    """
+    """Return the commit's seconds since 1970; CannotRelease if files are changed, or it has no tag with the version."""
     refuse_changes(root, "commit them, or `git stash` them")
     wanted = f"v{__version__}"
     if wanted not in _git(root, "tag", "--points-at", "HEAD").split():
@@ -74,11 +69,7 @@ def refuse_changes(root: Path, advice: str) -> None:
 
 
 def wheel(root: Path, folder: Path, date: str) -> Path:
-    """Build the wheel, with one date for all its files; return its path.
-
-    Raises:
-        CannotRelease: pip cannot build it.
-    """
+    """Build the wheel, with one date for all its files; return its path; raise CannotRelease if pip cannot build it."""
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps"]
     problem, advice = "pip did not build the wheel", f"run: pip wheel --no-deps {root}"
     _output([*pip, "--wheel-dir", str(folder), str(root)], problem, advice, SOURCE_DATE_EPOCH=date)

@@ -44,11 +44,7 @@ def run(options: ReportOptions, terminal: Terminal) -> None:
 def _write_pdfs(
     folder: Path, config: CourseConfig, entries: Sequence[GradebookEntry], with_all: Sequence[GradebookEntry]
 ) -> int:
-    """Print each submission's page as <student>/<assignment>/<assignment>.pdf, and class.pdf; count the former.
-
-    Args:
-        with_all: the entries with their checks, for class.pdf.
-    """
+    """Print each entry's page as <student>/<assignment>/<assignment>.pdf, `with_all` as class.pdf; count the former."""
     wanted = [(entry.student.id, entry.assignment) for entry in entries if entry.status != "missing"]
     count = 0
     with pdf_printer() as printed:

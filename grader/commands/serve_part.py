@@ -13,11 +13,7 @@ class NotInstalled(Complaint):
 
 
 def serve_part(name: str) -> ModuleType:
-    """Import a module of grader/serve.
-
-    Raises:
-        NotInstalled: a package that it needs is missing.
-    """
+    """Import a module of grader/serve; raise NotInstalled if a package that it needs is missing."""
     try:
         return import_module(f"grader.serve.{name}")
     except ModuleNotFoundError as error:

@@ -49,8 +49,7 @@ def junit(grade: Grade, path: str) -> bytes:
 def annotated(grade: Grade, source: str) -> list[Annotation]:
     """Return an annotation for each exercise that lacks points; one if the submission was not graded.
 
-    Args:
-        source: the text of the notebook's file, where the line "# @exercise …" of each exercise is looked for.
+    `source` is the text of the notebook's file, where the line "# @exercise …" of each exercise is looked for.
     """
     if grade.status != "graded":
         return [Annotation(check=clean(grade.assignment), title=clean(grade.assignment), message=_why(grade), line=1)]

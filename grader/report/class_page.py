@@ -22,10 +22,8 @@ def class_page(
 ) -> str:
     """Return one HTML file that needs no other file; it has a section for each assignment.
 
-    Where the grades have their checks, the analysis of items shows these, too.
-
-    Args:
-        predictions: what the class predicted and still knew, by assignment.
+    Where the grades have their checks, the analysis of items shows these, too. `predictions` is what the class
+    predicted and still knew, by assignment.
     """
     entries = list(entries)
     sections = [

@@ -96,7 +96,7 @@ def _csv(entries: Sequence[GradebookEntry]) -> str:
 
 
 def _points(entry: GradebookEntry, name: str) -> str:
-    """Return the points that count for an exercise, or for a cell that the instructor added."""
+    """Return the points that count for an exercise, or for a cell that the instructor added; "" if there are none."""
     verdicts = {verdict.id: verdict for verdict in entry.grade.verdicts}
     cell = entry.cells.get(name)
     points = entry.points(verdicts[name]) if name in verdicts else cell.points if cell else None

@@ -54,11 +54,7 @@ class Together:
 
 
 def exercise_items(grades: Sequence[Grade]) -> list[Item]:
-    """Analyse the exercises of an assignment; those without points are left out.
-
-    Args:
-        grades: with the status "graded"; with checks, or without.
-    """
+    """Analyse the exercises of an assignment that have points; all grades have the status "graded"."""
     return _items(grades, lambda verdict: [("", verdict.title, _share(verdict), _seconds(verdict.checks))])
 
 
@@ -77,7 +73,7 @@ Found = tuple[str, str, float, float | None]  # check, title, share, seconds
 
 
 def _items(grades: Sequence[Grade], found_in: Callable[[Verdict], Iterable[Found]]) -> list[Item]:
-    """Analyse what is found in the verdicts of a class."""
+    """Analyse what `found_in` finds in each verdict of a class; exercises without points, and faults, are left out."""
     rows: dict[tuple[str, str], list[tuple[float, float, float | None]]] = {}
     titles: dict[tuple[str, str], str] = {}
     for grade in grades:

@@ -38,11 +38,7 @@ def entry_to_json(entry: GradebookEntry) -> str:
 
 
 def from_json(line: str) -> Grade:
-    """Read a grade from a line of `to_json`.
-
-    Raises:
-        ValueError: the line is no grade.
-    """
+    """Read a grade from a line of `to_json`; raise ValueError if the line is no grade."""
     try:
         return from_record(json.loads(line))
     except json.JSONDecodeError as error:
@@ -63,11 +59,7 @@ def to_record(grade: Grade) -> dict[str, Any]:
 
 
 def from_record(record: Mapping[str, Any]) -> Grade:
-    """Read a grade from the values of `to_record`; ignore keys that this version does not know.
-
-    Raises:
-        ValueError: a key that a grade needs is missing.
-    """
+    """Read a grade from values of `to_record`, and ignore unknown keys; raise ValueError if a key is missing."""
     try:
         values = _fields_in(Grade, record)
         values["flags"] = tuple(Flag(**_fields_in(Flag, flag)) for flag in record.get("flags", ()))

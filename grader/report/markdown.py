@@ -56,11 +56,7 @@ def hint(verdict: Verdict) -> str:
 
 
 def remarks(verdict: Verdict, cell: CellScore | None, said: str) -> str:
-    """Return all that is told of an exercise: what to do, the line, what was seen, comment and notes.
-
-    Args:
-        said: what was seen, as by the checks.
-    """
+    """Return all that is told of an exercise: what to do, the line, what was seen (`said`), comment and notes."""
     excerpt = code_block(verdict.excerpt) if verdict.excerpt and verdict.outcome is not Outcome.FAULT else ""
     notes = (f"Note: {escape(note)}" for note in verdict.notes)
     return "\n\n".join(filter(None, (hint(verdict), excerpt, said, comment(cell), *notes)))
@@ -111,11 +107,7 @@ def text_of(written: Written) -> str:
 
 
 def feedback_notebook(entry: GradebookEntry) -> str:
-    """Return the feedback as a notebook of Markdown cells, without code.
-
-    Args:
-        entry: what the gradebook says of the submission, with the whole grade.
-    """
+    """Return the feedback of an entry with its whole grade, as a notebook of Markdown cells, without code."""
     graded = entry.grade.status == "graded"
     sections = [_head(entry)]
     sections += [exercise(verdict, entry) for verdict in entry.grade.verdicts if graded]

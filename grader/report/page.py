@@ -187,7 +187,7 @@ def _message(verdict: Verdict) -> str:
 
 
 def _check_message(check: CheckResult, message: str) -> str:
-    """Return the message of a check, or what stands for it."""
+    """Return the message of a check; for a fault, that it is ours; "nothing came back" if nothing did, or else ""."""
     if check.outcome is Outcome.FAULT:
         return "this could not be graded; the fault is ours"
     return message or ("nothing came back" if check.outcome is Outcome.MISSING else "")
@@ -209,8 +209,7 @@ class OwnCode:
 def own_code(verdict: Verdict, source: str) -> OwnCode | None:
     """Return the lines of an answer that the page shows; None where there is none.
 
-    Args:
-        source: of the exercise's cell; the verdict's excerpt marks a line of it, unless it is of another cell.
+    `source` is of the exercise's cell; the verdict's excerpt marks a line of it, unless it is of another cell.
     """
     if not source.strip():
         return None

@@ -28,13 +28,10 @@ class NoPdf(Complaint):
 
 @contextmanager
 def pdf_printer() -> Iterator[Callable[[str], bytes]]:
-    """Start Chromium, without network and scripts, as long as the context is open.
+    """Start Chromium, without network and scripts, as long as the context is open; yield what prints a page.
 
-    Yields:
-        A function that prints an HTML page, with all that is folded on it open, on A4, and returns the PDF.
-
-    Raises:
-        NoPdf: Playwright or Chromium is missing.
+    That prints HTML on A4, with all that is folded on it open, and returns the PDF. Raise NoPdf if Playwright or
+    Chromium is missing.
     """
     try:
         from playwright.sync_api import Error, PdfMargins, sync_playwright

@@ -27,11 +27,9 @@ class PredictedLine:
 
 
 def predicted_lines(said: Sequence[Said], known: Said) -> list[PredictedLine]:
-    """Count what a class filled in.
+    """Count what a class filled in, for each line of each prediction.
 
-    Args:
-        said: of each student.
-        known: of the solution notebook; it has all predictions and lines, in their order.
+    `said` is of each student; `known` is of the solution notebook, which has all predictions and lines, in their order.
     """
     lines = []
     for prediction, right in known.items():
@@ -52,7 +50,7 @@ def _commonest(answers: Sequence[object]) -> str:
 
 
 def _middle(answers: Sequence[object]) -> str:
-    """Give the median and the range of the numbers among the answers."""
+    """Give the median and the range of the numbers among the answers; "" without any."""
     numbers = [float(answer) for answer in answers if isinstance(answer, int | float) and abs(answer) < 1e9]
     if not numbers:
         return ""

@@ -40,7 +40,7 @@ def by_students(compared: Sequence[ComparedExercise]) -> list[Both]:
 
 
 def remark(exercise: ComparedExercise) -> str:
-    """Say what the answers to an exercise can tell."""
+    """Say why the answers to an exercise tell little: too few, or too much alike; "" if they can tell something."""
     comparison = exercise.comparison
     if comparison.too_few:
         return f"fewer than {LEAST_ANSWERS} answers: nothing says what is rare"

@@ -15,11 +15,7 @@ MOST_LINES, MOST_WIDTH = 200, 200  # that are shown of an answer
 
 
 def similar_page(compared: Sequence[ComparedExercise], students: Mapping[str, Student]) -> str:
-    """Return one HTML file that needs no other file.
-
-    Args:
-        students: everybody in the class, by id.
-    """
+    """Return one HTML file that needs no other file; `students` is everybody in the class, by id."""
     found = by_students(compared)
     return render(
         "similar.html.j2",
@@ -51,7 +47,7 @@ def _pair(both: Both, students: Mapping[str, Student]) -> dict[str, Any]:
 
 
 def _marked(source: str, lines: Collection[int]) -> list[tuple[str, bool]]:
-    """Return the lines of an answer, each with whether a rare fragment that both have stands in it; blanks at the end cut."""
+    """Return the lines of an answer, cut to MOST_WIDTH, each with whether it is one of `lines`; last how many more."""
     shown = clean_lines(source).split("\n")
     cut = [(line[:MOST_WIDTH], number in lines) for number, line in enumerate(shown[:MOST_LINES], 1)]
     return [*cut, *([(f"… {len(shown) - MOST_LINES} more lines", False)] if len(shown) > MOST_LINES else [])]

@@ -169,8 +169,7 @@ def _exercise(verdict: Verdict) -> Iterator[RenderableType]:
 def as_they_come(console: Console) -> Iterator[Callable[[Verdict], None] | None]:
     """Show on a terminal how each exercise of a submission ends as it is known; the lines go when all are known.
 
-    Yields:
-        A function that must be called with each verdict; None where nobody sees it.
+    Yield a function that must be called with each verdict; None where nobody sees it.
     """
     if not console.is_terminal:
         yield None
@@ -196,8 +195,7 @@ class _Rate(ProgressColumn):
 def progress(total: int, console: Console) -> Iterator[Callable[[Grade], None]]:
     """Show progress while a class is graded: a bar on a terminal, a plain line every few seconds elsewhere.
 
-    Yields:
-        A function that must be called with each grade.
+    Yield a function that must be called with each grade.
     """
     if total == 0:
         yield lambda grade: None

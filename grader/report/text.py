@@ -44,7 +44,7 @@ def clean_lines(text: str) -> str:
 
 
 def some(names: Sequence[str]) -> str:
-    """List names, at most twenty of them."""
+    """List names, separated by commas: at most twenty of them, and how many more there are."""
     shown = ", ".join(clean(name) for name in names[:20])
     return shown if len(names) <= 20 else f"{shown} and {len(names) - 20} more"
 
@@ -82,7 +82,7 @@ def number(value: float) -> str:
 
 
 def worth(points: float | None, max_points: float) -> str:
-    """Say the points of an exercise or a question: "3 of 5"."""
+    """Say the points of an exercise or a question: "3 of 5"; "waiting for your instructor" if they are None."""
     return "waiting for your instructor" if points is None else f"{number(points)} of {number(max_points)}"
 
 

@@ -90,11 +90,8 @@ def _to_disk(path: Path) -> None:
 def enqueue(store: Store, folder: Path, upload: tuple[str, str, str, str], an_hour: int) -> Attempt:
     """Put an upload that is on the disk into the queue. When this returns, it is certain to be graded.
 
-    Args:
-        upload: student, assignment, and what `keep_upload` has returned.
-
-    Raises:
-        HTTPException: there were `an_hour` attempts in the last hour, or it is the newest attempt once more.
+    `upload` is student, assignment, and what `keep_upload` has returned. Raise HTTPException if there were `an_hour`
+    attempts in the last hour, or if it is the newest attempt once more.
     """
     student, assignment, place, digest = upload
     moment = now()
@@ -162,7 +159,7 @@ def place_in_queue(store: Store, attempt: Attempt) -> int:
 
 
 def begin(store: Store) -> None:
-    """Put back what a killed process was grading."""
+    """Put the attempts that a killed process was grading back into the queue."""
     store.change("UPDATE attempt SET state = ? WHERE state = ?", WAITING, GRADING)
 
 

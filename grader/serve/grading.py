@@ -59,11 +59,7 @@ def main() -> None:
 
 
 def grade_queue(site: Site, options: GradeOptions, *, wait: bool = True) -> None:
-    """Grade what waits in the queue of a class.
-
-    Args:
-        wait: then wait for more, for ever.
-    """
+    """Grade what waits in the queue of a class; with `wait`, go on for ever, with whatever comes."""
     attempts.begin(site.store)
     with ExitStack() as stack:
         course, workers = prepare(options, tuple(lessons()), stack, Terminal(out=Console(), err=Console(stderr=True)))

@@ -62,10 +62,9 @@ class RateLimit:
 
 @contextmanager
 def at_once(counts: Counter[str], key: str, most: int, told: str) -> Iterator[None]:
-    """Count one more of what goes on at the same time, until the context ends. Call it where no other thread does.
+    """Count one more of what goes on under a key, until the context ends. Call it where no other thread does.
 
-    Raises:
-        HTTPException: as many as may be go on already; it tells so.
+    Raise HTTPException, which says `told`, if `most` go on already.
     """
     if counts[key] >= most:
         raise HTTPException(429, told)
@@ -80,9 +79,8 @@ def at_once(counts: Counter[str], key: str, most: int, told: str) -> Iterator[No
 class Guard:
     """ASGI middleware around the pages.
 
-    Args:
-        settings: returns what serve.toml says now.
-        foreign: paths that a learning platform may send forms to; they check who sent them by other means.
+    `settings` returns what serve.toml says now. A learning platform may send forms to the paths in `foreign`; they
+    check who sent them by other means.
     """
 
     def __init__(self, app: ASGIApp, settings: Callable[[], Settings], foreign: frozenset[str]) -> None:

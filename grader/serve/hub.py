@@ -22,11 +22,7 @@ def login_address(site: Site) -> str:
 
 
 def receive(site: Site, code: str, state: str) -> Ticket:
-    """Return who came back from JupyterHub with a code.
-
-    Raises:
-        LtiError: nobody began this sign-in here, or JupyterHub says no.
-    """
+    """Return who came back from JupyterHub with a code; LtiError if nobody began this here, or JupyterHub says no."""
     if value_of(site.store, STATE, state, use=True) is None:
         raise LtiError("This sign-in is too old, or was used already. Begin once more.")
     secret = os.environ.get("JUPYTERHUB_API_TOKEN", "")
@@ -37,11 +33,7 @@ def receive(site: Site, code: str, state: str) -> Ticket:
 
 
 def ticket_of(site: Site, token: str) -> Ticket:
-    """Return whose token of JupyterHub this is.
-
-    Raises:
-        LtiError: JupyterHub does not know it, or it does not allow the access to this service.
-    """
+    """Return whose token of JupyterHub this is; LtiError if it is unknown, or does not allow this service."""
     hub = _hub(site)
     user, _ = fetch(hub.may_fetch, f"{hub.url}/hub/api/user", b"", {"Authorization": f"token {token}"})
     person, scopes, groups = str(user.get("name") or ""), user.get("scopes") or (), user.get("groups") or ()

@@ -81,11 +81,7 @@ class Launch:
 
 
 def login(visit: Visit) -> Response:
-    """Begin a launch: send the browser to the platform, which says who it is.
-
-    Raises:
-        LtiError: no registered platform asks for it.
-    """
+    """Begin a launch: send the browser to its platform, which says who it is; LtiError if that is not registered."""
     site = visit.site
     told = visit.form if visit.request.method == "POST" else visit.request.query_params
     issuer, client, known = told.get("iss"), told.get("client_id") or None, site.settings.lti
@@ -110,11 +106,7 @@ def login(visit: Visit) -> Response:
 
 
 def launch(site: Site, token: str, state: str) -> Launch:
-    """Check a launch.
-
-    Raises:
-        LtiError: something in it is not right.
-    """
+    """Check a launch, and return what it says; raise LtiError if something in it is not right."""
     began = sign_in.value_of(site.store, STATE, state, use=True)
     platform = site.settings.lti.get(began["platform"]) if began else None
     if began is None or platform is None:
@@ -127,11 +119,7 @@ def launch(site: Site, token: str, state: str) -> Launch:
 
 
 def ticket_of(site: Site, launch: Launch) -> Ticket:
-    """Return who somebody is; remember where score and roster are.
-
-    Raises:
-        LtiError: it is nobody of the course.
-    """
+    """Return who somebody is; remember where score and roster are; raise LtiError if it is nobody of the course."""
     claims, roles = launch.claims, launch.roles
     if not roles & (INSTRUCTORS | {LEARNER}):
         raise LtiError("You are neither a student nor an instructor of this course.")
@@ -148,7 +136,7 @@ def ticket_of(site: Site, launch: Launch) -> Ticket:
 
 
 def _check_course(site: Site, launch: Launch) -> None:
-    """Refuse another course of the platform: its instructors are none here. The first course whose instructor comes is ours."""
+    """Raise LtiError for another course of the platform. The first course whose instructor comes is ours."""
     came, known = str(launch.of(f"{CLAIM}context", "id")), launch.platform.courses
     if not known:
         if launch.roles & INSTRUCTORS and launch.of(f"{CLAIM}context", "id"):
@@ -160,7 +148,7 @@ def _check_course(site: Site, launch: Launch) -> None:
 
 
 def _claims(platform: Platform, token: str) -> dict[str, Any]:
-    """Return what the platform has signed."""
+    """Return what the platform has signed; raise LtiError if its signature is not valid."""
     for fresh in (False, True):
         try:
             return dict(jwt.decode(token, published_keys(platform, fresh=fresh), algorithms=ALGORITHMS).claims)
@@ -170,7 +158,7 @@ def _claims(platform: Platform, token: str) -> dict[str, Any]:
 
 
 def _check(site: Site, platform: Platform, claims: Mapping[str, Any], nonce: str) -> None:
-    """Refuse a launch that is not for us, not from now, or not the one that we asked for."""
+    """Raise LtiError for a launch that is not for us, not from now, or not the one that we asked for."""
     moment = time.time()
     audience = claims.get("aud")
     audiences = audience if isinstance(audience, list) else [audience]
@@ -230,10 +218,9 @@ def _remember(site: Site, launch: Launch, person: str, assignment: str) -> None:
 
 
 def choices(site: Site, launch: Launch) -> tuple[str, list[tuple[str, str, str]]]:
-    """Return the platform's address for a choice, and for each assignment its name, title and the answer that chooses it.
+    """Return the platform's address for a choice, and for each assignment its name, title and answer that chooses it.
 
-    Raises:
-        LtiError: this is no instructor, or the address is not the platform's.
+    Raise LtiError if this is no instructor, or if the address is not the platform's.
     """
     back = launch.address(f"{DEEP_LINK}deep_linking_settings", "deep_link_return_url")
     if back is None or not INSTRUCTORS & launch.roles:

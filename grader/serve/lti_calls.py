@@ -34,10 +34,9 @@ _opener = build_opener(_NoRedirect, ProxyHandler({}))
 
 
 def fetch(may_fetch: Callable[[str], bool], url: str, data: bytes = b"", headers: Headers | None = None) -> Answer:
-    """Ask a platform, or JupyterHub, for something; return the object that it answers, and the headers.
+    """Ask a platform, or JupyterHub; return the JSON object that it answers, {} for anything else, and the headers.
 
-    Raises:
-        LtiError: it does not answer, or the address is not its own.
+    Raise LtiError if it does not answer, or if the address is not its own.
     """
     if not may_fetch(url):
         raise LtiError(f"{url.partition('?')[0]!r} is no address of a platform that is known here")
@@ -51,11 +50,7 @@ def fetch(may_fetch: Callable[[str], bool], url: str, data: bytes = b"", headers
 
 
 def published_keys(platform: Platform, *, fresh: bool = False) -> KeySet:
-    """Return the platform's public keys: those of RSA, whatever else it may publish.
-
-    Args:
-        fresh: fetch them again, though not more often than each KEYS_SECONDS.
-    """
+    """Return the platform's public RSA keys; if `fresh`, fetched anew, though not more often than each KEYS_SECONDS."""
     fetched, keys = _keys.get(platform.keys_url, (0.0, None))
     if keys is None or (fresh and time.monotonic() - fetched > KEYS_SECONDS):
         told, _ = fetch(platform.may_fetch, platform.keys_url)

@@ -142,11 +142,7 @@ class Settings(_Table):
 
 
 def read_settings(root: Path) -> Settings:
-    """Read serve.toml of a course; without one, the defaults.
-
-    Raises:
-        SettingsError: the file is no TOML, or a value cannot be used.
-    """
+    """Read serve.toml of a course; without one, the defaults; raise SettingsError if something in it cannot be used."""
     path = root / FILE
     try:
         return _settings(path, path.read_text("utf-8") if path.exists() else "")
@@ -168,11 +164,7 @@ def _settings(path: Path, text: str) -> Settings:
 
 
 def add_platform(root: Path, name: str, values: Mapping[str, Any]) -> None:
-    """Write a platform at the end of serve.toml, as [lti.NAME].
-
-    Raises:
-        SettingsError: the platform is there already, or its values cannot be used.
-    """
+    """Write [lti.NAME] at the end of serve.toml; raise SettingsError if it is there, or its values cannot be used."""
     path = root / FILE
     if name in read_settings(root).lti:
         raise SettingsError(f"{path}: [lti.{name}] is there already. Take it out to register the platform anew")
@@ -187,10 +179,9 @@ _read: dict[Path, tuple[float, Settings]] = {}
 
 
 def current_settings(root: Path) -> Settings:
-    """Read serve.toml anew if it has changed: the rules may change while the server runs. With a mistake in it, those from before hold.
+    """Read serve.toml anew if it has changed: the rules may change while the server runs.
 
-    Raises:
-        SettingsError: there are none from before.
+    With a mistake in it, those from before hold; raise SettingsError if there are none from before.
     """
     path = root / FILE
     changed = path.stat().st_mtime if path.exists() else 0.0

@@ -57,11 +57,7 @@ def digest_of(token: str) -> str:
 
 
 def issue(store: Store, kind: str, value: Mapping[str, Any], seconds: float, until: str = "") -> str:
-    """Keep a value for some time; return the token for it, which is always new.
-
-    Args:
-        until: the time after which the token works no more, however many seconds are left.
-    """
+    """Keep a value for some seconds, and at most until a time; return the token for it, which is always new."""
     token = secrets.token_urlsafe(32)
     end = text_of(now() + timedelta(seconds=seconds))
     with store.writing() as db:
@@ -98,11 +94,7 @@ def ticket_of(store: Store, key: bytes, token: str, *, use: bool = False) -> Tic
 
 
 def begin_session(store: Store, ticket: Ticket, before: str) -> str:
-    """Begin a session, and end the one that this browser had; return the token for the cookie, which is always new.
-
-    Args:
-        before: the token of the browser's cookie; "" without one.
-    """
+    """Begin a session, and end that of the token `before`, "" for none; return the token for the cookie, always new."""
     end_token(store, before)
     return issue(store, SESSION, vars(ticket), SESSION_SECONDS, ticket.until)
 
@@ -173,7 +165,6 @@ def _signer(key: bytes) -> Signer:
 def form_token(key: bytes, bound_to: str) -> str:
     """Return the token that each form of a browser must send: other sites cannot know it.
 
-    Args:
-        bound_to: the digest of the session, or before one the token of the visit.
+    It is bound to the digest of the session, or before one to the token of the visit.
     """
     return hmac.new(key, f"form {bound_to}".encode(), sha256).hexdigest()

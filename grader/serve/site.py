@@ -71,11 +71,7 @@ class Site:
         return read(self.gradebook, self.course, *about)
 
     def shows_feedback(self, assignment: str, student: str, dues: Mapping[str, datetime] | None = None) -> bool:
-        """Tell whether a student sees score and feedback now.
-
-        Args:
-            dues: the student's due dates, if they were read already.
-        """
+        """Tell whether a student sees score and feedback now; `dues` are the student's due dates, if they were read."""
         rule = self.settings.policy(assignment).feedback
         if rule == AFTER_DUE:
             due = (self.due_dates(student) if dues is None else dues).get(assignment)
@@ -96,12 +92,10 @@ class Site:
 
 
 def open_site(root: Path, gradebook: str | None) -> Site:
-    """Read a course's configuration, open its store and import its lessons: threads that answer must not import them together.
+    """Read a course's configuration, open its store and import its lessons: threads must not import them together.
 
-    Raises:
-        RecordError: nbgrader_config.py cannot be read, or this is no database URL.
-        SecretError: the key cannot be used.
-        SettingsError: serve.toml cannot be used.
+    Raise RecordError if nbgrader_config.py cannot be read or this is no database URL, SecretError if the key cannot be
+    used, SettingsError if serve.toml cannot.
     """
     config = read_config(root, gradebook)
     folder = config.results

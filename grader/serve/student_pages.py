@@ -67,11 +67,7 @@ class Shown:
 
 
 def look_up(site: Site, student: str, name: str, dues: Mapping[str, datetime] | None = None) -> Shown:
-    """Collect what a student sees of an assignment.
-
-    Args:
-        dues: the due dates of this student, if they were read already.
-    """
+    """Collect what a student sees of an assignment; `dues` are the student's due dates, if they were read already."""
     dues = site.due_dates(student) if dues is None else dues
     due, shows = dues.get(name), site.shows_feedback(name, student, dues)
     return Shown(

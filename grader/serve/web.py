@@ -90,7 +90,7 @@ class Visit:
         return f"__Host-{name}" if self.site.settings.secure else name
 
     def html(self, template: str, status: int = 200, **values: Any) -> Response:
-        """Make a page of a template."""
+        """Make a page of a template, with who is signed in, the settings, the token for forms, and these values."""
         visitor = None if self.request.url.path.startswith("/lti/") else self.visitor  # those pages may be in a frame
         token = form_token(self.site.key, visitor.session) if visitor else ""
         shared = {"visitor": visitor, "settings": self.site.settings, "form_token": token}
@@ -113,11 +113,7 @@ def get(path: str, page: Page, who: str = ANYBODY) -> Route:
 
 
 def post(path: str, page: Page, who: str, before: Callable[[Visit], None] = lambda visit: None) -> Route:
-    """Return the route of a form.
-
-    Args:
-        before: raises HTTPException where the form need not be read.
-    """
+    """Return the route of a form; `before` raises HTTPException where the form need not be read."""
 
     async def answer(request: Request) -> Response:
         visit = await run_in_threadpool(_admit, request, who)

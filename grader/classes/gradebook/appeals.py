@@ -35,12 +35,8 @@ def appeals_of(entries: Iterable[GradebookEntry]) -> list[tuple[GradebookEntry, 
 def submission_of(entries: Sequence[GradebookEntry], prefix: str, student: str = "") -> GradebookEntry:
     """Return the submission whose digest begins with `prefix`, as the last lines of a feedback page show it.
 
-    Args:
-        entries: those of the class.
-        student: whose it is, where two students handed in the same bytes.
-
-    Raises:
-        RecordError: it names no submission of the class, or several.
+    `student` says whose it is, where two students handed in the same bytes. Raise RecordError if the prefix is too
+    short or no digest, or if it names no submission among `entries`, or several.
     """
     start = prefix.strip().lower()
     if len(start) < SHORTEST_PREFIX or not set(start) <= set("0123456789abcdef"):
@@ -62,14 +58,10 @@ def submission_of(entries: Sequence[GradebookEntry], prefix: str, student: str =
 
 
 def add_appeal(url: str, course: str, entry: GradebookEntry, exercise: str, text: str) -> Appeal:
-    """Record a student's request.
+    """Record a student's request about an exercise of a submission; return it, with its number.
 
-    Args:
-        entry: the submission that it is about.
-
-    Raises:
-        RecordError: there are no such points to decide about, the same request waits already, or the gradebook
-            cannot be written.
+    Raise RecordError if there are no such points to decide about, the text is empty, the same request waits already, or
+    the gradebook cannot be written.
     """
     worth = {name: cell.max_points for name, cell in entry.cells.items() if cell.max_points}
     if exercise not in worth:
@@ -101,13 +93,9 @@ def decide_appeal(
 ) -> None:
     """Record what an instructor decides.
 
-    Args:
-        points: those that the exercise has from now on; None keeps what it has.
-        comment: what the student reads; it is added to what a person wrote before.
-
-    Raises:
-        RecordError: it was decided already, the exercise is not worth so many points, or the gradebook cannot be
-            written.
+    From now on the exercise has `points`; with None it keeps what it has. The student reads the comment; it is added to
+    what a person wrote before. Raise RecordError if the comment is empty, it was decided already, the exercise is not
+    worth so many points, or the gradebook cannot be written.
     """
     if not comment.strip():
         raise RecordError("pass --comment: the student reads on the page why")
@@ -142,7 +130,7 @@ def _decide(db: Session, entry: GradebookEntry, appeal: Appeal, points: float | 
 
 
 def _row(rows: Sequence[Row], exercise: str) -> Row:
-    """Return the row of the cell of an exercise or question; a cell of the instructor's own may take no comment."""
+    """Return the row of an exercise's or question's cell; RecordError if there is none, as of some added cells."""
     row = next((row for row in rows if cell_name(row.cell) == exercise), None)
     if row is None:
         raise RecordError(f"nbgrader keeps no comment for {exercise}. Decide about it in formgrader.")

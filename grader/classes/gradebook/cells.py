@@ -37,14 +37,10 @@ class Cells:
 
 
 def declare(url: str, gradebook: api.Gradebook, lesson: Lesson, master: NotebookNode | None) -> Cells:
-    """Add the lesson, its notebook and every cell to the gradebook, or update them, as nbgrader does.
+    """Add the lesson, its notebook and every cell to the gradebook, or update them, as nbgrader does; return their ids.
 
-    Args:
-        url: the gradebook's address, for messages only.
-        master: the student notebook; without it only the exercises' cells are declared, without sources.
-
-    Raises:
-        RecordError: the gradebook holds exercises that the lesson no longer has.
+    `url` is for messages only. Without `master`, the student notebook, only the exercises' cells are declared, without
+    sources. Raise RecordError if the gradebook holds exercises that the lesson no longer has.
     """
     name = lesson.assignment
     gradebook.update_or_create_assignment(name)

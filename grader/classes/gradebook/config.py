@@ -48,13 +48,10 @@ class CourseConfig:
 
     @property
     def results(self) -> Path:
-        """The folder in which autograded/ and feedback/ of the gradebook lie.
+        """The folder in which autograded/ and feedback/ of the gradebook lie; RecordError if its URL is none.
 
-        Those of the course's own gradebook lie in the course. Another gradebook is another class, whose files
-        must not be mixed with the course's: they lie beside its file; those of a database server in the course.
-
-        Raises:
-            RecordError: this is no database URL.
+        Those of the course's own gradebook lie in the course. Another gradebook is another class, whose files must not
+        be mixed with the course's: they lie beside its file; those of a database server in the course.
         """
         file, own = sqlite_file(self.gradebook), sqlite_file(self._own_gradebook)
         if file is None or (own is not None and file.resolve() == own.resolve()):
@@ -70,13 +67,9 @@ def penalty_plugin(config: Config) -> LatePenalty:
 
 
 def read_config(root: Path, gradebook: str | None = None) -> CourseConfig:
-    """Read the nbgrader_config.py of a course.
+    """Read the nbgrader_config.py of a course; without that file, the configuration is empty.
 
-    Args:
-        gradebook: the URL of another gradebook than the course's own.
-
-    Raises:
-        RecordError: the file, which is a program, raises an error.
+    `gradebook` is the URL of another gradebook than the course's own. Raise RecordError if the file, a program, fails.
     """
     try:
         return CourseConfig(root, PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config(), gradebook)

@@ -30,11 +30,7 @@ Result = TypeVar("Result")
 
 @contextmanager
 def opened(url: str, course: str) -> Iterator[api.Gradebook]:
-    """Open nbgrader's gradebook at this URL, and close it at the end; create it if it does not exist.
-
-    Raises:
-        RecordError: it cannot be opened.
-    """
+    """Open nbgrader's gradebook, made if there is none, and close it at the end; RecordError if it cannot be opened."""
     parsed = _parse(url)
     gradebook = attempt(url, lambda: _open(parsed, course))
     try:
@@ -45,11 +41,7 @@ def opened(url: str, course: str) -> Iterator[api.Gradebook]:
 
 @contextmanager
 def existing(url: str, course: str) -> Iterator[Session]:
-    """Open a gradebook that exists, and close it at the end; create nothing.
-
-    Raises:
-        RecordError: it does not exist, or cannot be opened.
-    """
+    """Open a gradebook, and close it at the end; raise RecordError if it does not exist, or cannot be opened."""
     file = sqlite_file(url)
     if file is not None and not file.is_file():
         raise RecordError(f"{file}: there is no gradebook yet. Run: grader grade PATH")
@@ -58,11 +50,7 @@ def existing(url: str, course: str) -> Iterator[Session]:
 
 
 def sqlite_file(url: str) -> Path | None:
-    """Return the file of an SQLite gradebook; None for a database server.
-
-    Raises:
-        RecordError: this is no database URL.
-    """
+    """Return the file of an SQLite gradebook; None for a database server; RecordError if this is no database URL."""
     parsed = _parse(url)
     if parsed.get_backend_name() != "sqlite" or not parsed.database or parsed.database.startswith("file:"):
         return None
@@ -127,12 +115,8 @@ def newest_revision() -> str | None:
 def attempt(url: str, work: Callable[[], Result], undo: Callable[[], None] = lambda: None) -> Result:
     """Call `work` and return its result; retry while another program locks or creates the database.
 
-    Args:
-        undo: a function that is called after each failure, for instance a rollback.
-
-    Raises:
-        StudentNameError: a student's name cannot be encoded.
-        RecordError: the work failed for any other reason; the message says why and what to do.
+    `undo` is called after each failure, for instance a rollback. Raise StudentNameError if a student's name cannot be
+    encoded, RecordError, which says why and what to do, if the work failed for any other reason.
     """
     tries = 0
     while True:

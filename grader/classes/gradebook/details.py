@@ -44,7 +44,7 @@ def make_tables(db: Session) -> None:
 
 
 def has_table(db: Session, table: Table = DETAILS) -> bool:
-    """Tell whether a gradebook has one of this grader's own tables. Ask once for each session that has it.
+    """Tell whether a gradebook has one of this grader's own tables; a session that found it does not ask again.
 
     Where it lacks DETAILS, this grader never wrote into it; an earlier version made no table of appeals.
     """

@@ -70,9 +70,7 @@ def set_lateness(
     """Store that a submission came so many hours after it was due; return what the gradebook says then.
 
     With 0 hours it counts as in time from now on: the student gets an extension, which no mark of a platform undoes.
-
-    Raises:
-        RecordError: there is no such submission or no due date, or the gradebook cannot be written.
+    Raise RecordError if there is no such submission or no due date, or if the gradebook cannot be written.
     """
     with existing(url, course) as db:
 

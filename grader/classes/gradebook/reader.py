@@ -21,12 +21,9 @@ from grader.records import Grade, GradebookEntry, Student
 
 
 def read_class(url: str, course: str, assignment: str | None = None) -> list[GradebookEntry]:
-    """Read all submissions, and for each assignment with any, who handed in nothing; sorted.
+    """Read the submissions of an assignment, with None of all, and who handed in nothing of what others did; sorted.
 
     The grades are without checks and heatmaps: those of a large class would not fit into memory.
-
-    Args:
-        assignment: the assignment that is read; None for all.
     """
     with existing(url, course) as db:
         return attempt(url, lambda: _class(db, assignment))
@@ -61,7 +58,7 @@ def read_students(url: str, course: str) -> list[Student]:
 
 
 def read_due_dates(url: str, course: str, student: str) -> dict[str, datetime]:
-    """Read until when a student may hand in each assignment without being late, extensions included."""
+    """Map each assignment with a due date to the time until which a student may hand it in, extension included."""
     submissions, assignments = api.SubmittedAssignment.__table__, api.Assignment.__table__
     own = and_(submissions.c.assignment_id == assignments.c.id, submissions.c.student_id == student)
     query = select(assignments.c.name, assignments.c.duedate, submissions.c.extension).select_from(

@@ -21,11 +21,8 @@ def scores_and_comments(
 ) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
     """Return for the tables of grades and comments: each cell's id → the columns to set in its row.
 
-    The cells that the instructor added get a row, in which nothing is set.
-
-    Args:
-        stored: the rows of grades that are there, by cell.
-        same: whether they are of the same submission.
+    The cells that the instructor added get a row, in which nothing is set. `stored` is the rows of grades that are
+    there, by cell; `same` tells whether they are of the same submission.
     """
     verdicts = {verdict.id: verdict for verdict in grade.verdicts}
     scores = {cell: _scores(grade, verdicts.get(id)) for id, cell in cells.grades.items()}

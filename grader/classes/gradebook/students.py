@@ -24,14 +24,9 @@ class Named:
 def write_students(url: str, course: str, listed: Mapping[Student, Sequence[str]]) -> Named:
     """Give the students of a list their names, and add those whom the gradebook does not have.
 
-    A student is found by the platform's number if the gradebook has that from the platform's zip, or else by another id.
-    If the gradebook goes by such other ids, students are added under these.
-
-    Args:
-        listed: each student, whose id is the platform's number, with other ids: the login, the school's number.
-
-    Raises:
-        RecordError: the gradebook cannot be written.
+    `listed` has for each student, whose id is the platform's number, other ids: the login, the school's number. A
+    student is found by the platform's number if the gradebook has that from the platform's zip, or else by another id.
+    If the gradebook goes by such other ids, students are added under these. Raise RecordError if it cannot be written.
     """
     with opened(url, course) as gradebook:
         return attempt(url, lambda: _write(gradebook.db, listed), undo=gradebook.db.rollback)

@@ -153,7 +153,7 @@ class GradeWriter:
         self._change(lambda: self._insert_student(student))
 
     def set_notebook(self, student: str, assignment: str, notebook_sha256: str) -> None:
-        """Set the digest of the executed notebook, where that is written after the grade was recorded."""
+        """Set the digest of a submission's executed notebook, written after the grade; do nothing without one."""
         stored = self._load(student, assignment)
         if stored is None:
             return
@@ -162,11 +162,7 @@ class GradeWriter:
         self._change(lambda: self.gradebook.db.execute(change))
 
     def set_timestamp(self, student: str, assignment: str, timestamp: datetime | None) -> None:
-        """Set the time of submission that the gradebook stores for a student's scores.
-
-        Raises:
-            RecordError: the gradebook is locked or read-only.
-        """
+        """Set the time of a submission that the gradebook has; raise RecordError if that is locked or read-only."""
         stored = self._load(student, assignment)
         if stored is not None:
             db, table, row = self.gradebook.db, api.SubmittedAssignment.__table__, stored.submission.submission
@@ -274,22 +270,14 @@ class GradeWriter:
 
 
 def add_students(url: str, course: str, students: Iterable[Student]) -> None:
-    """Add students to the gradebook, or complete what it knows of them; create it if it does not exist.
-
-    Raises:
-        RecordError: the gradebook cannot be written.
-    """
+    """Add students to the gradebook, made if there is none, or complete what it knows; RecordError if it cannot be."""
     with open_gradebook(url, {}, course=course) as writer:
         for student in students:
             writer.add_student(student)
 
 
 def submission_times(url: str, course: str) -> dict[tuple[str, str], datetime | None]:
-    """Return when each submission in the gradebook was submitted, by student and assignment.
-
-    Raises:
-        RecordError: the gradebook cannot be read.
-    """
+    """Map student and assignment to the time of submission, None if not known; RecordError if it cannot be read."""
     submissions, assignments = api.SubmittedAssignment.__table__, api.Assignment.__table__
     query = select(submissions.c.student_id, assignments.c.name, submissions.c.timestamp).join(
         assignments, assignments.c.id == submissions.c.assignment_id

@@ -24,13 +24,9 @@ class FeedbackExporter(Exporter):
     def from_filename(
         self, filename: str, resources: dict[str, Any] | None = None, **_: Any
     ) -> tuple[str, dict[str, Any]]:
-        """Return the page of the submission that `resources` names, and `resources`.
+        """Return the page of the submission that `resources` names, and `resources`; the file is the executed notebook.
 
-        Args:
-            filename: the executed notebook.
-
-        Raises:
-            RecordError: this grader did not grade the submission, or the gradebook cannot be read.
+        Raise RecordError if this grader did not grade the submission, or if the gradebook cannot be read.
         """
         coursedir = self.parent.coursedir
         _, resources = self.from_notebook_node(nbformat.v4.new_notebook(), resources)

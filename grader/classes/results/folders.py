@@ -28,19 +28,10 @@ def autograded_notebook(root: Path, student: str, assignment: str) -> Path:
 def write_autograded(
     root: Path, student: str, assignment: str, notebook: NotebookNode, timestamp: datetime | None = None
 ) -> Path:
-    """Write autograded/<student>/<assignment>/<assignment>.ipynb, and nbgrader's timestamp.txt beside it.
+    """Write <student>/<assignment>/<assignment>.ipynb, and nbgrader's timestamp.txt beside it; return the former.
 
-    Args:
-        root: the autograded folder.
-        notebook: the executed notebook, with the grader's verdicts among its outputs.
-        timestamp: when the student submitted; read as UTC if it has no time zone.
-
-    Returns:
-        The notebook's path.
-
-    Raises:
-        StudentNameError: the name cannot be a folder, or the file system takes it for another student's name.
-        RecordError: the folder cannot be written.
+    `root` is the autograded folder; the timestamp is read as UTC if it has no time zone. Raise StudentNameError if the
+    name cannot be a folder, or if the file system takes it for another student's; RecordError if it cannot be written.
     """
     folder = _make_folder(root, student, assignment)
     # On one line: with indentation json takes twenty times as long, and nobody reads the file.
@@ -62,7 +53,7 @@ def write_timestamp(folder: Path, timestamp: datetime | None) -> None:
 
 
 def file_content(path: Path) -> bytes | None:
-    """Return what a file of ours holds; None if it is not there."""
+    """Return the bytes of a file; None if it is not there, or cannot be read."""
     try:
         return path.read_bytes()
     except OSError:

@@ -22,10 +22,9 @@ from grader.report.page import feedback_page
 
 
 def page_of(entry: GradebookEntry, notebook: Path) -> str:
-    """Return the feedback page of an entry with its whole grade, the solutions of what was passed, and the student's answers.
+    """Return the feedback page of an entry with its whole grade: also solutions of what was passed, and answers.
 
-    Args:
-        notebook: the executed notebook, which has the answers; without it the page shows none.
+    The student's answers are those of the executed notebook; if that cannot be read, the page shows none.
     """
     read = read_answers(entry.student.id, notebook)
     solutions, answers = worked(entry.assignment).answers, read.answers if read else {}

@@ -24,12 +24,7 @@ class RecordedAnswers:
 
 
 def recorded_answers(autograded: Path, entries: Sequence[GradebookEntry]) -> Iterator[RecordedAnswers | str]:
-    """Yield the code of each graded submission, or the student's id where its notebook cannot be read.
-
-    Args:
-        autograded: the folder beside the gradebook.
-        entries: what the gradebook says of an assignment.
-    """
+    """Yield the code of each graded submission in autograded/, or the student's id if its notebook cannot be read."""
     for entry in entries:
         if entry.grade.status == "graded":
             student = entry.student.id

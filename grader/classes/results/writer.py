@@ -41,11 +41,9 @@ MOST_BYTES = 200  # `submitted_at` reads no more than these of timestamp.txt
 
 
 class ResultsWriter:
-    """Writes everything that belongs to a grade.
+    """Writes everything that belongs to a grade, into autograded/ and feedback/ of a folder and the gradebook.
 
-    Args:
-        folder: where autograded/ and feedback/ lie.
-        html: a folder that gets a second copy of each feedback page; None for no copy.
+    `html` is a folder that gets a second copy of each feedback page; None for no copy.
     """
 
     def __init__(self, folder: Path, html: Path | None, gradebook: GradeWriter) -> None:
@@ -71,16 +69,11 @@ class ResultsWriter:
         self._unconfirmed.pop((file.student, file.assignment), None)
 
     def record(self, job: Job, graded: Graded) -> bool:
-        """Write one grade into the files and the gradebook.
+        """Write one grade into files and gradebook; of one that `recorded` returned, only what is missing or changed.
 
-        Of a grade that `recorded` returned, write only what is missing or changed.
-
-        Returns:
-            Whether it is in the gradebook: a grade for an unknown assignment is not.
-
-        Raises:
-            StudentNameError: the student's name cannot be recorded; the next grade can be.
-            RecordError: a file or the gradebook cannot be written.
+        Return whether it is in the gradebook: a grade for an unknown assignment is not. Raise StudentNameError if the
+        student's name cannot be recorded: the next grade can be; RecordError if a file or the gradebook cannot be
+        written.
         """
         grade, file = graded.grade, job.file
         if grade.assignment not in lessons():

@@ -134,8 +134,7 @@ class _Cluster:
     def still_waiting(self, seconds: float) -> None:
         """Say after a minute, and then each time that the wait has doubled, what is waited for.
 
-        Raises:
-            WorkersLost: there is no worker, or no job ends.
+        Raise WorkersLost if there is no worker for LONGEST_WITHOUT seconds, or if no job ends for LONGEST_JOB.
         """
         try:
             workers = len(self._client.scheduler_info(n_workers=-1)["workers"])

@@ -109,15 +109,12 @@ class _Queue:
         self._waiting[future] = job
 
     def done(self, look_again: float | None = None) -> Iterator[tuple[Job, Graded]]:
-        """Wait until at least one job ends, or `look_again` seconds where there is room. Yield each that ended, with its grade.
+        """Yield each job that ended, with its grade; wait for at least one, or `look_again` seconds where there is room.
 
-        A job whose worker died becomes a suspect instead; after ATTEMPTS attempts, its grade is a fault. So does
-        a job that timed out for lack of CPU time; after ATTEMPTS attempts, its grade is withheld.
-
-        A worker that cannot grade gets no further job, and another one gets the job, if there is one.
-
-        Raises:
-            WorkersLost: the cluster's scheduler is gone, or no worker does anything.
+        A job whose worker died becomes a suspect instead; after ATTEMPTS attempts, its grade is a fault. So does a job
+        that timed out for lack of CPU time; after ATTEMPTS attempts, its grade is withheld. A worker that cannot grade
+        gets no further job, and another one gets the job, if there is one. Raise WorkersLost if the cluster's scheduler
+        is gone, or if no worker does anything.
         """
         began = time.monotonic()
         seconds = look_again if look_again is not None and self.has_room() else LOOK_SECONDS

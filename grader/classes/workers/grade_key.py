@@ -33,11 +33,7 @@ def grade_key(submission_sha256: str, *others: str) -> str:
 
 
 def code_digest(released: bytes) -> str:
-    """Return a digest of the grader, the lessons, the reference code, the packages, and a student notebook.
-
-    Args:
-        released: the bytes of the assignment's student notebook.
-    """
+    """Return a digest of the grader, lessons, reference code and packages here, and of a student notebook's bytes."""
     return sha256(_installed_code(own_lessons()).encode() + released).hexdigest()
 
 

@@ -24,10 +24,7 @@ WORKER_BYTES = Limits().memory_bytes + (1 << 30)
 
 
 def default_jobs(submissions: int) -> int:
-    """Return the number of jobs to run side by side: one per core, at most as many as fit in memory.
-
-    Never return more than the number of submissions.
-    """
+    """Return how many jobs to run side by side: one per core, as fit in memory, at most one per submission, or 1."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return max(1, min(os.cpu_count() or 1, memory // WORKER_BYTES, submissions))
 

@@ -12,11 +12,7 @@ _servers: dict[int, Server] = {}
 
 
 def share(control: socket.socket, tier: str, device: str) -> None:
-    """Let this thread use a fork server that another process started.
-
-    Args:
-        control: a socket to that server, on which it takes requests.
-    """
+    """Let this thread use a fork server of another process; `control` is a socket on which it takes requests."""
     _servers[threading.get_ident()] = Server(isolation=tier, device=device, shared=SharedServer(control))
 
 

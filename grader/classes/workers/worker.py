@@ -36,9 +36,8 @@ class OtherVersion(Exception):
 def run(job: Job) -> Graded:
     """Grade a job in this process.
 
-    Raises:
-        UnfitWorker: this machine has another version of the grader, course or packages, does not reach the tier of the
-            settings, or cannot read its lessons.
+    Raise UnfitWorker if this machine has another version of the grader, course or packages, does not reach the tier of
+    the settings, or cannot read its lessons.
     """
     file, settings = job.file, job.settings
     try:
@@ -59,7 +58,7 @@ def run(job: Job) -> Graded:
 
 
 def _beside(file: SubmissionFile) -> Tell:
-    """Return what writes each exercise that is right beside the submission; on another machine than its own, nothing."""
+    """Return what writes each right exercise beside the submission; on another machine than its own, nothing."""
     path = file.path.with_name(RIGHT_SO_FAR)
     with suppress(OSError):
         path.unlink(missing_ok=True)  # a run that was killed has left it

@@ -68,11 +68,7 @@ class _GradebookExport:
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """Read Canvas's export.
-
-        Raises:
-            WrongOwnFile: the text is none.
-        """
+        """Read Canvas's export; raise WrongOwnFile if the text is none."""
         head, *rows = read_table(text)
         if not {"ID", "Section"} <= set(head):
             raise WrongOwnFile("it is no export of Canvas's gradebook: it has no columns ID and Section")
@@ -80,11 +76,7 @@ class _GradebookExport:
         return cls(head, head.index("Section") + 1, points, rows)
 
     def column(self, wanted: str) -> int:
-        """Return the place of an assignment's column, by its head, its title or its number.
-
-        Raises:
-            CannotExport: there is none, or several.
-        """
+        """Return the place of an assignment's column by its head, title or number; CannotExport unless one has it."""
         found = [
             place
             for place in range(self.identity, len(self.head))
@@ -97,7 +89,7 @@ class _GradebookExport:
         raise CannotExport(f"Canvas's export has {problem} {wanted!r}; pass --column, one of: {columns}")
 
     def row(self, student: Student) -> list[str] | None:
-        """Return the row of a student: by Canvas's number, or else by login or by the school's own number."""
+        """Return the row of a student by Canvas's number, or else by login or the school's number; None without one."""
         keys = ("ID",) if student.has_lms_id else ("SIS Login ID", "SIS User ID")
         for key in keys:
             if key in self.head:

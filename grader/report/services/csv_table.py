@@ -45,11 +45,8 @@ def score(entry: GradebookEntry | None) -> str:
 def table(rows: Iterable[Sequence[str]], trusted: Set[str] = frozenset()) -> str:
     """Return CSV as RFC 4180 defines it.
 
-    An apostrophe stands before each cell that a spreadsheet would run as a formula. Negative numbers get no
-    apostrophe, although they begin with "-": a platform could not read them.
-
-    Args:
-        trusted: texts of cells that are written as they are.
+    An apostrophe stands before each cell that a spreadsheet would run as a formula, unless its text is in `trusted`.
+    Negative numbers get no apostrophe, although they begin with "-": a platform could not read them.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
@@ -68,11 +65,7 @@ def _without_formula(cell: str) -> str:
 
 
 def read_table(text: str) -> list[list[str]]:
-    """Read CSV that a platform wrote, with commas or semicolons; make all rows as long as the head.
-
-    Raises:
-        WrongOwnFile: it is no CSV, or empty.
-    """
+    """Read CSV with commas or semicolons; make all rows as long as the head; WrongOwnFile if it is none, or empty."""
     text = text.removeprefix("\N{BYTE ORDER MARK}")
     head = text.partition("\n")[0]
     separator = ";" if head.count(";") > head.count(",") else ","

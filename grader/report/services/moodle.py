@@ -83,11 +83,7 @@ def _filled_in(entries: Mapping[str, GradebookEntry], left_out: tuple[str, ...],
 
 
 def drafts(own: str) -> set[str]:
-    """Return the numbers of those whose work is still a draft, as Moodle's own worksheet says in English.
-
-    Raises:
-        WrongOwnFile: it is no worksheet.
-    """
+    """Return the numbers of those whose work Moodle's worksheet says, in English, is a draft; or raise WrongOwnFile."""
     head, *rows = _worksheet(own)
     people = (dict(zip(head, row, strict=True)) for row in rows)
     return {row[IDENTIFIER].removeprefix(PARTICIPANT) for row in people if row.get(STATUS, "").startswith(DRAFT)}
@@ -148,6 +144,6 @@ def _worth(entry: GradebookEntry, name: str) -> str:
 
 
 def _by_hand(entry: GradebookEntry, name: str) -> str:
-    """Return what a person wrote about an exercise or question."""
+    """Return what a person wrote about an exercise or question; "" if nobody did."""
     cell = entry.cells.get(name)
     return f"Your instructor writes: {cell.comment}" if cell and cell.comment else ""

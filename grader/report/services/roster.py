@@ -19,11 +19,7 @@ Listed = tuple[Student, tuple[str, ...]]
 
 
 def read_roster(text: str) -> dict[Student, tuple[str, ...]]:
-    """Read the people of a class, each with other ids; Canvas's Test Student, who is nobody, is left out.
-
-    Raises:
-        WrongOwnFile: it is no file of Canvas's or Moodle's.
-    """
+    """Read the people of a class, each with other ids, but Canvas's Test Student; WrongOwnFile if it lists no class."""
     head, *rows = read_table(text)
     people = (dict(zip(head, row, strict=True)) for row in rows)
     if "ID" in head and "Section" in head:

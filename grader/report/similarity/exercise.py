@@ -57,11 +57,7 @@ def given_fragments(sources: Collection[str]) -> list[Fragments]:
 
 
 def whole_answer(answer: str, own: Sequence[str]) -> str:
-    """Return an answer, below the student's own cells that define what it mentions, directly or through others.
-
-    Args:
-        own: sources of the cells that the student added, in their order.
-    """
+    """Return an answer, below the student's `own` cells that define what it mentions, directly or through others."""
     answer, helping = without_marks(without_magics(answer)), [without_magics(source) for source in own]
     mentioned, chosen = mentioned_names(answer), set[int]()
     while True:

@@ -24,11 +24,7 @@ Fragments = Mapping[int, frozenset[int]]  # hash of a fragment → numbers of th
 
 
 def fragments_of(source: str, wanted: Collection[str]) -> Fragments | None:
-    """Return the fragments of an answer; None if Python cannot read it, or if it is too long or too deep.
-
-    Args:
-        wanted: the names that the exercise asks to define.
-    """
+    """Return the fragments of an answer that defines `wanted`; None if it is no Python, too long or too deep."""
     statements = parse_statements(source) if len(source) <= MOST_CHARACTERS else None
     if statements is None or not is_small(statements):
         return None

@@ -46,11 +46,9 @@ class Comparison:
 
 
 def compare(answers: Mapping[str, Fragments], given: Collection[Fragments]) -> Comparison:
-    """Compare the answers of a class to one exercise.
+    """Compare the answers of a class to one exercise; answers without any fragment are not counted.
 
-    Args:
-        answers: by student; answers without any fragment are not counted.
-        given: of the solution, and of all code that was handed out.
+    `answers` are by student; `given` is of the solution, and of all code that was handed out.
     """
     answers = {student: fragments for student, fragments in answers.items() if fragments}
     if len(answers) < LEAST_ANSWERS:
@@ -76,7 +74,7 @@ def compare(answers: Mapping[str, Fragments], given: Collection[Fragments]) -> C
 
 
 def _weights(answers: Collection[Fragments], given: Collection[int]) -> Callable[[int], float]:
-    """Return what says the weight of a fragment: 1 if one or two answers hold it, 0 if it is common."""
+    """Return a function that gives a fragment's weight: 1 if one or two answers hold it, 0 if it is common or given."""
     holders = Counter(fragment for answer in answers for fragment in answer)
     most = min(max(LEAST_COMMON, COMMON * len(answers)), MOST_HOLDERS)
 
