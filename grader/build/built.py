@@ -65,6 +65,7 @@ def digest(root: Path, assignment: str, repository: Repository | None) -> str:
 
 
 def _digest(head: object, files: Iterable[tuple[str, bytes]]) -> str:
+    """Return a SHA-256 digest of the text of `head`, and of names and contents."""
     digest = sha256(repr(head).encode())
     for name, content in files:
         digest.update(f"{name}\0{len(content)}\0".encode() + content)
@@ -72,6 +73,7 @@ def _digest(head: object, files: Iterable[tuple[str, bytes]]) -> str:
 
 
 def _files(root: Path, assignment: str) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of each file that a lesson's notebooks depend on, and of the notebooks."""
     # A lesson uses nothing of another lesson's declarations; a test holds that.
     others = {("course", folder.name) for name, folder in shipped_packages().items() if name != assignment}
     for package in map(package_folder, ("grader", "attention")):
@@ -166,6 +168,7 @@ def _module_of(module: str, name: str) -> str:
 
 @cache
 def _file(module: str) -> Path:
+    """Return the file of a module or package, without importing it; raise ModuleNotFoundError if there is none."""
     spec = find_spec(module)
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError(module)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from grader.classes.gradebook.config import CourseConfig
     from grader.classes.results.writer import ResultsWriter
 
-GRADED, SOME_NOT_GRADED, WRONG_USE = 0, 1, 2  # exit statuses
+GRADED, SOME_NOT_GRADED = 0, 1  # exit statuses
 # The class page shows each check up to so many submissions: to read the checks of one takes 1.3 ms and some 30 KB.
 MOST_WITH_CHECKS = 2000
 

@@ -7,7 +7,6 @@ from grader.classes.gradebook.config import read_config
 from grader.classes.gradebook.errors import RecordError
 from grader.classes.gradebook.reader import read_class
 from grader.commands.console import Terminal
-from grader.commands.grade import WRONG_USE
 from grader.commands.grade import run as grade
 from grader.commands.options import GradeOptions, RegradeOptions
 from grader.complaint import Complaint
@@ -28,8 +27,6 @@ def run(options: RegradeOptions, terminal: Terminal) -> int:
         raise Complaint(f"the gradebook holds no submission of {clean(student)!r}; run: grader grade PATH")
     asked = {field.name: getattr(options, field.name) for field in fields(options)}
     status = grade(GradeOptions(**{**asked, "paths": paths, "jobs": 1, "force": True}), terminal)
-    if status == WRONG_USE:
-        return status
     after = _of(student, read_class(config.gradebook, config.course_id, options.assignment))
     for assignment, entry in after.items():
         for line in _changes(before.get(assignment), entry):

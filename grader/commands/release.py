@@ -12,7 +12,6 @@ from pathlib import Path
 
 from grader import __version__
 from grader.build.build import build
-from grader.build.errors import BuildError
 from grader.build.links import repository_of, setting_of
 from grader.build.student_zip import NO_REPOSITORY, student_zip
 from grader.complaint import Complaint
@@ -100,7 +99,7 @@ def main() -> None:
     try:
         for path in release(course_root(), folder):
             print(f"wrote {path}")
-    except (CannotRelease, BuildError, FileNotFoundError) as error:
+    except (Complaint, FileNotFoundError) as error:
         sys.stderr.write(f"release: {error}\n")
         sys.exit(2)
 

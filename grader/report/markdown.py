@@ -32,6 +32,7 @@ def escape(text: str) -> str:
 
 
 def _escape(text: str, is_start: bool) -> str:
+    """Write text with a backslash before each mark of Markdown; at the start of a line also before lists."""
     plain = SPECIAL.sub(lambda found: f"\\{found[0]}", text)
     if is_start and (mark := AT_THE_START.match(plain)):
         end = mark.end()

@@ -206,6 +206,7 @@ def progress(total: int, console: Console) -> Iterator[Callable[[Grade], None]]:
 
 
 def _bar(total: int, console: Console) -> Iterator[Callable[[Grade], None]]:
+    """Yield what moves a progress bar on by one submission."""
     name = TextColumn("{task.description}", markup=False)
     columns = (BarColumn(), MofNCompleteColumn(), _Rate(), TimeRemainingColumn(), name)
     with Progress(*columns, console=console, transient=True) as bar:
@@ -218,6 +219,7 @@ def _bar(total: int, console: Console) -> Iterator[Callable[[Grade], None]]:
 
 
 def _lines(total: int, console: Console) -> Iterator[Callable[[Grade], None]]:
+    """Yield what counts a submission, and prints a line of progress every REPORT_EVERY seconds, and the last one."""
     started = reported = time.monotonic()
     done = 0
 

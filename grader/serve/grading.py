@@ -67,9 +67,9 @@ def grade_queue(site: Site, options: GradeOptions, *, wait: bool = True) -> None
         gradebook = open_gradebook(site.gradebook, lessons(), masters, site.course, site.config.late_penalty)
         results = ResultsWriter(site.folder, None, stack.enter_context(gradebook))
         course = replace(course, tells=True)
-        queue, desk = Queue(site, wait=wait), Desk(site, results)
+        queue, writer = Queue(site, wait=wait), AttemptWriter(site, results)
         for job, graded in grade_class(queue, course, workers, results.recorded, look_again=LOOK_SECONDS):
-            desk.settle(queue.taken.pop(job.file.parts), job, graded)
+            writer.finish(queue.taken.pop(job.file.parts), job, graded)
 
 
 def _end_with_server() -> None:
@@ -104,13 +104,13 @@ class Queue(Iterator[SubmissionFile]):
         return file
 
 
-class Desk:
-    """Writes down what became of an attempt."""
+class AttemptWriter:
+    """Writes what became of an attempt: its page, the grade in the gradebook, its state in the queue."""
 
     def __init__(self, site: Site, results: ResultsWriter) -> None:
         self._site, self._folder, self._results = site, site.folder, results
 
-    def settle(self, attempt: Attempt, job: Job, graded: Graded) -> None:
+    def finish(self, attempt: Attempt, job: Job, graded: Graded) -> None:
         """Keep the attempt's page, write the grade into the gradebook if the attempt counts, and end its wait."""
         try:
             ended = self._keep(attempt, job, graded)

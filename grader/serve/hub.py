@@ -46,6 +46,7 @@ def ticket_of(site: Site, token: str) -> Ticket:
 
 
 def _hub(site: Site) -> Hub:
+    """Return the JupyterHub of serve.toml; raise LtiError if it has none."""
     if site.settings.hub is None:
         raise LtiError("This course has no JupyterHub.")
     return site.settings.hub

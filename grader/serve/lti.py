@@ -247,12 +247,12 @@ def receive(visit: Visit) -> Response:
     ticket = ticket_of(site, received)
     if not can_sign_in(ticket.person):
         raise HTTPException(403, "Your platform's name for you cannot be used here. Tell your instructor.")
-    _name(site, ticket)
+    _add_student(site, ticket)
     return visit.html("lti.html.j2", token=sign_in.make_ticket(site.store, ticket))
 
 
-def _name(site: Site, ticket: Ticket) -> None:
-    """Add a student to the gradebook, so that the class page lists who has handed in nothing, too."""
+def _add_student(site: Site, ticket: Ticket) -> None:
+    """Add the student of a ticket to the gradebook: the class page lists who has handed in nothing, too."""
     if ticket.role == STUDENT:
         first, _, last = ticket.name.rpartition(" ")
         with suppress(RecordError):  # another program writes; grading adds the student, too

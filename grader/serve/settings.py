@@ -151,6 +151,7 @@ def read_settings(root: Path) -> Settings:
 
 
 def _settings(path: Path, text: str) -> Settings:
+    """Read the text of serve.toml; raise SettingsError, which names path and key, if it cannot be used."""
     try:
         return Settings.model_validate(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:

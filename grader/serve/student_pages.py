@@ -167,6 +167,7 @@ def hand_in(visit: Visit) -> Response:
 
 
 async def _lines(site: Site, student: str, name: str) -> AsyncIterator[str]:
+    """Yield as lines each state of the newest attempt, then the address of the assignment's page."""
     async for event in _changes(site, student, name):
         yield event["data"] + "\n"
     yield f"{site.settings.url}/a/{name}\n"

@@ -134,7 +134,7 @@ def kill_at(patched: pytest.MonkeyPatch, moment: str) -> None:
         return taken
 
     patched.setattr(grading, "write_atomically", dying(grading.write_atomically))
-    patched.setattr(grading.Desk, "_record", dying(grading.Desk._record))
+    patched.setattr(grading.AttemptWriter, "_record", dying(grading.AttemptWriter._record))
     patched.setattr(attempts, "finish", dying(attempts.finish))
 
 

@@ -76,7 +76,7 @@ def set_lateness(
 
         def write() -> GradebookEntry:
             begin_to_write(db)
-            _write(db, load_known(db, student, assignment), timedelta(hours=hours))
+            _write_time(db, load_known(db, student, assignment), timedelta(hours=hours))
             set_penalty(db, load_known(db, student, assignment), late_penalty)
             entry = entry_of([load_known(db, student, assignment)])
             db.commit()
@@ -85,7 +85,8 @@ def set_lateness(
         return attempt(url, write, undo=db.rollback)
 
 
-def _write(db: Session, stored: Stored, late: timedelta) -> None:
+def _write_time(db: Session, stored: Stored, late: timedelta) -> None:
+    """Write the time or the extension that makes a submission so late; raise RecordError without a due date."""
     row, table = stored.submission, api.SubmittedAssignment.__table__
     if row.duedate is None:
         raise RecordError(

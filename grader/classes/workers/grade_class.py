@@ -109,7 +109,7 @@ class _Queue:
         self._waiting[future] = job
 
     def done(self, look_again: float | None = None) -> Iterator[tuple[Job, Graded]]:
-        """Yield each job that ended, with its grade; wait for at least one, or `look_again` seconds where there is room.
+        """Yield each job that ended and its grade; wait for at least one, or `look_again` seconds where there is room.
 
         A job whose worker died becomes a suspect instead; after ATTEMPTS attempts, its grade is a fault. So does a job
         that timed out for lack of CPU time; after ATTEMPTS attempts, its grade is withheld. A worker that cannot grade

@@ -6,12 +6,12 @@ a column without one for the assignment of that title, or for a new one.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
-from grader.records import GradebookEntry, Student
-from grader.report.services.csv_table import CannotExport, Export, WrongOwnFile, exact, read_table, score, table
+from grader.records import Student
+from grader.report.services.csv_table import CannotExport, Export, Scores, WrongOwnFile, exact, read_table, score, table
 from grader.report.text import number
 
 POINTS = "Points Possible"
@@ -19,8 +19,6 @@ IDENTITY = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
 # Canvas recognises this row by its text; its own export indents the text by four spaces.
 POINTS_CELL = f"    {POINTS}"
 NUMBERED = re.compile(r".*\((?P<number>[0-9]+)\)")
-
-Scores = Sequence[tuple[Student, Mapping[str, GradebookEntry]]]  # each student's entries by assignment
 
 
 def canvas(students: Scores, worth: Mapping[str, float], column: str = "", own: str = "") -> Export:

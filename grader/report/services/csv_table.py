@@ -4,14 +4,15 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from grader.complaint import Complaint
-from grader.records import GradebookEntry
+from grader.records import GradebookEntry, Student
 from grader.report.text import clean
 
 FORMULA_STARTS = ("=", "+", "-", "@")  # spreadsheets run a cell that starts with one of these
+Scores = Sequence[tuple[Student, Mapping[str, GradebookEntry]]]  # each student's entries by assignment
 NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 
 

@@ -9,11 +9,9 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import escape
 
-from grader.records import GradebookEntry, Outcome, Student, Verdict, Written
-from grader.report.services.csv_table import CannotExport, Export, WrongOwnFile, read_table, score, table
+from grader.records import GradebookEntry, Outcome, Verdict, Written
+from grader.report.services.csv_table import CannotExport, Export, Scores, WrongOwnFile, read_table, score, table
 from grader.report.text import EXERCISE_FAULT, clean, kind, number, some, worth
-
-Scores = Sequence[tuple[Student, Mapping[str, GradebookEntry]]]  # each student's entries by assignment
 
 GRADE, COMMENTS, IDENTIFIER, STATUS = "Grade", "Feedback comments", "Identifier", "Status"
 HEAD = [
@@ -28,14 +26,9 @@ DRAFT = "Draft"  # how the status begins of what was saved and not submitted: "D
 def moodle(students: Scores, assignments: Sequence[str], own: str = "") -> Export:
     """Return Moodle's grading worksheet where its zip told its own numbers, else a file with ID numbers.
 
-    In a worksheet, students whose id is no participant's number are left out: Moodle knows no such row.
-
-    Args:
-        own: the worksheet that Moodle wrote, which is filled in; "" without one.
-
-    Raises:
-        CannotExport: there is a participant's number, and more than one assignment, for each of which Moodle has
-            a worksheet of its own; or `own` is no worksheet.
+    In a worksheet, students whose id is no participant's number are left out: Moodle knows no such row. `own` is the
+    worksheet that Moodle wrote, which is filled in, "" without one. Raise CannotExport if it is none, or if a worksheet
+    is for more than one assignment: Moodle has one for each.
     """
     participants = [(student, scores) for student, scores in students if student.has_lms_id]
     if (participants or own) and len(assignments) > 1:
