@@ -14,7 +14,7 @@ STUB = 'raise NotImplementedError("TODO '
 
 
 def files_of_cells(names: Mapping[str, Any], exercise: str, defines: Sequence[str]) -> dict[str, str]:
-    """Map the file of each cell that made one of the notebook's values to the exercise that it answers, "" for none."""
+    """Map the file of each cell that made a value of the notebook to the exercise it answers, or ""; none on disk."""
     files: dict[str, str] = {}
     for value in list(names.values()):
         file = file_of(value)

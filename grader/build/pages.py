@@ -20,7 +20,7 @@ LATER = (
 
 
 def with_lessons(page: str, declared: Iterable[Lesson], repository: Repository | None) -> str:
-    """Replace the tables of lessons in the text of README.md or docs/students.md; without a repository, no links."""
+    """Return README.md or docs/students.md with new tables of lessons; without a repository they have no links."""
     rows, links = [], []
     declared = list(declared)
     # As in the zip: a course of optional lessons alone hands them out at once.
@@ -44,12 +44,12 @@ def with_lessons(page: str, declared: Iterable[Lesson], repository: Repository |
 
 
 def with_repository(workflow: str, repository: Repository) -> str:
-    """Replace the repository and the branch in the text of the workflow for GitHub Classroom."""
+    """Return the text of the workflow for GitHub Classroom with this repository and branch."""
     values = {"COURSE": repository.name, "BRANCH": repository.branch}
     return TEMPLATE.sub(lambda match: match[1] + values[match[1].strip(" :")], workflow)
 
 
 def _replace_table(marks: re.Pattern[str], lines: list[str], page: str) -> str:
-    """Replace what stands between two marks of a page by lines; the pattern matches marks and old lines."""
+    """Return a page with these lines between two marks; the pattern matches the marks and the old lines."""
     text = "\n".join(lines)
     return marks.sub(lambda match: f"{match[1]}\n{text}\n{match[2]}", page)

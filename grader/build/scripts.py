@@ -111,7 +111,7 @@ def _cells(cell: NotebookNode, lesson: Lesson, root: Path, tools: str) -> list[N
 
 
 def heading(exercise: Exercise) -> str:
-    """Return "### Exercise 1.4 · Attention — 15 points · ●●○ · 10 minutes"; ValueError if the title says that, too."""
+    """Return "### Exercise 1.4 · Attention — 15 points · ●●○ · 10 minutes"; ValueError if the title begins so, too."""
     worth = f"{exercise.points:g} point{'s' * (exercise.points != 1)}" if exercise.points else "no points"
     kind = "Exercise" if exercise.points else "Practice"
     if exercise.title.lower().startswith(kind.lower()):

@@ -84,7 +84,7 @@ class Reader:
         return numbers_read.reshape(shape).to(getattr(torch, dtype))
 
     def briefs(self, known: int, candidates: int, trials: int) -> list[list[Brief]]:
-        """Read for each of so many wrong answers what it gives on each trial; so many forms stand before that."""
+        """Read `known` forms, and then for each of `candidates` wrong answers a brief on each of `trials` trials."""
         forms = self.whole_numbers(known, 2).tolist()
         codes = self.whole_numbers(candidates * trials, 2).tolist()
         rows = [codes[start : start + trials] for start in range(0, len(codes), trials)]

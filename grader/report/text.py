@@ -92,7 +92,7 @@ def or_dash(value: float | None) -> str:
 
 
 def appeal_outcome(appeal: Appeal, entry: GradebookEntry) -> str:
-    """Say what became of an appeal."""
+    """Say what became of an appeal: "waits …", or who set or kept the points when; and whether its version is older."""
     earlier = appeal.submission_sha256 != entry.grade.submission_sha256
     version = " (about an earlier version)" if earlier else ""
     if not appeal.outcome:

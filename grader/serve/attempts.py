@@ -121,7 +121,7 @@ def refuse_too_many(own: Sequence[Attempt], an_hour: int) -> None:
 
 
 def folder_of(folder: Path, student: str, assignment: str, place: str) -> Path:
-    """Return an attempt's folder below the folder of the results."""
+    """Return an attempt's folder below the folder of the results; `place` is its own name."""
     return folder / "submitted" / ATTEMPTS / student / assignment / place
 
 

@@ -72,7 +72,7 @@ def feedback(visit: Visit) -> Response:
 
 
 def decide(visit: Visit) -> Response:
-    """Write down what the instructor decides about an appeal."""
+    """Write down what the instructor decides about an appeal; HTTPException if there is none, or for wrong points."""
     site, said = visit.site, visit.text("points")
     found = next((pair for pair in appeals_of(site.entries()) if str(pair[1].number) == visit["number"]), None)
     if found is None:

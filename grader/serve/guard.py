@@ -136,7 +136,7 @@ def _length(headers: Headers, path: str) -> int:
 
 
 def client_of(scope: Scope) -> str:
-    """Return the address that a request comes from; uvicorn has replaced the proxy's own."""
+    """Return the address that a request comes from, "unknown" without one; uvicorn has replaced the proxy's own."""
     return (scope.get("client") or ("unknown", 0))[0]
 
 

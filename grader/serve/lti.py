@@ -68,7 +68,7 @@ class Launch:
 
     @property
     def roles(self) -> set[str]:
-        """Who somebody is in the course."""
+        """The roles that somebody has in the course, as addresses; none if the platform says none."""
         return set(map(str, self.claims.get(f"{CLAIM}roles") or ()))
 
     def address(self, claim: str, key: str) -> str | None:
@@ -202,7 +202,7 @@ def _assignment(site: Site, launch: Launch) -> str | None:
 
 
 def _remember(site: Site, launch: Launch, person: str, assignment: str) -> None:
-    """Keep where the platform wants the score, if it wants one."""
+    """Store the address at which the platform wants the score, if it wants one."""
     lineitem = launch.address(GRADE_SERVICE, "lineitem")
     if lineitem is None:
         return

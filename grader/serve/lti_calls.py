@@ -70,7 +70,7 @@ def own_key(folder: Path) -> RSAKey:
 
 
 def signed(folder: Path, platform: Platform, audience: str, lasts: int, **claims: Any) -> str:
-    """Return a token that says to a platform that we are its tool."""
+    """Return a signed token for a platform, good for `lasts` seconds, which says that we are its tool."""
     key, moment = own_key(folder), int(time.time())
     told = {"iss": platform.client_id, "aud": audience, "iat": moment, "exp": moment + lasts, **claims}
     return jwt.encode({"alg": "RS256", "kid": key.kid, "typ": "JWT"}, told, key)

@@ -49,7 +49,7 @@ def can_sign_in(person: str) -> bool:
 
 
 def digest_of(token: str) -> str:
-    """Return what is stored of a token: who reads the file can sign in as nobody."""
+    """Return the SHA-256 digest that is stored of a token: who reads the file can sign in as nobody."""
     return sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
@@ -136,7 +136,7 @@ def revoke(store: Store, person: str, role: str = STUDENT) -> int:
 
 
 def living_link(store: Store, id: str) -> sqlite3.Row | None:
-    """Return whose link an id is; None if it was revoked, or is too old."""
+    """Return the row of a link with this id; None if there is none, it was revoked, or it is too old."""
     found = store.rows("SELECT * FROM link WHERE id = ? AND revoked = '' AND expires > ?", id, text_of(now()))
     return found[0] if found else None
 

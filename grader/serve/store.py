@@ -51,10 +51,10 @@ class Store:
 
 
 def now() -> datetime:
-    """The time, in UTC."""
+    """Return the time, in UTC."""
     return datetime.now(UTC)
 
 
 def text_of(moment: datetime) -> str:
-    """Write a time so that texts sort as times do."""
+    """Write a time in UTC to the microsecond, so that texts sort as times do."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds")

@@ -93,7 +93,7 @@ def _asked(visit: Visit) -> tuple[Site, str, str]:
 
 
 def assignments(visit: Visit) -> Response:
-    """Show all assignments."""
+    """Show all assignments that students see."""
     site, dues = visit.site, visit.site.due_dates(visit.person)
     shown = [look_up(site, visit.person, name, dues) for name in site.open_assignments()]
     return visit.html("assignments.html.j2", shown=shown)

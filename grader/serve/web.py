@@ -168,7 +168,7 @@ def go_to(*parts: str) -> Response:
 
 
 def render(template: str, **values: Any) -> str:
-    """Fill in a template."""
+    """Fill in a template of the server, or of the feedback pages."""
     return _environment().get_template(template).render(values)
 
 

@@ -167,6 +167,6 @@ def _lost(job: Job, error: BaseException) -> Graded:
 
 
 def _withheld(job: Job, problem: Problem) -> Graded:
-    """Make the result of a job without verdicts."""
+    """Make the grade without verdicts of a job with this problem."""
     file, settings = job.file, job.settings
     return Graded(grade=withheld(file, problem, max_score(file.assignment), settings.tier, settings.device))

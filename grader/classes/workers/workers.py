@@ -11,7 +11,7 @@ class WorkersLost(Exception):
 
 
 class UnfitWorker(Exception):
-    """A worker cannot grade: it has another version, or does not reach the tier."""
+    """A worker cannot grade: another version, a tier that it does not reach, lessons that it cannot read."""
 
     def __init__(self, message: str, worker: str = "") -> None:
         """Say why, and which worker of a cluster it is."""
