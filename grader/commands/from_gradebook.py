@@ -27,7 +27,7 @@ def recorded_entries(config: CourseConfig, assignment: str | None = None) -> Seq
 
 
 def with_checks(config: CourseConfig, entries: Sequence[GradebookEntry]) -> Sequence[GradebookEntry]:
-    """Return entries with their grades' checks, which `recorded_entries` leaves out; RecordError if none can be read."""
+    """Return entries with their grades' checks, which `recorded_entries` leaves out; RecordError if unreadable."""
     grades = read_whole_grades(config.gradebook, config.course_id)
     whole = {(grade.student, grade.assignment): grade for grade in grades}
     return [replace(entry, grade=whole.get((entry.student.id, entry.assignment), entry.grade)) for entry in entries]
