@@ -32,7 +32,7 @@ def course_root() -> Path:
 
 
 def own_lessons() -> Path | None:
-    """Return the folder lessons/ of the course; None if there is no course, or if it has the grader's own lessons."""
+    """Return the folder lessons/ of the course; None if there is no course, or no such folder: it uses the grader's own lessons."""
     try:
         folder = course_root() / OWN_LESSONS
     except FileNotFoundError:

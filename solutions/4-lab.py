@@ -16,7 +16,7 @@
 #
 # **The lab is optional.** Its 100 points are its own: they do not count among the course's 300.
 #
-# **You need** lessons 1 to 3. The five parts do not need one another. Run the notebook from the top, and begin with the part
+# **You need** lessons 1 to 3. The parts do not need one another. Run the notebook from the top, and begin with the part
 # that you like.
 #
 # **Time.** About <!-- minutes to read --> minutes to read, and 216 minutes for the twenty-one exercises. That is more than one evening: take a part at a
@@ -1503,10 +1503,9 @@ print(gate_report(PADDING, mended_padding))
 # *With the mended piece, the solid blue curve and the maps are those of the healthy run.*
 #
 # Leave the mask out altogether, and this training fails as well. The second 7 is not to blame: without one in any padding it fails,
-# too, and so do full scenes, with no padding at all. A scene of 3 to 8 cells has become one of nine, from the first step on, and from
-# those this model does not learn to answer in 250 steps. Paint the padding over with zeros instead, and the gate is passed. But at
-# first the empty cells take their share of the weight, 0.37 to 0.39; only the training brings it down to nothing. A mask
-# hides from the first step on.
+# too, and so do full scenes: nine cells are too many for this model in 250 steps. Paint the padding over with zeros instead, and the
+# gate is passed. But at first the empty cells take their share of the weight, 0.37 to 0.39; only the training brings it down to
+# nothing. A mask hides from the start.
 
 # %% [markdown]
 # ## Second training: it is sure from the first step
@@ -1588,9 +1587,8 @@ print(gate_report(SCALE, mended_scale))
 # %% [markdown]
 # *With the mended piece, the solid blue curve ends where the dashed one ends, and the maps lie in the orange frames.*
 #
-# Was it only the start? Begin with a smaller W_Q and W_K, so that the maps begin as even as yours, and leave out what mends them:
-# 0.3 to 0.84 right. Mend it, and begin with a W_Q and W_K so much larger that the maps begin as sharp: 0.45 to 0.84. Both miss the
-# gate at each of 5 seeds, so it needs both.
+# Was it only the start? With a smaller W_Q and W_K the broken piece begins as evenly as yours: 0.3 to 0.84 right. With larger ones yours
+# begins as sharply: 0.45 to 0.84. Both miss the gate, at each of 5 seeds.
 
 # %% [markdown]
 # ## Third training: it learns, and then no more
@@ -1815,7 +1813,7 @@ print(gate_report(BONUS, mended_bonus))
 # *With the mended piece, curve and maps are those of the healthy run.*
 #
 # And the fear? Without any bonus the same training has 0.956 to 0.972 right answers (5 seeds), with it 0.952 to 0.970. Here it
-# was not needed: the only harm was in what should have prevented harm.
+# was not needed.
 #
 # | what you see | what it may be |
 # |---|---|
@@ -1825,15 +1823,13 @@ print(gate_report(BONUS, mended_bonus))
 # | two bright places where one was asked for | pairs that do not belong together |
 # | each map on one patch, the same few patches again and again | a collapse: look at what the loss rewards |
 #
-# It would be handy if it were always so. Other faults can look the same, so the table says where to look first, and the gradient,
-# the shapes and the numbers say what it is.
+# Other faults can look the same. The table says where to look first; the gradient, the shapes and the numbers say what it is.
 
 # %% [markdown]
 # # Part 3 · Modern attention
 #
-# The large models of today still compute softmax(QKᵀ/√d)V. What has changed is what stands around it: how positions come
-# in, how many keys there are, in which order the arithmetic is done, and what is kept from one word to the next. You write
-# all four.
+# The large models of today still compute softmax(QKᵀ/√d)V. What has changed stands around it, and you write all four: how positions
+# come in, how many keys there are, the order of the arithmetic, and what is kept from one word to the next.
 
 # %% provided="attention.measures.scaling"
 
@@ -2683,7 +2679,7 @@ show_squares({f"query {number}": look for number, look in enumerate(looks)}, "we
 # with the map before: the place that gets most of a query's weight is the brightest one there.*
 #
 # One training is one throw of the dice. `python -m benchmarks.three_ways` repeats it over ten seeds; here with the kernels of two
-# processors, so twenty times:
+# processors:
 #
 # | way | right, from the worst seed to the best | below 0.9 | FLOPs a question |
 # |---|---|---|---|
@@ -2718,9 +2714,6 @@ show_squares({f"query {number}": look for number, look in enumerate(looks)}, "we
 # | gated cross-attention | 0.925 to 0.989 |
 # | concatenation | 0.085 to 0.106 |
 # | learned queries | 0.105 to 0.134 |
-#
-# LLaVA begins with a text model whose attention has been trained; ours learns words, patches and looking at once. Whether that
-# makes the difference, we did not test.
 
 # %% [markdown]
 # ## What they cost
@@ -2883,18 +2876,16 @@ show_pairs(
 # %% [markdown]
 # ## What you have now
 #
-# - **Real eyes and real words**: models that others trained, run by your own functions, with the maps of the published weights.
-#   And a reason to distrust a rival that is too weak: from the middle outwards, without a model, was as good as its maps, until the
-#   object stood elsewhere.
+# - **Real eyes and real words**: models that others trained, run by your own functions. And a reason to distrust a weak rival: from
+#   the middle outwards, without a model, was as good as the maps, until the object stood elsewhere.
 # - **A test for explanations.** Take away what a map calls important, and see. A map that ranks patches well for one question
 #   need not do so for the next, and an explanation that assumes another wiring than your model's is worse than none.
-# - **A way to find the head that carries an answer**, by putting it in and not only by taking it out. Where heads back one
-#   another up, the two experiments say different things, and both are right.
+# - **A way to find the head that carries an answer**: put it in, and do not only take it out. Where heads back one another up, the
+#   two say different things, and both are right.
 # - **Five faults**, each known by its symptoms; and the experience that a model can pass its gate with the fault still in it.
 # - **The attention of today's large models**: positions that turn, keys that are shared, a softmax while the keys go by, and a
-#   cache. Each one is equal to the plain form, or you have measured by how much it is not.
-# - **Three ways to bring an image in**, with what each of them costs and what it can learn; and a model that sees a colour and
-#   says another one.
+#   cache. Each equals the plain form, or you measured by how much it does not.
+# - **Three ways to bring an image in**, with what each costs and can learn; and a model that sees a colour and says another one.
 #
 # Questions to take along:
 #

@@ -61,7 +61,7 @@ def _results(entry: GradebookEntry) -> dict[str, Any]:
 
 
 def _overview(entry: GradebookEntry) -> str:
-    """Return what students see at once: why a file was not read, or which exercises are not solved."""
+    """Return what students see at once: why a file was not read, or which exercises have no answer, below a line on what comes later."""
     if entry.status != "graded":
         return escape(entry.message)
     missing = [verdict for verdict in entry.grade.verdicts if verdict.outcome is Outcome.MISSING]

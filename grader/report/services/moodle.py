@@ -107,7 +107,7 @@ def comments(entry: GradebookEntry) -> str:
 
 
 def _html(lines: Sequence[str]) -> str:
-    """Return lines of text as HTML, without those that are empty."""
+    """Return lines of text as HTML with <br> between them, without those that are empty; "" for none."""
     return "<br>".join(str(escape(clean(line))) for line in lines if line)
 
 
