@@ -254,7 +254,7 @@ def problem_of(trial: Trial, got: Mapping[str, Any], probes: Mapping[str, Callab
 
 
 def repair(notebook: Notebook, trials: Sequence[Trial], seen: Sequence[Seen], source: str) -> Repair | None:
-    """Find the small change that makes an answer right; None if there is none, or no source."""
+    """Find the small change that makes an answer right; None if there is none, no source, or no time left."""
     failed = next(trial.check for trial in seen if not trial.passed)
     passed = [trial.passed for trial in seen]
     search = find_repair(source, [t.check for t in seen], passed, failed, telling=is_telling(seen, failed))

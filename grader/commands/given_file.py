@@ -94,7 +94,7 @@ def _reason(path: Path, error: OSError) -> str:
 
 
 def read_own_file(path: Path, read: Callable[[str], Read]) -> Read:
-    """Return what a function reads from a platform's file of the class: its gradebook export, its grading worksheet.
+    """Return what a function reads from the text of a platform's file: its gradebook export, its grading worksheet.
 
     Raise WrongOwnFile, which names the file, if it cannot be read, or is no such file.
     """

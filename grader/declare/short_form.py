@@ -50,7 +50,7 @@ def exercise(
     review: str = "",
     **inputs: str | Draw,
 ) -> Exercise:
-    """Declare an exercise whose answer is a function of tensors or of NumPy arrays.
+    """Declare an exercise whose answer is a function of tensors or arrays; DeclarationError where something does not fit it.
 
     Args:
         heading: id and title, as in "1.1 Means of rows".
@@ -60,9 +60,6 @@ def exercise(
         returns: a name for what comes back, or two for a pair.
         review: what to read again: a heading of the lesson.
         inputs: for each parameter without a default its shape, or what draws it (grader/declare/drawn.py).
-
-    Raises:
-        DeclarationError: heading, inputs or sizes do not fit the function.
     """
     id, title = id_and_title(heading)
     where = f"exercise {id}"

@@ -64,7 +64,7 @@ def _names(exercise: Exercise, source: str, operator: str) -> bool:
 
 
 def _student_name(operator: str) -> str:
-    """Translate an operator of torch into the name that a student would write."""
+    """Translate an operator of torch into a student's name for it, without `torch.`; of attention and head layers into one for all."""
     if operator == SWITCHED_OFF:
         return HIDDEN
     if operator in ATTENTION_OPERATORS:

@@ -70,6 +70,7 @@ def from_record(record: Mapping[str, Any]) -> Grade:
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict as plain values for JSON, each field there; what is absent is None."""
     record = _values(verdict)
     record["checks"] = [_values(check) for check in verdict.checks]
     record["other"] = _verdict(verdict.other) if verdict.other else None

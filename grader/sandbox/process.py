@@ -124,7 +124,7 @@ class SharedServer:
         self.control = control
 
     def alive(self) -> bool:
-        """Tell whether the server runs: it sends nothing once ready, so its end makes the socket readable."""
+        """Tell whether the server runs: it sends nothing once ready, so its end makes the socket readable. False once that is closed."""
         return self.control.fileno() >= 0 and not select.select([self.control], [], [], 0)[0]
 
     def wait(self) -> None:

@@ -65,7 +65,7 @@ def _reasons(tiers: Sequence[str]) -> str:
 
 
 def _advice(requested: str) -> str:
-    """Say what the operator can do; advise tier none only where it works, and nobody asked for it already."""
+    """Point the operator to `grader doctor`, and to tier none where that works and nobody asked for it already."""
     if requested == "none" or tier_problem("none"):
         return "See `grader doctor`."
     return "See `grader doctor`, or pass --isolation none to run submissions with your own rights."

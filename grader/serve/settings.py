@@ -96,7 +96,7 @@ class Platform(_Table):
 
     @property
     def origins(self) -> set[str]:
-        """The origins of its pages."""
+        """The origins (scheme, host and port) of all four addresses: issuer, login, tokens and keys."""
         return {origin(each) for each in (self.issuer, self.token_url, self.keys_url, self.login_url)}
 
 

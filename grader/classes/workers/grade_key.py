@@ -39,7 +39,7 @@ def code_digest(released: bytes) -> str:
 
 @cache
 def _installed_code(lessons: Path | None) -> str:
-    """Return a digest of the versions of Python and PACKAGES, and of the code that a grade depends on."""
+    """Return a digest of the versions of Python and PACKAGES and of the code of the grader, `attention` and the course's `lessons`."""
     import attention
 
     packages = [version(name) for name in PACKAGES]

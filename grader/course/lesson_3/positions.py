@@ -19,7 +19,7 @@ draw_position_sizes = drawn(n=given("n"), d_model=given("d_model"))
 
 
 def position_parameters(PositionEmbedding, n: int, d_model: int) -> Mapping[str, Value]:
-    """Report the parameters of a layer: their names, the embedding's shape, whether all are learned and begin apart."""
+    """Report the parameters of a layer: names, the embedding's shape, whether all are learned, how many places begin apart."""
     layer = make_with_nan(lambda: PositionEmbedding(n=n, d_model=d_model))
     return {
         "parameters": sorted(name for name, _ in layer.named_parameters()),

@@ -49,7 +49,7 @@ def mended_began(mended, losses) -> Mapping[str, Value]:
 
 
 def training_gate(training: ShortTraining, piece: Callable, name: str, at: str, points: float) -> Check:
-    """Make the check of one mended training, and of its first steps where it is verified and not repeated.
+    """Make the check of one mended training: on 500 unseen scenes its model gives what the right piece gives, and is mostly right.
 
     All that the student wrote is the piece, a function without a memory, and "values" and "conduct" have compared it
     with the reference. So a training that begins as the reference's goes on as the reference's, and no later state is kept.

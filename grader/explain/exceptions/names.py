@@ -242,7 +242,7 @@ def _is_plain_list_of_layers(value: ast.expr | None) -> bool:
 
 
 def _wrong_kind(owner: str, name: str, raising: Raising) -> str:
-    """Say which kind of layer is due, or which attribute is meant, where one of torch's layers lacks what is asked of it."""
+    """Say which attribute of one of torch's layers a line means; where no line asked for it, which kind of layer is due."""
     if raising.line:
         layer = getattr(nn, owner, None)
         public = {*dir(layer), *getattr(layer, "__annotations__", ()), "bias"}

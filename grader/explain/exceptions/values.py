@@ -32,7 +32,7 @@ def not_subscriptable(raising: Raising, found: re.Match) -> str:
 
 
 def one_number_only(raising: Raising, _: re.Match) -> str:
-    """Say which call takes a tensor of one number alone."""
+    """Say which call takes a tensor of one number alone; in general words where none or several may be meant."""
     found = set()
     for call in calls(raising.node):
         owner, name = owner_of(call), called_name(call)

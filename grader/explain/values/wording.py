@@ -96,7 +96,7 @@ def called(name: str) -> str:
 
 
 def is_length(name: str) -> bool:
-    """Tell whether a size may be the length of an axis."""
+    """Tell whether a size may be the length of an axis: any but those named as counts, ids or settings, such as `seed`."""
     return not re.search(r"^max_|_id$|_index$|layers$|^steps?$|^seed$|^window$|^dim$|^cross", name)
 
 
