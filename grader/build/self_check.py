@@ -25,6 +25,7 @@ from grader.explain.repairs.find_repair import find_repair
 from grader.explain.repairs.repairs import Repair
 from grader.explain.repairs.run_repaired import RAISED, run_repaired, stopwatch
 from grader.explain.seen import Candidate, Seen
+from grader.explain.values.wording import in_words_of
 from grader.judge.compare import first_difference, flatten, with_tensors
 from grader.judge.mentions import HINT, complaint, mentions
 from grader.records import Case
@@ -128,7 +129,8 @@ def check(notebook: Notebook, exercise: str) -> None:
     except Exception:  # an explanation decides nothing: without one, what was seen is said all the same
         found = None
     lines = [f"{title} — {found.says}", what] if found else [f"{title} — {what}"]
-    raise NotYet("\n".join([*lines, *results[wrong].inputs]))
+    said = in_words_of([one["probe"] for one in packed["checks"]], "\n".join(lines))
+    raise NotYet("\n".join([said, *results[wrong].inputs]))
 
 
 def is_wrong(notebook: Notebook, exercise: str, above: str) -> bool:

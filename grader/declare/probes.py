@@ -71,6 +71,8 @@ def as_array(value: Any) -> Any:
 
 def from_array(value: Any) -> Any:
     """Return a NumPy array as a tensor, a single number of NumPy's as Python's, and anything else as it is."""
+    if type(value) in (list, tuple):
+        return type(value)(map(from_array, value))
     if type(value).__module__.partition(".")[0] != "numpy":
         return value
     if not hasattr(value, "__array__") or not value.shape:

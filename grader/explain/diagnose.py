@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from grader.declare.exercise import Exercise
 from grader.explain.candidates import candidates
@@ -12,6 +12,7 @@ from grader.explain.match import is_telling
 from grader.explain.repairs.find_repair import Search, find_repair
 from grader.explain.repairs.repairs import Repair
 from grader.explain.seen import Explanation, Seen
+from grader.explain.values.wording import in_words_of
 from grader.judge.compare import flatten
 from grader.judge.excerpt import excerpt, line_of
 from grader.judge.planned_trial import PlannedTrial
@@ -62,12 +63,17 @@ def diagnose(verdict: Verdict, wrong: WrongAnswer | None, repair: Repair | None 
         wrong: the answer that the verdict is on; None if it was not called, or is right.
         repair: the small change that makes the answer right, where one was looked for and found.
     """
-    found = wrong.explain(repair) if wrong else None
+    if wrong is None:
+        return verdict
+    words = partial(in_words_of, {check.probe.__name__ for check in wrong.exercise.checks})
+    checks = tuple(replace(check, message=words(check.message)) for check in verdict.checks)
+    verdict = replace(verdict, message=words(verdict.message), checks=checks)
+    found = wrong.explain(repair)
     if found is None:
         return verdict
     mistake = found.name if found.kind == "mistake" else None
-    shown = verdict.excerpt or (excerpt(wrong.source, found.line) if wrong and found.line else "")
-    return replace(verdict, mistake=mistake, hint=found.says, diagnosis=found.kind, excerpt=shown)
+    shown = verdict.excerpt or (excerpt(wrong.source, found.line) if found.line else "")
+    return replace(verdict, mistake=mistake, hint=words(found.says), diagnosis=found.kind, excerpt=shown)
 
 
 def wrong_answer(

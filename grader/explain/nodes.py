@@ -19,11 +19,6 @@ def changed(node: Any, **fields: Any) -> Any:
     return new
 
 
-def literal(number: float) -> ast.expr:
-    """Return the node of a number."""
-    return ast.UnaryOp(ast.USub(), ast.Constant(-number)) if number < 0 else ast.Constant(number)
-
-
 def called(node: ast.AST | None) -> str:
     """Return the last name of what a call calls; "" if it is no call."""
     func = node.func if isinstance(node, ast.Call) else None
@@ -31,7 +26,7 @@ def called(node: ast.AST | None) -> str:
 
 
 def is_library(node: ast.AST) -> bool:
-    """Tell whether this is torch, F, nn, math or np, or a part of them."""
+    """Tell whether this is a library of LIBRARIES, or a part of one: `torch.linalg`."""
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name) and node.id in LIBRARIES

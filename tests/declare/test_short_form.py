@@ -13,6 +13,7 @@ from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
 from grader.declare.sampler import InputSampler
 from grader.declare.short_form import exercise
+from grader.explain.diagnose import diagnose, wrong_answer
 from grader.judge.plan import plan_exercise
 from grader.judge.reference_results import ReferenceResults, run_here
 from grader.judge.verdicts import judge
@@ -46,7 +47,9 @@ def verdict(declared: Exercise, answer: object):
     planned = plan_exercise(declared, "secret", "somebody")
     names = {declared.defines[0]: answer}
     evidence = {one.key: run_here(one.check, {**LESSON.reference, **names}, one.inputs, one.key) for one in planned}
-    return judge(declared, planned, evidence, ReferenceResults(LESSON.reference))
+    judged = judge(declared, planned, evidence, ReferenceResults(LESSON.reference))
+    wrong = wrong_answer(declared, judged, planned, evidence, ReferenceResults(LESSON.reference))
+    return diagnose(judged, wrong)
 
 
 def test_it_has_the_checks_that_its_shapes_ask_for() -> None:
@@ -160,3 +163,17 @@ def test_a_layer_is_drawn_with_its_weights() -> None:
     assert inputs["sizes"] == {"in_features": 3, "out_features": 6}
     assert {name: tuple(weight.shape) for name, weight in inputs["weights"].items()} == {"weight": (6, 3), "bias": (6,)}
     assert inputs["arguments"]["tokens"].shape == (5, 3)
+
+
+@pytest.mark.parametrize(
+    ("answer", "hint"),
+    [
+        (lambda table: table.sum(axis=-2).tolist(), "A Python list came back for the result, where an array is due: `np.array(…)` makes one."),
+        (lambda table: list(table.sum(axis=-2)[..., None]), "array is due"),
+        (lambda table: table.sum(axis=-2).astype(np.float32), "`dtype=np.float32` gives that."),
+    ],
+)  # fmt: skip
+def test_a_lesson_about_arrays_speaks_of_arrays(answer: object, hint: str) -> None:
+    told = verdict(SUMS, answer)
+    assert hint in told.hint
+    assert "tensor" not in f"{told.message} {told.hint} {[check.message for check in told.checks]}"

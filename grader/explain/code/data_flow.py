@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Collection, Iterator
 
-from grader.explain.code.read_code import called_name, parameters_of, text_of, tree_of
+from grader.explain.code.read_code import called_name, parameters_of, statements_of, text_of, tree_of
 
 SIZES = frozenset(
     "shape size ndim dim dtype device numel stride type requires_grad is_cuda zeros_like ones_like empty_like full_like"
@@ -38,9 +38,7 @@ class Flow:
         of_self = followed in attributes and ("." in name or followed not in inputs)
         self.own = f"self.{followed}" if of_self else ""
         self.held = set() if of_self else {followed} if followed in inputs else inputs
-        self.statements = sorted(
-            (node for node in ast.walk(self.tree) if isinstance(node, ast.stmt)), key=lambda node: node.lineno
-        )
+        self.statements = statements_of(self.tree)
         self.needed: set[str] = set()
         before = -1
         while before != len(self.held) + len(self.needed):

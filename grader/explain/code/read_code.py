@@ -14,6 +14,7 @@ SAME_SHAPE = frozenset(
 # Beyond these nothing is searched in a code: the searches take time with a power of its length, and call themselves.
 MOST_CHARACTERS, MOST_STATEMENTS, MOST_NODES, MOST_DEPTH = 10_000, 150, 3_000, 80
 LARGEST = 2**63  # an integer of over 4,300 digits cannot be written out
+MODULES = "torch F nn math np numpy nn.functional torch.nn.functional torch.nn torch.linalg".split()
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -127,14 +128,7 @@ def called_name(node: ast.AST) -> str:
 def owner_of(node: ast.AST) -> ast.expr | None:
     """Return what a method is called on: `x` of `x.view(2)`; None for a plain function or one of torch's modules."""
     function = node.func if isinstance(node, ast.Call) else node
-    if not isinstance(function, ast.Attribute) or text_of(function.value) in MODULES:
-        return None
-    return function.value
-
-
-MODULES = frozenset(
-    ("torch", "F", "nn", "math", "np", "numpy", "nn.functional", "torch.nn.functional", "torch.nn", "torch.linalg")
-)
+    return function.value if isinstance(function, ast.Attribute) and text_of(function.value) not in MODULES else None
 
 
 def values_of(name: str, tree: ast.AST) -> list[ast.expr]:

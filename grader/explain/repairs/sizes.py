@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from grader.explain.nodes import LIBRARIES, called, changed, literal, rewritten
+from grader.explain.nodes import LIBRARIES, called, changed, rewritten
 from grader.explain.repairs.change import Changes, Piece
 
 FIXED = "the {} is a fixed number. Take it from what is handed in: another input has another."
@@ -113,9 +113,10 @@ def _places_from_front(node: ast.Call, piece: Piece) -> Changes:
         return
     # An unsqueezed tensor has one axis more.
     for axes in (3, 4, 5) if called(node) == "unsqueeze" else (3, 4):
-        numbers = {index: node.args[index].value - axes for index in at}  # type: ignore[attr-defined]
-        if all(number < 0 for number in numbers.values()):
-            args = [literal(numbers[index]) if index in numbers else each for index, each in enumerate(node.args)]
+        numbers = {index: axes - node.args[index].value for index in at}  # type: ignore[attr-defined]
+        if min(numbers.values()) > 0:
+            from_end = {index: ast.UnaryOp(ast.USub(), ast.Constant(number)) for index, number in numbers.items()}
+            args = [from_end.get(index, each) for index, each in enumerate(node.args)]
             yield 3, FROM_FRONT.format(piece(node)), node.lineno, changed(node, args=args)
 
 

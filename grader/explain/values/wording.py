@@ -1,7 +1,7 @@
 """What phrases about values call results, axes and sizes; and when two tensors agree."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from math import isfinite
 from typing import Any, Protocol
 
@@ -11,6 +11,15 @@ from torch import Tensor
 # How far two numbers may be apart and still count as the same, relative to the largest.
 NEAR = {torch.float64: 1e-6, torch.float32: 1e-4, torch.float16: 2e-2, torch.bfloat16: 3e-2}
 SINGULAR = {"queries": "query", "patches": "patch", "batches": "batch entry", "batch": "batch entry"}
+
+WITH_ARRAYS = ("call_with_arrays", "arrays_unchanged")  # probes of functions of NumPy arrays
+OF_ARRAYS = {
+    r"(where )a tensor is due\. No gradient passes through a \w[\w ]*\.": r"\1an array is due: `np.array(…)` makes one.",
+    r"`\.float\(\)` gives that, and so does `torch\.zeros\(…\)` without dtype=…\.": "`dtype=np.float32` gives that.",
+    r"\.clone\(\)": ".copy()",
+    r"\b([Aa]) tensor": r"\1n array",
+    r"(?<!\.)\btensor": "array",
+}
 
 
 class Trial(Protocol):
@@ -26,6 +35,13 @@ class Trial(Protocol):
     def expected(self) -> Mapping[str, Any]: ...
     @property
     def sizes(self) -> Mapping[str, Any]: ...
+
+
+def in_words_of(probes: Collection[str], text: str) -> str:
+    """Return a text as it is, or in NumPy's words where one of the probes of an exercise, by name, calls with arrays."""
+    for old, new in OF_ARRAYS.items() if set(WITH_ARRAYS) & set(probes) else ():
+        text = re.sub(old, new, text)
+    return text
 
 
 def the_leaf(name: str) -> str:
