@@ -14,7 +14,7 @@ OUR_QUALITY = {
     },
     "what": {
         "gradient × attention": (0.840, 0.885),
-        "value-weighted": (0.878, 0.883),
+        "value-weighted": (0.878, 0.884),
         "head average": (0.873, 0.885),
         "rollout": (0.655, 0.856),
         "random order": (-0.043, 0.016),
