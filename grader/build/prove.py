@@ -57,9 +57,8 @@ def _problems(lesson: Lesson, exercise: Exercise, draw: str) -> Iterator[str]:
         return
     for wrong in exercise.mistakes:
         evidence = _evidence(planned, ours, wrong)
-        if any(one.error == "NameError" for one in evidence.values()):
-            said = next(one.message for one in evidence.values() if one.error == "NameError")
-            yield f"{wrong.name} raises NameError: {said}. Is the change spelt right?"
+        if misspelt := next((one.message for one in evidence.values() if one.error == "NameError"), ""):
+            yield f"{wrong.name} raises NameError: {misspelt}. Is the change spelt right?"
         elif judge(exercise, planned, evidence, ours).outcome is Outcome.PASSED:
             yield f"{wrong.name} passes every check: no trial tells it from the right answer. Add one that does, or drop it"
 
