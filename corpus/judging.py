@@ -32,7 +32,7 @@ from grader.explain.repairs.repairs import Repair
 from grader.grading.try_repairs import repair_requests
 from grader.judge.built_ins import refused
 from grader.judge.from_scratch import used_builtins
-from grader.judge.mentions import complaint
+from grader.judge.mentions import StudentCode, complaint
 from grader.judge.plan import plan_exercise
 from grader.judge.planned_trial import PlannedTrial
 from grader.judge.raised import NO_CELLS, NotebookCells
@@ -151,7 +151,7 @@ def verdict(
     on = sheet(lesson.assignment, exercise.id, secret)
     evidence = tried(on, source)
     result = _explained(on, evidence, source) if explained else _judged(on, evidence)
-    used = used_builtins(exercise, source)
+    used = used_builtins(exercise, StudentCode(source))
     return refused(result, complaint(used)) if used else result
 
 

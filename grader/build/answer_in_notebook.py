@@ -6,6 +6,7 @@ from os.path import exists
 from typing import Any
 
 from grader.explain.exceptions.where_raised import file_of, source_of_file
+from grader.judge.mentions import StudentCode
 from grader.submission.cells import CARRY_ON, MARKER
 from grader.submission.code.source_names import without_magics
 
@@ -25,18 +26,33 @@ def files_of_cells(names: Mapping[str, Any], exercise: str, defines: Sequence[st
     return {file: exercise if file in here else answered for file, answered in files.items()}
 
 
-def own_cells(files: Mapping[str, str]) -> list[str]:
-    """Return the sources of the student's own cells: they answer no exercise and are not the lesson's."""
-    sources = (source_of_file(file) for file, exercise in files.items() if not exercise)
-    return [source for source in sources if not source.startswith(LESSON_CELL) and CARRY_ON not in source]
+def students_code(names: Mapping[str, Any], files: Mapping[str, str], exercise: str) -> StudentCode:
+    """Return the student's code as it ran: an exercise's answer, and all other cells that are not the lesson's.
+
+    Where nobody kept what ran, as outside of IPython, these are the cells that made a value of the notebook.
+
+    Args:
+        names: the notebook's globals.
+        files: as `files_of_cells` returns them.
+    """
+    answer = next((source_of_file(file) for file, answered in files.items() if answered == exercise), "")
+    ran = raw_history(names) or [source_of_file(file) for file in files]
+    lesson = {cell.strip() for cell in ran if cell.startswith(LESSON_CELL) or CARRY_ON in cell}
+    return StudentCode(answer, [cell for cell in ran if cell.strip() not in lesson])
+
+
+def raw_history(names: Mapping[str, Any]) -> list[str]:
+    """Return the cells that ran in this notebook, in order, as they were written; [] where IPython does not run."""
+    shell = getattr(names.get("get_ipython"), "__self__", None)
+    return list(getattr(getattr(shell, "history_manager", None), "input_hist_raw", names.get("In", ())))
 
 
 def trouble(names: Mapping[str, Any], exercise: str, defines: Sequence[str]) -> str:
     """Say that an exercise's cell, as it ran last, is no Python or defines another name; "" if not, or if none ran.
 
-    `names` is the notebook's globals. IPython keeps in `In` what ran, also where Python could not read it.
+    `names` is the notebook's globals. IPython keeps what ran, also where Python could not read it.
     """
-    ran = [cell for cell in names.get("In", ()) if (found := MARKER.search(cell)) and found[1] == exercise]
+    ran = [cell for cell in raw_history(names) if (found := MARKER.search(cell)) and found[1] == exercise]
     if not ran:
         return ""
     before = (
@@ -55,7 +71,7 @@ def trouble(names: Mapping[str, Any], exercise: str, defines: Sequence[str]) -> 
 
 def two_cells(names: Mapping[str, Any], exercise: str) -> str:
     """Say that an answer ran before the cell that is not solved yet took its place; "" if none did."""
-    ran = [cell for cell in names.get("In", ()) if (found := MARKER.search(cell)) and found[1] == exercise]
+    ran = [cell for cell in raw_history(names) if (found := MARKER.search(cell)) and found[1] == exercise]
     answered = any(STUB not in cell for cell in ran)
     return " Another cell held an answer: of two cells, the one that ran last counts." if answered else ""
 

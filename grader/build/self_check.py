@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from grader.build.answer_in_notebook import LESSON_CELL, files_of_cells, own_cells, trouble, two_cells
+from grader.build.answer_in_notebook import LESSON_CELL, files_of_cells, students_code, trouble, two_cells
 from grader.build.self_check_data import Brief, Reader, gives, is_rounded
 from grader.build.show import show_rich, shown_inputs, what_is_off
 from grader.explain.code.read_code import searchable
@@ -110,7 +110,9 @@ def check(notebook: Notebook, exercise: str) -> None:
         raise without_traceback(NotImplementedError(text))
     trials, wrong_answers = unpack(exercise, packed, Reader(notebook.data, packed["start"]))
     call = partial(try_trial, notebook=notebook, files=files, exercise=exercise)
-    if used := mentions(source, packed["bans"], own_cells(files)):
+    asked = [name for one in notebook.exercises.values() for name in one["defines"]]
+    code = students_code(notebook.names, files, exercise)
+    if packed["bans"] and (used := mentions(code, packed["defines"], packed["bans"], asked)):
         call(trials[0])  # says so if the exercise is not solved yet
         raise NotYet(f"{title} — {complaint(used)}. {HINT}")
     results = [call(trial) for trial in trials]

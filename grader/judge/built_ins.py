@@ -6,18 +6,26 @@ and without order: renaming, reordering, idle lines in between, and a name for w
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+
+from nbformat import NotebookNode
 
 from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
 from grader.judge.dependencies import foundations
-from grader.judge.from_scratch import imported_course, ran_builtins, same_definitions, used_builtins
-from grader.judge.mentions import HINT, complaint, reachable, statements
+from grader.judge.from_scratch import (
+    imported_by_answer,
+    imported_by_cell,
+    ran_builtins,
+    same_definitions,
+    used_builtins,
+)
+from grader.judge.mentions import HINT, StudentCode, complaint, reached
 from grader.judge.reaches import reaches
 from grader.records import Flag, Outcome, Verdict
-from grader.submission.cells import Role, carry_on_cell, provided_cell, role
-from grader.submission.code.source_names import cached_by_source
+from grader.submission.cells import Role, answer_cell, carry_on_cell, provided_cell, role
+from grader.submission.code.source_names import cached_by_source, parse_statements, without_magics
 from grader.submission.code.words import variables, words
 from grader.submission.rebuild import Rebuilt
 
@@ -44,35 +52,36 @@ def refuse_built_ins(
         The verdicts in the same order, and the flags.
     """
     sources = {cell.id: cell.source for cell in rebuilt.notebook.cells}
-    own = [sources[cell] for cell in rebuilt.own]
     carry_on = {cell: source for cell, source in sources.items() if role(cell) is Role.CARRY_ON}
     judged: list[Verdict] = []
     flags: list[Flag] = []
     for exercise, verdict in zip(lesson.exercises, verdicts, strict=True):
-        answer = rebuilt.answers.get(exercise.id, "")
+        code = code_of(rebuilt, exercise)
         # Later answers may call an answer that was failed for a built-in: they lose no points for it.
         refused_before = (flag.exercise for flag in flags if flag.kind == "uses-builtin" and flag.exercise)
         failed = {id: lesson.exercise(id).bans for id in refused_before}
-        used = used_builtins(exercise, answer, own)
         may_call = {cell: sources.get(cell, "") for cell in _may_call(lesson, exercise)}
-        used = used or ran_builtins(exercise, builtin_calls.get(exercise.id, ()), failed, may_call)
-        if used and verdict.outcome is not Outcome.FAULT:
-            flags.append(Flag(kind="uses-builtin", exercise=exercise.id, detail=", ".join(used)))
-            verdict = refused(verdict, complaint(used))
-        if modules := imported_course(answer, own):
+        ran = ran_builtins(exercise, builtin_calls.get(exercise.id, ()), failed, may_call)
+        used = used_builtins(exercise, code, lesson.definitions)
+        if (ran or used) and verdict.outcome is not Outcome.FAULT:
+            flags.append(Flag(kind="uses-builtin", exercise=exercise.id, detail=", ".join(ran or used)))
+            verdict = refused(verdict, complaint(ran, "calls") if ran else complaint(used))
+        if modules := imported_by_answer(exercise, code, lesson.definitions):
             flags.append(Flag(kind="imports-course", exercise=exercise.id, detail=", ".join(modules)))
             if verdict.outcome is not Outcome.FAULT:
                 verdict = refused(verdict, IMPORTS_COURSE.format(modules[0]))
         given = carry_on.get(carry_on_cell(exercise.id), "")
-        if is_carry_on(answer, given, own):
+        if is_carry_on(code, exercise.defines, given, lesson.definitions):
             flags.append(Flag(kind="is-carry-on", exercise=exercise.id, detail="the carry-on cell's statements"))
             if verdict.outcome is not Outcome.FAULT:
                 verdict = refused(verdict, IS_CARRY_ON)
-        elif same_definitions(answer, given, exercise.defines):
+        elif same_definitions(code.answer, given, exercise.defines):
             # The answer loses no points: a student may have written the same line.
             flags.append(Flag(kind="same-as-carry-on", exercise=exercise.id, detail="equals the carry-on cell"))
         judged.append(verdict)
-    if (modules := imported_course("\n".join(own))) and not any(flag.kind == "imports-course" for flag in flags):
+    own = rebuilt.own_sources
+    modules = tuple(dict.fromkeys(module for source in own for module in imported_by_cell(source)))
+    if modules and not any(flag.kind == "imports-course" for flag in flags):
         flags.append(Flag(kind="imports-course", exercise=None, detail=", ".join(modules)))
     return tuple(judged), (*flags, *_reaching(rebuilt.answers, own))
 
@@ -105,28 +114,44 @@ def refused(verdict: Verdict, message: str) -> Verdict:
     )
 
 
-def is_carry_on(answer: str, carry_on: str, others: Sequence[str] = ()) -> bool:
-    """Tell whether an answer has every statement of a carry-on cell ("" if there is none), and at least LEAST_STATEMENTS.
+def code_of(rebuilt: Rebuilt, exercise: Exercise) -> StudentCode:
+    """Return the student's code as an exercise sees it: its answer, and the student's other cells above and below."""
+    place = answer_cell(exercise.id)
+    cells = [cell for cell in rebuilt.notebook.cells if cell.cell_type == "code"]
+    ids = [cell.id for cell in cells]
+    index = ids.index(place) if place in ids else len(ids)
 
-    It may call what the others define, the cells that the student added.
+    def written(some: Sequence[NotebookNode]) -> list[str]:
+        return [cell.source for cell in some if cell.id in rebuilt.own or role(cell.id) is Role.ANSWER]
+
+    answer = rebuilt.answers.get(exercise.id, "")
+    return StudentCode(answer, written(cells[:index]), written(cells[index + 1 :]))
+
+
+def is_carry_on(code: StudentCode, defines: Collection[str], carry_on: str, others: Collection[str] = ()) -> bool:
+    """Return True if an answer has every statement of a carry-on cell, and that has at least LEAST_STATEMENTS.
+
+    Args:
+        defines, others: the names that the exercise, and that other exercises ask for, as for `mentions`.
+        carry_on: the source of the carry-on cell; "" if there is none.
     """
     wanted = shapes_of_source(carry_on) if carry_on else Counter()
     if wanted.total() < LEAST_STATEMENTS:
         return False
-    found = reachable(answer, others)
+    found = reached(code, defines, others)
     if wanted <= shapes(found):
         return True
-    wanted = shapes(statements(carry_on), values=True)
+    wanted = shapes(parse_statements(without_magics(carry_on)) or (), values=True)
     return wanted.total() >= LEAST_STATEMENTS and wanted <= shapes(found, values=True)
 
 
 @cached_by_source
 def shapes_of_source(source: str) -> Counter[str]:
     """Count the statements of a cell; see `shapes`."""
-    return shapes(statements(source))
+    return shapes(parse_statements(without_magics(source)) or ())
 
 
-def shapes(top: Iterable[ast.stmt], *, values: bool = False) -> Counter[str]:
+def shapes(top: Iterable[ast.AST], *, values: bool = False) -> Counter[str]:
     """Count the assignments and returns in functions and classes, each without the names of variables.
 
     With `values`, only what is assigned or returned counts, and mere names do not.
@@ -134,7 +159,7 @@ def shapes(top: Iterable[ast.stmt], *, values: bool = False) -> Counter[str]:
     Definitions in an `if`, `try` or another block count, too, as in a carry-on cell.
     """
     found: Counter[str] = Counter()
-    todo = list(top)
+    todo: list[ast.AST] = list(top)
     while todo:
         statement = todo.pop()
         if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):

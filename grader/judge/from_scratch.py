@@ -1,9 +1,9 @@
 """Find torch's built-ins in answers to exercises that ask the student to write these functions.
 
 There are two searches. `used_builtins` reads the source: it finds a function, a method, a module, an import
-under another name, or a string that is passed to getattr. `ran_builtins` reads the report of the sandbox's
-tripwire (grader/sandbox/guest/tripwire.py): which built-ins ran while the exercise was probed, by whatever
-name. Comments and other strings may mention the built-in, and other exercises may call it.
+under another name, or a string that is passed to getattr, in the code that the exercise's names reach. `ran_builtins`
+reads the report of the sandbox's tripwire (grader/sandbox/guest/tripwire.py): which built-ins ran while the exercise was
+probed, by whatever name. Comments and other strings may mention the built-in, and so may tests and other exercises.
 """
 
 import ast
@@ -12,9 +12,9 @@ from contextlib import suppress
 
 from grader.declare.builtin_names import ATTENTION_OPERATORS, HEAD_OPERATORS, BuiltIn, banned_names, operators
 from grader.declare.exercise import Exercise
-from grader.judge.mentions import HIDDEN, mentions, reachable, statements
+from grader.judge.mentions import HIDDEN, StudentCode, mentions, reached
 from grader.paths import OUR_PACKAGES
-from grader.submission.code.source_names import cached_by_source
+from grader.submission.code.source_names import cached_by_source, parse_statements, without_magics
 from grader.submission.code.words import without_docs
 
 # The tripwire reports this as an operator if student code has switched the tripwire off.
@@ -75,26 +75,33 @@ def _student_name(operator: str) -> str:
     return name.removeprefix("_masked_").removeprefix("special_").lstrip("_").removesuffix("_backward_data")
 
 
-def used_builtins(exercise: Exercise, answer: str, others: Sequence[str] = ()) -> tuple[str, ...]:
-    """List the banned built-ins that an answer uses, directly or through the student's own helpers; see `mentions`."""
-    return mentions(answer, banned_names(exercise.bans), others) if exercise.bans else ()
+def used_builtins(exercise: Exercise, code: StudentCode, others: Collection[str] = ()) -> tuple[str, ...]:
+    """List the banned built-ins that an answer refers to, directly or through the student's own helpers.
+
+    Args:
+        others: the names that other exercises ask for, as for `mentions`.
+    """
+    return mentions(code, exercise.defines, banned_names(exercise.bans), others) if exercise.bans else ()
 
 
-def imported_course(answer: str, others: Sequence[str] = ()) -> tuple[str, ...]:
+def imported_by_answer(exercise: Exercise, code: StudentCode, others: Collection[str] = ()) -> tuple[str, ...]:
     """List the modules of `grader` and `attention`, the solutions, that an answer imports, or a helper that it uses.
 
     No tier shows them to a submission; this is the second lock.
     """
-    if not any("import" in source for source in (answer, *others)):
+    if not any("import" in source for source in (code.answer, *code.before, *code.after)):
         return ()
-    modules = [
-        name
-        for statement in reachable(answer, others)
-        for node in ast.walk(statement)
-        for name in _modules(node)
-        if name.partition(".")[0] in OUR_PACKAGES
-    ]
-    return tuple(dict.fromkeys(modules))
+    return _imported_course(reached(code, exercise.defines, others))
+
+
+def imported_by_cell(source: str) -> tuple[str, ...]:
+    """List the modules of `grader` and `attention`, the solutions, that a cell imports anywhere."""
+    return _imported_course(parse_statements(without_magics(source)) or ()) if "import" in source else ()
+
+
+def _imported_course(nodes: Iterable[ast.AST]) -> tuple[str, ...]:
+    names = [name for top in nodes for node in ast.walk(top) for name in _modules(node)]
+    return tuple(dict.fromkeys(name for name in names if name.partition(".")[0] in OUR_PACKAGES))
 
 
 def _modules(node: ast.AST) -> list[str]:
@@ -124,7 +131,7 @@ def same_definitions(answer: str, given: str, names: Sequence[str]) -> bool:
 def _definition_dumps(source: str) -> Mapping[str, str]:
     """Map each function and class at the top level, or in an `if` there as in a carry-on cell, to its tree without docs."""
     dumps = {}
-    for statement in statements(source):
+    for statement in parse_statements(without_magics(source)) or ():
         for node in [statement, *(statement.body if isinstance(statement, ast.If) else ())]:
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
                 # Too deep a tree, as of a sum of a thousand terms, or a number of 5,000 digits is left out: no given cell

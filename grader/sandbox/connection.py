@@ -7,7 +7,7 @@ import select
 import signal
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from typing import Protocol
 
@@ -77,13 +77,25 @@ class Sandbox:
 
     # ------------------------------------------------------------ what the engine calls
 
-    def run_cell(self, source: str, *, seconds: float, origin: Origin = OWN, cell: str = "") -> CellResult:
-        """Run a cell, which `cell` names in the place of an exception; replay the completed cells if the state is lost.
+    def run_cell(
+        self, source: str, *, seconds: float, origin: Origin = OWN, cell: str = "", settings: Collection[str] = ()
+    ) -> CellResult:
+        """Run a cell, and replay the completed cells if the state is lost.
 
         If the status is neither OK nor RAISED, the interpreter returns to its state before the cell.
+
+        Args:
+            cell: the id that names the cell in the place of an exception.
+            settings: names that have the value which the last cell with settings left, whatever other cells did to them.
         """
         started = time.monotonic()
-        order = {"source": source, "cell": cell, "origin": origin.who, "defines": origin.defines}
+        order = {
+            "source": source,
+            "cell": cell,
+            "origin": origin.who,
+            "defines": origin.defines,
+            "settings": sorted(settings),
+        }
         reply = self._retry_if_dead(
             lambda: self._send_order("cell", order, b"", seconds, in_place=self._without_checkpoint(origin))
         )

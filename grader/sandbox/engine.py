@@ -11,12 +11,13 @@ from nbformat import NotebookNode
 from papermill.engines import Engine, NotebookExecutionManager, papermill_engines
 from papermill.parameterize import parameterize_notebook
 
-from grader.records import OWN, CellResult, Evidence, Limits, Origin, Request, Status
+from grader.records import GIVEN, OWN, CellResult, Evidence, Limits, Origin, Request, Status
 from grader.sandbox.connection import Sandbox
 from grader.sandbox.errors import ServerLost
 from grader.sandbox.server import Server
 
 NAME = "isolated"
+INJECTED = "injected-parameters"  # papermill's tag of the cell with the parameters, and its id here
 KERNEL, LANGUAGE = "python3", "python"
 # A run starts again when the fork server dies during it, up to this many runs in all.
 ATTEMPTS = 2
@@ -213,8 +214,8 @@ def _prepare(run: RunPlan) -> NotebookNode:
     )
     for index, cell in enumerate(prepared.cells):
         cell.setdefault("id", f"cell-{index}")
-        if "injected-parameters" in cell.metadata.get("tags", ()):
-            cell.id = "injected-parameters"
+        if INJECTED in cell.metadata.get("tags", ()):
+            cell.id = INJECTED
     return prepared
 
 
@@ -225,7 +226,9 @@ def _run_cell(interpreter: Sandbox, cell: NotebookNode, run: RunPlan, results: _
         return CellResult(status=Status.TIMEOUT, message=message)
     seconds = run.cell_seconds.get(cell.id, run.limits.cell_seconds)
     origin = run.origins.get(cell.id, OWN)
-    return interpreter.run_cell(cell.source, seconds=seconds, origin=origin, cell=cell.id)
+    # `seed = 42` in a cell of the student's own must not change the trainings of the lesson.
+    settings = run.parameters if origin == GIVEN or cell.id == INJECTED else ()
+    return interpreter.run_cell(cell.source, seconds=seconds, origin=origin, cell=cell.id, settings=settings)
 
 
 def _probe(interpreter: Sandbox, results: _Results, request: Request, policy: TimeoutPolicy) -> Evidence:

@@ -238,6 +238,11 @@ def stub(exercise: str) -> str:
     return f'raise NotImplementedError("{TODO}{exercise}")'
 
 
+def is_stub_line(statement: str) -> bool:
+    """Return True if a statement raises what a stub raises, whatever the exercise."""
+    return re.match(rf"raise NotImplementedError\([\"']{TODO}", statement) is not None
+
+
 def is_stubs_own(error: str, message: str) -> bool:
     """Tell whether an error is that of the stub: PyTorch raises the same of what it cannot do, as `~` of a float mask."""
     return error == "NotImplementedError" and message.startswith(TODO)

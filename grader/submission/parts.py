@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from grader.submission.cells import is_stub_line
+from grader.submission.code.scopes import statements_of_cell
 from grader.submission.code.source_names import (
     binding_lines,
     bound_names,
@@ -58,7 +60,13 @@ def join(cells: Mapping[int, str], names: set[str]) -> Joined:
     kept = [part for part in parts if part not in replaced]
     # A copy of the answer may be the only cell that still has the helpers.
     mentioned = frozenset().union(*(mentioned_names(part.source) for part in kept))
-    helping = {part for part in replaced if ((bound_names(part.source) or set()) - names) & mentioned}
+    # `class Layer(Layer)` and `Layer.forward = forward` complete a class of an earlier cell.
+    completed = frozenset().union(*(completes(part.source) for part in kept)) & names
+    helping = {
+        part
+        for part, defines in defining.items()
+        if part in replaced and (((bound_names(part.source) or set()) - names) & mentioned or defines & completed)
+    }
     kept = [part for part in parts if part not in replaced or part in helping]
     used = [index for part in kept for index in part.indices]
     return Joined(
@@ -125,3 +133,47 @@ def defined(source: str) -> frozenset[str]:
     """
     bound = bound_names(source)
     return frozenset(name for name, _ in binding_lines(source)) if bound is None else bound
+
+
+def completes(source: str) -> frozenset[str]:
+    """Return the names that a cell needs from a cell above, and binds again or changes: `class Layer(Layer)`, `Layer.forward = …`."""
+    statements = statements_of_cell(source)
+    needed: set[str] = set()
+    bound: set[str] = set()
+    for statement in statements:
+        needed |= (statement.reads | statement.changes) - bound
+        bound |= statement.binds
+    changed = frozenset().union(*(statement.changes for statement in statements))
+    return frozenset(needed & (bound | changed))
+
+
+def changed(source: str) -> frozenset[str]:
+    """Return the names of which a cell changes an attribute and which it does not bind, as in `Layer.forward = forward`."""
+    statements = statements_of_cell(source)
+    bound = frozenset().union(*(statement.binds for statement in statements))
+    return frozenset().union(*(statement.changes for statement in statements)) - bound
+
+
+def stubs(source: str) -> frozenset[str]:
+    """Return the names of functions and classes that a cell leaves unsolved: with the stub, or without any content."""
+    last: dict[str, ast.AST] = {}
+    for statement in statements_of_cell(source):
+        last |= dict.fromkeys(statement.binds, statement.node)
+    return frozenset(name for name, node in last.items() if _is_stub(node))
+
+
+def _is_stub(node: ast.AST) -> bool:
+    """Tell whether a definition still raises what the stub raises, or is a function without content."""
+    if not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return False
+    if any(isinstance(inner, ast.Raise) and is_stub_line(ast.unparse(inner)) for inner in ast.walk(node)):
+        return True
+    return isinstance(node, ast.FunctionDef) and all(map(_says_nothing, node.body))
+
+
+def _says_nothing(statement: ast.stmt) -> bool:
+    """Tell whether a statement is `pass`, a constant such as `...` or a docstring, or returns None."""
+    match statement:
+        case ast.Pass() | ast.Expr(value=ast.Constant()) | ast.Return(value=None | ast.Constant(value=None)):
+            return True
+    return False

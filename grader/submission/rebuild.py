@@ -4,9 +4,10 @@ Its predictions and its texts for questions are put there, too. Nothing else of 
 metadata, outputs or kernelspec.
 """
 
+import ast
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
@@ -27,9 +28,9 @@ from grader.submission.cells import (
     role,
     written_cell,
 )
-from grader.submission.code.source_names import bound_names
+from grader.submission.code.source_names import bound_names, names_bound_by, parse_statements, without_magics
 from grader.submission.file import Cell, Submission, Unreadable
-from grader.submission.parts import defined, is_rest, join
+from grader.submission.parts import changed, completes, defined, is_rest, join, stubs
 from grader.submission.written import shown, written_texts
 
 MAX_OWN_CELLS = 300  # cells that the student added; further ones are left out
@@ -37,6 +38,7 @@ MAX_OWN_CELLS = 300  # cells that the student added; further ones are left out
 # some twenty times, and a syntax tree takes up to 2 KB of memory for each word.
 MOST_CODE = 512 << 10  # characters
 MOST_WORDS = 150_000  # words and signs
+MOST_OF_LINE = 60  # characters of a cell's first line that a note quotes
 WORD_OR_SIGN = re.compile(r"\w+|[^\w\s]")
 
 
@@ -50,6 +52,7 @@ class Rebuilt:
     own: tuple[str, ...]  # ids of the cells that the student added, and of the predictions that were edited
     written: tuple[Written, ...] = ()
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # for the student, by exercise id
+    others: frozenset[str] = frozenset()  # exercises that a later cell without their marker answers, too: see `rebuild`
 
     @property
     def own_sources(self) -> list[str]:
@@ -66,10 +69,27 @@ class _ReadCell:
     defines: frozenset[str]  # as `defined` returns it
     parses: bool
     released: str | None  # the id of the released cell that it is a copy of; None if the student added it
+    edited: bool = False  # it is a copy that the student has changed
+    added: str = ""  # imports and definitions that the student added to a copy
 
 
-def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission) -> Rebuilt:
+@dataclass(frozen=True)
+class _Chosen:
+    """The answer to an exercise."""
+
+    source: str
+    remarks: tuple[str, ...]  # for the student
+    cells: frozenset[int]  # indices of the cells that it is made of
+    has_other: bool  # a later cell without the marker defines the name, too
+
+
+def rebuild(
+    lesson: Lesson, master: NotebookNode, submission: Submission, by_name: Collection[str] = ()
+) -> Rebuilt:
     """Put a submission into a copy of `master`, the student notebook as it was released.
+
+    Args:
+        by_name: exercises for which a cell without the marker counts that defines the name, if there is one.
 
     Raises:
         Unreadable: no cell answers any exercise, or the student's code is too long.
@@ -82,13 +102,15 @@ def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission) -> Reb
     answers: dict[str, str] = {}
     notes: dict[str, tuple[str, ...]] = {}
     used: set[int] = set()  # indices of the cells that belong to an exercise
+    others: set[str] = set()
     for exercise in lesson.exercises:
-        source, remarks, belonging = _choose(exercise, cells)
-        used |= belonging
-        if source is not None:
-            answers[exercise.id] = source
-        if remarks:
-            notes[exercise.id] = remarks
+        if chosen := _choose(exercise, cells, exercise.id in by_name):
+            answers[exercise.id] = chosen.source
+            used |= chosen.cells
+            if chosen.remarks:
+                notes[exercise.id] = chosen.remarks
+            if chosen.has_other:
+                others.add(exercise.id)
     # A notebook of another course may have the same '# @exercise' lines.
     if not any(defined(answers.get(exercise.id, "")) & {*exercise.defines} for exercise in lesson.exercises):
         raise Unreadable(
@@ -101,7 +123,14 @@ def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission) -> Reb
     sources |= predictions | {written_cell(one.id): shown(one) for one in written}
     notebook, added = _assemble(lesson, master, sources, _own_cells(cells, used, lesson.exercises))
     # An edited prediction counts as a cell that the student added: it may raise or hang, and costs nothing.
-    return Rebuilt(notebook=notebook, answers=answers, own=(*added, *predictions), written=written, notes=notes)
+    return Rebuilt(
+        notebook=notebook,
+        answers=answers,
+        own=(*added, *predictions),
+        written=written,
+        notes=_with_edits(lesson.exercises, notes, cells),
+        others=frozenset(others),
+    )
 
 
 def _refuse_much_code(own: Sequence[str]) -> None:
@@ -146,41 +175,103 @@ def _read_cells(cells: Sequence[Cell], exercises: Sequence[Exercise], given: Seq
         if not owners and read and read[-1].exercises and is_rest(read[-1].source, cell.source):
             owners = read[-1].exercises
         parses = bound_names(cell.source) is not None
-        read.append(_ReadCell(cell.source, owners, defined(cell.source), parses, _released_as(cell, given)))
+        released = None if owners else _released_as(cell, given)
+        text = next((one.source for one in given if one.id == released), "")
+        edited = released is not None and role(released) in (Role.OTHER, Role.PROVIDED) and _is_edited(cell.source, text)
+        added = additions(cell.source, text) if edited else ""
+        read.append(_ReadCell(cell.source, owners, defined(cell.source), parses, released, edited, added))
     return read
 
 
-def _choose(exercise: Exercise, cells: Sequence[_ReadCell]) -> tuple[str | None, tuple[str, ...], set[int]]:
-    """Return an exercise's answer or None, notes for the student, and the indices of all cells that belong to it."""
+def _is_edited(source: str, released: str) -> bool:
+    """Return True if a copy of a released cell differs from it in more than comments, layout and settings like `steps = 300`."""
+    if source.strip() == released.strip():
+        return False
+    copy, original = (
+        [
+            ast.dump(node)
+            for node in parse_statements(without_magics(text)) or ()
+            if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant))
+        ]
+        for text in (source, released)
+    )
+    return copy != original
+
+
+def additions(source: str, released: str) -> str:
+    """Return the imports and definitions in a copy of a released cell that bind only names which that cell does not bind."""
+    known = bound_names(released) or frozenset()
+    lines = without_magics(source).splitlines()
+    added: list[str] = []
+    for node in parse_statements(without_magics(source)) or ():
+        new = [name for name in names_bound_by(node) if name not in known]
+        is_import = isinstance(node, (ast.Import, ast.ImportFrom))
+        defines = isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign))
+        if new and (is_import or (defines and len(new) == len(names_bound_by(node)))):
+            first = min([node.lineno, *(inner.lineno for inner in getattr(node, "decorator_list", ()))])
+            added += lines[first - 1 : node.end_lineno]
+    return "\n".join(added)
+
+
+def _with_edits(
+    exercises: Sequence[Exercise], notes: Mapping[str, tuple[str, ...]], cells: Sequence[_ReadCell]
+) -> dict[str, tuple[str, ...]]:
+    """Add to the notes of the next exercise what became of each provided cell that the student has changed."""
+    noted = dict(notes)
+    for index, cell in enumerate(cells):
+        if cell.edited:
+            below = (id for later in cells[index:] for id in sorted(later.exercises))
+            id = next(below, exercises[-1].id)
+            kept = f" What you added to it is kept: {', '.join(sorted(bound_names(cell.added) or ()))}." if cell.added else ""
+            first = next(filter(str.strip, cell.source.splitlines()), "").strip()[:MOST_OF_LINE]
+            note = f"You changed the provided cell that begins with `{first}`. It ran as it was released.{kept}"
+            noted[id] = (*noted.get(id, ()), note)
+    return noted
+
+
+def _choose(exercise: Exercise, cells: Sequence[_ReadCell], by_name: bool) -> _Chosen | None:
+    """Choose the cells that are the answer to an exercise; None if there is none.
+
+    The cells that belong to the exercise are its answer, and a stub among them is none. Cells without its marker count by
+    the name that they define: for what the others leave unsolved, or, with `by_name`, in any case.
+    """
     names = set(exercise.defines)
     marked = [index for index, cell in enumerate(cells) if exercise.id in cell.exercises]
-    elsewhere = [
-        index
-        for index, cell in enumerate(cells)
-        # The released "Stuck on …? Carry on" cells define the names too, and are no answers.
-        if not cell.exercises and cell.parses and names & cell.defines and cell.released is None
-    ]
-    remarks: tuple[str, ...] = ()
-    if any(names & cells[index].defines for index in marked):
-        chosen = marked
-        if elsewhere:
-            remarks = (f"You also define {exercise.name} in a cell of your own; the exercise's cell counted.",)
-    elif elsewhere:
-        chosen = sorted([*marked, elsewhere[-1]])
-        remarks = (f"Found by its name, in a cell without '# @exercise {exercise.id}'.",)
-    elif marked:
-        return cells[marked[-1]].source, (), set(marked)
-    else:
-        return None, (), set()
+    # The released "Stuck on …? Carry on" cells define the names, too, and are no answers.
+    free = [index for index, cell in enumerate(cells) if not cell.exercises and cell.parses and cell.released is None]
+    solved = names & frozenset().union(*(cells[index].defines - stubs(cells[index].source) for index in marked))
+    # Of each name the last definition, and all that complete a class of another cell.
+    defining = {name: index for index in free for name in names & (cells[index].defines - stubs(cells[index].source))}
+    completing = [index for index in free if names & changed(cells[index].source)]
+    for_names = names if by_name else names - solved
+    found = {index for name, index in defining.items() if name in for_names}
+    found |= {index for index in completing if changed(cells[index].source) & for_names}
+    if not marked and not found:
+        return None
+    if not found and not any(names & cells[index].defines for index in marked):
+        return _Chosen(cells[marked[-1]].source, (), frozenset(marked), False)
+    # A stub is left out if another cell has the name, unless that one completes it.
+    available = solved | frozenset().union(*(names & cells[index].defines for index in found))
+    needed = frozenset().union(*(completes(cells[index].source) for index in found))
+
+    def is_left_out(index: int) -> bool:
+        here = names & cells[index].defines
+        return bool(here) and here <= stubs(cells[index].source) & available - needed
+
+    chosen = sorted([*(index for index in marked if not is_left_out(index)), *found])
     joined = join({index: cells[index].source for index in chosen}, names)
+    remarks: tuple[str, ...] = ()
+    if found:
+        remarks = (f"Found by its name, in a cell without '# @exercise {exercise.id}'.",)
+    elif defining:
+        remarks = (f"You also define {exercise.name} in a cell of your own; the exercise's cell counted.",)
     if joined.alternatives > 1:
-        remarks = (
-            f"{joined.alternatives} cells of this exercise define {exercise.name}; the last one counted.",
-            *remarks,
-        )
+        first = f"{joined.alternatives} cells of this exercise define {exercise.name}; the last one counted."
+        remarks = (first, *remarks)
     if joined.parts > 1:
         remarks = (*remarks, f"The answer stands in {joined.parts} cells; they were put together.")
-    return joined.source, remarks, set(chosen) - joined.scratch
+    has_other = not found and any(index > max(chosen) for index in (*defining.values(), *completing))
+    return _Chosen(joined.source, remarks, frozenset(chosen) - joined.scratch, has_other)
 
 
 def _own_cells(cells: Sequence[_ReadCell], used: set[int], exercises: Sequence[Exercise]) -> dict[str, list[str]]:
@@ -196,6 +287,8 @@ def _own_cells(cells: Sequence[_ReadCell], used: set[int], exercises: Sequence[E
             previous = max((answer_cell(id) for id in ids), default=previous)
         elif cell.released is not None:
             previous = cell.released
+            if cell.added:
+                own[previous].append(cell.added)
         elif cell.source.strip() and count < MAX_OWN_CELLS:
             own[previous].append(cell.source)
             count += 1

@@ -11,6 +11,7 @@ from corpus.answers import answers, variants
 from corpus.judging import solutions
 from grader.course import lessons
 from grader.judge.built_ins import LEAST_STATEMENTS, is_carry_on, shapes_of_source
+from grader.judge.mentions import StudentCode
 from grader.submission.cells import carry_on_source
 from tests.scripts import cells_of
 
@@ -37,15 +38,22 @@ def test_enough_of_them_are_too_long_for_chance() -> None:
 @pytest.mark.parametrize("source", LONG.values(), ids=[id for _, id in LONG])
 def test_a_carry_on_cell_is_known_again_however_it_was_pasted(source: str) -> None:
     cell = carry_on_source(source)
-    assert is_carry_on(source, cell)
-    assert is_carry_on(cell.replace("carry_on = False", "carry_on = True"), cell)
-    assert is_carry_on(f"idle = 1\n{source}\nprint('done')", cell)
     name = re.search(r"(?:def|class) (\w+)", source)[1]
-    assert is_carry_on(f"{name}\nanswer = {name}", cell, [source])
-    assert not is_carry_on("answer = 7", cell, [source]), "a cell to compare with is no answer"
     inside = indent(source, "    ")
-    for block in (f"try:\n{inside}\nfinally:\n    pass", f"if False:\n    pass\nelse:\n{inside}"):
-        assert is_carry_on(block, cell)
+    pasted = [
+        source,
+        f"if True:\n{inside}",
+        cell.replace("carry_on = False", "carry_on = True"),
+        f"idle = 1\n{source}\nprint('done')",
+        f"try:\n{inside}\nfinally:\n    pass",
+        f"if False:\n    pass\nelse:\n{inside}",
+    ]
+    for answer in pasted:
+        assert is_carry_on(StudentCode(answer), (name,), cell)
+    assert is_carry_on(StudentCode(f"answer = {name}", [source]), ("answer",), cell)
+    assert not is_carry_on(StudentCode("answer = 7", [source]), ("answer",), cell), "a cell to compare with is no answer"
+    local = f"def answer(x):\n    {name} = x\n    return {name}"
+    assert not is_carry_on(StudentCode(local, [source]), ("answer",), cell), "a local name is not the cell's"
 
 
 @pytest.mark.parametrize(
@@ -62,7 +70,7 @@ def test_a_carry_on_cell_is_known_again_however_it_was_pasted(source: str) -> No
 )
 def test_other_names_idle_lines_and_comments_change_nothing(change) -> None:
     assert change(HEADS) != HEADS
-    assert is_carry_on(change(HEADS), HEADS)
+    assert is_carry_on(StudentCode(change(HEADS)), ("split",), HEADS)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +86,7 @@ def test_other_names_idle_lines_and_comments_change_nothing(change) -> None:
     ],
 )
 def test_another_computation_is_another_answer(answer: str) -> None:
-    assert not is_carry_on(answer, HEADS)
+    assert not is_carry_on(StudentCode(answer), ("split",), HEADS)
 
 
 def test_no_answer_that_somebody_wrote_is_taken_for_one() -> None:
@@ -87,5 +95,7 @@ def test_no_answer_that_somebody_wrote_is_taken_for_one() -> None:
     for (assignment, id), source in LONG.items():
         written = [solutions(assignment)[id], *(one.source for one in variants(assignment) if one.exercise == id)]
         written += [one.source for one in answers() if one.exercise == id]
-        taken += [(id, text) for text in written if is_carry_on(text, carry_on_source(source))]
+        names = lessons()[assignment].exercise(id).defines
+        cell = carry_on_source(source)
+        taken += [(id, text) for text in written if is_carry_on(StudentCode(text), names, cell)]
     assert not taken

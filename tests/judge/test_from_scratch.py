@@ -3,7 +3,7 @@ import pytest
 from grader.declare.builtin_names import operators
 from grader.declare.exercise import Exercise
 from grader.judge.from_scratch import ran_builtins, same_definitions, used_builtins
-from grader.judge.mentions import complaint
+from grader.judge.mentions import StudentCode, complaint
 
 
 def f(x: object) -> object:
@@ -35,8 +35,8 @@ FREE = Exercise(id="9.4", title="", reference=(f,), points=0, difficulty=1, minu
     ],
 )
 def test_the_builtin_is_found_however_it_is_called(answer: str) -> None:
-    assert used_builtins(SOFTMAX, answer)
-    assert not used_builtins(FREE, answer)
+    assert used_builtins(SOFTMAX, StudentCode(answer))
+    assert not used_builtins(FREE, StudentCode(answer))
 
 
 @pytest.mark.parametrize(
@@ -50,13 +50,14 @@ def test_the_builtin_is_found_however_it_is_called(answer: str) -> None:
     ],
 )
 def test_speaking_of_it_is_fine(answer: str) -> None:
-    assert not used_builtins(SOFTMAX, answer)
+    assert not used_builtins(SOFTMAX, StudentCode(answer))
 
 
 def test_a_helper_counts_where_the_answer_uses_it() -> None:
     helper = "def mine(x): return inner(x)\ndef inner(x): return x.softmax(-1)"
-    assert used_builtins(SOFTMAX, "def f(x): return mine(x)", [helper]) == ("softmax",)
-    assert used_builtins(SOFTMAX, "def f(x): return x.exp()", [helper]) == ()
+    assert used_builtins(SOFTMAX, StudentCode("def f(x): return mine(x)", [helper])) == ("softmax",)
+    assert used_builtins(SOFTMAX, StudentCode("def f(x): return mine(x)", (), [helper])) == ("softmax",)
+    assert used_builtins(SOFTMAX, StudentCode("def f(x): return x.exp()", [helper])) == ()
 
 
 CARRY_ON = "carry_on = False\nif carry_on:\n    def f(x, n=1):\n        return x.chunk(n)"
@@ -106,7 +107,8 @@ def test_what_ran_in_an_answer_that_paid_is_not_paid_for_twice() -> None:
 
 def test_whoever_hides_is_told_so() -> None:
     assert "hides what it calls" in complaint(ran_builtins(SOFTMAX, [("switched off", "")], {}))
-    assert complaint(("softmax",)) == "it calls softmax, which does what this exercise asks you to write"
+    assert complaint(("softmax",)) == "it refers to softmax, which does what this exercise asks you to write"
+    assert complaint(("softmax",), "calls") == "it calls softmax, which does what this exercise asks you to write"
     assert ran_builtins(FREE, [("switched off", "")], {}) == ()
 
 
@@ -115,15 +117,15 @@ def test_a_sum_of_a_thousand_terms_is_no_fault_of_ours(terms: int) -> None:
     """Its tree is deeper than Python's recursion goes."""
     answer = "def f(x):\n    return " + " + ".join(["x"] * terms)
     assert not same_definitions(answer, answer, ("f",))
-    assert not used_builtins(SOFTMAX, answer)
+    assert not used_builtins(SOFTMAX, StudentCode(answer))
 
 
 @pytest.mark.parametrize("term", ["1", "'a'"])
 def test_a_sum_of_a_thousand_constants_is_no_fault_of_ours(term: str) -> None:
     answer = "def f(x):\n    return " + "+".join([term] * 1_500)
-    assert not used_builtins(SOFTMAX, answer)
+    assert not used_builtins(SOFTMAX, StudentCode(answer))
 
 
 def test_the_name_of_a_builtin_is_put_together() -> None:
     answer = "def f(x):\n    return getattr(torch, " + " + ".join(map(repr, "softmax")) + ")(x, -1)"
-    assert used_builtins(SOFTMAX, answer) == ("softmax",)
+    assert used_builtins(SOFTMAX, StudentCode(answer)) == ("softmax",)

@@ -15,6 +15,7 @@ import socket
 import sys
 import threading
 from contextlib import nullcontext
+from typing import Any
 
 import torch
 from guest import frames, gpu, linux, places, probe, tripwire
@@ -22,6 +23,8 @@ from guest.shell import SINK, Shell, error_text
 
 # Taken before student code can replace them.
 _exit, _fork, _getpid = os._exit, os.fork, os.getpid
+# The notebook's settings, such as `seed`, as the given cells left them.
+_settings: dict[str, Any] = {}
 
 
 def serve(control: socket.socket, shell: Shell, limits: dict) -> None:
@@ -78,6 +81,7 @@ def _answer(channel: socket.socket, shell: Shell, most: int) -> None:
         except frames.FrameError:
             return
         SINK.begin()
+        shell.user_ns.update(_settings)
         answer = probe.answer(request, blob, shell.user_ns, most)
         if _getpid() != me:
             _exit(0)  # this is a fork that the student's code made, and only the original process answers
@@ -145,6 +149,8 @@ def _run_cell(channel: socket.socket, shell: Shell, order: dict) -> None:
     SINK.begin()
     tripwire.begin(order["origin"], order["defines"], order["cell"], order["source"])
     places.begin(order["cell"], order["origin"] == tripwire.GIVEN, order["source"])
+    if order["settings"]:
+        shell.user_ns.update(_settings)
     if order["origin"]:  # what a cell of the student's own, or a wrong answer, switched off must not reach further
         torch.set_grad_enabled(True)
         torch.set_default_dtype(torch.float32)
@@ -158,6 +164,7 @@ def _run_cell(channel: socket.socket, shell: Shell, order: dict) -> None:
         error = raised
     if _getpid() != me:
         _exit(0)  # this is a fork that the student's code made, and only the original process answers
+    _settings.update({name: shell.user_ns[name] for name in order["settings"] if name in shell.user_ns})
     # A timer or a trace function must not interrupt this process between cells.
     signal.setitimer(signal.ITIMER_REAL, 0)
     sys.settrace(None)

@@ -1,0 +1,391 @@
+"""Read what each statement of a cell binds and refers to, by Python's rules of scope.
+
+A name that a function binds itself is its own: reading it says nothing about a global of the same name. Code that can
+never run is left out: a branch under a constant that is false, and what follows a `return` or `raise` in its block.
+"""
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from torch import nn
+
+from grader.submission.code.source_names import UNREADABLE, cached_by_source, without_magics
+
+JUMPS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
+# Functions that look something up by its name; the name may be put together from constants.
+LOOKUPS = frozenset("getattr __getattribute__ attrgetter methodcaller import_module __import__ find_spec".split())
+# Calls and attributes that return a table of names: vars(F)["softmax"], globals().get("softmax").
+TABLES = frozenset("vars globals locals __dict__ modules".split())
+RUNS_TEXT = frozenset("eval exec".split())
+# Methods that a library may call by themselves, unlike those that a student adds to show or to test something.
+CALLED_BY_LIBRARY = frozenset(dir(nn.Module))
+PLAIN_BASES = frozenset("object Module nn.Module torch.nn.Module".split())
+SELF = "self"  # the owner of an attribute that a method reads of its own object, and that its class defines
+MOST_PARTS = 200  # nodes of a sum of string constants that are read: no name has a hundred letters
+
+
+class Reference(NamedTuple):
+    """An attribute that code reads, or a name that it looks up as text."""
+
+    name: str
+    owner: str  # the global name whose attribute it is, as "F" in `F.softmax`; "" if there is none
+
+
+class Statement(NamedTuple):
+    """A statement that runs when its cell runs, or one of the names that an import binds."""
+
+    node: ast.AST
+    binds: frozenset[str]  # global names; ".name" for a method that runs only if some code names it
+    changes: frozenset[str]  # global names of which it assigns an attribute or an item
+    is_certain: bool  # it runs whenever its cell does, and not only in a branch or a loop
+    reads: frozenset[str]  # global names that it reads as it runs
+    reads_when_called: frozenset[str]  # global names that functions in it read
+    references: frozenset[Reference]
+
+
+@dataclass(eq=False)
+class _Scope:
+    """A function, a class, a comprehension or, without a parent, the cell."""
+
+    parent: "_Scope | None" = None
+    kind: str = "cell"
+    part: str = ""  # ".name" in a method that counts as a statement by itself
+    first: str = ""  # of a method, the name of its first argument: mostly `self`
+    bound: set[str] = field(default_factory=set)
+    elsewhere: set[str] = field(default_factory=set)  # names that it declares as `global`
+    outer: set[str] = field(default_factory=set)  # names that it declares as `nonlocal`
+    imports: dict[str, list[str]] = field(default_factory=dict)  # name → what it may stand for
+    attributes: set[str] = field(default_factory=set)  # of a class: those that it defines or sets on `self`
+    has_parts: bool = False  # of a class: its methods count as statements by themselves
+
+    @property
+    def is_called(self) -> bool:
+        """Whether the code here runs only when a function is called."""
+        return self.kind == "function" or (self.parent is not None and self.parent.is_called)
+
+
+@cached_by_source
+def statements_of_cell(source: str) -> tuple[Statement, ...]:
+    """Return the statements of a cell, in order, without its magics; none if Python cannot read it."""
+    try:
+        body = ast.parse(without_magics(source)).body
+        return tuple(statement for node, certain in _flat(body) for statement in _read(node, certain))
+    except UNREADABLE:
+        return ()
+
+
+def _flat(body: Sequence[ast.stmt]) -> Iterator[tuple[ast.AST, bool]]:
+    """Yield statements, and for a block its head and its statements, each with whether it runs for certain."""
+    todo: list[tuple[ast.AST, bool]] = [(node, True) for node in reversed(_live(body))]
+    while todo:
+        node, certain = todo.pop()
+        match node:
+            case ast.If(test=test) | ast.While(test=test):
+                yield test, certain
+                todo += [(inner, False) for inner in reversed(_taken(node))]
+            case ast.For(body=body, orelse=orelse) | ast.AsyncFor(body=body, orelse=orelse):
+                yield node, False  # `_Reader` reads only the head of it
+                todo += [(inner, False) for inner in reversed([*_live(body), *_live(orelse)])]
+            case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
+                yield from ((item, certain) for item in items)
+                todo += [(inner, certain) for inner in reversed(_live(body))]
+            case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=finalbody):
+                blocks = [body, *(handler.body for handler in handlers), orelse, finalbody]
+                todo += [(inner, False) for block in reversed(blocks) for inner in reversed(_live(block))]
+            case _:
+                yield node, certain
+
+
+def _live(body: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """Return the statements of a block that can run: those up to the first that leaves the block."""
+    end = next((index for index, node in enumerate(body) if isinstance(node, JUMPS)), len(body))
+    return [*body[: end + 1]]
+
+
+def _taken(node: ast.If | ast.While | ast.IfExp) -> list:
+    """Return the parts of a branch that can run: none under a constant condition that rules them out."""
+    always = _constant(node.test)
+    if isinstance(node, ast.IfExp):
+        return [*([] if always is False else [node.body]), *([] if always is True else [node.orelse])]
+    orelse = [] if always is True and isinstance(node, ast.If) else _live(node.orelse)
+    return [*([] if always is False else _live(node.body)), *orelse]
+
+
+def _constant(test: ast.expr) -> bool | None:
+    """Return whether a condition always holds or never does; None if that depends."""
+    match test:
+        case ast.Constant(value=value):
+            return bool(value)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            known = _constant(operand)
+            return None if known is None else not known
+        case ast.BoolOp(op=ast.And(), values=values) if any(_constant(value) is False for value in values):
+            return False
+        case ast.BoolOp(op=ast.Or(), values=values) if any(_constant(value) is True for value in values):
+            return True
+    return None
+
+
+def _read(node: ast.AST, certain: bool) -> Iterator[Statement]:
+    """Yield the statement that a node is; of an import, one for each name that it binds."""
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        for alias in node.names:
+            whole = {**vars(node), "names": [alias]}
+            names = frozenset(Reference(part, "") for part in alias.name.split("."))
+            nothing: frozenset[str] = frozenset()
+            yield Statement(type(node)(**whole), frozenset({_bound_by(alias)}), nothing, certain, nothing, nothing, names)
+    else:
+        yield from _Reader(node).statements(certain)
+
+
+def _bound_by(alias: ast.alias) -> str:
+    """Return the name that an import binds: "np" for `numpy as np`, "torch" for `torch.nn`."""
+    return alias.asname or alias.name.partition(".")[0]
+
+
+class _Reader:
+    """Walks through one statement and notes names, attributes and texts with the scopes in which they stand."""
+
+    def __init__(self, top: ast.AST) -> None:
+        self._top, self._cell = top, _Scope()
+        self._declared: set[str] = set()  # names that functions declare as `global`, and bind
+        self._changed: set[str] = set()
+        self._names: list[tuple[str, _Scope]] = []
+        self._attributes: list[tuple[str, ast.expr, _Scope]] = []
+        self._texts: list[tuple[str, _Scope]] = []
+        # A loop: a sum of a thousand terms is too deep for a function that calls itself.
+        self._todo: list[tuple[ast.AST, _Scope]] = [(top, self._cell)]
+        while self._todo:
+            self._visit(*self._todo.pop())
+
+    def statements(self, certain: bool) -> Iterator[Statement]:
+        """Yield the statement, what its functions bind globally if they are called, and the methods that stand alone."""
+        whole = self._statement("", certain)
+        yield whole
+        if self._declared:
+            yield whole._replace(binds=frozenset(self._declared), is_certain=False)
+        parts = dict.fromkeys(scope.part for *_, scope in (*self._names, *self._attributes, *self._texts) if scope.part)
+        for part in parts:
+            yield self._statement(part, False)
+
+    def _statement(self, part: str, certain: bool) -> Statement:
+        """Return what was noted in a part of the statement, with each name resolved; "" for all that is in no part."""
+        now, later, references = set[str](), set[str](), set[Reference]()
+        for name, scope in (*self._names, *self._texts):
+            if scope.part == part:
+                home = _home(name, scope)
+                if home is None:
+                    (later if scope.is_called else now).add(name)
+                else:
+                    references |= {Reference(imported, "") for imported in home.imports.get(name, ())}
+        references |= {Reference(text, "") for text, scope in self._texts if scope.part == part}
+        for name, value, scope in self._attributes:
+            owner = value.id if isinstance(value, ast.Name) else ""
+            home = _home(owner, scope) if owner else None
+            of_itself = home is not None and owner == home.first and home.parent and name in home.parent.attributes
+            if scope.part == part:
+                # `self.name` of the student's own class is read, but is no name of a library.
+                references.add(Reference(name, SELF if of_itself else owner if owner and home is None else ""))
+        return Statement(
+            node=self._top,
+            binds=frozenset({part} if part else self._cell.bound),
+            changes=frozenset(() if part else self._changed),
+            is_certain=certain,
+            reads=frozenset(now),
+            reads_when_called=frozenset(later),
+            references=frozenset(references),
+        )
+
+    def _visit(self, node: ast.AST, scope: _Scope) -> None:
+        match node:
+            case ast.Name(id=name, ctx=ast.Load()):
+                self._names.append((name, scope))
+            case ast.Name(id=name, ctx=context):
+                if isinstance(context, ast.Store) or scope.parent:  # `del name` at the top binds nothing
+                    self._bind(name, scope)
+            case ast.NamedExpr(target=target, value=value):
+                self._bind(target.id, _outside_comprehensions(scope))
+                self._todo.append((value, scope))
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+                self._function(node, scope)
+            case ast.ClassDef(name=name):
+                self._bind(name, scope)
+                inner = _Scope(scope, "class", scope.part)
+                inner.has_parts = scope.parent is None and {ast.unparse(base) for base in node.bases} <= PLAIN_BASES
+                self._later([*node.decorator_list, *node.bases, *node.keywords], scope)
+                self._later(_live(node.body), inner)
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                inner = _Scope(scope, "comprehension", scope.part)
+                self._todo.append((node.generators[0].iter, scope))
+                parts = [part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.comprehension)]
+                for index, generator in enumerate(node.generators):
+                    parts += [generator.target, *generator.ifs, *([generator.iter] if index else [])]
+                self._later(parts, inner)
+            case ast.Global(names=names):
+                if scope.parent:
+                    scope.elsewhere |= {*names}
+            case ast.Nonlocal(names=names):
+                scope.outer |= {*names}
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                for alias in names:
+                    self._bind(_bound_by(alias), scope)
+                    scope.imports.setdefault(_bound_by(alias), []).extend(alias.name.split("."))
+            case ast.If() | ast.While() | ast.IfExp():
+                self._later([node.test, *_taken(node)], scope)
+                if isinstance(node, ast.While):
+                    self._later(node.orelse, scope)
+            case ast.For() | ast.AsyncFor():
+                # At the top of a cell, `_flat` has listed the statements of the loop by themselves.
+                inside = [] if node is self._top else [*_live(node.body), *_live(node.orelse)]
+                self._later([node.target, node.iter, *inside], scope)
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                self._bind(name, scope)
+                self._children(node, scope)
+            case ast.MatchMapping(rest=str(name)):
+                self._bind(name, scope)
+                self._children(node, scope)
+            case _:
+                self._expression(node, scope)
+                self._children(node, scope)
+
+    def _expression(self, node: ast.AST, scope: _Scope) -> None:
+        """Note the attribute, the text or the change of a global that a node is."""
+        match node:
+            case ast.AugAssign(target=ast.Name(id=name)):
+                self._names.append((name, scope))
+            case ast.Attribute(attr=name, value=value, ctx=ast.Load()):
+                self._attributes.append((name, value, scope))
+            case ast.Attribute(attr=name, value=ast.Name(id=owner)):
+                if (method := _home(owner, scope)) and owner == method.first and method.parent:
+                    method.parent.attributes.add(name)
+                self._change(node, scope)
+            case ast.Subscript(ctx=ast.Store() | ast.Del()) | ast.Attribute(ctx=ast.Store() | ast.Del()):
+                self._change(node, scope)
+            case ast.Call(func=ast.Name(id="setattr"), args=[owner, *_]):
+                self._change(owner, scope)
+        for text in _looked_up(node):
+            self._texts.append((text, scope))
+
+    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: _Scope) -> None:
+        arguments = node.args
+        named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        named += [argument for argument in (arguments.vararg, arguments.kwarg) if argument]
+        inner = _Scope(scope, "function", scope.part, bound={argument.arg for argument in named})
+        if scope.kind == "class" and not isinstance(node, ast.Lambda):
+            inner.first = named[0].arg if named else ""
+            if scope.has_parts and node.name not in CALLED_BY_LIBRARY and not node.name.startswith("__"):
+                inner.part = f".{node.name}"
+        annotations = [argument.annotation for argument in named if argument.annotation]
+        defaults = [default for default in (*arguments.defaults, *arguments.kw_defaults) if default]
+        self._later([*annotations, *defaults], scope)
+        if isinstance(node, ast.Lambda):
+            self._todo.append((node.body, inner))
+            return
+        self._bind(node.name, scope)
+        self._later([*node.decorator_list, *([node.returns] if node.returns else [])], scope)
+        self._later(_live(node.body), inner)
+
+    def _bind(self, name: str, scope: _Scope) -> None:
+        if name in scope.elsewhere:
+            self._declared.add(name)
+        elif name not in scope.outer:
+            scope.bound.add(name)
+        if scope.kind == "class":
+            scope.attributes.add(name)
+
+    def _change(self, node: ast.AST, scope: _Scope) -> None:
+        """Note that an attribute or an item of something is assigned, if it is a global."""
+        while isinstance(node, (ast.Attribute, ast.Subscript)):
+            node = node.value
+        if isinstance(node, ast.Name) and _home(node.id, scope) is None:
+            self._changed.add(node.id)
+
+    def _children(self, node: ast.AST, scope: _Scope) -> None:
+        """Visit the parts of a node next; of a block, only the statements that can run."""
+        for _, value in ast.iter_fields(node):
+            if isinstance(value, list):
+                block = [part for part in value if isinstance(part, ast.AST)]
+                self._later(_live(block) if block and isinstance(block[0], ast.stmt) else block, scope)
+            elif isinstance(value, ast.AST):
+                self._todo.append((value, scope))
+
+    def _later(self, nodes: Sequence[ast.AST], scope: _Scope) -> None:
+        # Reversed, so that they are visited in their order: a `global` comes before what it declares.
+        self._todo += [(node, scope) for node in reversed(nodes)]
+
+
+def _home(name: str, scope: _Scope | None) -> _Scope | None:
+    """Return the scope inside of a statement that a name belongs to; None if the name is global."""
+    innermost = scope
+    while scope is not None and scope.parent is not None:
+        if name in scope.elsewhere:
+            return None
+        if name in scope.bound and (scope.kind != "class" or scope is innermost):
+            return scope
+        scope = scope.parent
+    return None
+
+
+def _outside_comprehensions(scope: _Scope) -> _Scope:
+    """Return the scope in which `:=` binds: the one around comprehensions."""
+    while scope.kind == "comprehension" and scope.parent is not None:
+        scope = scope.parent
+    return scope
+
+
+def _looked_up(node: ast.AST) -> list[str]:
+    """Return the names that a node looks up as text: in `getattr(F, "softmax")`, `vars(F)["softmax"]` and the like."""
+    match node:
+        case ast.Call(func=ast.Name(id=function) | ast.Attribute(attr=function), args=arguments):
+            if function in RUNS_TEXT:
+                texts = filter(None, map(_constant_text, arguments))
+                return [word for text in texts for word in _words(text)]
+            asks_table = function in ("get", "pop", "__getitem__") and _is_table(node.func)
+            if function in LOOKUPS or asks_table:
+                return [part for text in map(_constant_text, arguments) if text for part in text.split(".")]
+        case ast.Subscript(value=value, slice=key) if _is_table(value) and (text := _constant_text(key)):
+            return [text]
+    return []
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a text that may be names."""
+    return "".join(letter if letter.isidentifier() or letter.isdigit() else " " for letter in text).split()
+
+
+def _is_table(node: ast.AST) -> bool:
+    """Tell whether an expression begins with a table of names, as `vars(F)` or `torch.__dict__`."""
+    while True:
+        match node:
+            case ast.Call(func=ast.Name(id=name)) | ast.Attribute(attr=name) if name in TABLES:
+                return True
+            case ast.Attribute(value=inner) | ast.Subscript(value=inner) | ast.Call(func=inner):
+                node = inner
+            case _:
+                return False
+
+
+def _constant_text(node: ast.AST) -> str:
+    """Return the text of a string constant, of a sum of string constants, or of an f-string of them.
+
+    Return "" for any other node, where any part is empty, and for more nodes than a name that is banned has.
+    """
+    parts: list[str] = []
+    todo = [node]
+    for _ in range(MOST_PARTS):  # a loop: a sum of a thousand terms is too deep for a call
+        if not todo:
+            return "".join(parts)
+        match todo.pop():
+            case ast.Constant(value=str(text)) if text:
+                parts.append(text)
+            case ast.BinOp(op=ast.Add(), left=left, right=right):
+                todo += (right, left)
+            case ast.JoinedStr(values=[_, *_] as values):
+                todo += reversed(values)
+            case ast.FormattedValue(value=value):
+                todo.append(value)
+            case _:
+                return ""
+    return ""
