@@ -71,9 +71,15 @@ def main() -> None:
             found = losses(case, graded(case, server, Path(folder)))
             lost += bool(found and not case.wrong)
             wrong += bool(found and case.wrong)
-            print(f"{case.assignment} {case.name}: {'; '.join(found) or 'ok'} ({time.monotonic() - started:.1f} s)", flush=True)
+            print(
+                f"{case.assignment} {case.name}: {'; '.join(found) or 'ok'} ({time.monotonic() - started:.1f} s)",
+                flush=True,
+            )
     right = sum(not case.wrong for case in cases)
-    publish("notebooks", {"right": right, "right_with_losses": lost, "wrong": len(cases) - right, "wrong_with_losses": wrong})
+    publish(
+        "notebooks",
+        {"right": right, "right_with_losses": lost, "wrong": len(cases) - right, "wrong_with_losses": wrong},
+    )
 
 
 if __name__ == "__main__":

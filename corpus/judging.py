@@ -32,10 +32,11 @@ from grader.explain.repairs.repairs import Repair
 from grader.grading.try_repairs import repair_requests
 from grader.judge.built_ins import refused
 from grader.judge.from_scratch import used_builtins
-from grader.judge.mentions import StudentCode, complaint
+from grader.judge.mentions import complaint
 from grader.judge.plan import plan_exercise
 from grader.judge.planned_trial import PlannedTrial
 from grader.judge.raised import NO_CELLS, NotebookCells
+from grader.judge.reach import StudentCode
 from grader.judge.reference_results import ReferenceResults, run_here
 from grader.judge.verdicts import judge
 from grader.paths import notebook_path

@@ -6,7 +6,7 @@ from os.path import exists
 from typing import Any
 
 from grader.explain.exceptions.where_raised import file_of, source_of_file
-from grader.judge.mentions import StudentCode
+from grader.judge.reach import StudentCode
 from grader.submission.cells import CARRY_ON, MARKER
 from grader.submission.code.source_names import without_magics
 

@@ -17,6 +17,7 @@ from grader.build.answer_in_notebook import LESSON_CELL, files_of_cells, student
 from grader.build.self_check_data import Brief, Reader, gives, is_rounded
 from grader.build.show import show_rich, shown_inputs, what_is_off
 from grader.explain.code.read_code import searchable
+from grader.explain.exceptions.shadowed import shadowed
 from grader.explain.exceptions.where_raised import source_of_file, the_line
 from grader.explain.explain import explain
 from grader.explain.fingerprint import Fingerprint, fingerprint
@@ -130,7 +131,8 @@ def check(notebook: Notebook, exercise: str) -> None:
         found = explain(seen, known_answers(wrong_answers, trials, seen), searchable(source), repaired)
     except Exception:  # an explanation decides nothing: without one, what was seen is said all the same
         found = None
-    lines = [f"{title} — {found.says}", what] if found else [f"{title} — {what}"]
+    says = shadowed(code, packed["defines"], asked, what) or (found.says if found else "")
+    lines = [f"{title} — {says}", what] if says else [f"{title} — {what}"]
     said = in_words_of([one["probe"] for one in packed["checks"]], "\n".join(lines))
     raise NotYet("\n".join([said, *results[wrong].inputs]))
 

@@ -11,10 +11,12 @@ from nbformat import NotebookNode
 from grader.declare.exercise import Exercise
 from grader.declare.lesson import SHORT, Lesson
 from grader.explain.diagnose import WrongAnswer, diagnose, wrong_answer
+from grader.explain.exceptions.shadowed import not_installed, shadowed
 from grader.explain.repairs.repairs import Repair
 from grader.grading.allowance import Allowance, TookTooLong
 from grader.grading.try_repairs import repair_requests
-from grader.grading.undefined import cells_that_ran, where_it_stopped
+from grader.grading.undefined import cells_that_ran, training_stopped, where_it_stopped
+from grader.judge.built_ins import code_of
 from grader.judge.planned_trial import PlannedTrial
 from grader.judge.raised import NotebookCells
 from grader.judge.reference_results import ReferenceResults
@@ -157,6 +159,12 @@ class RunJudge:
             verdict = self.explain(verdict)
         if exercise.id not in self.rebuilt.answers:
             verdict = replace(verdict, message="there is no cell for this exercise")
+        if verdict.outcome is Outcome.FAILED:
+            code, message = code_of(self.rebuilt, exercise), verdict.message
+            hint = training_stopped(verdict, exercise, cells) or not_installed(message)
+            hint = hint or shadowed(code, exercise.defines, self.lesson.definitions, message)
+            if hint:
+                verdict = replace(verdict, hint=hint, mistake=None, diagnosis="exception")
         notes = (*self.rebuilt.notes.get(exercise.id, ()), *not_run(self.lesson, exercise))
         return replace(verdict, notes=(*verdict.notes, *notes, *where_it_stopped(exercise, verdict, cells)))
 

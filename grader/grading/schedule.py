@@ -1,5 +1,6 @@
 """Plan one run of a notebook: what it executes, when the probes run, what is left out. Records in, a RunPlan out."""
 
+import builtins
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -15,8 +16,10 @@ from grader.judge.planned_trial import PlannedTrial
 from grader.records import GIVEN, GradingSettings, Origin, Request
 from grader.sandbox.engine import RunPlan, TimeoutPolicy
 from grader.submission.cells import Role, answer_cell, role
-from grader.submission.code.source_names import definitions
+from grader.submission.code.source_names import bound_names, definitions, imported_names
 from grader.submission.rebuild import Rebuilt
+
+PARAMETERS = "parameters"  # papermill's tag of the cell whose values it replaces
 
 
 def schedule(
@@ -44,7 +47,21 @@ def schedule(
         skip=skip,
         timeout_policy=_timeout_policy(lesson, rebuilt),
         origins=_origins(lesson, notebook, rebuilt),
+        settings=_settings(notebook, rebuilt),
     )
+
+
+def _settings(notebook: NotebookNode, rebuilt: Rebuilt) -> frozenset[str]:
+    """Return the parameters, and the names of Python and of libraries to which the student's cells give another meaning."""
+    given = _given_cells(notebook, rebuilt)
+    tagged = [cell.source for cell in given if PARAMETERS in cell.metadata.get("tags", ())]
+    parameters = frozenset().union(*(bound_names(source) or () for source in tagged))
+    libraries = frozenset().union(*(imported_names(cell.source) for cell in given))
+    students = [cell.source for cell in notebook.cells if cell.id in rebuilt.own or role(cell.id) is Role.ANSWER]
+    # `from torch import *` binds names that nobody writes.
+    known = {*vars(builtins), *(name for name, _ in libraries)}
+    bound = frozenset().union(*(bound_names(source) or () for source in students))
+    return parameters | (known if "*" in bound else known & bound)
 
 
 def _requests(

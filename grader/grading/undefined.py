@@ -16,6 +16,7 @@ from grader.submission.cells import answer_cell, is_stubs_own
 from grader.submission.code.source_names import binding_lines, bound_names, without_magics
 from grader.submission.rebuild import Rebuilt
 
+UNDEFINED = re.compile(r"NameError: name '(\w+)' is not defined")
 IMPORTS = re.compile(r"^(?:from[ \t]+\S+[ \t]+)?import[ \t]+(.+)$", re.MULTILINE)
 MAX_NAMES = 3  # that a message lists
 MAX_NAME, MAX_COMPARED = 60, 500  # characters of a name, and names: comparing them takes time
@@ -55,6 +56,20 @@ def where_it_stopped(exercise: Exercise, verdict: Verdict, cells: NotebookCells)
         return ()
     # The message may be cut.
     return () if known.why[:100] in verdict.message else (f"Your cell {known.why}",)
+
+
+def training_stopped(verdict: Verdict, exercise: Exercise, cells: NotebookCells) -> str:
+    """Return a hint for an exercise that failed because the lesson's cell that trains with it stopped; "" if it did not."""
+    failed = {check.name for check in verdict.checks if check.outcome is not Outcome.PASSED}
+    places = {check.at for check in exercise.checks if check.at and check.name in failed}
+    known = next((one for one in cells.undefined.values() if one.cell in places), None)
+    if known is None:
+        return ""
+    name = UNDEFINED.search(known.why)
+    below = name and any(name[1] in (bound_names(cells.sources[cell]) or ()) for cell in cells.student)
+    return f"The lesson's cell that trains with it {known.why}." + (
+        f" A cell of yours further down defines {name[1]}: move it above this exercise." if name and below else ""
+    )
 
 
 def _undefined_by(

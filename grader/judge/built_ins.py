@@ -21,7 +21,8 @@ from grader.judge.from_scratch import (
     same_definitions,
     used_builtins,
 )
-from grader.judge.mentions import HINT, StudentCode, complaint, reached
+from grader.judge.mentions import HINT, complaint
+from grader.judge.reach import StudentCode, reached
 from grader.judge.reaches import reaches
 from grader.records import Flag, Outcome, Verdict
 from grader.submission.cells import Role, answer_cell, carry_on_cell, provided_cell, role

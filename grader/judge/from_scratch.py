@@ -12,7 +12,8 @@ from contextlib import suppress
 
 from grader.declare.builtin_names import ATTENTION_OPERATORS, HEAD_OPERATORS, BuiltIn, banned_names, operators
 from grader.declare.exercise import Exercise
-from grader.judge.mentions import HIDDEN, StudentCode, mentions, reached
+from grader.judge.mentions import HIDDEN, mentions
+from grader.judge.reach import StudentCode, reached
 from grader.paths import OUR_PACKAGES
 from grader.submission.code.source_names import cached_by_source, parse_statements, without_magics
 from grader.submission.code.words import without_docs

@@ -13,7 +13,7 @@ from itertools import islice
 from grader.submission.code.source_names import cached_by_source, names_bound_by, parse_statements, without_magics
 
 # The last two run a network whose operators are named by texts.
-MODULES = frozenset("marshal ctypes cffi guest signal unittest onnx onnxruntime".split())
+MODULES = frozenset("marshal ctypes cffi guest signal onnx onnxruntime".split())
 PARTS_OF_TORCH = frozenset({"library", "fx", "cpp_extension"})
 # Names of functions, classes and attributes, whatever they are taken from.
 NAMES = frozenset(
@@ -36,14 +36,17 @@ NAMES = frozenset(
 OF_MODULES = frozenset(
     """
     inspect.stack inspect.trace multiprocessing.Process multiprocessing.Pool multiprocessing.get_context
-    mp.Process mp.Pool mp.get_context torch.library cv2.dnn gc.callbacks gc.enable os.system
+    mp.Process mp.Pool mp.get_context torch.library cv2.dnn unittest.mock gc.callbacks gc.enable os.system
     os.spawnv os.spawnve os.spawnvp os.spawnvpe os.spawnl os.spawnle os.spawnlp os.spawnlpe
     """.split()
 )
 PLACES = re.compile(r"/sandbox\b|/proc/(?:self|\d)|\bguest\.\w+")
 IN_BACKGROUND = re.compile(r"^[ \t]*(?:%%.*--bg\b|!.*(?:\bnohup\b|\bsetsid\b|[^&]&[ \t]*$))", re.MULTILINE)
 
-HARMLESS = frozenset({"__name__", "__doc__", "__qualname__"})  # to which code may assign
+# To which code may assign: they say what something is called, or how it is shown.
+HARMLESS = frozenset("__name__ __doc__ __qualname__ __module__ __repr__ __str__ _repr_html_".split())
+# numpy once had these names for Python's own types, and old code puts them back: `np.float = float`.
+OLD_NAMES = frozenset("bool int float complex object str".split())
 LIBRARIES = frozenset({"torch", "nn", "F", "np", "numpy", "scipy", "builtins", "sys", "os"})
 # Functions that find something by its name, which may be put together: the position of the name.
 LOOKUPS = {"getattr": 1, "attrgetter": 0, "methodcaller": 0, "import_module": 0, "__import__": 0}
@@ -70,6 +73,8 @@ def reaches(source: str) -> tuple[str, ...]:
     # One of the names that `dir` lists can be picked without being written.
     odd = any(_is_odd_text(node) or _calls(node, "dir", with_arguments=True) for node in nodes)
     asked = {id(part) for node in nodes for part in _asked_for_a_name(node)}
+    listed = {id(part) for node in nodes for part in _listed(node)}
+    picks = any(_picks(node) for node in nodes)
     for node in nodes:
         found.update(dict.fromkeys(_names(node)))
         if isinstance(node, ast.Attribute) and _is_private(node.attr) and _root(node) in libraries:
@@ -77,7 +82,8 @@ def reaches(source: str) -> tuple[str, ...]:
         if _looks_up(node, libraries, odd=odd):
             found[PUT_TOGETHER] = None
         # From all names of the notebook one can be picked by what it does.
-        if _calls(node, "globals", "locals", "vars", with_arguments=False) and id(node) not in asked:
+        is_table = _calls(node, "globals", "locals", "vars", with_arguments=False)
+        if is_table and id(node) not in asked and (picks or id(node) not in listed):
             found[ALL_NAMES] = None
         if _replaces(node, libraries):
             found[REPLACED] = None
@@ -116,7 +122,12 @@ def _names(node: ast.AST) -> Iterator[str]:
 def _of_module(path: str) -> Iterator[str]:
     """Yield a module's path if it is one of the lists above."""
     parts = path.split(".")
-    if parts[0] in MODULES or (parts[0] == "torch" and PARTS_OF_TORCH & {*parts}) or any(map(_is_private, parts)):
+    if (
+        parts[0] in MODULES
+        or ".".join(parts[:2]) in OF_MODULES
+        or (parts[0] == "torch" and PARTS_OF_TORCH & {*parts})
+        or any(map(_is_private, parts))
+    ):
         yield path
 
 
@@ -139,6 +150,28 @@ def _asked_for_a_name(node: ast.AST) -> list[ast.expr]:
             return asked
         case ast.Subscript(value=asked) | ast.Attribute(value=asked, attr="get" | "pop" | "setdefault" | "update"):
             return [asked]
+    return []
+
+
+def _picks(node: ast.AST) -> bool:
+    """Tell whether a node takes an item by a name that does not stand in it, as `globals()[name]`."""
+    match node:
+        case ast.Subscript(value=ast.Call(func=ast.Name(id="globals" | "locals" | "vars")), slice=name):
+            return not isinstance(name, ast.Constant)
+        case ast.Call(func=ast.Attribute(attr="get" | "pop" | "__getitem__"), args=[name, *_]):
+            return not isinstance(name, ast.Constant)
+        case ast.Call(func=ast.Name(id="getattr" | "eval" | "exec")):
+            return True
+    return False
+
+
+def _listed(node: ast.AST) -> list[ast.expr]:
+    """List what a node goes through name by name: names alone are texts, and do nothing."""
+    match node:
+        case ast.comprehension(iter=names) | ast.For(iter=names):
+            return [names]
+        case ast.Call(func=ast.Name(id="sorted" | "list" | "len" | "set"), args=[names]):
+            return [names]
     return []
 
 
@@ -170,6 +203,10 @@ def _looks_up(node: ast.AST, libraries: Collection[str], *, odd: bool) -> bool:
 def _replaces(node: ast.AST, libraries: Collection[str]) -> bool:
     """Tell whether a node assigns to an attribute of a library; settings in torch.backends do not count."""
     match node:
+        case ast.Attribute(ctx=ast.Store(), attr=name) if name in HARMLESS:
+            return False
+        case ast.Attribute(ctx=ast.Store(), attr=name, value=ast.Name(id="np" | "numpy")) if name in OLD_NAMES:
+            return False
         case ast.Attribute(ctx=ast.Store(), value=owner):
             return _root(owner) in libraries and "backends" not in ast.unparse(owner)
         case ast.Call(func=ast.Name(id="setattr"), args=[owner, *_]):

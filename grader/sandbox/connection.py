@@ -86,7 +86,7 @@ class Sandbox:
 
         Args:
             cell: the id that names the cell in the place of an exception.
-            settings: names that have the value which the last cell with settings left, whatever other cells did to them.
+            settings: names that have the value, or none, which the last cell with settings left; other cells keep theirs.
         """
         started = time.monotonic()
         order = {

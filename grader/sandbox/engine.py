@@ -59,6 +59,8 @@ class RunPlan:
     timeout_policy: TimeoutPolicy = TimeoutPolicy()
     # Cell id → whose code it is; a cell without an entry is the student's own.
     origins: Mapping[str, Origin] = field(default_factory=dict)
+    # Names that mean to given cells what given cells made of them, as `seed`, whatever the student's cells bind to them.
+    settings: Collection[str] = ()
     # Called after the probes of each exercise, with what came back so far: cells by id, evidence by key.
     arrived: Callable[[Mapping[str, CellResult], Mapping[str, Evidence]], None] = lambda cells, evidence: None
     # Called after the last cell with what came back so far: cells by id, evidence by key. Yields further probes; the
@@ -226,8 +228,7 @@ def _run_cell(interpreter: Sandbox, cell: NotebookNode, run: RunPlan, results: _
         return CellResult(status=Status.TIMEOUT, message=message)
     seconds = run.cell_seconds.get(cell.id, run.limits.cell_seconds)
     origin = run.origins.get(cell.id, OWN)
-    # `seed = 42` in a cell of the student's own must not change the trainings of the lesson.
-    settings = run.parameters if origin == GIVEN or cell.id == INJECTED else ()
+    settings = run.settings if origin == GIVEN or cell.id == INJECTED else ()
     return interpreter.run_cell(cell.source, seconds=seconds, origin=origin, cell=cell.id, settings=settings)
 
 

@@ -83,9 +83,7 @@ class _Chosen:
     has_other: bool  # a later cell without the marker defines the name, too
 
 
-def rebuild(
-    lesson: Lesson, master: NotebookNode, submission: Submission, by_name: Collection[str] = ()
-) -> Rebuilt:
+def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission, by_name: Collection[str] = ()) -> Rebuilt:
     """Put a submission into a copy of `master`, the student notebook as it was released.
 
     Args:
@@ -177,7 +175,9 @@ def _read_cells(cells: Sequence[Cell], exercises: Sequence[Exercise], given: Seq
         parses = bound_names(cell.source) is not None
         released = None if owners else _released_as(cell, given)
         text = next((one.source for one in given if one.id == released), "")
-        edited = released is not None and role(released) in (Role.OTHER, Role.PROVIDED) and _is_edited(cell.source, text)
+        edited = (
+            released is not None and role(released) in (Role.OTHER, Role.PROVIDED) and _is_edited(cell.source, text)
+        )
         added = additions(cell.source, text) if edited else ""
         read.append(_ReadCell(cell.source, owners, defined(cell.source), parses, released, edited, added))
     return read
@@ -222,7 +222,11 @@ def _with_edits(
         if cell.edited:
             below = (id for later in cells[index:] for id in sorted(later.exercises))
             id = next(below, exercises[-1].id)
-            kept = f" What you added to it is kept: {', '.join(sorted(bound_names(cell.added) or ()))}." if cell.added else ""
+            kept = (
+                f" What you added to it is kept: {', '.join(sorted(bound_names(cell.added) or ()))}."
+                if cell.added
+                else ""
+            )
             first = next(filter(str.strip, cell.source.splitlines()), "").strip()[:MOST_OF_LINE]
             note = f"You changed the provided cell that begins with `{first}`. It ran as it was released.{kept}"
             noted[id] = (*noted.get(id, ()), note)

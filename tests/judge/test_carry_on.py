@@ -11,7 +11,7 @@ from corpus.answers import answers, variants
 from corpus.judging import solutions
 from grader.course import lessons
 from grader.judge.built_ins import LEAST_STATEMENTS, is_carry_on, shapes_of_source
-from grader.judge.mentions import StudentCode
+from grader.judge.reach import StudentCode
 from grader.submission.cells import carry_on_source
 from tests.scripts import cells_of
 
@@ -51,7 +51,9 @@ def test_a_carry_on_cell_is_known_again_however_it_was_pasted(source: str) -> No
     for answer in pasted:
         assert is_carry_on(StudentCode(answer), (name,), cell)
     assert is_carry_on(StudentCode(f"answer = {name}", [source]), ("answer",), cell)
-    assert not is_carry_on(StudentCode("answer = 7", [source]), ("answer",), cell), "a cell to compare with is no answer"
+    assert not is_carry_on(StudentCode("answer = 7", [source]), ("answer",), cell), (
+        "a cell to compare with is no answer"
+    )
     local = f"def answer(x):\n    {name} = x\n    return {name}"
     assert not is_carry_on(StudentCode(local, [source]), ("answer",), cell), "a local name is not the cell's"
 

@@ -61,7 +61,7 @@ ROOT = Path(__file__).parents[2]
         ("globals()['XAM'.lower()[::-1] + rest]", PUT_TOGETHER),
         ("eval(text)", PUT_TOGETHER),
         ("from numpy import *\nfound = [each for each in globals().values() if acts(each)]", ALL_NAMES),
-        ("for name in sorted(vars()): print(name)", ALL_NAMES),
+        ("for value in vars().values(): print(value)", ALL_NAMES),
         ("mine = {**locals()}", ALL_NAMES),
         ("import sklearn._loss._loss as losses", "sklearn._loss._loss"),
         ("from torch._inductor import aoti_load_package", "torch._inductor"),

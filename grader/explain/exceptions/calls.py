@@ -13,9 +13,13 @@ GIVEN = "To see whether it was given, ask `is None`."
 # ---------------------------------------------------------------- arguments
 
 
-def _definition(path: str, tree: ast.AST) -> ast.FunctionDef | None:
-    """Find the function or method that Python names "f" or "Layer.forward"."""
+def _definition(path: str, tree: ast.AST) -> ast.FunctionDef | ast.Lambda | None:
+    """Find the function or method that Python names "f" or "Layer.forward"; of "<lambda>" the only one that has a name."""
     wanted = path.split(".")[-1]
+    if wanted == "<lambda>":
+        named = [node.value for node in ast.walk(tree) if isinstance(node, ast.Assign)]
+        lambdas = [value for value in named if isinstance(value, ast.Lambda)]
+        return lambdas[0] if len(lambdas) == 1 else None
     inside: ast.AST = tree
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef) and "." in path and node.name == path.split(".")[-2]:
@@ -23,7 +27,7 @@ def _definition(path: str, tree: ast.AST) -> ast.FunctionDef | None:
     return next((node for node in ast.walk(inside) if isinstance(node, ast.FunctionDef) and node.name == wanted), None)
 
 
-def _called_by_grader(raising: Raising, definition: ast.FunctionDef) -> bool:
+def _called_by_grader(raising: Raising, definition: ast.FunctionDef | ast.Lambda) -> bool:
     """Tell whether the call that failed was not the student's own: then the definition is the line."""
     return raising.node is None or raising.node is definition.args or isinstance(raising.node, ast.arguments)
 
@@ -34,7 +38,7 @@ def missing_argument(raising: Raising, found: re.Match) -> str:
     definition = _definition(path, raising.tree)
     if definition is None:
         return f"This call leaves out `{name}`." if raising.line else ""
-    if _called_by_grader(raising, definition):
+    if _called_by_grader(raising, definition) or isinstance(definition, ast.Lambda):
         where = " of __init__" if path.endswith("__init__") else ""
         return f"The task's call hands over no `{name}`: compare the parameters{where} and their defaults with the task's signature."
     if _without_self(definition, raising.tree):
@@ -61,7 +65,7 @@ def unexpected_argument(raising: Raising, found: re.Match) -> str:
 def too_many_arguments(raising: Raising, found: re.Match) -> str:
     """Recognise a method without self; else say whose call has too many arguments."""
     definition = _definition(found[1], raising.tree)
-    if definition is None:
+    if definition is None or isinstance(definition, ast.Lambda):
         return ""
     if _without_self(definition, raising.tree):
         return f"`self` is missing: it is the first parameter of `{definition.name}`, as of each method."
@@ -200,7 +204,7 @@ TypeError: exceptions must derive from BaseException
 TypeError: ([\w.]+)\(\) missing \d+ required (?:positional|keyword-only) arguments?: '(\w+)' → missing_argument
 TypeError: ([\w.]+)\(\) missing \d+ required positional arguments?: "(\w+)" → missing_in_torch
 TypeError: \w+\(\)(?::| received) → layer_made_of_tensor
-TypeError: ([\w.]+)\(\) got an unexpected keyword argument '(\w+)' → unexpected_argument
+TypeError: ([\w.<>]+)\(\) got an unexpected keyword argument '(\w+)' → unexpected_argument
 TypeError: ([\w.]+)\(\) takes .* but \d+ (?:was|were) given → too_many_arguments
 ValueError: (?:too many|not enough) values to unpack → too_many_to_unpack
 TypeError: cannot unpack non-iterable (\w+) object → not_iterable

@@ -23,7 +23,9 @@ from guest.shell import SINK, Shell, error_text
 
 # Taken before student code can replace them.
 _exit, _fork, _getpid = os._exit, os.fork, os.getpid
-# The notebook's settings, such as `seed`, as the given cells left them.
+PLAIN = (str, int, float, type(None), torch.device)
+MISSING = object()  # the value of a name that nothing binds
+# What given cells made of the names that mean the same to all of them, as `seed`.
 _settings: dict[str, Any] = {}
 
 
@@ -81,7 +83,8 @@ def _answer(channel: socket.socket, shell: Shell, most: int) -> None:
         except frames.FrameError:
             return
         SINK.begin()
-        shell.user_ns.update(_settings)
+        # Settings such as `device`; a function or a library is what the student's code made of its name.
+        shell.user_ns.update({name: value for name, value in _settings.items() if isinstance(value, PLAIN)})
         answer = probe.answer(request, blob, shell.user_ns, most)
         if _getpid() != me:
             _exit(0)  # this is a fork that the student's code made, and only the original process answers
@@ -149,8 +152,7 @@ def _run_cell(channel: socket.socket, shell: Shell, order: dict) -> None:
     SINK.begin()
     tripwire.begin(order["origin"], order["defines"], order["cell"], order["source"])
     places.begin(order["cell"], order["origin"] == tripwire.GIVEN, order["source"])
-    if order["settings"]:
-        shell.user_ns.update(_settings)
+    others = _with_settings(shell.user_ns, order["settings"])
     if order["origin"]:  # what a cell of the student's own, or a wrong answer, switched off must not reach further
         torch.set_grad_enabled(True)
         torch.set_default_dtype(torch.float32)
@@ -164,7 +166,7 @@ def _run_cell(channel: socket.socket, shell: Shell, order: dict) -> None:
         error = raised
     if _getpid() != me:
         _exit(0)  # this is a fork that the student's code made, and only the original process answers
-    _settings.update({name: shell.user_ns[name] for name in order["settings"] if name in shell.user_ns})
+    _put_back(shell.user_ns, others)
     # A timer or a trace function must not interrupt this process between cells.
     signal.setitimer(signal.ITIMER_REAL, 0)
     sys.settrace(None)
@@ -178,3 +180,20 @@ def _run_cell(channel: socket.socket, shell: Shell, order: dict) -> None:
         "execution_count": count,
     }
     frames.send(channel, json.dumps(header).encode())
+
+
+def _with_settings(names: dict, settings: list[str]) -> dict[str, Any]:
+    """Give each of the settings the value that given cells left, or none; return what they had."""
+    others = {name: names.pop(name, MISSING) for name in settings}
+    names.update({name: _settings[name] for name in settings if name in _settings})
+    return others
+
+
+def _put_back(names: dict, others: dict[str, Any]) -> None:
+    """Note the settings that a given cell has left, and put back what the student's cells had made of them."""
+    for name, value in others.items():
+        before, now = _settings.get(name, MISSING), names.get(name, MISSING)
+        if now is not MISSING:
+            _settings[name] = now
+        if now is before and value is not before:  # the cell did not bind it, and the student's cells had
+            names.pop(name, None) if value is MISSING else names.update({name: value})

@@ -135,7 +135,9 @@ def _read(node: ast.AST, certain: bool) -> Iterator[Statement]:
             whole = {**vars(node), "names": [alias]}
             names = frozenset(Reference(part, "") for part in alias.name.split("."))
             nothing: frozenset[str] = frozenset()
-            yield Statement(type(node)(**whole), frozenset({_bound_by(alias)}), nothing, certain, nothing, nothing, names)
+            yield Statement(
+                type(node)(**whole), frozenset({_bound_by(alias)}), nothing, certain, nothing, nothing, names
+            )
     else:
         yield from _Reader(node).statements(certain)
 
