@@ -143,6 +143,9 @@ def load(layer: nn.Module, weights: Mapping[str, Tensor]) -> nn.Module:
         return layer
     first = next(iter(weights.values()))
     layer = layer.to(device=first.device, dtype=first.dtype)
+    for part in layer.modules():
+        if isinstance(part, nn.LayerNorm) and part.eps < 1e-4:
+            part.eps = 1e-5  # PyTorch's; other libraries have 1e-6 or 1e-12, and no task asks for one
     with torch.no_grad():
         for name, value in weights.items():
             parameter = part_of(layer, name)

@@ -12,7 +12,7 @@ from grader.records import Case, Finding, Value
 # The allowed difference by device of the answer and dtype, relative to the scale of the expected tensor. The reference
 # always runs on the CPU, and the difference is computed there, in float64.
 ON_CPU = {
-    torch.float64: 1e-7,  # keeps 16 digits: a larger difference is another computation, not rounding
+    torch.float64: 1e-5,  # as float32: an answer may compute in float32, and give the dtype back
     torch.float32: 1e-5,  # keeps 7 digits, and a sum of a few hundred products loses one or two of them
     torch.float16: 1e-2,  # keeps 3 digits, and loses one
     torch.bfloat16: 3e-2,  # keeps 2 digits (8 bits): four units in the last place

@@ -40,22 +40,30 @@ def call_masks_by_keyword(causal_mask, padding_mask, lengths: Tensor, n: int) ->
 
 
 def stays_on_device(padding_mask, lengths: Tensor, n: int) -> bool:
-    """Tell whether the padding mask is made on the device of the lengths.
+    """Return True if the padding mask is made on the device of the lengths.
 
-    Lengths on "meta" have no numbers, but mixing them with a tensor of the CPU raises as on a GPU. An answer that asks
-    for their numbers raises something else: it is called again, with lengths that have numbers and claim to be on a GPU.
+    The lengths are on "meta": mixing them with a tensor of the CPU raises as on a GPU. Tensors there have no numbers, so
+    answers that ask for them, as with `.cpu()`, `.tolist()` or `lengths[i]`, get those of `lengths`. An answer that asks in
+    another way is called again, with lengths that have numbers and claim to be on a GPU.
     """
+    reads = {
+        "cpu": lambda self: lengths.clone(),
+        "tolist": lambda self: lengths.tolist(),
+        "numpy": lambda self, **options: lengths.numpy().copy(),
+        "__iter__": lambda self: iter(lengths.clone()),
+        "__getitem__": lambda self, key: (lengths if isinstance(key, int) else self.as_subclass(Tensor))[key],
+    }
     there = torch.empty(lengths.shape, dtype=lengths.dtype, device="meta")
     try:
-        return padding_mask(there, n).device == there.device
+        return padding_mask(there.as_subclass(type("There", (Tensor,), reads)), n).device == there.device
     except Exception as error:
         if any(words in str(error) for words in ("expected device", "same device")):
             return False
     claims = {"device": torch.device("cuda"), "is_cuda": True, "cpu": lambda self: lengths.clone()}
     try:
         return padding_mask(lengths.clone().as_subclass(type("There", (Tensor,), claims)), n).device.type == "cuda"
-    except Exception:  # as where there is no GPU, to which a right answer moves its mask
-        return True
+    except Exception as error:  # a right answer moves its mask to the GPU, and there may be none
+        return any(word in str(error).lower() for word in ("cuda", "nvidia"))
 
 
 CAUSAL_MISTAKES = edits(causal_mask, """
@@ -91,9 +99,12 @@ PADDING_MISTAKES = edits(padding_mask, """
         = result.float()
     as_wide_as_the_longest: The longest sequence sets the width here. The mask is n wide, whatever the lengths.
         + n = int(lengths.max())
-    padding_on_the_cpu: The mask is made on the CPU, and lengths may be on a GPU.
-        Make it on the device of lengths: device=lengths.device.
+    padding_on_the_cpu: A tensor here is on the CPU, and lengths may be on a GPU.
+        Keep all tensors on the device of lengths: device=lengths.device.
         + return torch.arange(n, device="cpu") < lengths.reshape(-1, 1, 1)
+    lengths_moved_to_the_cpu: A tensor here is on the CPU, and lengths may be on a GPU.
+        Keep all tensors on the device of lengths: device=lengths.device.
+        + return torch.arange(n, device=lengths.device) < lengths.cpu().reshape(-1, 1, 1)
 """)  # fmt: skip
 
 MASKS = written_exercise("1.5 Masks: causal and padding", (causal_mask, padding_mask), """

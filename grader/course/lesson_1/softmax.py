@@ -56,10 +56,10 @@ SOFTMAX = written_exercise("1.3 A softmax that stays finite", stable_softmax, ""
         shape = (5, 1, 7), dim = 0
     extremes 2: finite for scores of any size
         e.g. 3 rows, 4 columns, spread = 10000.0, offset = 0.0
-        5 rows, 7 columns, spread = 2.0, offset = 10000.0, float64; 5 rows, 7 columns, spread = 10000.0, offset = 0.0
+        5 rows, 7 columns, spread = 2.0, offset = 10000.0; 5 rows, 7 columns, spread = 10000.0, offset = 0.0
     empty rows 2: a row of −inf becomes zeros
         e.g. shape = (2, 3)
-        shape = (5, 7); shape = (3, 5, 2), dim = 1; shape = (3, 4), offset = -1000000.0, float64
+        shape = (5, 7); shape = (3, 5, 2), dim = 1; shape = (3, 4), offset = -1000000.0
     conduct 1
         e.g. shape = (2, 3)
         shape = (5, 7), float64

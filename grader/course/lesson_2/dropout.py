@@ -44,6 +44,8 @@ def attend_with_dropout(
     layer.train()
     returned, maps = pair(layer(many))
     output = as_tensor(returned, "output")
+    again = as_tensor(pair(layer(many[:9]))[0], "output")
+    others = as_tensor(pair(layer(many[:9]))[0], "output")
     layer.eval()
     quiet, _ = pair(layer(tokens.unsqueeze(0)))
     return {
@@ -51,6 +53,7 @@ def attend_with_dropout(
         "mean of the outputs": output.mean(0),
         "variance of the outputs": output.var(0),
         "output in evaluation mode": quiet,
+        "another call drops others": not torch.equal(again, others),
     }
 
 
@@ -67,6 +70,7 @@ def drops_weights(case: Case) -> Finding:
     exact = {
         "output in evaluation mode": "in evaluation mode nothing is dropped",
         "weights": "the weights that are returned are those before dropout",
+        "another call drops others": "two calls drop the same weights: the layer sets the seed of the random numbers",
     }
     for name, why in exact.items():
         if problem := difference(name, case.got.get(name), expected[name], rtol=10):
@@ -99,4 +103,5 @@ def expected_moments(inputs: Inputs) -> dict[str, Tensor]:
         "mean of the outputs": output,
         "variance of the outputs": variance,
         "output in evaluation mode": output.unsqueeze(0),
+        "another call drops others": True,
     }

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from grader.course.lesson_3.writings import patches_in_loops, swap_by_index
 from grader.declare.authoring import Inputs, InputSampler, Value, drawn, edits, given, written_exercise
+from grader.declare.probes import function_effects
 
 # ---------------------------------------------------------------- 3.1 patchify
 
@@ -118,12 +119,16 @@ SWAP = written_exercise("3.9 Intervene: swap two patches", swap_patches, """
     pairs 2: a pair of its own for each scene
         e.g. 2 scenes, 4 patches, d_vision = 3
         5 scenes, 7 patches, d_vision = 11; 7 scenes, 5 patches, d_vision = 3; 1 scene, 3 patches, d_vision = 2
-    conduct 1
+    conduct 1: float64 stays float64, inputs stay as they are
         e.g. 2 scenes, 3 patches, d_vision = 2
         3 scenes, 7 patches, d_vision = 5, float64; 3 scenes, 7 patches, d_vision = 5, pairs = True, float64
 """,
     draw=draw_swap_or_pairs, returns=("patches",),
-    details=dict(values=dict(draw=(draw_swap, draw_swap, draw_same), draw_public=draw_swap), pairs=dict(draw=draw_pairs)),
+    details=dict(
+        values=dict(draw=(draw_swap, draw_swap, draw_same), draw_public=draw_swap),
+        pairs=dict(draw=draw_pairs),
+        conduct=dict(probe=function_effects),
+    ),
     difficulty=1, minutes=5, review="Intervene",
     mistakes=edits(swap_by_index, """
     in_place: The scene that was handed in is changed. Work on a copy: .clone().

@@ -12,10 +12,11 @@ from grader.declare.authoring import Inputs, InputSampler, Value, edits, written
 from grader.declare.probes import WrongForm
 
 
-def draw_frozen(sampler: InputSampler, *, widths: list[int], depth: int) -> Inputs:
+def draw_frozen(sampler: InputSampler, *, widths: list[int], depth: int, learns: str = "aligner") -> Inputs:
     """Draw numbers for the parameters of `frozen_model`."""
     first, second = widths
     return {
+        "learns": learns,
         "numbers": {
             "aligner": sampler.normal(second, first),
             "bias": sampler.normal(second),
@@ -24,8 +25,8 @@ def draw_frozen(sampler: InputSampler, *, widths: list[int], depth: int) -> Inpu
     }
 
 
-def frozen_model(numbers: Mapping) -> nn.Module:
-    """Make a model of an aligner, blocks within blocks and a bare parameter; all but the aligner is frozen."""
+def frozen_model(numbers: Mapping, learns: str) -> nn.Module:
+    """Make a model of an aligner, blocks within blocks and a bare parameter; all but what `learns` names is frozen."""
 
     class Block(nn.Module):
         def __init__(self, weight: Tensor) -> None:
@@ -44,7 +45,7 @@ def frozen_model(numbers: Mapping) -> nn.Module:
 
     model = Frozen().to(numbers["bias"].device)
     model.requires_grad_(False)
-    model.aligner.requires_grad_(True)
+    model.aligner.requires_grad_(learns == "aligner")
     return model
 
 
@@ -55,9 +56,9 @@ def kind_of(one: Value) -> str:
     return "tensors that learn" if one.requires_grad else "tensors that do not learn"
 
 
-def thawed(start_stage_two, numbers: Mapping) -> Mapping[str, Value]:
+def thawed(start_stage_two, numbers: Mapping, learns: str) -> Mapping[str, Value]:
     """Report what learns after the call, and whether the returned parameters are the model's own, each once."""
-    model = frozen_model(numbers)
+    model = frozen_model(numbers, learns)
     before = {name: value.clone() for name, value in model.state_dict().items()}
     returned = start_stage_two(model)
     if not isinstance(returned, (list, tuple)):
@@ -78,7 +79,7 @@ def thawed(start_stage_two, numbers: Mapping) -> Mapping[str, Value]:
 FREEZE = written_exercise("3.P6 Repair a training that stands still", start_stage_two, """
     values 0: every parameter learns, and is in the list once
         e.g. widths = [3, 2], depth = 1
-        widths = [5, 3], depth = 2; widths = [2, 7], depth = 3
+        widths = [5, 3], depth = 2; widths = [2, 7], depth = 3; widths = [3, 5], depth = 1, learns = nothing
 """,
     draw=draw_frozen, details=dict(values=dict(probe=thawed)),
     difficulty=2, minutes=8, review="Repair three trainings", also=(gate("mended_stages", at="train-stages"),),
@@ -100,6 +101,8 @@ FREEZE = written_exercise("3.P6 Repair a training that stands still", start_stag
     aligner_is_left_out: The aligner learned in stage 1, and it has to learn on in stage 2 with all the others.
         model.requires_grad_(True)  →  model.requires_grad_(True); model.aligner.requires_grad_(False)
         list(model.parameters())  →  [one for one in model.parameters() if one.requires_grad]
+    all_but_the_aligner_thaw: The aligner stays as it was, frozen or not. Let every parameter learn: model.requires_grad_(True).
+        model.requires_grad_(True)  →  [one.requires_grad_(True) for name, one in model.named_parameters() if "aligner" not in name]
     only_matrices: Only matrices are in the list. Norms, positions and every bias have to learn as well.
         list(model.parameters())  →  [one for one in model.parameters() if one.ndim > 1]
     only_the_outermost: Parts within parts stay frozen. model.parameters() finds the parameters of all of them.

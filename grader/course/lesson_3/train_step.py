@@ -57,6 +57,8 @@ def training_values(train_step, weights: Mapping, batch: Mapping, targets: Tenso
     """Return the loss of each step, and the weights after the last."""
     model = small_model(weights)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.5)
+    for parameter in model.parameters():  # as after somebody else's backward
+        parameter.grad = torch.ones_like(parameter)
     step = with_right_targets(train_step, batch["token_ids"], batch["prompt_lengths"], targets)
     losses = [step(model, optimizer, tuple(batch.values())) for _ in range(steps)]
     return {
@@ -103,6 +105,10 @@ STEP = written_exercise("3.6 One training step", train_step, """
         optimizer.step()  →  pass
     no_zero_grad: Gradients pile up from step to step: call optimizer.zero_grad() before loss.backward().
         optimizer.zero_grad()  →  pass
+    clears_after_the_step: The gradients are cleared after the step, and what somebody else's backward() has left counts in the
+        first one: call optimizer.zero_grad() before loss.backward().
+        optimizer.zero_grad()  →  pass
+        optimizer.step()  →  optimizer.step(); optimizer.zero_grad()
     summed_loss: The loss is a sum over the targets. Take their mean.
         ignore_index=-100  →  reduction="sum"
     mean_over_all_places: Places without a target count in the mean, as losses of 0. Take the mean over targets alone.

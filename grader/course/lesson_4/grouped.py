@@ -8,7 +8,7 @@ from torch import Tensor
 from grader.course.lesson_4.writings import grouped_by_repeating
 from grader.declare.authoring import InputSampler, Value, edits, written_exercise
 from grader.declare.drawn import Sizes, drawn, mask, normal, where_given
-from grader.declare.probes import raised
+from grader.declare.probes import function_effects, raised
 
 
 def draw_group_mask(sampler: InputSampler, sizes: Sizes) -> Tensor:
@@ -55,11 +55,12 @@ GROUPED = written_exercise("4.12 Grouped queries", grouped_attention, """
     unequal 1: heads that cannot be shared out raise a ValueError
         e.g. 4 heads, 3 groups
         6 heads, 5 groups; 2 heads, 3 groups
-    conduct 1
+    conduct 1: float64 stays float64, inputs stay as they are
         e.g. 6 heads, 2 groups, 2 queries, 3 keys, d = 2, d_v = 3
         batch 2, 6 heads, 3 groups, 5 queries, 7 keys, d = 2, d_v = 3, mask = each, float64
 """,
-    draw=draw_grouped, returns=("output",), details=dict(unequal=dict(draw=draw_unequal, probe=grouped_unequal)),
+    draw=draw_grouped, returns=("output",), 
+    details=dict(unequal=dict(draw=draw_unequal, probe=grouped_unequal), conduct=dict(probe=function_effects)),
     bans={"fused attention"}, difficulty=2, minutes=10, review="Fewer keys than queries",
     mistakes=edits(grouped_by_repeating, """
     groups_in_turns: Head h looks at group h % G here. Neighbouring heads share a group: h // (H/G).

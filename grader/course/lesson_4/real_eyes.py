@@ -10,8 +10,8 @@ from torch import Tensor
 
 from grader.course.lesson_4.writings import attention_by_hand, embedding_by_hand
 from grader.declare.authoring import Exercise, InputSampler, Value, drawn, edits, given, normal, written_exercise
-from grader.declare.drawn import Sizes, and_more, chosen, drawn_part, weights_of
-from grader.declare.probes import learned, load, named, purity_and_gradients
+from grader.declare.drawn import Sizes, chosen, weights_of
+from grader.declare.probes import effects_of, function_effects, load, named, strided
 
 # Images of rows × columns patches, and the weights of an embedding whose positions are side × side.
 draw_photos = drawn(
@@ -30,11 +30,11 @@ PATCH_EMBEDDING = written_exercise("4.18 Patches become tokens", patch_embedding
         e.g. 2 rows, 3 columns, side = 4, patch = 2, d = 3; 1 row, 4 columns, side = 2, patch = 2, d = 3
         2 rows, 5 columns, side = 3, patch = 2, d = 5; batch 2, 5 rows, 3 columns, side = 7, patch = 3, d = 2
         2 rows, 8 columns, side = 4, patch = 2, d = 5
-    conduct 1
+    conduct 1: float64 stays float64, inputs stay as they are
         e.g. 2 rows, 2 columns, side = 2, patch = 2, d = 3
         batch 2, 3 rows, 2 columns, side = 3, patch = 2, d = 5, float64
 """,
-    draw=draw_photos, returns=("tokens",), details=dict(conduct=dict(rtol=10.0)),
+    draw=draw_photos, returns=("tokens",), details=dict(conduct=dict(probe=function_effects, rtol=10.0)),
     difficulty=2, minutes=15, review="Patches become tokens",
     mistakes=edits(embedding_by_hand, """
     without_embedding_bias: The bias is not added. Each patch gets it, [CLS] does not.
@@ -83,9 +83,6 @@ PATCH_EMBEDDING = written_exercise("4.18 Patches become tokens", patch_embedding
 
 VIT_SIZES = dict(d_model="d_model", num_heads="heads")
 draw_layer = drawn(sizes=chosen(VIT_SIZES), weights=weights_of(ViTLayer, VIT_SIZES), tokens="* tokens d_model")
-draw_layer_and_directions = and_more(
-    draw_layer, grad_outputs=drawn_part(output="* tokens d_model", weights="* heads tokens tokens")
-)
 
 
 def with_layer(function, ViTLayer, sizes: Mapping, weights: Mapping, tokens: Tensor) -> Mapping[str, Value]:
@@ -93,25 +90,24 @@ def with_layer(function, ViTLayer, sizes: Mapping, weights: Mapping, tokens: Ten
     return named(function(load(ViTLayer(*sizes.values()), weights), tokens), ["output", "weights"])
 
 
-def with_layer_gradients(
-    function, ViTLayer, sizes: Mapping, weights: Mapping, tokens: Tensor, grad_outputs: Mapping
-) -> Mapping[str, Value]:
-    """Report side effects, gradients of the tokens and of the layer's weights, and whether these stay as they are."""
+def with_layer_effects(function, ViTLayer, sizes: Mapping, weights: Mapping, tokens: Tensor) -> Mapping[str, Value]:
+    """Return what `with_layer` does, for tokens that are not contiguous, and report whether they and the layer stay as they are."""
     layer = load(ViTLayer(*sizes.values()), weights)
 
     def call(tokens: Tensor) -> dict[str, Any]:
         return named(function(layer=layer, tokens=tokens), ["output", "weights"])
 
-    report = purity_and_gradients(call, {"tokens": tokens}, grad_outputs, learned(layer, weights))
+    report = effects_of(call, {"tokens": tokens})
+    returned = call(tokens=strided(tokens.clone()))
     kept = all(torch.equal(value, weights[name]) for name, value in layer.state_dict().items())
-    return {**report, "the layer stays as it is": kept}
+    return {**report, **returned, "the layer stays as it is": kept}
 
 
 LAYER_TRIALS = """\
         e.g. 3 tokens, d_model = 4, 2 heads; batch 2, 3 tokens, d_model = 6, 2 heads
         5 tokens, d_model = 6, 3 heads; batch 3, 7 tokens, d_model = 6, 2 heads
         batch 2 × 3, 2 tokens, d_model = 15, 5 heads
-    conduct 1
+    conduct 1: float64 stays float64, tokens and layer stay as they are
         e.g. 3 tokens, d_model = 4, 2 heads
         batch 2, 5 tokens, d_model = 6, 3 heads, float64
 """
@@ -122,7 +118,7 @@ def layer_details(name: str) -> dict[str, Any]:
     names = {"function": name}
     return dict(
         values=dict(probe=with_layer, names=names, map="weights"),
-        conduct=dict(probe=with_layer_gradients, names=names, draw=draw_layer_and_directions, rtol=10.0),
+        conduct=dict(probe=with_layer_effects, names=names, rtol=10.0),
     )
 
 
@@ -177,8 +173,6 @@ VIT_ATTENTION = written_exercise("4.19 Attention with a real layer", vit_attenti
         = result[0] + tokens, result[1]
     vit_heads_averaged: The weights are averaged over the heads. Return those of every head.
         = result[0], result[1].mean(-3)
-    without_gradients: Nothing learns from this: no gradient gets through it. Leave out what stops gradients, such as torch.no_grad or detach.
-        = result[0].detach(), result[1].detach()
 """, defines="vit_attention"))  # fmt: skip
 
 VIT_BLOCK = written_exercise("4.20 A block with layer scale", vit_block, """
@@ -259,11 +253,11 @@ CLS_MAP = written_exercise("4.21 What [CLS] looks at", cls_map, """
     batch 0.5
         e.g. batch 2, 3 heads, 2 rows, 4 columns
         batch 5, 3 heads, 2 rows, 7 columns; batch 2 × 3, 2 heads, 5 rows, 3 columns
-    conduct 0.5
+    conduct 0.5: float64 stays float64, inputs stay as they are
         e.g. 2 heads, 3 rows, 4 columns
         batch 2, 3 heads, 5 rows, 2 columns, float64
 """,
-    draw=draw_map_and_grid, returns=("map",), details=dict(values=dict(map="map")),
+    draw=draw_map_and_grid, returns=("map",), details=dict(values=dict(map="map"), conduct=dict(probe=function_effects)),
     difficulty=1, minutes=5, review="What [CLS] looks at",
     mistakes="""
     looked_at_cls: This is the column of [CLS]: who looks at it. Take its row: what it looks at.
@@ -289,8 +283,6 @@ CLS_MAP = written_exercise("4.21 What [CLS] looks at", cls_map, """
         = result / result.sum((-2, -1), keepdim=True)
     brightest_is_one: The maps are divided by their largest weight. Leave the weights as they are.
         = result / result.amax((-2, -1), keepdim=True)
-    map_without_gradients: Nothing learns from this map: no gradient gets through it. Leave out what stops gradients, such as torch.no_grad or detach.
-        = result.detach()
 """)  # fmt: skip
 
 REAL_EYES: tuple[Exercise, ...] = (PATCH_EMBEDDING, VIT_ATTENTION, VIT_BLOCK, CLS_MAP)

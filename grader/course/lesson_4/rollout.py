@@ -1,22 +1,19 @@
 """Exercise 4.1: `attention_rollout`, attention followed through the layers."""
 
 from collections.abc import Mapping
-from typing import Any
-
 import torch
 from attention.explanation_maps import attention_rollout
 from torch import Tensor
 
 from grader.course.lesson_4.own_model import OWN_ROLLOUT
-from grader.declare.authoring import Value, and_more, drawn, normal, then, written_exercise
-from grader.declare.probes import purity_and_gradients
+from grader.declare.authoring import Value, drawn, normal, then, written_exercise
+from grader.declare.probes import effects_of
 
 # The maps of some layers in one tensor, and a map over the patches.
 draw_maps = drawn(
     self_maps=then(normal("layers * heads tokens tokens", scale=2.0), torch.nn.Softmax(-1)),
     cross_map=then(normal("* heads tokens patches", scale=2.0), torch.nn.Softmax(-1)),
 )
-draw_maps_and_direction = and_more(draw_maps, grad_output="* tokens patches")
 
 
 def rollout_values(attention_rollout, self_maps: Tensor, cross_map: Tensor) -> Mapping[str, Value]:
@@ -24,20 +21,18 @@ def rollout_values(attention_rollout, self_maps: Tensor, cross_map: Tensor) -> M
     return {"map": attention_rollout(list(self_maps), cross_map)}
 
 
-def rollout_gradients(
-    attention_rollout, self_maps: Tensor, cross_map: Tensor, grad_output: Tensor
-) -> Mapping[str, Value]:
-    """Report side effects of `attention_rollout`, on its list, too, and gradients."""
+def rollout_effects(attention_rollout, self_maps: Tensor, cross_map: Tensor) -> Mapping[str, Value]:
+    """Return a rollout, and report side effects of `attention_rollout`, on its list, too."""
+    maps: dict[str, Value] = {}
     kept = []
 
-    def call(self_maps: Tensor, cross_map: Tensor) -> dict[str, Any]:
+    def call(self_maps: Tensor, cross_map: Tensor) -> None:
         layers = list(self_maps)
-        seen = {"map": attention_rollout(self_maps=layers, cross_map=cross_map)}
+        maps["map"] = attention_rollout(self_maps=layers, cross_map=cross_map)
         kept.append(len(layers) == len(self_maps))
-        return seen
 
-    report = purity_and_gradients(call, {"self_maps": self_maps, "cross_map": cross_map}, {"map": grad_output})
-    return {"the list of maps stays as it is": all(kept), **report}
+    effects = effects_of(call, {"self_maps": self_maps, "cross_map": cross_map})
+    return {"the list of maps stays as it is": all(kept), **effects, **maps}
 
 
 ROLLOUT = written_exercise("4.1 Attention rollout", attention_rollout, """
@@ -47,7 +42,7 @@ ROLLOUT = written_exercise("4.1 Attention rollout", attention_rollout, """
     layers 1: any number of layers, and any batch dimensions
         e.g. 1 layer, 2 heads, 3 tokens, 2 patches, batch 2
         1 layer, 3 heads, 5 tokens, 2 patches, batch 2; 4 layers, 2 heads, 3 tokens, 5 patches, batch 3 × 2
-    conduct 1
+    conduct 1: float64 stays float64, inputs and their list stay as they are
         e.g. 1 layer, 2 heads, 3 tokens, 2 patches, float64; 1 layer, 1 head, 3 tokens, 2 patches
         2 layers, 2 heads, 3 tokens, 5 patches, batch 2, float64
         2 layers, 1 head, 5 tokens, 3 patches, batch 2, float64
@@ -57,7 +52,7 @@ ROLLOUT = written_exercise("4.1 Attention rollout", attention_rollout, """
     draw=draw_maps, probe=rollout_values,
     details={
         "values": dict(map="map"),
-        "conduct": dict(draw=draw_maps_and_direction, probe=rollout_gradients),
+        "conduct": dict(probe=rollout_effects),
         "own model": OWN_ROLLOUT,
     },
     difficulty=2, minutes=10, review="Rollout",

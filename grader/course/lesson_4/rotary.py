@@ -8,7 +8,7 @@ from torch import Tensor
 
 from grader.declare.authoring import Inputs, InputSampler, Value, written_exercise
 from grader.declare.drawn import drawn, given, integers, normal, where_given
-from grader.declare.probes import raised
+from grader.declare.probes import function_effects, raised
 
 FARTHEST = 40  # place; farther out, float32 rounds the angles more than is allowed here
 # Whoever computes the angles in float32 is right. So in float64 the results may be off by what float32 rounds.
@@ -95,7 +95,7 @@ ROTATE = written_exercise("4.10 Rotary positions", rotate, """
     odd 1: an odd width raises a ValueError
         e.g. n = 2, d = 3
         n = 3, d = 7; n = 2, d = 1
-    conduct 1
+    conduct 1: float64 stays float64, inputs stay as they are
         e.g. n = 2, d = 4
         batch 2, n = 5, d = 6, float64
 """,
@@ -103,7 +103,7 @@ ROTATE = written_exercise("4.10 Rotary positions", rotate, """
     details=dict(
         relation=dict(draw=draw_relation, probe=rotary_relation),
         odd=dict(draw=draw_odd, probe=rotate_odd),
-        conduct=dict(rtol=ANGLES_IN_FLOAT32),
+        conduct=dict(probe=function_effects, rtol=ANGLES_IN_FLOAT32),
     ),
     difficulty=2, minutes=12, review="Positions that turn",
     mistakes="""
@@ -169,11 +169,11 @@ ROTATE_2D = written_exercise("4.11 Rotary positions on a grid", rotate_2d, """
     batch 1
         e.g. batch 2, n = 3, d = 8
         batch 2 × 3, n = 5, d = 8; batch 3, n = 7, d = 12
-    conduct 1
+    conduct 1: float64 stays float64, inputs stay as they are
         e.g. n = 2, d = 8
         batch 2, n = 5, d = 12, float64
 """,
-    draw=draw_grid, returns=("rotated",), details=dict(conduct=dict(rtol=ANGLES_IN_FLOAT32)),
+    draw=draw_grid, returns=("rotated",), details=dict(conduct=dict(probe=function_effects, rtol=ANGLES_IN_FLOAT32)),
     builds_on=("4.10",), difficulty=1, minutes=6, review="Positions that turn",
     mistakes="""
     rows_alone: The row turns the whole vector, and the column nothing. Each of them gets one half.
