@@ -31,6 +31,8 @@
 #
 # <!-- table of points -->
 #
+# <!-- what every answer must do -->
+#
 # **How an exercise works.** Replace the line `raise NotImplementedError(…)` by your answer and run the cell. Then run
 # the self-check below it: it tries small examples, and says in words what is off. Two hints wait under each task. Where
 # PyTorch has the thing ready made, a cell "Stuck? Carry on" lets you go on without your own answer.
@@ -385,8 +387,9 @@ except ImportError:
 
 # %% [markdown] about="1.3"
 # Write `stable_softmax(scores, dim=-1)` with `exp`, sums and maxima: no `softmax`, `log_softmax` or `logsumexp` here.
-# `dim` may be any axis, counted from the front or (negative) from the back. It must stay finite for scores of ±10,000,
-# and a row of −∞ along `dim` must become zeros.
+# `dim` may be any axis, counted from the front or (negative) from the back. It must stay finite for scores of
+# ±10,000, and a row of −∞ along `dim` must become zeros. Larger finite scores stay finite too, and a row of
+# −1,000,000 is an ordinary row.
 #
 # **Expected**: `stable_softmax(torch.tensor([2.0, 1.0]))` gives `[0.731, 0.269]`; a single number gives `[1.]`.
 #
@@ -443,8 +446,9 @@ print("nothing to look at:", stable_softmax(torch.tensor([-math.inf, -math.inf])
 # ```
 
 # %% [markdown] about="1.4"
-# Write `attention(query, key, value)`. It returns two things: the output (..., Q, d_v) and the weights (..., Q, K). Use
-# what you have written. From here on `torch.softmax` is free as well, but no ready-made attention.
+# Write `attention(query, key, value)`. It returns two things: the output (..., Q, d_v) and the weights (..., Q, K).
+# Use what you have written. From here on `torch.softmax` is free as well, but no ready-made attention. Scores of any
+# finite size give finite weights, as in 1.3.
 #
 # **Expected** for the three tokens below: weights
 # `[[0.401, 0.336, 0.263], [0.323, 0.386, 0.291], [0.322, 0.371, 0.307]]`, drawn by the cell after the self-check.
@@ -632,6 +636,7 @@ show_maps(
 # %% [markdown] about="1.6"
 # Write `masked_attention(query, key, value, mask=None)`. The mask is bool and broadcasts to (..., Q, K). A query that
 # may attend nowhere gets all-zero weights and a zero output, no NaN. Without a mask it is the attention of 1.4.
+# Scores may be large, and a hidden one may lie far above all others.
 #
 # **Expected**: with a causal mask the first row of weights is `[1, 0, 0]`, and the first output is the first value.
 #
@@ -957,7 +962,8 @@ compare_predictions(predicted_cost, measured_cost)
 
 # %% [markdown] about="1.9"
 # Write `pointer_loss(weights, target)`: the mean, over all maps, of minus the logarithm of the weight on the target
-# patch. The weights are (..., S), the targets (...) are patch numbers; the result is one number.
+# patch. The weights are (..., S), the targets (...) are patch numbers; the result is one number. A weight beside the
+# target may be exactly 0.
 #
 # **Expected**: for a uniform map over nine patches, log 9 = 2.197; for all weight on the target, 0. After training, the
 # pointer must hit the right patch on at least 90 % of scenes of held-out images.

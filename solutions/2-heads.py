@@ -26,6 +26,8 @@
 #
 # <!-- table of points -->
 #
+# <!-- what every answer must do -->
+#
 # **Time.** Reading takes about <!-- minutes to read --> minutes, the eight exercises about 80, the practice 23 more. Two sittings are a good
 # idea; a good place for the break is before *Why several heads*.
 #
@@ -249,7 +251,7 @@ for method in ("linear", "mlp"):
 # %% [markdown] about="2.2"
 # Write `explained_variance(tokens, aligned)` → one number between 0 and 1 (a tensor or a float). Pool all leading
 # dimensions into one long list of tokens. Sum the squares over all dimensions, then divide. The readout has an
-# intercept. Clamp the result to [0, 1].
+# intercept. Clamp the result to [0, 1]. Columns of `aligned` may repeat one another, and some may never change.
 #
 # <details><summary>First hint</summary>
 #
@@ -335,8 +337,8 @@ for name, kept in halves.items():
 
 # %% [markdown] about="2.3"
 # Write `alignment_loss(aligned, words, labels, temperature=0.1)` → a scalar: the mean cross-entropy over the cosine
-# similarities divided by the temperature. Tokens may come in any number of dimensions, and in any layout in memory (a transposed
-# tensor is one that `view` refuses).
+# similarities divided by the temperature. Tokens may come in any number of dimensions, and in any layout in memory (a
+# transposed tensor is one that `view` refuses). The loss stays finite at a small temperature, such as 0.005.
 #
 # **8 points** are for the loss. **7 points** are for the linear aligner that the notebook trains with it, a few cells further
 # down: on images that it has never seen, at least 90 % of the patches must be nearest to their own word.
@@ -1360,7 +1362,8 @@ def attention_entropy(weights):
     return torch.distributions.Categorical(probs=weights).entropy() / math.log(weights.shape[-1])
 
 # %% [markdown] about="2.P2"
-# Write `classify_pattern(weights)` for one square map (T, T). Return the first that fits:
+# Write `classify_pattern(weights)` for one square map (T, T). The entropy of a row is that of 2.P1, so it is 1 for
+# equal weights. Return the first that fits:
 #
 # 1. `"uniform"`: the mean entropy of the rows is above 0.95;
 # 2. `"hub"`: one key gets at least half of all weight;
@@ -1446,7 +1449,9 @@ show_heads(drawn[4:], "and three that fit none of the words", found[4:])
 # %% [markdown] about="2.P3"
 # Write `ImageTextFusion(d_text, d_image, d_model, num_heads=4)` with these parts: `text_norm`, `image_norm`
 # (`nn.LayerNorm`); `text_in`, `image_in` (`nn.Linear` to d_model); `text_from_image`, `image_from_text`
-# (`MultiHeadAttention(d_model, num_heads)`); `text_out`, `image_out` (`nn.Linear` back to their own width).
+# (`MultiHeadAttention(d_model, num_heads)`); `text_out`, `image_out` (`nn.Linear` back to their own width). Each side
+# is normalised at its own width, then projected; both attentions read only these tokens, and the output layers
+# follow.
 #
 # `forward(text_tokens, image_tokens)` → (update of the text, update of the image), without the tokens themselves (no
 # residual).

@@ -27,6 +27,8 @@
 #
 # <!-- table of points -->
 #
+# <!-- what every answer must do -->
+#
 # **Words** are explained where they first stand, and in the [glossary](#Glossary) at the end.
 
 # %% [markdown]
@@ -600,7 +602,7 @@ print("targets", [target if target < 0 else WORDS[target] for target in targets]
 # %% [markdown] about="3.6"
 # Write `train_step(model, optimizer, batch)`. The batch is `(token_ids, prompt_lengths, image_patches)`. The loss is
 # the mean cross-entropy over all targets of `shift_targets`. Update once, without clipping, and return the loss from
-# *before* the update, as a float.
+# *before* the update, as a float. The model is in training mode when you call it, whichever mode it had before.
 #
 # <details><summary>First hint</summary>
 #
@@ -715,7 +717,9 @@ show_losses(record)
 
 # %% [markdown] about="3.7"
 # Write `generate(model, prompt_ids, image_patches, max_new_tokens, eos_id)` → prompt and continuation. All prompts of
-# one call are equally long. Stop when every row has ended, at the latest after `max_new_tokens`.
+# one call are equally long. Stop when every row has ended, at the latest after `max_new_tokens`. An `eos_id` within a
+# prompt ends nothing. With `max_new_tokens=0` the prompts come back as they are. The model is called in evaluation
+# mode and without gradients; afterwards each part has its old mode again.
 #
 # <details><summary>First hint</summary>
 #
@@ -1358,8 +1362,9 @@ compare_predictions(my_queries, narrow_scores)
 # After the three exercises you see all four in one figure: time and memory against the number of positions.
 
 # %% [markdown] about="3.P1"
-# Write `sliding_window_attention(query, key, value, window)`. Position i sees positions j with |i − j| ≤ window. No
-# tensor of n × n numbers may be made. A model is to be trained through it: let gradients reach all three.
+# Write `sliding_window_attention(query, key, value, window)`. Position i sees positions j with |i − j| ≤ window. A
+# key of zeros is a key like any other. No tensor of n × n numbers may be made. A model is to be trained through it:
+# let gradients reach all three.
 #
 # <details><summary>First hint</summary>
 #
@@ -1398,7 +1403,8 @@ def sliding_window_attention(query: Tensor, key: Tensor, value: Tensor, window: 
 
 
 # %% [markdown] about="3.P2"
-# Write `linear_attention(query, key, value)` with φ(x) = elu(x) + 1 (Katharopoulos et al. 2020):
+# Write `linear_attention(query, key, value)` with φ(x) = elu(x) + 1 (Katharopoulos et al. 2020). No tensor of n × n
+# numbers may be made.
 #
 # $$ \text{output}_i = \frac{\phi(q_i)^\top \sum_j \phi(k_j)\, v_j^\top}{\phi(q_i)^\top \sum_j \phi(k_j)} $$
 #
@@ -1437,7 +1443,8 @@ def linear_attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
 
 # %% [markdown] about="3.P3"
 # Write `fused_forward(layer, tokens, context=None, mask=None)`: the output of a `MultiHeadAttention`, with
-# `F.scaled_dot_product_attention` in the middle and no weights. Here too True in the mask means "may attend".
+# `F.scaled_dot_product_attention` in the middle and no weights. Here too True in the mask means "may attend". A token
+# that may attend nowhere gets zeros.
 #
 # <details><summary>First hint</summary>
 #
@@ -1669,8 +1676,8 @@ print("diagnosis:", diagnose(broken, check_up))
 
 # %% [markdown] about="3.P5"
 # Write `look_at_image(cross_attn, words, patches)` → what is seen (B, T, d_model), and the weights (B, H, T, S).
-# `cross_attn` is a `MultiHeadAttention`; words are (B, T, d_model), patches (B, S, d_model). It does what `broken_look`
-# was meant to do.
+# `cross_attn` is a `MultiHeadAttention`; words are (B, T, d_model), patches (B, S, d_model). It does what
+# `broken_look` was meant to do. Every word may look at every patch, an empty one too.
 #
 # <details><summary>First hint</summary>
 #
@@ -1683,9 +1690,8 @@ print("diagnosis:", diagnose(broken, check_up))
 # choose from, the softmax is 1 whatever the scores are: that is why queries and keys get no gradient.
 # </details>
 #
-# Expected below: a loss that falls, and maps that follow the question.
-
-
+# Expected below: a loss that falls, and maps that follow the question. The model that you train anew should answer
+# 85 % of the questions about unseen scenes, and look at the right patch in 90 %.
 # %% exercise="3.P5"
 def look_at_image(cross_attn: nn.Module, words: Tensor, patches: Tensor) -> tuple[Tensor, Tensor]:
     """What each word sees in the image, and where it looks.
@@ -1754,9 +1760,8 @@ print("diagnosis:", diagnose(broken, check_up))
 # Modules have a *function* for this; its name ends in an underscore.
 # </details>
 #
-# Expected below: the loss crosses the dotted line within some 50 steps.
-
-
+# Expected below: the loss crosses the dotted line within some 50 steps. The model that you train anew should answer
+# 85 % of the questions about unseen scenes, and look at the right patch in 90 %.
 # %% exercise="3.P6"
 def start_stage_two(model: nn.Module) -> list[nn.Parameter]:
     """Let every parameter of a frozen model learn again; returns them all."""
@@ -1817,9 +1822,8 @@ print("diagnosis:", diagnose(broken, check_up))
 # Two calls of `randperm` give two orders. Call it once, and index both tensors with the same order.
 # </details>
 #
-# Expected below: the loss falls, and no finding is left.
-
-
+# Expected below: the loss falls, and no finding is left. The model that you train anew should answer 85 % of the
+# questions about unseen scenes, and look at the right patch in 90 %.
 # %% exercise="3.P7"
 def shuffle_questions(
     token_ids: Tensor, image_patches: Tensor, generator: torch.Generator

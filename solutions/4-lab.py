@@ -24,6 +24,8 @@
 #
 # <!-- table of points -->
 #
+# <!-- what every answer must do -->
+#
 # **Words** are explained where they first stand, and in the [glossary](#Glossary) at the end.
 
 # %% id="setup" tags=["parameters"]
@@ -255,7 +257,8 @@ print(patch_embedding(two_pixels, torch.ones(1, 3, 1, 1), torch.tensor([10.0]), 
 
 # %% [markdown] about="4.19"
 # Write `vit_attention(layer, tokens)`: self-attention of all tokens with the heads of a layer. It returns the output
-# (..., T, d_model) and the weights of every head (..., H, T, T). Nothing is masked. Norm, scale and residual are the block's.
+# (..., T, d_model) and the weights of every head (..., H, T, T). Nothing is masked. Norm, scale and residual are the
+# block's. The scores are divided by √d_head, as ever; the block's scale is layer scale.
 #
 # <details><summary>First hint</summary>
 #
@@ -815,7 +818,9 @@ for task, questions in held.items():
 # at patch 2 alone. Then the rollout of word 2 is 0.25 · [1, 0] + 0.75 · [0, 1] = [0.25, 0.75].
 
 # %% [markdown] about="4.1"
-# Write `attention_rollout(self_maps, cross_map)`. `self_maps` is a list with the maps of each layer, the first layer first.
+# Write `attention_rollout(self_maps, cross_map)`. `self_maps` is a list with the maps of each layer, the first layer
+# first. Follow the formula above. One point is for the rollout of the model that you trained, on scenes that it has
+# not seen.
 #
 # <details><summary>First hint</summary>
 #
@@ -890,9 +895,10 @@ for name, maps in all_maps.items():
 # second one speaks against the answer, and becomes 0. The map is (1 + 0) / 2 = 0.5.
 
 # %% [markdown] about="4.2"
-# Write `gradient_attention(weights, score)`. `score` was computed from `weights`, so PyTorch knows the way back. The batch has
-# one score for each scene; a scene's score depends on its own weights alone, so one gradient of the sum gives all of them.
-# The call must leave the `.grad` of the model's parameters alone.
+# Write `gradient_attention(weights, score)`. `score` was computed from `weights`, so PyTorch knows the way back. The
+# batch has one score for each scene; a scene's score depends on its own weights alone, so one gradient of the sum
+# gives all of them. The call must leave the `.grad` of the model's parameters alone. One point is for the map of the
+# model that you trained, on scenes that it has not seen.
 #
 # <details><summary>First hint</summary>
 #
@@ -963,8 +969,9 @@ for task, questions in held.items():
 # For the curve 1, 0.5, 0 it is (0.75 + 0.25) / 2 = 0.5.
 
 # %% [markdown] about="4.3"
-# Write three functions. `score` is a function: it takes image patches (B, n, d) and returns one number for each scene, (B,).
-# `order` (B, n) lists the patches of each scene, the most important one first. `blank` (d,) is an empty patch.
+# Write three functions. `score` is a function: it takes image patches (B, n, d) and returns one number for each
+# scene, (B,). Each call of `score` gets all B scenes, in their order. `order` (B, n) lists the patches of each scene,
+# the most important one first. `blank` (d,) is an empty patch.
 #
 # - `deletion_curve(score, image_patches, order, blank)`: the scores with 0, 1, … n patches taken away.
 # - `insertion_curve(score, image_patches, order, blank)`: the scores with 0, 1, … n patches put into an empty scene.
@@ -1276,8 +1283,9 @@ show_heads_by_task(
 # `edit` with these numbers in the middle of the run, and goes on with what it returns.
 
 # %% [markdown] about="4.4"
-# Write `patch_head(model, head, token_ids, clean, twin)`: the logits of the run on `twin`, with the output of one head from the
-# run on `clean`. Heads are numbered from 0.
+# Write `patch_head(model, head, token_ids, clean, twin)`: the logits of the run on `twin`, with the output of one
+# head from the run on `clean`. Heads are numbered from 0. One point is for a head of the model that you trained, on
+# scenes that it has not seen.
 #
 # <details><summary>First hint</summary>
 #
@@ -1466,9 +1474,8 @@ print(gate_report(PADDING, broken))
 # `key_padding_mask` of `nn.MultiheadAttention` means the opposite. Which one is `padding`, and which one does the layer want?
 # </details>
 #
-# Expected below: a loss that follows the dashed one, and no weight on hatched cells.
-
-
+# Expected below: a loss that follows the dashed one, and no weight on hatched cells. The model that you train anew
+# should answer 85 % of the questions about unseen scenes, and look at the right patch in as many.
 # %% exercise="4.5"
 def look_past_padding(
     cross_attn: nn.Module, words: Tensor, patches: Tensor, padding: Tensor
@@ -1536,8 +1543,9 @@ print("largest weights before the first step:", largest, "even: 0.11")
 # sure, and mistaken. And it was sure before it had learned anything: the last line.*
 
 # %% [markdown] about="4.6"
-# Write `look_once(query, key, value)` → what is seen (..., T, d_v), and the weights (..., T, S). Query is (..., T, d_k), key
-# (..., S, d_k), value (..., S, d_v). Mend what `broken_once` lacks. It must be right for every d_k.
+# Write `look_once(query, key, value)` → what is seen (..., T, d_v), and the weights (..., T, S). Query is (..., T,
+# d_k), key (..., S, d_k), value (..., S, d_v). Mend what `broken_once` lacks. It must be right for every d_k. It
+# stays finite and right where scores are very large, or all far below zero.
 #
 # <details><summary>First hint</summary>
 #
@@ -1552,9 +1560,9 @@ print("largest weights before the first step:", largest, "even: 0.11")
 # Lesson 1 divides the scores by something that depends on d_k.
 # </details>
 #
-# Expected below: maps that begin nearly even, become sharp while the loss falls, and end in the orange frames.
-
-
+# Expected below: maps that begin nearly even, become sharp while the loss falls, and end in the orange frames. The
+# model that you train anew should answer 85 % of the questions about unseen scenes, and look at the right patch in as
+# many.
 # %% exercise="4.6"
 def look_once(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     """Attention.
@@ -1620,8 +1628,9 @@ for name, parameter in weights.items():
 # weight is in the orange frames, and much beside them, on other digits. The list says how far each parameter has moved.*
 
 # %% [markdown] about="4.7"
-# Write `image_tokens(encoder, aligner, patches)` → the image tokens (B, S, d). `encoder` and `aligner` are modules; patches are
-# (B, S, 64). The encoder must stay as it is, and everything behind it must learn.
+# Write `image_tokens(encoder, aligner, patches)` → the image tokens (B, S, d). `encoder` and `aligner` are modules;
+# patches are (B, S, 64). Patches of another width than 64 work as well. The encoder must stay as it is, and
+# everything behind it must learn.
 #
 # <details><summary>First hint</summary>
 #
@@ -1634,9 +1643,9 @@ for name, parameter in weights.items():
 # does the block reach, and how far should it?
 # </details>
 #
-# Expected below: the loss follows the dashed one. The encoder must not move, or the task has become another one.
-
-
+# Expected below: the loss follows the dashed one. The encoder must not move, or the task has become another one. The
+# model that you train anew should answer 85 % of the questions about unseen scenes, and look at the right patch in as
+# many.
 # %% exercise="4.7"
 def image_tokens(encoder: nn.Module, aligner: nn.Module, patches: Tensor) -> Tensor:
     """Patches (B, S, 64) through an encoder that stays as it is, and an aligner that learns: (B, S, d)."""
@@ -1691,9 +1700,9 @@ for column, name in enumerate(("left", "center", "right")):
 # column, the broken model looks at two places; about the column in between, at one. The list says what that costs.*
 
 # %% [markdown] about="4.8"
-# Write `mirror_left_right(cells, patches, turned)` → both, of the same shapes. `cells` (B,) are the places that are asked about,
-# 0…8, row by row; patches are (B, 9, d), `turned` (B,) says which scenes are mirrored. What is asked and what is shown must
-# belong together.
+# Write `mirror_left_right(cells, patches, turned)` → both, of the same shapes. `cells` (B,) are the places that are
+# asked about, 0…8, row by row; patches are (B, 9, d), `turned` (B,) says which scenes are mirrored. The numbers
+# within a patch keep their order. What is asked and what is shown must belong together.
 #
 # <details><summary>First hint</summary>
 #
@@ -1707,9 +1716,9 @@ for column, name in enumerate(("left", "center", "right")):
 # changes the column from 0 to 2 and back.
 # </details>
 #
-# Expected below: one bright patch in each map. To stop mirroring would also bring that about. It is not what was asked.
-
-
+# Expected below: one bright patch in each map. To stop mirroring would also bring that about. It is not what was
+# asked. The model that you train anew should answer 85 % of the questions about unseen scenes, and look at the right
+# patch in as many.
 # %% exercise="4.8"
 def mirror_left_right(cells: Tensor, patches: Tensor, turned: Tensor) -> tuple[Tensor, Tensor]:
     """Some scenes mirrored, and their questions along with them.
@@ -1767,9 +1776,10 @@ print("share of the maps that is largest on each patch:", [round(share, 2) for s
 # others hardly ever. The attention has collapsed.*
 
 # %% [markdown] about="4.9"
-# Write `looking_loss(logits, answers, weights, strength)` → a scalar: the mean cross-entropy of the answers, with the bonus for
-# looking around, `strength` × the mean entropy of the maps. Logits are (B, V), answers (B,), weights (B, S); the rows of
-# `weights` sum to 1, and a weight may be exactly 0.
+# Write `looking_loss(logits, answers, weights, strength)` → a scalar: the mean cross-entropy of the answers, with the
+# bonus for looking around, `strength` × the mean entropy of the maps. Logits are (B, V), answers (B,), weights (B,
+# S); the rows of `weights` sum to 1, and a weight may be exactly 0. The entropy of a map is −Σ w log w, not divided
+# by anything.
 #
 # <details><summary>First hint</summary>
 #
@@ -1782,9 +1792,9 @@ print("share of the maps that is largest on each patch:", [round(share, 2) for s
 # Training makes the loss smaller. What is to become larger must make the loss smaller. The line of the entropy is right.
 # </details>
 #
-# Expected below: maps that follow the question. The loss may be below 0 at first, since a bonus is subtracted.
-
-
+# Expected below: maps that follow the question. The loss may be below 0 at first, since a bonus is subtracted. The
+# model that you train anew should answer 85 % of the questions about unseen scenes, and look at the right patch in as
+# many.
 # %% exercise="4.9"
 def looking_loss(logits: Tensor, answers: Tensor, weights: Tensor, strength: float) -> Tensor:
     """Cross-entropy of the answers, less a bonus for maps that look around.
@@ -2137,8 +2147,8 @@ for groups in (4, 2, 1):
 
 # %% [markdown] about="4.13"
 # Write `tiled_attention(query, key, value, tile)`: the same output as dense attention, with at most `tile` keys at a
-# time. At no time may T × S numbers stand in memory, in one tensor or in several. Write it yourself, without
-# `F.scaled_dot_product_attention`.
+# time. At no time may T × S numbers stand in memory, in one tensor or in several. The output stays finite and right
+# where scores are very large, or all far below zero. Write it yourself, without `F.scaled_dot_product_attention`.
 #
 # <details><summary>First hint</summary>
 #
@@ -2410,10 +2420,11 @@ else:
 # ([Beyer et al. 2024](https://arxiv.org/abs/2407.07726)); there they see the question, too.
 
 # %% [markdown] about="4.15"
-# Write `ConcatenatedAttention(d_model, num_heads)`. Its only part is `.self_attn`, a `MultiHeadAttention(d_model, num_heads)`.
-# Its call `layer(text_tokens, image_tokens, mask=None)` returns what the self-attention returns for the sequence, image
-# first: tokens (..., S + T, d_model) and weights (..., H, S + T, S + T). There is no norm and no residual; the block has both.
-# `mask` is (T, T), of the words among themselves; without one all words see all words.
+# Write `ConcatenatedAttention(d_model, num_heads)`. Its only part is `.self_attn`, a `MultiHeadAttention(d_model,
+# num_heads)`. Its call `layer(text_tokens, image_tokens, mask=None)` returns what the self-attention returns for the
+# sequence, image first: tokens (..., S + T, d_model) and weights (..., H, S + T, S + T). There is no norm and no
+# residual; the block has both. `mask` is (T, T), of the words among themselves; without one all words see all words.
+# Image tokens see the whole image and no word, with or without `mask`; words see the whole image as well.
 #
 # <details><summary>First hint</summary>
 #
@@ -2528,7 +2539,8 @@ class GatedCrossAttention(nn.Module):
 # %% [markdown] about="4.17"
 # Write `LearnedQueries(num_queries, d_model, num_heads)`.
 #
-# - `.queries`: an `nn.Parameter` of shape (num_queries, d_model), drawn from a normal distribution
+# - `.queries`: an `nn.Parameter` of shape (num_queries, d_model), drawn from a normal distribution. Their mean
+#   is 0, and their spread is up to you.
 # - `.cross_attn`: `MultiHeadAttention(d_model, num_heads)`; `.norm`: `nn.LayerNorm(d_model)`
 #
 # `layer(image_tokens)` returns the summary norm(queries + seen), (..., K, d_model), and the weights (..., H, K, S).

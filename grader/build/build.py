@@ -1,7 +1,7 @@
 """What `grader build` does: write all generated files, or say where the committed files differ from them.
 
-Generated are the solution and student notebooks, the tables of lessons in README.md and docs/students.md, two lines of
-docs/classroom/grade.yml, and a note of what the notebooks were built from (see `built`).
+Generated are the solution and student notebooks, the tables of lessons in README.md and docs/students.md,
+docs/requirements.md, two lines of docs/classroom/grade.yml, and a note of what the notebooks were built from (see `built`).
 """
 
 import os
@@ -18,6 +18,7 @@ from grader.build.built import Built, built_path, built_text, digest, exercise_d
 from grader.build.errors import BuildError
 from grader.build.links import Repository, linked_pages, repository_in, repository_of, setting_of, with_links
 from grader.build.pages import with_lessons, with_repository
+from grader.build.promises import PAGE, QUOTATIONS, requirements_page
 from grader.build.scripts import solution_notebook
 from grader.build.self_check_kept import tools_cells
 from grader.build.student import student_notebook
@@ -35,7 +36,7 @@ def build(root: Path) -> list[Path]:
     repository, known = repository_of(root), read_built(root).lessons
     names = [name for name in lessons() if known.get(name) != digest(root, name, repository)]
     texts, _ = _lessons_built(root, names, repository)
-    written = _write({**texts, **_pages(root, repository)})
+    written = _write({**texts, **_pages(root, repository), **_requirements(root, texts)})
     now = Built(
         {name: digest(root, name, repository) for name in lessons()},
         {one.id: exercise_digest(lesson, one) for lesson in lessons().values() for one in lesson.exercises},
@@ -58,7 +59,7 @@ def drift(root: Path) -> list[str]:
     """
     repository = repository_in(root, next(iter(lessons())))
     texts, lines = _lessons_built(root, list(lessons()), repository, check=True)
-    made = {**texts, **_pages(root, repository)}
+    made = {**texts, **_pages(root, repository), **_requirements(root, texts)}
     return [*lines, *(line for path, text in made.items() if (line := _difference(root, path, text)))]
 
 
@@ -107,6 +108,15 @@ def _pages(root: Path, repository: Repository | None) -> dict[Path, str]:
     if template.is_file():
         made[template] = with_repository(template.read_text("utf-8"), repository or setting_of(root))
     return made
+
+
+def _requirements(root: Path, texts: Mapping[Path, str]) -> dict[Path, str]:
+    """Return by path the text of docs/requirements.md, if the course has quotations for it; `texts` are those of new notebooks."""
+    if not (root / QUOTATIONS).is_file():
+        return {}
+    paths = {name: notebook_path(root, name) for name in lessons()}
+    books = {name: nbformat.reads(texts.get(path) or path.read_text("utf-8"), 4) for name, path in paths.items()}
+    return {root / PAGE: requirements_page(root, lessons().values(), books)}
 
 
 def _check_pages(script: Path, notebook: NotebookNode, root: Path) -> None:

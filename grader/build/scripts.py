@@ -14,6 +14,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from grader.build.errors import BuildError
+from grader.build.promises import with_promises
 from grader.build.provided import inline, title_of
 from grader.build.questions import nbgrader_metadata, question_cells
 from grader.build.questions import title_of as question_title
@@ -60,7 +61,7 @@ def solution_notebook(script: Path, lesson: Lesson, root: Path, tools: str) -> N
         try:
             if cell.cell_type == "markdown":
                 cell.source = with_glossary(with_points_table(cell.source, lesson, questions), root)
-                cell.source = with_reading_time(cell.source, texts)
+                cell.source = with_promises(with_reading_time(cell.source, texts), lesson)
             cells += _cells(cell, lesson, root, tools)
         except (KeyError, ValueError) as error:
             head = cell.source.strip().splitlines()[:1]

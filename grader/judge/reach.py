@@ -53,13 +53,21 @@ class Reach:
                 todo += [(read, index) for read in statement.reads]
                 todo += [(read, self._end) for read in statement.reads_when_called]
                 todo += [(f".{reference.name}", self._end) for reference in statement.references]
+                read_names = statement.reads | statement.reads_when_called
+                todo += [(f"?{read}", self._end) for read in read_names if not self._is_off(read)]
             seen |= found
         return [self.all[index] for index in sorted(seen)]
+
+    def _is_off(self, name: str) -> bool:
+        """Return True if a name is a switch that is off: `DEBUG = False`."""
+        nodes = [self.all[index].node for index in self._binders(name, self._end)]
+        values = [node.value for node in nodes if isinstance(node, (ast.Assign, ast.AnnAssign))]
+        return bool(nodes) and len(values) == len(nodes) and all(map(_is_false, values))
 
     def _binders(self, name: str, place: int) -> list[int]:
         """Return the statements from which a name may have its value at a place; if none comes before it, those after it."""
         places = self.binding.get(name, [])
-        if name.startswith("."):  # a method: of whichever class
+        if name.startswith((".", "?")):  # a method, of whichever class; code below a switch
             return places
         found: list[int] = []
         for index in reversed([index for index in places if index < place]):
@@ -72,3 +80,8 @@ class Reach:
 def reached(code: StudentCode, defines: Collection[str], others: Collection[str] = ()) -> list[ast.AST]:
     """List the statements that the names of an exercise reach, as nodes, with the imports of one name each."""
     return list(dict.fromkeys(statement.node for statement in Reach(code).statements(defines, others)))
+
+
+def _is_false(value: ast.expr | None) -> bool:
+    """Return True if an expression is a constant that is false."""
+    return isinstance(value, ast.Constant) and not value.value

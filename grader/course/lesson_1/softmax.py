@@ -17,10 +17,13 @@ draw_scores, draw_scores_and_dim = drawn(scores=ANY_SCORES), drawn(scores=ANY_SC
 def draw_extremes(
     sampler: InputSampler, *, rows: int, columns: int, spread: float, offset: float, dtype: torch.dtype = torch.float32
 ) -> Inputs:
-    """Draw rows around +offset, 0, −offset in turn: subtracting a single maximum for all rows fails."""
+    """Draw rows around +offset, 0, −offset in turn: subtracting a single maximum for all rows fails.
+
+    All numbers are ones of float32, so that an answer may compute in it, whatever the dtype.
+    """
     base = offset * (1 - torch.arange(rows).remainder(3)).double().unsqueeze(-1)
     scores = base + sampler.normal(rows, columns, scale=spread, dtype=torch.float64)
-    return {"scores": scores.to(dtype), "dim": -1}
+    return {"scores": scores.float().to(dtype), "dim": -1}
 
 
 def draw_forbidden(
@@ -31,8 +34,11 @@ def draw_forbidden(
     offset: float = 0.0,
     dtype: torch.dtype = torch.float32,
 ) -> Inputs:
-    """Draw scores, some of them −inf as after a mask; along `dim` the first row is −inf throughout."""
-    scores = (sampler.normal(*shape, scale=2.0).to(dtype) + offset).movedim(dim, -1)
+    """Draw scores, some of them −inf as after a mask; along `dim` the first row is −inf throughout.
+
+    All numbers are ones of float32, as in `draw_extremes`.
+    """
+    scores = (sampler.normal(*shape, scale=2.0) + offset).to(dtype).movedim(dim, -1)
     scores = scores.masked_fill(~sampler.mask(*scores.shape), -torch.inf)
     scores[(0,) * (scores.ndim - 1)] = -torch.inf
     return {"scores": scores.movedim(-1, dim).contiguous(), "dim": dim}
@@ -56,10 +62,10 @@ SOFTMAX = written_exercise("1.3 A softmax that stays finite", stable_softmax, ""
         shape = (5, 1, 7), dim = 0
     extremes 2: finite for scores of any size
         e.g. 3 rows, 4 columns, spread = 10000.0, offset = 0.0
-        5 rows, 7 columns, spread = 2.0, offset = 10000.0; 5 rows, 7 columns, spread = 10000.0, offset = 0.0
+        5 rows, 7 columns, spread = 2.0, offset = 10000.0, float64; 5 rows, 7 columns, spread = 10000.0, offset = 0.0
     empty rows 2: a row of −inf becomes zeros
         e.g. shape = (2, 3)
-        shape = (5, 7); shape = (3, 5, 2), dim = 1; shape = (3, 4), offset = -1000000.0
+        shape = (5, 7); shape = (3, 5, 2), dim = 1; shape = (3, 4), offset = -1000000.0, float64
     conduct 1
         e.g. shape = (2, 3)
         shape = (5, 7), float64

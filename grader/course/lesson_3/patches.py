@@ -37,10 +37,11 @@ PATCHIFY = written_exercise("3.1 An image as a sequence", patchify, """
         2 images, height = 7, width = 6, patch_size = 3  # of its square: both sides must be tested
         1 image, height = 2, width = 9, patch_size = 6
         1 image, height = 12, width = 3, patch_size = 6
-    conduct 1
+    conduct 1: float64 stays float64, inputs stay as they are
         2 images, height = 6, width = 9, patch_size = 3, float64
 """,
-    draw=draw_images, returns=("patches",), details=dict(refuses=dict(probe=patchify_refuses)),
+    draw=draw_images, returns=("patches",), 
+    details=dict(refuses=dict(probe=patchify_refuses), conduct=dict(probe=function_effects)),
     difficulty=1, minutes=8, review="From pixels to patches",
     mistakes=edits(patchify, """
     cuts_off: An image that patch_size does not divide passes in silence. Raise a ValueError instead.

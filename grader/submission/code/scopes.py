@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from torch import nn
+from torch.autograd import Function
 
 from grader.submission.code.source_names import UNREADABLE, cached_by_source, without_magics
 
@@ -20,8 +21,7 @@ LOOKUPS = frozenset("getattr __getattribute__ attrgetter methodcaller import_mod
 TABLES = frozenset("vars globals locals __dict__ modules".split())
 RUNS_TEXT = frozenset("eval exec".split())
 # Methods that a library may call by themselves, unlike those that a student adds to show or to test something.
-CALLED_BY_LIBRARY = frozenset(dir(nn.Module))
-PLAIN_BASES = frozenset("object Module nn.Module torch.nn.Module".split())
+CALLED_BY_LIBRARY = frozenset((*dir(nn.Module), *dir(Function), "run"))
 SELF = "self"  # the owner of an attribute that a method reads of its own object, and that its class defines
 MOST_PARTS = 200  # nodes of a sum of string constants that are read: no name has a hundred letters
 
@@ -37,7 +37,8 @@ class Statement(NamedTuple):
     """A statement that runs when its cell runs, or one of the names that an import binds."""
 
     node: ast.AST
-    binds: frozenset[str]  # global names; ".name" for a method that runs only if some code names it
+    # Global names; ".name" for a method that runs only if some code names it, "?NAME" for code below `if NAME:`.
+    binds: frozenset[str]
     changes: frozenset[str]  # global names of which it assigns an attribute or an item
     is_certain: bool  # it runs whenever its cell does, and not only in a branch or a loop
     reads: frozenset[str]  # global names that it reads as it runs
@@ -47,18 +48,25 @@ class Statement(NamedTuple):
 
 @dataclass(eq=False)
 class _Scope:
-    """A function, a class, a comprehension or, without a parent, the cell."""
+    """A function, a class, a comprehension or, without a parent, the cell; also a block below `if NAME:`, which binds nothing."""
 
     parent: "_Scope | None" = None
     kind: str = "cell"
-    part: str = ""  # ".name" in a method that counts as a statement by itself
+    own_part: str = ""  # ".name" of a method, "?NAME" of a block that counts as a statement by itself
     first: str = ""  # of a method, the name of its first argument: mostly `self`
     bound: set[str] = field(default_factory=set)
     elsewhere: set[str] = field(default_factory=set)  # names that it declares as `global`
     outer: set[str] = field(default_factory=set)  # names that it declares as `nonlocal`
     imports: dict[str, list[str]] = field(default_factory=dict)  # name → what it may stand for
     attributes: set[str] = field(default_factory=set)  # of a class: those that it defines or sets on `self`
-    has_parts: bool = False  # of a class: its methods count as statements by themselves
+
+    @property
+    def part(self) -> str:
+        """The part of its statement that code here belongs to; "" for the statement itself."""
+        switch = self.own_part.removeprefix("?")
+        if self.own_part and (switch == self.own_part or _home(switch, self.parent) is None):
+            return self.own_part
+        return self.parent.part if self.parent else ""
 
     @property
     def is_called(self) -> bool:
@@ -208,18 +216,17 @@ class _Reader:
                 if isinstance(context, ast.Store) or scope.parent:  # `del name` at the top binds nothing
                     self._bind(name, scope)
             case ast.NamedExpr(target=target, value=value):
-                self._bind(target.id, _outside_comprehensions(scope))
+                self._bind(target.id, _outside(scope, "block", "comprehension"))
                 self._todo.append((value, scope))
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
                 self._function(node, scope)
             case ast.ClassDef(name=name):
                 self._bind(name, scope)
-                inner = _Scope(scope, "class", scope.part)
-                inner.has_parts = scope.parent is None and {ast.unparse(base) for base in node.bases} <= PLAIN_BASES
+                inner = _Scope(scope, "class")
                 self._later([*node.decorator_list, *node.bases, *node.keywords], scope)
                 self._later(_live(node.body), inner)
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-                inner = _Scope(scope, "comprehension", scope.part)
+                inner = _Scope(scope, "comprehension")
                 self._todo.append((node.generators[0].iter, scope))
                 parts = [part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.comprehension)]
                 for index, generator in enumerate(node.generators):
@@ -227,13 +234,18 @@ class _Reader:
                 self._later(parts, inner)
             case ast.Global(names=names):
                 if scope.parent:
-                    scope.elsewhere |= {*names}
+                    _outside(scope, "block").elsewhere |= {*names}
             case ast.Nonlocal(names=names):
-                scope.outer |= {*names}
+                _outside(scope, "block").outer |= {*names}
             case ast.Import(names=names) | ast.ImportFrom(names=names):
                 for alias in names:
                     self._bind(_bound_by(alias), scope)
-                    scope.imports.setdefault(_bound_by(alias), []).extend(alias.name.split("."))
+                    imports = _outside(scope, "block").imports
+                    imports.setdefault(_bound_by(alias), []).extend(alias.name.split("."))
+            case ast.If(test=ast.Name(id=switch)) if scope.parent is not None:
+                self._todo.append((node.test, scope))
+                self._later(_live(node.orelse), scope)
+                self._later(_live(node.body), _Scope(scope, "block", f"?{switch}"))
             case ast.If() | ast.While() | ast.IfExp():
                 self._later([node.test, *_taken(node)], scope)
                 if isinstance(node, ast.While):
@@ -274,11 +286,12 @@ class _Reader:
         arguments = node.args
         named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         named += [argument for argument in (arguments.vararg, arguments.kwarg) if argument]
-        inner = _Scope(scope, "function", scope.part, bound={argument.arg for argument in named})
+        inner = _Scope(scope, "function", bound={argument.arg for argument in named})
         if scope.kind == "class" and not isinstance(node, ast.Lambda):
             inner.first = named[0].arg if named else ""
-            if scope.has_parts and node.name not in CALLED_BY_LIBRARY and not node.name.startswith("__"):
-                inner.part = f".{node.name}"
+            at_top = scope.parent is self._cell
+            if at_top and node.name not in CALLED_BY_LIBRARY and not node.name.startswith("__"):
+                inner.own_part = f".{node.name}"
         annotations = [argument.annotation for argument in named if argument.annotation]
         defaults = [default for default in (*arguments.defaults, *arguments.kw_defaults) if default]
         self._later([*annotations, *defaults], scope)
@@ -290,6 +303,7 @@ class _Reader:
         self._later(_live(node.body), inner)
 
     def _bind(self, name: str, scope: _Scope) -> None:
+        scope = _outside(scope, "block")
         if name in scope.elsewhere:
             self._declared.add(name)
         elif name not in scope.outer:
@@ -330,9 +344,9 @@ def _home(name: str, scope: _Scope | None) -> _Scope | None:
     return None
 
 
-def _outside_comprehensions(scope: _Scope) -> _Scope:
-    """Return the scope in which `:=` binds: the one around comprehensions."""
-    while scope.kind == "comprehension" and scope.parent is not None:
+def _outside(scope: _Scope, *kinds: str) -> _Scope:
+    """Return the innermost scope that is of another kind."""
+    while scope.kind in kinds and scope.parent is not None:
         scope = scope.parent
     return scope
 

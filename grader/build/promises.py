@@ -1,0 +1,123 @@
+"""Writes the rules that every answer must follow, and the page that shows where each check's requirement is stated.
+
+An instructor's check may ask for no more than the task says. So for each check the file solutions/requirements.toml quotes
+the task, or names a rule of the box; a quotation that the task does not have fails the build.
+"""
+
+import inspect
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from grader.build.errors import BuildError
+from grader.declare.exercise import Check
+from grader.declare.lesson import Lesson
+from grader.judge.planned_trial import sent_with
+from grader.submission.cells import answer_cell, task_cell
+
+PLACE = re.compile(r"^<!-- what every answer must do -->$", re.MULTILINE)
+QUOTATIONS = Path("solutions", "requirements.toml")
+PAGE = Path("docs", "requirements.md")
+BOX = "box: "  # how an entry begins that names a rule of the box by its first words
+GRADIENTS = f"{BOX}Gradients"
+RULES = """\
+Tensors may have any number of leading batch dimensions in front of the shapes that a task shows, also none. A shape that \
+begins with (B, …) has exactly one.
+A result has the dtype of the inputs: float32 for float32, float64 for float64. It needs the accuracy of float32 in both.
+Your code changes none of its inputs, and no layer that is passed to it: modes and `requires_grad` are afterwards as they \
+were before, and so is PyTorch's gradient mode.
+Inputs need not be contiguous in memory: `.reshape` always works, and `.view` may raise an error.
+Arguments are passed by position or by name: keep the names of the parameters. You may add parameters with defaults.
+New tensors are made on the device of the inputs.
+A pair of results is a tuple, in the order that the task shows.
+Gradients flow to the float inputs and to all parameters in {gradients}. In all other exercises only the values count.
+A layer has the parameters that its task names, and no others. Their initial values, and the `eps` of a LayerNorm, are up \
+to you.
+If a task asks for an error, raise a ValueError when the function or layer is called or made."""
+
+
+def with_promises(text: str, lesson: Lesson) -> str:
+    """Put the rules in the place of the line `<!-- what every answer must do -->`, if a text has one."""
+    return PLACE.sub(lambda _: f"{HEAD}\n\n" + "\n".join(f"- {rule}" for rule in rules(lesson)), text)
+
+
+HEAD = "**What every answer must do.** These rules hold in every exercise, unless its task says something else."
+
+
+def rules(lesson: Lesson) -> list[str]:
+    """Return the rules of a lesson; the one about gradients names the exercises whose checks ask for them."""
+    asked = [exercise.id for exercise in lesson.exercises if any(map(asks_for_gradients, exercise.checks))]
+    kept = [rule for rule in RULES.splitlines() if asked or "{gradients}" not in rule]
+    return [rule.replace("{gradients}", _listed(asked)) for rule in kept]
+
+
+def asks_for_gradients(check: Check) -> bool:
+    """Return True if a check compares gradients."""
+    sent = filter(inspect.isfunction, sent_with(check.probe).values())
+    return any("autograd.grad(" in inspect.getsource(function) for function in sent)
+
+
+def _listed(ids: list[str]) -> str:
+    return ids[0] if len(ids) == 1 else f"{', '.join(ids[:-1])} and {ids[-1]}" if ids else ""
+
+
+# ---------------------------------------------------------------- where each requirement is stated
+
+
+def requirements_page(root: Path, lessons: Iterable[Lesson], notebooks: Mapping[str, NotebookNode]) -> str:
+    """Return the page: a row for each check, with the words that state what it asks for.
+
+    Args:
+        notebooks: the student notebooks, by assignment.
+
+    Raises:
+        BuildError: a check has no quotation, or the task does not contain one.
+    """
+    quoted = tomllib.loads((root / QUOTATIONS).read_text("utf-8"))
+    problems: list[str] = []
+    parts = [INTRODUCTION, "## The rules for all exercises\n", HEAD + "\n", *(f"- {rule}" for rule in RULES.splitlines())]
+    for lesson in lessons:
+        cells = {cell.id: cell.source for cell in notebooks[lesson.assignment].cells}
+        parts += [f"\n## {lesson.assignment}\n", "| exercise | check | stated as |", "|---|---|---|"]
+        for exercise in lesson.exercises:
+            text = cells[task_cell(exercise.id)] + "\n" + cells[answer_cell(exercise.id)]
+            for check in exercise.checks:
+                words = quoted.get(exercise.id, {}).get(check.name, [])
+                place = f"{QUOTATIONS}: {exercise.id}, check {check.name!r}"
+                if not words:
+                    problems.append(f"{place}: quote the words of the task that state it")
+                if asks_for_gradients(check) and not any(word.startswith(GRADIENTS) or "gradient" in word for word in words):
+                    problems.append(f"{place}: it compares gradients; quote where that is stated")
+                problems += [f"{place}: neither task nor box says {word!r}" for word in words if not _states(word, text, lesson)]
+                shown = "; ".join(_shown(word, lesson) for word in words)
+                parts.append(f"| {exercise.id} `{exercise.name}` | {check.title} | {shown} |")
+    if problems:
+        raise BuildError("\n".join(problems))
+    return "\n".join(parts) + "\n"
+
+
+INTRODUCTION = """\
+# What each check asks for, and where the task says it
+
+This page is for instructors and authors who want to know that no hidden check asks for more than a student can read. \
+`grader build` writes it. Each row quotes the task of the exercise, or names one of the rules that stand at the top of every \
+notebook.
+"""
+
+
+def _states(word: str, text: str, lesson: Lesson) -> bool:
+    """Return True if a task contains the quoted words, or a rule of the box begins with those after BOX."""
+    if word.startswith(BOX):
+        return any(rule.startswith(word.removeprefix(BOX)) for rule in rules(lesson))
+    return " ".join(word.split()) in " ".join(text.split())
+
+
+def _shown(word: str, lesson: Lesson) -> str:
+    """Return a quotation as a cell of the table has it."""
+    if word.startswith(BOX):
+        found = next((rule for rule in rules(lesson) if rule.startswith(word.removeprefix(BOX))), word)
+        return "rule: " + " ".join(found.split()[:5]).strip(".,:") + " …"
+    return "“" + word.replace("|", "\\|") + "”"
