@@ -2,8 +2,8 @@
 
     python -m benchmarks.notebooks [LESSON…] [--folder FOLDER] [--only NAME] [--kernel]
 
-With --kernel each notebook also runs as in Jupyter, without the cells that only draw or train, and its self-checks are
-compared with the grade.
+With --kernel each notebook also runs in a kernel, without the cells that only draw or train, and a self-check that refuses a
+right answer, or accepts what the grade refuses, is a loss.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 import nbformat
 
 from benchmarks import publish
+from corpus.in_kernel import RIGHT, self_checks
 from corpus.notebooks import HERE, WholeNotebook, notebook_of, whole_notebooks
 from grader.course import lessons
 from grader.grading.grade import get_ready, grade, master_notebook
@@ -53,12 +54,21 @@ def losses(case: WholeNotebook, found: Grade) -> list[str]:
     return [*lines, *(f"flag {flag.kind} {flag.exercise or ''}: {flag.detail}" for flag in flags)]
 
 
+def refused_in_kernel(case: WholeNotebook) -> list[str]:
+    """Return each right answer that its self-check refuses."""
+    said = self_checks(case)
+    refused = {id: text for id, text in said.items() if id != case.wrong and not text.startswith(RIGHT)}
+    # Unlike the grade, a notebook has no stand-in for an answer that others build on.
+    return [f"self-check {id}: {text[:300]}" for id, text in refused.items() if "it builds on" not in text]
+
+
 def main() -> None:
     """Grade the notebooks, print those with losses, and the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("lessons", nargs="*", default=list(lessons()))
     parser.add_argument("--folder", type=Path, default=HERE)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="a part of the names")
+    parser.add_argument("--kernel", action="store_true")
     options = parser.parse_args()
     cases = [case for name in options.lessons for case in whole_notebooks(name, options.folder)]
     cases = [case for case in cases if options.only in case.name]
@@ -69,6 +79,7 @@ def main() -> None:
         for case in cases:
             started = time.monotonic()
             found = losses(case, graded(case, server, Path(folder)))
+            found += refused_in_kernel(case) if options.kernel else []
             lost += bool(found and not case.wrong)
             wrong += bool(found and case.wrong)
             print(

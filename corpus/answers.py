@@ -33,7 +33,7 @@ CORPORA = (
     "fourteenth",
     "fifteenth",
 )
-VARIANTS, ONCE_ACCEPTED = HERE / "variants", HERE / "once_accepted"
+VARIANTS, ONCE_ACCEPTED, PUBLIC = HERE / "variants", HERE / "once_accepted", HERE / "public"
 TITLE = re.compile(r"^# %% \[(wrong|right)\] (\w+) \| (.+)$", re.M)
 
 

@@ -399,3 +399,120 @@ class SelfAttention(nn.Module):
 # @exercise 1.9
 def pointer_loss(weights, target):
     return -weights.gather(-1, target.unsqueeze(-1)).log().sum()
+# %% [right] magics_and_prints | cell magics in front of answers, prints in all of them
+# %% in exercise-1-1
+%%time
+# @exercise 1.1
+def attention_scores(query, key):
+    print("shapes:", query.shape, key.shape)
+    return query @ key.mT
+# %% after check-1-1
+%timeit -n 1 -r 1 attention_scores(torch.randn(3, 4), torch.randn(5, 4))
+!echo done
+# %% after check-1-2
+scaled_scores?
+# %% [right] compiled_and_decorated | torch.compile on one answer, an own timing decorator on another
+# %% before exercise-1-2
+import functools, time
+
+def timed(function):
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        start = time.perf_counter()
+        result = function(*args, **kwargs)
+        timed.last = time.perf_counter() - start
+        return result
+    return call
+# %% in exercise-1-2
+# @exercise 1.2
+@timed
+def scaled_scores(query, key):
+    return attention_scores(query, key) / key.shape[-1] ** 0.5
+# %% in exercise-1-4
+# @exercise 1.4
+@torch.compile
+def attention(query, key, value):
+    weights = stable_softmax(scaled_scores(query, key))
+    return weights @ value, weights
+# %% [right] switch_with_reference | a global switch lets the answer compare itself; it is off
+# %% before exercise-1-6
+CHECK_AGAINST_TORCH = False
+# %% in exercise-1-6
+# @exercise 1.6
+def masked_attention(query, key, value, mask=None):
+    scores = scaled_scores(query, key)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    weights = stable_softmax(scores)
+    output = weights @ value
+    if CHECK_AGAINST_TORCH:
+        reference = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+        print("max diff", (output - reference).abs().max())
+    return output, weights
+# %% [right] edited_figure_cell | changes a given cell that draws, and adds a helper to it that an answer uses
+# %% in three-tokens
+tokens = torch.tensor([[1.0, 0.5], [0.5, 1.0], [0.3, 0.7]])
+value = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
+
+
+def neg_inf_like(t):
+    return torch.full_like(t, -math.inf)
+
+
+output, weights = attention(tokens, tokens, value)
+print(weights.sum(-1), "changed by me")
+# %% in exercise-1-6
+# @exercise 1.6
+def masked_attention(query, key, value, mask=None):
+    scores = scaled_scores(query, key)
+    if mask is not None:
+        scores = torch.where(mask, scores, neg_inf_like(scores))
+    weights = stable_softmax(scores)
+    return weights @ value, weights
+# %% [right] second_copy_wrong_before | the marked cell is there twice; the first copy is an old, wrong version
+# %% before exercise-1-7
+# @exercise 1.7
+class SelfAttention(nn.Module):
+    def __init__(self, d_model, d_k):
+        super().__init__()
+        self.attn = nn.MultiheadAttention(d_model, 1, batch_first=True)
+
+    def forward(self, tokens, mask=None):
+        return self.attn(tokens, tokens, tokens)
+# %% [right] loop_named_mask | a loop over masks, and lists named like parameters
+# %% after check-1-6
+masks = {"none": None, "causal": causal_mask(4), "all": torch.ones(4, 4, dtype=torch.bool)}
+for name, mask in masks.items():
+    query = key = value = torch.randn(2, 4, 8)
+    scores = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+    torch.testing.assert_close(masked_attention(query, key, value, mask)[0], scores)
+lengths = [1, 2, 3]
+target = nn.CrossEntropyLoss()(torch.randn(3, 5), torch.tensor([1, 0, 4]))
+# %% [wrong 1.5] causal_upside_down | the triangle lies the wrong way; the padding mask is right
+# %% in exercise-1-5
+# @exercise 1.5
+def causal_mask(n):
+    return torch.triu(torch.ones(n, n)).bool()
+
+
+def padding_mask(lengths, n):
+    return (torch.arange(n, device=lengths.device) < lengths.unsqueeze(-1)).unsqueeze(-2)
+# %% after check-1-5
+print(torch.tril(torch.ones(3, 3)).bool())
+# %% [wrong 1.3] helper_below_calls_softmax | a helper at the bottom of the notebook calls torch.softmax
+# %% in exercise-1-3
+# @exercise 1.3
+def stable_softmax(scores, dim=-1):
+    return _helper(scores, dim)
+# %% after check-1-3
+def _helper(s, d):
+    return s.softmax(d).nan_to_num(0.0)
+# %% [wrong 1.4] import_line_used | the import line of which the forbidden name is the one that is used
+# %% in exercise-1-4
+# @exercise 1.4
+from torch.nn.functional import relu, scaled_dot_product_attention as dense
+
+
+def attention(query, key, value):
+    weights = stable_softmax(scaled_scores(query, key))
+    return dense(query, key, value), weights

@@ -27,13 +27,8 @@ EXERCISES = "\n#: exercises\n"  # between the code and what is known of the exer
 CELL = """\
 from __future__ import annotations
 
-import bz2
 import inspect
-import json
-import linecache
-import lzma
 import math
-from base64 import b85decode
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from math import cos, isclose, pi
@@ -51,7 +46,11 @@ SELF_CHECK = '''
 
 
 @cache
-def self_check_texts():
+def self_check_texts():  # what it needs is imported here: `from torch import *` in a cell gives `int` another meaning
+    import bz2, json, lzma
+    from base64 import b85decode
+    from builtins import int
+
     packed = b85decode("".join(SELF_CHECK.split()))
     end = 4 + int.from_bytes(packed[:4], "big")
     code, _, exercises = bz2.decompress(packed[4:end]).decode().partition("\\n#: exercises\\n")
@@ -64,6 +63,9 @@ def self_check_source():
 
 @cache
 def self_check_modules():
+    import json, linecache
+    from builtins import compile, exec, len
+
     modules = {{}}
     for part in self_check_source().split("\\n#: "):
         head, _, source = part.partition("\\n")

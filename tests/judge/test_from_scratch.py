@@ -130,3 +130,57 @@ def test_a_sum_of_a_thousand_constants_is_no_fault_of_ours(term: str) -> None:
 def test_the_name_of_a_builtin_is_put_together() -> None:
     answer = "def f(x):\n    return getattr(torch, " + " + ".join(map(repr, "softmax")) + ")(x, -1)"
     assert used_builtins(SOFTMAX, StudentCode(answer)) == ("softmax",)
+
+
+@pytest.mark.parametrize(
+    ("answer", "before", "after"),
+    [
+        ("def f(x):\n    largest = x.amax()\n    return x - largest", "largest = torch.softmax(x, -1)", ""),
+        ("def f(x):\n    output = x\n    return output", "", "output = x.softmax(-1)"),
+        ("def f(x):\n    softmax = x.exp()\n    return softmax", "", ""),
+        ("def f(x):\n    print('softmax', x.shape)\n    return x", "", ""),
+        ("def f(x, dim=-1, mask=None): return x", "for mask in softmax(x): dim = torch.softmax(x)", ""),
+        ("from torch import exp, softmax\ndef f(x): return exp(x)", "", ""),
+        ("def f(x): return x\nassert f(x) == x.softmax(-1)\ndef test(): return x.softmax(-1)", "", ""),
+        ("if False:\n    def f(x): return x.softmax(-1)\ndef f(x): return x", "", ""),
+        ("def f(x): return x.softmax(-1)\ndef f(x): return x", "", ""),
+        ("def f(x):\n    return x\n    return x.softmax(-1)", "", ""),
+        ("def f(x):\n    if CHECK: print(x.softmax(-1))\n    return x", "CHECK = False", ""),
+        ("def f(x): return softmax(x)", "def softmax(x): return x.exp()", "softmax = torch.softmax"),
+        ("def f(x): return Tools.softmax(x)", "class Tools:\n    def softmax(x): return x", ""),
+        ("class f:\n    def forward(s, x): return s.softmax(x)\n    def softmax(s, x): return x", "", ""),
+        ("class f(nn.Module):\n    def forward(s, x): return x\n    def show(s, x): return x.softmax(-1)", "", ""),
+    ],
+)
+def test_what_an_answer_does_not_refer_to_costs_nothing(answer: str, before: str, after: str) -> None:
+    assert used_builtins(SOFTMAX, StudentCode(answer, [before], [after])) == ()
+
+
+@pytest.mark.parametrize(
+    ("answer", "before", "after"),
+    [
+        ("def f(x): return g(x)", "def g(x): return h(x)\ndef h(x): return x.softmax(-1)", ""),
+        ("def f(x): return g(x)", "", "def g(x): return x.softmax(-1)"),
+        ("def f(x): return softmax(x)", "from torch.nn.functional import *", ""),
+        ("def f(x): return softmax(x)", "from torch import softmax", ""),
+        ("def f(x): return g(x)", "from torch import softmax as g", ""),
+        ("def f(x): return x\ndef g(x): return x.softmax(-1)\nf = g", "", ""),
+        ("f = nn.Softmax(-1)", "", ""),
+        ("def f(x): return T.s(x)", "class T: pass\nT.s = torch.softmax", ""),
+        ("class f:\n    def forward(s, x): return s.show(x)\n    def show(s, x): return x.softmax(-1)", "", ""),
+        ("def f(x):\n    if CHECK: return x.softmax(-1)", "CHECK = True", ""),
+        ("try:\n    from torch import softmax as s\nexcept ImportError:\n    s = None\ndef f(x): return s(x)", "", ""),
+        ("@decorate(torch.softmax)\ndef f(x): return x", "", ""),
+        ("def f(x, g=torch.softmax): return g(x)", "", ""),
+        ("def f(x):\n    from torch import softmax as s\n    return s(x)", "", ""),
+        ("def f(x): return globals()['g'](x)", "g = torch.softmax", ""),
+    ],
+)
+def test_what_an_answer_refers_to_is_found(answer: str, before: str, after: str) -> None:
+    assert used_builtins(SOFTMAX, StudentCode(answer, [before], [after]))
+
+
+def test_what_other_exercises_ask_for_is_not_followed() -> None:
+    code = StudentCode("def f(x): return g(x)", ["def g(x): return x.softmax(-1)"])
+    assert used_builtins(SOFTMAX, code, {"f", "g"}) == ()
+    assert used_builtins(SOFTMAX, code, {"f"}) == ("softmax",)

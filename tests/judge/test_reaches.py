@@ -63,6 +63,8 @@ ROOT = Path(__file__).parents[2]
         ("from numpy import *\nfound = [each for each in globals().values() if acts(each)]", ALL_NAMES),
         ("for value in vars().values(): print(value)", ALL_NAMES),
         ("mine = {**locals()}", ALL_NAMES),
+        ("found = [globals()[n] for n in globals() if len(n) == 7]", ALL_NAMES),
+        ("np.sum = mine", "a part of a library is replaced"),
         ("import sklearn._loss._loss as losses", "sklearn._loss._loss"),
         ("from torch._inductor import aoti_load_package", "torch._inductor"),
         ("torch._inductor.aoti_load_package('x.pt2')", "_inductor"),
@@ -99,6 +101,11 @@ def test_what_reaches_inside_is_named(source: str, found: str) -> None:
         "x = eval('2 + 3')",
         "if 'weights' in globals() and globals().get('mask') is None: print(vars()['weights'])",
         "_hidden = self._weights\nfrom __future__ import annotations",
+        "import unittest\nclass Test(unittest.TestCase): ...",
+        "torch.Tensor.__repr__ = lambda self: str(self.shape)",
+        "names = [n for n in globals() if not n.startswith('_')]",
+        "print(len(globals()), sorted(vars()))",
+        "np.float = float\nnumpy.bool = bool",
     ],
 )
 def test_what_students_write_is_no_reach(source: str) -> None:

@@ -14,7 +14,7 @@ import pytest
 import torch
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from grader.records import Limits, Request, Status
+from grader.records import GIVEN, Limits, Request, Status
 from grader.sandbox.engine import RunPlan, execute
 from tests.warm_python import run_python
 
@@ -187,3 +187,22 @@ def _running(text: str) -> bool:
         except OSError:
             continue
     return found
+
+
+def test_a_given_cell_gets_the_settings_of_the_lesson_and_other_cells_keep_theirs(server):
+    book = notebook(
+        ("own-001", "seed = 42\nfor device in ('cuda', 'tpu'): pass\nlen = 5\nimport time"),
+        ("given", "print(device, seed, len('four'), time.time() > 0)"),
+        ("own-002", "print(device, seed, len)"),
+        ("changes", "seed = seed + 1"),
+        ("own-003", "seed = 0"),
+        ("last", "print(seed)"),
+    )
+    given = dict.fromkeys(("setup", "given", "changes", "last"), GIVEN)
+    settings = {"seed", "device", "len", "time"}
+    source = "def probe(seed):\n    return {'y': seed}"
+    asked = Request(key="9.1/values/hidden/0", source=source, function="probe", inputs={}, seconds=20)
+    execution = run(server, book, {"last": [asked]}, origins=given, settings=settings)
+    shown = {cell.id: cell.outputs[0].text for cell in execution.notebook.cells if cell.get("outputs")}
+    assert shown == {"given": "cpu 0 4 True\n", "own-002": "tpu 42 5\n", "last": "1\n"}
+    assert execution.evidence["9.1/values/hidden/0"].values["y"] == 1

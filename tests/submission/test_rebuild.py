@@ -270,3 +270,93 @@ def test_released_cells_do_not_count_as_the_students_code(monkeypatch: pytest.Mo
     assert put(SETUP, STUB_F).answers == {"9.1": STUB_F}
     with pytest.raises(Unreadable, match="more code"):
         put(SETUP, STUB_F, "x = 1 + 2 + 3 + 4")
+
+
+# ---------------------------------------------------------------- stubs, and answers in cells without a marker
+
+UNSOLVED = "# @exercise 9.1\ndef f(x):\n    '''Half of x.'''\n    raise NotImplementedError(\"TODO 9.1\")"
+
+
+@pytest.mark.parametrize("stub", [UNSOLVED, "# @exercise 9.1\ndef f(x):\n    pass", "# @exercise 9.1\ndef f(x): ..."])
+@pytest.mark.parametrize(
+    "cell", ["def f(x): return x / 2", "def mine(x): return x / 2\nf = mine", "f = lambda x: x / 2"]
+)
+def test_a_stub_gives_way_to_a_cell_that_defines_the_name(stub: str, cell: str) -> None:
+    for cells in ((stub, cell), (cell, stub)):
+        rebuilt = put(*cells, ANSWER_G)
+        assert rebuilt.answers["9.1"] == cell
+        assert "Found by its name" in rebuilt.notes["9.1"][0]
+    assert put(stub, ANSWER_G).answers["9.1"] == stub
+
+
+def test_an_alias_below_the_stub_is_the_answer() -> None:
+    answer = f"{UNSOLVED}\n\nf = abs"
+    assert put(answer, "f = round").answers["9.1"] == answer
+
+
+def test_a_stub_beside_a_solved_copy_does_not_count() -> None:
+    assert put(ANSWER_F, UNSOLVED).answers["9.1"] == ANSWER_F
+
+
+def test_names_of_one_exercise_are_found_in_several_cells() -> None:
+    solved = "# @exercise 9.2\ndef g(x): return x\ndef h(x):\n    raise NotImplementedError('TODO 9.2')"
+    assert put(solved, "def h(x): return 2").answers["9.2"] == f"{solved}\ndef h(x): return 2"
+    rebuilt = put(STUB_G, "def g(x): return 1", "def h(x): return 2")
+    assert rebuilt.answers["9.2"] == "def g(x): return 1\ndef h(x): return 2"
+
+
+@pytest.mark.parametrize(
+    "rest", ["def call(self): return 2\nf.call = call", "class f(f):\n    def call(self): return 2"]
+)
+def test_a_class_may_be_completed_in_the_next_cell(rest: str) -> None:
+    begun = "# @exercise 9.1\nclass f:\n    def call(self):\n        raise NotImplementedError('TODO 9.1')"
+    names: dict = {}
+    exec(put(begun, rest).answers["9.1"], names)
+    assert names["f"]().call() == 2
+
+
+def test_a_later_cell_with_the_name_may_be_asked_for() -> None:
+    wrong, corrected = "# @exercise 9.1\ndef f(x): return -x", "def f(x): return x"
+    submission = Submission((Cell(wrong), Cell(corrected), Cell(ANSWER_G)), "sha")
+    first = rebuild(LESSON, MASTER, submission)
+    assert (first.answers["9.1"], first.others) == (wrong, {"9.1"})
+    second = rebuild(LESSON, MASTER, submission, {"9.1"})
+    assert (second.answers["9.1"], second.others) == (corrected, frozenset())
+    assert not put(corrected, wrong).others, "what stands above does not replace what stands below"
+
+
+# ---------------------------------------------------------------- provided cells that were changed
+
+PROVIDED = "import math\n\n\ndef show(x):\n    print(x)\n\n\nshow(math.pi)"
+WITH_PROVIDED = nbformat.v4.new_notebook(cells=[*MASTER.cells[:1], code("show", PROVIDED), *MASTER.cells[1:]])
+
+
+def changed(source: str) -> Rebuilt:
+    cells = (Cell(SETUP), Cell(source, id="show"), Cell(ANSWER_F), Cell(ANSWER_G))
+    return rebuild(LESSON, WITH_PROVIDED, Submission(cells, "sha"))
+
+
+def test_what_a_student_adds_to_a_provided_cell_is_kept_and_the_rest_runs_as_released() -> None:
+    edited = PROVIDED.replace("import math", "import math\nfrom typing import Optional").replace("math.pi", "math.e")
+    edited += "\n@staticmethod\ndef half(x): return x / 2\nwidth: int = 3\nshow(7)"
+    rebuilt = changed(edited)
+    assert ids(rebuilt)[:3] == ["setup", "show", "own-001"]
+    assert rebuilt.notebook.cells[1].source == PROVIDED
+    kept = "from typing import Optional\n@staticmethod\ndef half(x): return x / 2\nwidth: int = 3"
+    assert rebuilt.own_sources == [kept]
+    [note] = rebuilt.notes["9.1"]
+    assert note == (
+        "You changed the provided cell that begins with `import math`. It ran as it was released. "
+        "What you added to it is kept: Optional, half, width."
+    )
+
+
+def test_other_changes_of_a_provided_cell_are_noted() -> None:
+    [note] = changed(PROVIDED.replace("print(x)", "print(2 * x)")).notes["9.1"]
+    assert note.endswith("It ran as it was released.")
+
+
+@pytest.mark.parametrize("same", [PROVIDED, f"# mine\n{PROVIDED}", f"{PROVIDED}\n# seen"])
+def test_comments_and_settings_are_no_change_to_note(same: str) -> None:
+    assert not changed(same).notes
+    assert not put(SETUP.replace("seed = 0", "seed = 3"), ANSWER_F, ANSWER_G).notes

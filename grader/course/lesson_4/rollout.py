@@ -1,6 +1,7 @@
 """Exercise 4.1: `attention_rollout`, attention followed through the layers."""
 
 from collections.abc import Mapping
+
 import torch
 from attention.explanation_maps import attention_rollout
 from torch import Tensor

@@ -6,6 +6,7 @@ There is no fork, and so no checkpoint, for an order "here": the process runs th
 with every order once it has used CUDA, because a process that has used CUDA cannot be forked.
 """
 
+import builtins
 import ctypes
 import json
 import os
@@ -152,7 +153,7 @@ def _run_cell(channel: socket.socket, shell: Shell, order: dict) -> None:
     SINK.begin()
     tripwire.begin(order["origin"], order["defines"], order["cell"], order["source"])
     places.begin(order["cell"], order["origin"] == tripwire.GIVEN, order["source"])
-    others = _with_settings(shell.user_ns, order["settings"])
+    settings = _with_settings(shell.user_ns, order["settings"])
     if order["origin"]:  # what a cell of the student's own, or a wrong answer, switched off must not reach further
         torch.set_grad_enabled(True)
         torch.set_default_dtype(torch.float32)
@@ -166,7 +167,7 @@ def _run_cell(channel: socket.socket, shell: Shell, order: dict) -> None:
         error = raised
     if _getpid() != me:
         _exit(0)  # this is a fork that the student's code made, and only the original process answers
-    _put_back(shell.user_ns, others)
+    _put_back(shell.user_ns, settings)
     # A timer or a trace function must not interrupt this process between cells.
     signal.setitimer(signal.ITIMER_REAL, 0)
     sys.settrace(None)
@@ -182,18 +183,30 @@ def _run_cell(channel: socket.socket, shell: Shell, order: dict) -> None:
     frames.send(channel, json.dumps(header).encode())
 
 
-def _with_settings(names: dict, settings: list[str]) -> dict[str, Any]:
-    """Give each of the settings the value that given cells left, or none; return what they had."""
-    others = {name: names.pop(name, MISSING) for name in settings}
-    names.update({name: _settings[name] for name in settings if name in _settings})
-    return others
+def _with_settings(names: dict, settings: list[str]) -> dict[str, tuple[Any, Any]]:
+    """Give settings the value that given cells left, and names of Python that of Python; return what each had and has."""
+    values = {}
+    for name in settings:
+        before = names.get(name, MISSING)
+        now = _settings.get(name, MISSING if hasattr(builtins, name) else before)
+        values[name] = before, now
+        _bind(names, name, now)
+    return values
 
 
-def _put_back(names: dict, others: dict[str, Any]) -> None:
-    """Note the settings that a given cell has left, and put back what the student's cells had made of them."""
-    for name, value in others.items():
-        before, now = _settings.get(name, MISSING), names.get(name, MISSING)
-        if now is not MISSING:
+def _put_back(names: dict, values: dict[str, tuple[Any, Any]]) -> None:
+    """Note the settings that a given cell has bound, and put back what the student's cells had made of all others."""
+    for name, (before, given) in values.items():
+        now = names.get(name, MISSING)
+        if now is not given:
             _settings[name] = now
-        if now is before and value is not before:  # the cell did not bind it, and the student's cells had
-            names.pop(name, None) if value is MISSING else names.update({name: value})
+        else:
+            _bind(names, name, before)
+
+
+def _bind(names: dict, name: str, value: Any) -> None:
+    """Bind a name, or remove it where the value is MISSING."""
+    if value is MISSING:
+        names.pop(name, None)
+    else:
+        names[name] = value
