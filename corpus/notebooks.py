@@ -51,7 +51,7 @@ class WholeNotebook(NamedTuple):
 @cache
 def whole_notebooks(assignment: str, folder: Path = HERE) -> tuple[WholeNotebook, ...]:
     """Return the whole notebooks of a lesson, in the order of their files."""
-    files = sorted(folder.glob(f"{assignment}*.py"))
+    files = sorted(folder.glob(f"{assignment}*.txt"))
     return tuple(case for file in files for case in _cases(assignment, file.read_text("utf-8")))
 
 

@@ -78,7 +78,12 @@ def requirements_page(root: Path, lessons: Iterable[Lesson], notebooks: Mapping[
     """
     quoted = tomllib.loads((root / QUOTATIONS).read_text("utf-8"))
     problems: list[str] = []
-    parts = [INTRODUCTION, "## The rules for all exercises\n", HEAD + "\n", *(f"- {rule}" for rule in RULES.splitlines())]
+    parts = [
+        INTRODUCTION,
+        "## The rules for all exercises\n",
+        HEAD + "\n",
+        *(f"- {rule}" for rule in RULES.splitlines()),
+    ]
     for lesson in lessons:
         cells = {cell.id: cell.source for cell in notebooks[lesson.assignment].cells}
         parts += [f"\n## {lesson.assignment}\n", "| exercise | check | stated as |", "|---|---|---|"]
@@ -89,9 +94,13 @@ def requirements_page(root: Path, lessons: Iterable[Lesson], notebooks: Mapping[
                 place = f"{QUOTATIONS}: {exercise.id}, check {check.name!r}"
                 if not words:
                     problems.append(f"{place}: quote the words of the task that state it")
-                if asks_for_gradients(check) and not any(word.startswith(GRADIENTS) or "gradient" in word for word in words):
+                if asks_for_gradients(check) and not any(
+                    word.startswith(GRADIENTS) or "gradient" in word for word in words
+                ):
                     problems.append(f"{place}: it compares gradients; quote where that is stated")
-                problems += [f"{place}: neither task nor box says {word!r}" for word in words if not _states(word, text, lesson)]
+                problems += [
+                    f"{place}: neither task nor box says {word!r}" for word in words if not _states(word, text, lesson)
+                ]
                 shown = "; ".join(_shown(word, lesson) for word in words)
                 parts.append(f"| {exercise.id} `{exercise.name}` | {check.title} | {shown} |")
     if problems:

@@ -17,10 +17,10 @@ ON_CPU = {
     torch.float16: 1e-2,  # keeps 3 digits, and loses one
     torch.bfloat16: 3e-2,  # keeps 2 digits (8 bits): four units in the last place
 }
-# On a GPU, twice as much for float32. TensorFloat-32, which keeps 3 digits, is switched off; then only the order of sums and the
+# On a GPU, twice as much for float32, and so for float64. TensorFloat-32, which keeps 3 digits, is switched off; then only the order of sums and the
 # last two bits of exp differ. Answer and reference both round, and each may be off by as much as on the CPU. The others have
 # room for the order of sums; those of 16 bits are summed in float32 (reduced-precision reductions are off).
-TOLERANCE = {"cpu": ON_CPU, "cuda": {**ON_CPU, torch.float32: 2e-5}}
+TOLERANCE = {"cpu": ON_CPU, "cuda": {**ON_CPU, torch.float32: 2e-5, torch.float64: 2e-5}}
 
 OF_GRADIENT = "gradient of "  # how the names of gradients begin
 # A gradient is as exact as the gradients that cancel in it, however little is left of them: behind a softmax whose rows are

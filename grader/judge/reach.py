@@ -54,7 +54,8 @@ class Reach:
                 todo += [(read, self._end) for read in statement.reads_when_called]
                 todo += [(f".{reference.name}", self._end) for reference in statement.references]
                 read_names = statement.reads | statement.reads_when_called
-                todo += [(f"?{read}", self._end) for read in read_names if not self._is_off(read)]
+                switches = [read for read in read_names if f"?{read}" in self.binding and not self._is_off(read)]
+                todo += [(f"?{read}", self._end) for read in switches]
             seen |= found
         return [self.all[index] for index in sorted(seen)]
 

@@ -100,7 +100,7 @@ def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission, by_nam
     answers: dict[str, str] = {}
     notes: dict[str, tuple[str, ...]] = {}
     used: set[int] = set()  # indices of the cells that belong to an exercise
-    others: set[str] = set()
+    with_other: set[str] = set()
     for exercise in lesson.exercises:
         if chosen := _choose(exercise, cells, exercise.id in by_name):
             answers[exercise.id] = chosen.source
@@ -108,7 +108,7 @@ def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission, by_nam
             if chosen.remarks:
                 notes[exercise.id] = chosen.remarks
             if chosen.has_other:
-                others.add(exercise.id)
+                with_other.add(exercise.id)
     # A notebook of another course may have the same '# @exercise' lines.
     if not any(defined(answers.get(exercise.id, "")) & {*exercise.defines} for exercise in lesson.exercises):
         raise Unreadable(
@@ -127,7 +127,7 @@ def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission, by_nam
         own=(*added, *predictions),
         written=written,
         notes=_with_edits(lesson.exercises, notes, cells),
-        others=frozenset(others),
+        others=frozenset(with_other),
     )
 
 

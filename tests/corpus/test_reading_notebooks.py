@@ -25,7 +25,7 @@ def test_operations_are_applied_in_order(tmp_path: Path) -> None:
         "# %% [wrong 1.3] small | a habit\n# %% after start\na = 1\n# %% after start\n\nb = 2\n\n"
         "# %% before start\nc = 3\n# %% in exercise-1-1\nd = 4\n# %% delete check-1-1\n"
     )
-    (tmp_path / "1-attention-x.py").write_text(text, "utf-8")
+    (tmp_path / "1-attention-x.txt").write_text(text, "utf-8")
     [case] = whole_notebooks("1-attention", tmp_path)
     assert (case.name, case.habit, case.wrong) == ("small", "a habit", "1.3")
     sources = [cell.source for cell in notebook_of(case).cells]
@@ -36,7 +36,7 @@ def test_operations_are_applied_in_order(tmp_path: Path) -> None:
 
 
 def test_an_unknown_cell_is_named(tmp_path: Path) -> None:
-    (tmp_path / "1-attention.py").write_text("# %% [right] small | x\n# %% after nowhere\n1\n", "utf-8")
+    (tmp_path / "1-attention.txt").write_text("# %% [right] small | x\n# %% after nowhere\n1\n", "utf-8")
     with pytest.raises(ValueError, match="small: no cell nowhere"):
         notebook_of(whole_notebooks("1-attention", tmp_path)[0])
 

@@ -81,11 +81,11 @@ def test_an_answer_that_imports_the_course_has_no_points(answer: str, own: str, 
         for one in lesson.exercises
     )
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(own, id="own")])
-    rebuilt = Rebuilt(notebook=book, answers={"1.2": answer}, own=("own",))
+    rebuilt = Rebuilt(notebook=book, answers={"1.1": answer}, own=("own",))
     verdicts, flags = refuse_built_ins(lesson, rebuilt, full, {})
-    assert {verdict.id for verdict in verdicts if verdict.points < verdict.max_points} == ({"1.2"} if failed else set())
+    assert {verdict.id for verdict in verdicts if verdict.points < verdict.max_points} == ({"1.1"} if failed else set())
     assert [(flag.kind, flag.exercise) for flag in flags] == (
-        [] if failed is None else [("imports-course", "1.2" if failed else None)]
+        [] if failed is None else [("imports-course", "1.1" if failed else None)]
     )
 
 

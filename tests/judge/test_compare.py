@@ -27,18 +27,19 @@ def test_what_is_wrong_is_said(got, said: str) -> None:
     assert difference("scores", got, torch.zeros(2, 3)) == said
 
 
-def test_float64_is_compared_more_strictly_than_float32() -> None:
+def test_float64_needs_the_accuracy_of_float32() -> None:
     want = torch.ones(5)
-    assert difference("x", want + 2e-6, want) == ""
-    assert difference("x", want.double() + 2e-6, want.double()) == "x: off by 2e-06, allowed 1e-07"
+    for expected in (want, want.double()):
+        assert difference("x", expected + 2e-6, expected) == ""
+        assert difference("x", expected + 2e-5, expected) == "x: off by 2e-05, allowed 1e-05"
 
 
-def test_a_gpu_has_twice_the_room_in_float32_and_none_more_in_float64() -> None:
+def test_a_gpu_has_twice_the_room() -> None:
     want = torch.ones(5)
     assert difference("x", want + 1.5e-5, want) != ""
     assert difference("x", want + 1.5e-5, want, device="cuda") == ""
     assert difference("x", want + 2.5e-5, want, device="cuda") == "x: off by 2.5e-05, allowed 2e-05"
-    assert difference("x", want.double() + 2e-7, want.double(), device="cuda") != ""
+    assert difference("x", want.double() + 2.5e-5, want.double(), device="cuda") != ""
     assert compare({"x": want + 1.5e-5}, {"x": want}, device="cuda").passed
 
 

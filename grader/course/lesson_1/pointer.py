@@ -63,8 +63,7 @@ POINTER = written_exercise("1.9 A pointer that learns to look", pointer_loss, ""
     draw=draw_pointer_maps, returns=("loss",),
     details=dict(
         batch=dict(draw=draw_any_pointer_maps),
-        # A wide tolerance, because a right answer may add a tiny number inside the log, to avoid log 0.
-        conduct=dict(draw=draw_pointer_scores, probe=gradients_through_softmax, rtol=30),
+        conduct=dict(draw=draw_pointer_scores, probe=gradients_through_softmax),
         maps=dict(
             draw=draw_unseen_scenes, probe=pointer_maps, judge=judge_pointer, at=POINTER_CELL, seconds=30,
             verified=VERIFIED_POINTER,

@@ -21,7 +21,7 @@ def draw_frozen(sampler: InputSampler, *, widths: list[int], depth: int, learns:
             "aligner": sampler.normal(second, first),
             "bias": sampler.normal(second),
             "blocks": [sampler.normal(second, second) for _ in range(depth)],
-        }
+        },
     }
 
 
@@ -78,7 +78,7 @@ def thawed(start_stage_two, numbers: Mapping, learns: str) -> Mapping[str, Value
 
 FREEZE = written_exercise("3.P6 Repair a training that stands still", start_stage_two, """
     values 0: every parameter learns, and is in the list once
-        e.g. widths = [3, 2], depth = 1
+        e.g. widths = [3, 2], depth = 1; widths = [2, 3], depth = 1, learns = nothing
         widths = [5, 3], depth = 2; widths = [2, 7], depth = 3; widths = [3, 5], depth = 1, learns = nothing
 """,
     draw=draw_frozen, details=dict(values=dict(probe=thawed)),

@@ -34,7 +34,7 @@ PATCH_EMBEDDING = written_exercise("4.18 Patches become tokens", patch_embedding
         e.g. 2 rows, 2 columns, side = 2, patch = 2, d = 3
         batch 2, 3 rows, 2 columns, side = 3, patch = 2, d = 5, float64
 """,
-    draw=draw_photos, returns=("tokens",), details=dict(conduct=dict(probe=function_effects, rtol=10.0)),
+    draw=draw_photos, returns=("tokens",), details=dict(conduct=dict(probe=function_effects)),
     difficulty=2, minutes=15, review="Patches become tokens",
     mistakes=edits(embedding_by_hand, """
     without_embedding_bias: The bias is not added. Each patch gets it, [CLS] does not.
@@ -117,8 +117,7 @@ def layer_details(name: str) -> dict[str, Any]:
     """Return the `details` of an exercise whose function, of this name, takes a layer and tokens."""
     names = {"function": name}
     return dict(
-        values=dict(probe=with_layer, names=names, map="weights"),
-        conduct=dict(probe=with_layer_effects, names=names, rtol=10.0),
+        values=dict(probe=with_layer, names=names, map="weights"), conduct=dict(probe=with_layer_effects, names=names)
     )
 
 

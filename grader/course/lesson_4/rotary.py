@@ -11,8 +11,6 @@ from grader.declare.drawn import drawn, given, integers, normal, where_given
 from grader.declare.probes import function_effects, raised
 
 FARTHEST = 40  # place; farther out, float32 rounds the angles more than is allowed here
-# Whoever computes the angles in float32 is right. So in float64 the results may be off by what float32 rounds.
-ANGLES_IN_FLOAT32 = 100.0
 
 
 def draw_rotation(
@@ -103,7 +101,7 @@ ROTATE = written_exercise("4.10 Rotary positions", rotate, """
     details=dict(
         relation=dict(draw=draw_relation, probe=rotary_relation),
         odd=dict(draw=draw_odd, probe=rotate_odd),
-        conduct=dict(probe=function_effects, rtol=ANGLES_IN_FLOAT32),
+        conduct=dict(probe=function_effects),
     ),
     difficulty=2, minutes=12, review="Positions that turn",
     mistakes="""
@@ -173,7 +171,7 @@ ROTATE_2D = written_exercise("4.11 Rotary positions on a grid", rotate_2d, """
         e.g. n = 2, d = 8
         batch 2, n = 5, d = 12, float64
 """,
-    draw=draw_grid, returns=("rotated",), details=dict(conduct=dict(probe=function_effects, rtol=ANGLES_IN_FLOAT32)),
+    draw=draw_grid, returns=("rotated",), details=dict(conduct=dict(probe=function_effects)),
     builds_on=("4.10",), difficulty=1, minutes=6, review="Positions that turn",
     mistakes="""
     rows_alone: The row turns the whole vector, and the column nothing. Each of them gets one half.

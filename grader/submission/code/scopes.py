@@ -12,18 +12,13 @@ from typing import NamedTuple
 from torch import nn
 from torch.autograd import Function
 
+from grader.submission.code.lookups import looked_up
 from grader.submission.code.source_names import UNREADABLE, cached_by_source, without_magics
 
 JUMPS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
-# Functions that look something up by its name; the name may be put together from constants.
-LOOKUPS = frozenset("getattr __getattribute__ attrgetter methodcaller import_module __import__ find_spec".split())
-# Calls and attributes that return a table of names: vars(F)["softmax"], globals().get("softmax").
-TABLES = frozenset("vars globals locals __dict__ modules".split())
-RUNS_TEXT = frozenset("eval exec".split())
 # Methods that a library may call by themselves, unlike those that a student adds to show or to test something.
 CALLED_BY_LIBRARY = frozenset((*dir(nn.Module), *dir(Function), "run"))
 SELF = "self"  # the owner of an attribute that a method reads of its own object, and that its class defines
-MOST_PARTS = 200  # nodes of a sum of string constants that are read: no name has a hundred letters
 
 
 class Reference(NamedTuple):
@@ -176,8 +171,8 @@ class _Reader:
         yield whole
         if self._declared:
             yield whole._replace(binds=frozenset(self._declared), is_certain=False)
-        parts = dict.fromkeys(scope.part for *_, scope in (*self._names, *self._attributes, *self._texts) if scope.part)
-        for part in parts:
+        scopes = [scope for _, scope in (*self._names, *self._texts)] + [scope for *_, scope in self._attributes]
+        for part in dict.fromkeys(scope.part for scope in scopes if scope.part):
             yield self._statement(part, False)
 
     def _statement(self, part: str, certain: bool) -> Statement:
@@ -222,16 +217,10 @@ class _Reader:
                 self._function(node, scope)
             case ast.ClassDef(name=name):
                 self._bind(name, scope)
-                inner = _Scope(scope, "class")
                 self._later([*node.decorator_list, *node.bases, *node.keywords], scope)
-                self._later(_live(node.body), inner)
+                self._later(_live(node.body), _Scope(scope, "class"))
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-                inner = _Scope(scope, "comprehension")
-                self._todo.append((node.generators[0].iter, scope))
-                parts = [part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.comprehension)]
-                for index, generator in enumerate(node.generators):
-                    parts += [generator.target, *generator.ifs, *([generator.iter] if index else [])]
-                self._later(parts, inner)
+                self._comprehension(node, scope)
             case ast.Global(names=names):
                 if scope.parent:
                     _outside(scope, "block").elsewhere |= {*names}
@@ -279,7 +268,7 @@ class _Reader:
                 self._change(node, scope)
             case ast.Call(func=ast.Name(id="setattr"), args=[owner, *_]):
                 self._change(owner, scope)
-        for text in _looked_up(node):
+        for text in looked_up(node):
             self._texts.append((text, scope))
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: _Scope) -> None:
@@ -302,6 +291,13 @@ class _Reader:
         self._later([*node.decorator_list, *([node.returns] if node.returns else [])], scope)
         self._later(_live(node.body), inner)
 
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp, scope: _Scope) -> None:
+        self._todo.append((node.generators[0].iter, scope))
+        parts = [part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.comprehension)]
+        for index, generator in enumerate(node.generators):
+            parts += [generator.target, *generator.ifs, *([generator.iter] if index else [])]
+        self._later(parts, _Scope(scope, "comprehension"))
+
     def _bind(self, name: str, scope: _Scope) -> None:
         scope = _outside(scope, "block")
         if name in scope.elsewhere:
@@ -322,8 +318,8 @@ class _Reader:
         """Visit the parts of a node next; of a block, only the statements that can run."""
         for _, value in ast.iter_fields(node):
             if isinstance(value, list):
-                block = [part for part in value if isinstance(part, ast.AST)]
-                self._later(_live(block) if block and isinstance(block[0], ast.stmt) else block, scope)
+                block = [part for part in value if isinstance(part, ast.stmt)]
+                self._later(_live(block) or [part for part in value if isinstance(part, ast.AST)], scope)
             elif isinstance(value, ast.AST):
                 self._todo.append((value, scope))
 
@@ -349,59 +345,3 @@ def _outside(scope: _Scope, *kinds: str) -> _Scope:
     while scope.kind in kinds and scope.parent is not None:
         scope = scope.parent
     return scope
-
-
-def _looked_up(node: ast.AST) -> list[str]:
-    """Return the names that a node looks up as text: in `getattr(F, "softmax")`, `vars(F)["softmax"]` and the like."""
-    match node:
-        case ast.Call(func=ast.Name(id=function) | ast.Attribute(attr=function), args=arguments):
-            if function in RUNS_TEXT:
-                texts = filter(None, map(_constant_text, arguments))
-                return [word for text in texts for word in _words(text)]
-            asks_table = function in ("get", "pop", "__getitem__") and _is_table(node.func)
-            if function in LOOKUPS or asks_table:
-                return [part for text in map(_constant_text, arguments) if text for part in text.split(".")]
-        case ast.Subscript(value=value, slice=key) if _is_table(value) and (text := _constant_text(key)):
-            return [text]
-    return []
-
-
-def _words(text: str) -> list[str]:
-    """Return the words of a text that may be names."""
-    return "".join(letter if letter.isidentifier() or letter.isdigit() else " " for letter in text).split()
-
-
-def _is_table(node: ast.AST) -> bool:
-    """Tell whether an expression begins with a table of names, as `vars(F)` or `torch.__dict__`."""
-    while True:
-        match node:
-            case ast.Call(func=ast.Name(id=name)) | ast.Attribute(attr=name) if name in TABLES:
-                return True
-            case ast.Attribute(value=inner) | ast.Subscript(value=inner) | ast.Call(func=inner):
-                node = inner
-            case _:
-                return False
-
-
-def _constant_text(node: ast.AST) -> str:
-    """Return the text of a string constant, of a sum of string constants, or of an f-string of them.
-
-    Return "" for any other node, where any part is empty, and for more nodes than a name that is banned has.
-    """
-    parts: list[str] = []
-    todo = [node]
-    for _ in range(MOST_PARTS):  # a loop: a sum of a thousand terms is too deep for a call
-        if not todo:
-            return "".join(parts)
-        match todo.pop():
-            case ast.Constant(value=str(text)) if text:
-                parts.append(text)
-            case ast.BinOp(op=ast.Add(), left=left, right=right):
-                todo += (right, left)
-            case ast.JoinedStr(values=[_, *_] as values):
-                todo += reversed(values)
-            case ast.FormattedValue(value=value):
-                todo.append(value)
-            case _:
-                return ""
-    return ""
