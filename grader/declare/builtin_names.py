@@ -75,7 +75,7 @@ SOFTMAX_OPERATORS = tuple(
 # operators.
 SOFTMAX_FUNCTIONS = tuple(
     f"call {name}"
-    for name in "softmax log_softmax logsumexp _softmax _log_softmax _logsumexp logaddexp logaddexp2 inplace_softmax gradient_proba".split()
+    for name in "SoftmaxTransform softmax log_softmax logsumexp _softmax _log_softmax _logsumexp logaddexp logaddexp2 inplace_softmax gradient_proba".split()
 )
 
 # In inference mode torch dispatches some built-ins whole, and what they call is not seen: "aten::softmax".

@@ -32,6 +32,7 @@ from grader.submission.rebuild import Rebuilt
 
 # Everybody might write one statement such as `return torch.cat(heads.unbind(-3), dim=-1)`, but not these two by chance.
 LEAST_STATEMENTS = 2
+DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
 
 IS_CARRY_ON = "it is the code of the cell “Stuck? Carry on”, which lets you go on and earns no points"
 IMPORTS_COURSE = "it imports {}, the course's own code, which is not there where notebooks are graded"
@@ -139,11 +140,23 @@ def is_carry_on(code: StudentCode, defines: Collection[str], carry_on: str, othe
     wanted = shapes_of_source(carry_on) if carry_on else Counter()
     if wanted.total() < LEAST_STATEMENTS:
         return False
-    found = reached(code, defines, others)
+    found = [*reached(code, defines, others), *_run_beside(code.answer)]
     if wanted <= shapes(found):
         return True
     wanted = shapes(parse_statements(without_magics(carry_on)) or (), values=True)
     return wanted.total() >= LEAST_STATEMENTS and wanted <= shapes(found, values=True)
+
+
+def _run_beside(answer: str) -> list[ast.stmt]:
+    """Return what an answer's cell runs, and could hand an implementation on: all but functions and classes that nothing names."""
+    top = parse_statements(without_magics(answer)) or []
+    read = {
+        node.id
+        for one in top
+        for node in ast.walk(one)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    }
+    return [one for one in top if not isinstance(one, DEFINITIONS) or one.decorator_list or one.name in read]
 
 
 @cached_by_source

@@ -42,13 +42,13 @@ def _mentioned(reach: Reach, statement: Statement) -> Iterator[str]:
         if reference.owner != SELF and not _is_of_own_class(reach, reference.owner, reference.name):
             yield reference.name
     yield from sorted(
-        name for name in statement.reads | statement.reads_when_called if name not in reach.binding
+        name for name in statement.reads | statement.reads_when_called if not reach.is_bound(name)
     )  # as after `from torch import *`
 
 
 def _is_of_own_class(reach: Reach, owner: str, name: str) -> bool:
     """Tell whether an attribute is that of a class of the student's, as `Tools.softmax`."""
-    nodes = [reach.all[index].node for index in reach.binding.get(owner, ())]
+    nodes = [reach.all[index].node for index in reach.binders(owner, reach.end)]
     return bool(nodes) and all(isinstance(node, ast.ClassDef) and _defines(node, name) for node in nodes)
 
 

@@ -24,7 +24,7 @@ NAMES = frozenset(
     redispatch_boxed _get_operation_overload _dispatch_key_parse py_impl py_kernels get_kernel call_boxed
     ExcludeDispatchKeyGuard module_from_spec BuiltinImporter
     _push_on_torch_dispatch_stack _dispatch_tls_set_dispatch_key_included _AutoDispatchBelowAutograd higher_order
-    get_objects get_referrers get_referents setprofile getprofile settrace addaudithook __del__
+    _get_loss ast_transformers input_transformers_post get_objects get_referrers get_referents setprofile getprofile settrace addaudithook __del__
     __closure__ cell_contents __subclasses__ __globals__ __code__ __torch_dispatch__ TorchDispatchMode
     _DisableTorchDispatch _disable_current_modes _pop_mode _pop_mode_temporarily _get_dispatch_mode
     _get_current_dispatch_mode _get_current_dispatch_mode_stack _pop_torch_dispatch_stack

@@ -174,6 +174,13 @@ def test_what_an_answer_does_not_refer_to_costs_nothing(answer: str, before: str
         ("def f(x, g=torch.softmax): return g(x)", "", ""),
         ("def f(x):\n    from torch import softmax as s\n    return s(x)", "", ""),
         ("def f(x): return globals()['g'](x)", "g = torch.softmax", ""),
+        ("def f(x): return tools[0](x)", "tools = []\ntools.append(torch.softmax)", ""),
+        ("def f(x): return t['f'](x)", "t = {}\ndef keep(g): t['f'] = g\n@keep\ndef g(x): return x.softmax(-1)", ""),
+        ("def f(x):\n    if D: return x.softmax(-1)", "D = False\nglobals()['D'] = True", ""),
+        ("def f(x):\n    if D: return x.softmax(-1)", "def on():\n    global D\n    D = True\nD = False\non()", ""),
+        ("def f(x):\n    if device: return x.softmax(-1)", "device = False", ""),
+        ("def f(x): return softmax(x)", "from torch import *\nfor softmax in (): pass", ""),
+        ("class f:\n    def forward(s, x): return x\n    @keep\n    def g(s, x): return x.softmax(-1)", "", ""),
     ],
 )
 def test_what_an_answer_refers_to_is_found(answer: str, before: str, after: str) -> None:

@@ -63,7 +63,7 @@ def test_defaults_and_decorators_are_read_as_the_cell_runs() -> None:
 def test_a_cell_is_read_statement_by_statement() -> None:
     source = "if a:\n    x = 1\nelse:\n    x = 2\nfor i in b:\n    y = i\nwith c as d:\n    z = d"
     bound = [(set(one.binds), one.is_certain) for one in statements_of_cell(source) if one.binds]
-    assert bound == [({"x"}, False), ({"x"}, False), ({"i"}, False), ({"y"}, False), ({"d"}, True), ({"z"}, True)]
+    assert bound == [({"x"}, False), ({"x"}, False), ({"i"}, False), ({"y"}, False), ({"d"}, True), ({"z"}, False)]
 
 
 @pytest.mark.parametrize(
@@ -147,3 +147,30 @@ def test_what_python_cannot_read_has_no_statements(source: str) -> None:
 @pytest.mark.parametrize("expression", ["+".join(["x"] * 3000), "x" + ".y" * 3000, "lambda: " * 300 + "x"])
 def test_long_and_deep_code_is_read(expression: str) -> None:
     assert statements_of_cell(f"def f():\n    return {expression}") is not None
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "0 and (name := None)",
+        "[x for x in () if (name := x)]",
+        "with suppress(E):\n    1/0\n    name = None",
+        "name: int",
+    ],
+)
+def test_what_may_not_run_binds_nothing_for_certain(source: str) -> None:
+    assert not any("name" in one.binds and one.is_certain for one in statements_of_cell(source))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def load():\n    global t\n    from torch import softmax as t",
+        "match 1:\n    case 1:\n        from torch import softmax as t",
+        "class Box:\n    from torch import softmax as go",
+        "class Box:\n    softmax = softmax",
+    ],
+)
+def test_what_is_imported_for_others_is_referred_to(source: str) -> None:
+    [one, *_] = statements_of_cell(source)
+    assert "softmax" in {reference.name for reference in one.references} | one.reads

@@ -24,6 +24,8 @@ from guest.shell import SINK, Shell, error_text
 
 # Taken before student code can replace them.
 _exit, _fork, _getpid = os._exit, os.fork, os.getpid
+# A student's class in the place of the notebook's dict gets no call: no code of it may run before a probe is watched.
+_get, _pop, _set = dict.get, dict.pop, dict.__setitem__
 PLAIN = (str, int, float, type(None), torch.device)
 MISSING = object()  # the value of a name that nothing binds
 # What given cells made of the names that mean the same to all of them, as `seed`.
@@ -85,7 +87,8 @@ def _answer(channel: socket.socket, shell: Shell, most: int) -> None:
             return
         SINK.begin()
         # Settings such as `device`; a function or a library is what the student's code made of its name.
-        shell.user_ns.update({name: value for name, value in _settings.items() if isinstance(value, PLAIN)})
+        for name in [name for name, value in _settings.items() if isinstance(value, PLAIN)]:
+            _bind(shell.user_ns, name, _settings[name])
         answer = probe.answer(request, blob, shell.user_ns, most)
         if _getpid() != me:
             _exit(0)  # this is a fork that the student's code made, and only the original process answers
@@ -187,7 +190,7 @@ def _with_settings(names: dict, settings: list[str]) -> dict[str, tuple[Any, Any
     """Give settings the value that given cells left, and names of Python that of Python; return what each had and has."""
     values = {}
     for name in settings:
-        before = names.get(name, MISSING)
+        before = _get(names, name, MISSING)
         now = _settings.get(name, MISSING if hasattr(builtins, name) else before)
         values[name] = before, now
         _bind(names, name, now)
@@ -197,7 +200,7 @@ def _with_settings(names: dict, settings: list[str]) -> dict[str, tuple[Any, Any
 def _put_back(names: dict, values: dict[str, tuple[Any, Any]]) -> None:
     """Note the settings that a given cell has bound, and put back what the student's cells had made of all others."""
     for name, (before, given) in values.items():
-        now = names.get(name, MISSING)
+        now = _get(names, name, MISSING)
         if now is not given:
             _settings[name] = now
         else:
@@ -207,6 +210,6 @@ def _put_back(names: dict, values: dict[str, tuple[Any, Any]]) -> None:
 def _bind(names: dict, name: str, value: Any) -> None:
     """Bind a name, or remove it where the value is MISSING."""
     if value is MISSING:
-        names.pop(name, None)
+        _pop(names, name, None)
     else:
-        names[name] = value
+        _set(names, name, value)

@@ -36,6 +36,7 @@ from guest.library_internals import NotCompiled, skip_dispatch_rules
 from guest.released import INSTALLED, LIBRARY, is_disguised, is_installed
 from torch import nn
 from torch._ops import HigherOrderOperator, OpOverload
+from torch.distributions.transforms import SoftmaxTransform
 from torch.utils._python_dispatch import TorchDispatchMode
 
 GIVEN = "given"
@@ -52,6 +53,8 @@ IN_PYTHON: dict[int, str] = {
         nn.TransformerDecoderLayer.forward,
     )
 }
+# Functions of torch in Python that compute a softmax without its operators: id of the code object → the name that is watched.
+NAMED: dict[int, str] = {id(SoftmaxTransform._call.__code__): "SoftmaxTransform"}
 # Audit events of Python that a new process causes.
 PROCESSES = ("os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "os.system", "subprocess.Popen")
 # Functions that start threads, in the module _thread; which of them exist depends on the version of Python, and so
@@ -284,7 +287,7 @@ class Tripwire(NotCompiled, TorchDispatchMode):
             if _collects():
                 self.record(SWITCHED_OFF, "")
             if frame.f_code.co_filename.startswith(INSTALLED):
-                name = frame.f_code.co_name
+                name = NAMED.get(id(frame.f_code), frame.f_code.co_name)
             elif not _count_modes():
                 self._interrupting.add(frame)
                 self.__enter__()

@@ -12,10 +12,11 @@ from typing import NamedTuple
 from torch import nn
 from torch.autograd import Function
 
+from grader.submission.code.can_run import flat, live, taken
 from grader.submission.code.lookups import looked_up
 from grader.submission.code.source_names import UNREADABLE, cached_by_source, without_magics
 
-JUMPS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
+FILLS = frozenset("append appendleft extend insert update setdefault add register __setitem__".split())
 # Methods that a library may call by themselves, unlike those that a student adds to show or to test something.
 CALLED_BY_LIBRARY = frozenset((*dir(nn.Module), *dir(Function), "run"))
 SELF = "self"  # the owner of an attribute that a method reads of its own object, and that its class defines
@@ -63,6 +64,10 @@ class _Scope:
             return self.own_part
         return self.parent.part if self.parent else ""
 
+    def defines(self, name: str) -> bool:
+        """Return True if this is a class that has an attribute of its own, and does not look attributes up elsewhere."""
+        return name in self.attributes and not self.attributes & {"__getattr__", "__getattribute__"}
+
     @property
     def is_called(self) -> bool:
         """Whether the code here runs only when a function is called."""
@@ -74,61 +79,9 @@ def statements_of_cell(source: str) -> tuple[Statement, ...]:
     """Return the statements of a cell, in order, without its magics; none if Python cannot read it."""
     try:
         body = ast.parse(without_magics(source)).body
-        return tuple(statement for node, certain in _flat(body) for statement in _read(node, certain))
+        return tuple(statement for node, certain in flat(body) for statement in _read(node, certain))
     except UNREADABLE:
         return ()
-
-
-def _flat(body: Sequence[ast.stmt]) -> Iterator[tuple[ast.AST, bool]]:
-    """Yield statements, and for a block its head and its statements, each with whether it runs for certain."""
-    todo: list[tuple[ast.AST, bool]] = [(node, True) for node in reversed(_live(body))]
-    while todo:
-        node, certain = todo.pop()
-        match node:
-            case ast.If(test=test) | ast.While(test=test):
-                yield test, certain
-                todo += [(inner, False) for inner in reversed(_taken(node))]
-            case ast.For(body=body, orelse=orelse) | ast.AsyncFor(body=body, orelse=orelse):
-                yield node, False  # `_Reader` reads only the head of it
-                todo += [(inner, False) for inner in reversed([*_live(body), *_live(orelse)])]
-            case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
-                yield from ((item, certain) for item in items)
-                todo += [(inner, certain) for inner in reversed(_live(body))]
-            case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=finalbody):
-                blocks = [body, *(handler.body for handler in handlers), orelse, finalbody]
-                todo += [(inner, False) for block in reversed(blocks) for inner in reversed(_live(block))]
-            case _:
-                yield node, certain
-
-
-def _live(body: Sequence[ast.stmt]) -> list[ast.stmt]:
-    """Return the statements of a block that can run: those up to the first that leaves the block."""
-    end = next((index for index, node in enumerate(body) if isinstance(node, JUMPS)), len(body))
-    return [*body[: end + 1]]
-
-
-def _taken(node: ast.If | ast.While | ast.IfExp) -> list:
-    """Return the parts of a branch that can run: none under a constant condition that rules them out."""
-    always = _constant(node.test)
-    if isinstance(node, ast.IfExp):
-        return [*([] if always is False else [node.body]), *([] if always is True else [node.orelse])]
-    orelse = [] if always is True and isinstance(node, ast.If) else _live(node.orelse)
-    return [*([] if always is False else _live(node.body)), *orelse]
-
-
-def _constant(test: ast.expr) -> bool | None:
-    """Return whether a condition always holds or never does; None if that depends."""
-    match test:
-        case ast.Constant(value=value):
-            return bool(value)
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            known = _constant(operand)
-            return None if known is None else not known
-        case ast.BoolOp(op=ast.And(), values=values) if any(_constant(value) is False for value in values):
-            return False
-        case ast.BoolOp(op=ast.Or(), values=values) if any(_constant(value) is True for value in values):
-            return True
-    return None
 
 
 def _read(node: ast.AST, certain: bool) -> Iterator[Statement]:
@@ -157,6 +110,7 @@ class _Reader:
         self._top, self._cell = top, _Scope()
         self._declared: set[str] = set()  # names that functions declare as `global`, and bind
         self._changed: set[str] = set()
+        self._is_certain = True
         self._names: list[tuple[str, _Scope]] = []
         self._attributes: list[tuple[str, ast.expr, _Scope]] = []
         self._texts: list[tuple[str, _Scope]] = []
@@ -181,15 +135,15 @@ class _Reader:
         for name, scope in (*self._names, *self._texts):
             if scope.part == part:
                 home = _home(name, scope)
-                if home is None:
+                if home is None or home.kind == "class":  # where a class does not bind it yet, a global is read
                     (later if scope.is_called else now).add(name)
-                else:
+                if home is not None:
                     references |= {Reference(imported, "") for imported in home.imports.get(name, ())}
         references |= {Reference(text, "") for text, scope in self._texts if scope.part == part}
         for name, value, scope in self._attributes:
             owner = value.id if isinstance(value, ast.Name) else ""
             home = _home(owner, scope) if owner else None
-            of_itself = home is not None and owner == home.first and home.parent and name in home.parent.attributes
+            of_itself = home is not None and owner == home.first and home.parent and home.parent.defines(name)
             if scope.part == part:
                 # `self.name` of the student's own class is read, but is no name of a library.
                 references.add(Reference(name, SELF if of_itself else owner if owner and home is None else ""))
@@ -197,7 +151,7 @@ class _Reader:
             node=self._top,
             binds=frozenset({part} if part else self._cell.bound),
             changes=frozenset(() if part else self._changed),
-            is_certain=certain,
+            is_certain=certain and self._is_certain,
             reads=frozenset(now),
             reads_when_called=frozenset(later),
             references=frozenset(references),
@@ -210,7 +164,10 @@ class _Reader:
             case ast.Name(id=name, ctx=context):
                 if isinstance(context, ast.Store) or scope.parent:  # `del name` at the top binds nothing
                     self._bind(name, scope)
+            case ast.AnnAssign(target=ast.Name(), value=None) if scope.parent is None:
+                self._todo.append((node.annotation, scope))  # it binds nothing
             case ast.NamedExpr(target=target, value=value):
+                self._is_certain = False  # `0 and (name := 1)`
                 self._bind(target.id, _outside(scope, "block", "comprehension"))
                 self._todo.append((value, scope))
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
@@ -218,7 +175,7 @@ class _Reader:
             case ast.ClassDef(name=name):
                 self._bind(name, scope)
                 self._later([*node.decorator_list, *node.bases, *node.keywords], scope)
-                self._later(_live(node.body), _Scope(scope, "class"))
+                self._later(live(node.body), _Scope(scope, "class"))
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 self._comprehension(node, scope)
             case ast.Global(names=names):
@@ -227,21 +184,18 @@ class _Reader:
             case ast.Nonlocal(names=names):
                 _outside(scope, "block").outer |= {*names}
             case ast.Import(names=names) | ast.ImportFrom(names=names):
-                for alias in names:
-                    self._bind(_bound_by(alias), scope)
-                    imports = _outside(scope, "block").imports
-                    imports.setdefault(_bound_by(alias), []).extend(alias.name.split("."))
+                self._import(names, _outside(scope, "block"))
             case ast.If(test=ast.Name(id=switch)) if scope.parent is not None:
                 self._todo.append((node.test, scope))
-                self._later(_live(node.orelse), scope)
-                self._later(_live(node.body), _Scope(scope, "block", f"?{switch}"))
+                self._later(live(node.orelse), scope)
+                self._later(live(node.body), _Scope(scope, "block", f"?{switch}"))
             case ast.If() | ast.While() | ast.IfExp():
-                self._later([node.test, *_taken(node)], scope)
+                self._later([node.test, *taken(node)], scope)
                 if isinstance(node, ast.While):
                     self._later(node.orelse, scope)
             case ast.For() | ast.AsyncFor():
                 # At the top of a cell, `_flat` has listed the statements of the loop by themselves.
-                inside = [] if node is self._top else [*_live(node.body), *_live(node.orelse)]
+                inside = [] if node is self._top else [*live(node.body), *live(node.orelse)]
                 self._later([node.target, node.iter, *inside], scope)
             case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
                 self._bind(name, scope)
@@ -266,6 +220,8 @@ class _Reader:
                 self._change(node, scope)
             case ast.Subscript(ctx=ast.Store() | ast.Del()) | ast.Attribute(ctx=ast.Store() | ast.Del()):
                 self._change(node, scope)
+            case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in FILLS:
+                self._change(owner, scope)
             case ast.Call(func=ast.Name(id="setattr"), args=[owner, *_]):
                 self._change(owner, scope)
         for text in looked_up(node):
@@ -277,9 +233,10 @@ class _Reader:
         named += [argument for argument in (arguments.vararg, arguments.kwarg) if argument]
         inner = _Scope(scope, "function", bound={argument.arg for argument in named})
         if scope.kind == "class" and not isinstance(node, ast.Lambda):
+            scope.attributes.add(node.name)
             inner.first = named[0].arg if named else ""
-            at_top = scope.parent is self._cell
-            if at_top and node.name not in CALLED_BY_LIBRARY and not node.name.startswith("__"):
+            alone = scope.parent is self._cell and not node.decorator_list
+            if alone and node.name not in CALLED_BY_LIBRARY and not node.name.startswith("__"):
                 inner.own_part = f".{node.name}"
         annotations = [argument.annotation for argument in named if argument.annotation]
         defaults = [default for default in (*arguments.defaults, *arguments.kw_defaults) if default]
@@ -289,7 +246,15 @@ class _Reader:
             return
         self._bind(node.name, scope)
         self._later([*node.decorator_list, *([node.returns] if node.returns else [])], scope)
-        self._later(_live(node.body), inner)
+        self._later(live(node.body), inner)
+
+    def _import(self, names: Sequence[ast.alias], scope: _Scope) -> None:
+        for alias in names:
+            name, parts = _bound_by(alias), alias.name.split(".")
+            self._bind(name, scope)
+            scope.imports.setdefault(name, []).extend(parts)
+            if scope.kind in ("cell", "class") or name in scope.elsewhere:  # not only who reads the name here has it
+                self._texts += [(part, scope) for part in parts]
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp, scope: _Scope) -> None:
         self._todo.append((node.generators[0].iter, scope))
@@ -304,8 +269,6 @@ class _Reader:
             self._declared.add(name)
         elif name not in scope.outer:
             scope.bound.add(name)
-        if scope.kind == "class":
-            scope.attributes.add(name)
 
     def _change(self, node: ast.AST, scope: _Scope) -> None:
         """Note that an attribute or an item of something is assigned, if it is a global."""
@@ -319,7 +282,7 @@ class _Reader:
         for _, value in ast.iter_fields(node):
             if isinstance(value, list):
                 block = [part for part in value if isinstance(part, ast.stmt)]
-                self._later(_live(block) or [part for part in value if isinstance(part, ast.AST)], scope)
+                self._later(live(block) or [part for part in value if isinstance(part, ast.AST)], scope)
             elif isinstance(value, ast.AST):
                 self._todo.append((value, scope))
 
