@@ -53,8 +53,8 @@ IN_PYTHON: dict[int, str] = {
         nn.TransformerDecoderLayer.forward,
     )
 }
-# Functions of torch in Python that compute a softmax without its operators: id of the code object → the name that is watched.
-NAMED: dict[int, str] = {id(SoftmaxTransform._call.__code__): "SoftmaxTransform"}
+# A softmax of torch in Python without its operators: id of the code object → the name that is watched.
+NAMED = {id(SoftmaxTransform._call.__code__): "SoftmaxTransform"}
 # Audit events of Python that a new process causes.
 PROCESSES = ("os.fork", "os.forkpty", "os.posix_spawn", "os.exec", "os.system", "subprocess.Popen")
 # Functions that start threads, in the module _thread; which of them exist depends on the version of Python, and so
@@ -74,7 +74,7 @@ TRACES = ("sys.setprofile", "sys.settrace", interruptions.REGISTERS)
 # Modules of Python that hand frames to whoever calls them.
 PASS_ON = (inspect.__file__, traceback.__file__)
 FRAMES = ("tb_frame", "gi_frame", "cr_frame", "ag_frame")
-# torch's own operators; one of another library, or one that calls a function that it is given, may run any code where the tripwire cannot see it.
+# torch's own operators; one of another library, or one that calls a function, may run code where the tripwire cannot see it.
 NAMESPACES = ("aten", "prim", "prims", "profiler", "")
 
 # Before the name of a function that is watched wherever it is installed.
@@ -98,12 +98,10 @@ _name, _overload = torch._C.FunctionSchema.name.fget, torch._C.FunctionSchema.ov
 _operation = lru_cache(None)(torch._C._get_operation_overload)
 # Id of a code object → the given cell or the exercise whose answer it is from, or "" for the student's own code.
 _origins: dict[int, str] = {}
-# The code objects in `_origins`, kept alive: an id is unique only among objects that live at the same time.
-_registered: list[CodeType] = []
+_registered: list[CodeType] = []  # those code objects, kept alive: an id is unique only while its object lives
 # Origin and defined names of the cell that runs.
 _cell: tuple[str, Collection[str]] = "", ()
-# How many statements the shell is running now; more than one if a statement passes code to the shell.
-_depth = 0
+_depth = 0  # statements that the shell is running now; more than one if a statement passes code to the shell
 # The tripwire of the probe that runs.
 _active: Tripwire | None = None
 # The thread on which the audit hook asks for a frame, which is an audit event too.
