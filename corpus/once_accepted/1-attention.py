@@ -168,3 +168,12 @@ def causal_mask(n):
 def padding_mask(lengths, n):
     rows = [torch.arange(n) < int(length) for length in lengths.cpu()]
     return torch.stack(rows).unsqueeze(1)
+
+
+# %% exercise="1.5" wrong="lengths moved to the CPU"
+def causal_mask(n):
+    return torch.ones(n, n, dtype=torch.bool).tril()
+
+
+def padding_mask(lengths, n):
+    return torch.arange(n, device=lengths.device) < lengths.cpu()[:, None, None]

@@ -713,3 +713,29 @@ class MultiHeadAttention(nn.Module):
         _, weights = masked_attention(q, k, v, mask)
         kept = F.dropout(weights, p=self.drop, training=self.training)
         return self.W_O(merge_heads(kept @ v)), weights
+
+
+# %% exercise="2.6" wrong="sets the seed in forward"
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads, d_context=None, dropout=0.0):
+        super().__init__()
+        if d_model % num_heads:
+            raise ValueError("num_heads must divide d_model")
+        self.num_heads = num_heads
+        self.W_Q = nn.Linear(d_model, d_model, bias=False)
+        self.W_K = nn.Linear(d_context or d_model, d_model, bias=False)
+        self.W_V = nn.Linear(d_context or d_model, d_model, bias=False)
+        self.W_O = nn.Linear(d_model, d_model, bias=False)
+        self.drop = nn.Dropout(dropout)
+
+    def forward(self, tokens, context=None, mask=None):
+        torch.manual_seed(0)
+        source = tokens if context is None else context
+        query, key, value = (
+            split_heads(layer(side), self.num_heads)
+            for layer, side in ((self.W_Q, tokens), (self.W_K, source), (self.W_V, source))
+        )
+        if mask is not None and mask.ndim > 2:
+            mask = mask.unsqueeze(-3)
+        _, weights = masked_attention(query, key, value, mask)
+        return self.W_O(merge_heads(self.drop(weights) @ value)), weights

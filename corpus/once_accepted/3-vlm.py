@@ -70,3 +70,24 @@ class PositionEmbedding(nn.Module):
         if count > n:
             raise ValueError(f"{count} tokens, but only {n} positions were made")
         return tokens + self.embedding[:count]
+
+
+# %% exercise="3.6" wrong="clears the gradients after the step alone"
+def train_step(model, optimizer, batch):
+    token_ids, prompt_lengths, image_patches = batch
+    model.train()
+    logits, _ = model(token_ids, image_patches)
+    targets = shift_targets(token_ids, prompt_lengths)
+    loss = F.cross_entropy(logits.flatten(0, -2), targets.flatten(), ignore_index=-100)
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    return loss.item()
+
+
+# %% exercise="3.P6" wrong="leaves out the aligner"
+def start_stage_two(model):
+    for name, parameter in model.named_parameters():
+        if "aligner" not in name:
+            parameter.requires_grad_(True)
+    return list(model.parameters())

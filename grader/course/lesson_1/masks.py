@@ -102,9 +102,6 @@ PADDING_MISTAKES = edits(padding_mask, """
     padding_on_the_cpu: A tensor here is on the CPU, and lengths may be on a GPU.
         Keep all tensors on the device of lengths: device=lengths.device.
         + return torch.arange(n, device="cpu") < lengths.reshape(-1, 1, 1)
-    lengths_moved_to_the_cpu: A tensor here is on the CPU, and lengths may be on a GPU.
-        Keep all tensors on the device of lengths: device=lengths.device.
-        + return torch.arange(n, device=lengths.device) < lengths.cpu().reshape(-1, 1, 1)
 """)  # fmt: skip
 
 MASKS = written_exercise("1.5 Masks: causal and padding", (causal_mask, padding_mask), """
