@@ -7,7 +7,8 @@ the task, or names a rule of the box; a quotation that the task does not have fa
 import inspect
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -56,7 +57,13 @@ def rules(lesson: Lesson) -> list[str]:
 
 def asks_for_gradients(check: Check) -> bool:
     """Return True if a check compares gradients."""
-    sent = filter(inspect.isfunction, sent_with(check.probe).values())
+    return _differentiates(check.probe)
+
+
+@cache
+def _differentiates(probe: Callable) -> bool:
+    """Return True if a probe, or a function that is sent with it, computes gradients; reading the source takes a while."""
+    sent = filter(inspect.isfunction, sent_with(probe).values())
     return any("autograd.grad(" in inspect.getsource(function) for function in sent)
 
 
@@ -85,6 +92,7 @@ def requirements_page(root: Path, lessons: Iterable[Lesson], notebooks: Mapping[
         *(f"- {rule}" for rule in RULES.splitlines()),
     ]
     for lesson in lessons:
+        box = rules(lesson)
         cells = {cell.id: cell.source for cell in notebooks[lesson.assignment].cells}
         parts += [f"\n## {lesson.assignment}\n", "| exercise | check | stated as |", "|---|---|---|"]
         for exercise in lesson.exercises:
@@ -99,9 +107,9 @@ def requirements_page(root: Path, lessons: Iterable[Lesson], notebooks: Mapping[
                 ):
                     problems.append(f"{place}: it compares gradients; quote where that is stated")
                 problems += [
-                    f"{place}: neither task nor box says {word!r}" for word in words if not _states(word, text, lesson)
+                    f"{place}: neither task nor box says {word!r}" for word in words if not _states(word, text, box)
                 ]
-                shown = "; ".join(_shown(word, lesson) for word in words)
+                shown = "; ".join(_shown(word, box) for word in words)
                 parts.append(f"| {exercise.id} `{exercise.name}` | {check.title} | {shown} |")
     if problems:
         raise BuildError("\n".join(problems))
@@ -117,16 +125,16 @@ notebook.
 """
 
 
-def _states(word: str, text: str, lesson: Lesson) -> bool:
+def _states(word: str, text: str, box: Sequence[str]) -> bool:
     """Return True if a task contains the quoted words, or a rule of the box begins with those after BOX."""
     if word.startswith(BOX):
-        return any(rule.startswith(word.removeprefix(BOX)) for rule in rules(lesson))
+        return any(rule.startswith(word.removeprefix(BOX)) for rule in box)
     return " ".join(word.split()) in " ".join(text.split())
 
 
-def _shown(word: str, lesson: Lesson) -> str:
+def _shown(word: str, box: Sequence[str]) -> str:
     """Return a quotation as a cell of the table has it."""
     if word.startswith(BOX):
-        found = next((rule for rule in rules(lesson) if rule.startswith(word.removeprefix(BOX))), word)
+        found = next((rule for rule in box if rule.startswith(word.removeprefix(BOX))), word)
         return "rule: " + " ".join(found.split()[:5]).strip(".,:") + " …"
     return "“" + word.replace("|", "\\|") + "”"
