@@ -1690,8 +1690,8 @@ print("diagnosis:", diagnose(broken, check_up))
 # choose from, the softmax is 1 whatever the scores are: that is why queries and keys get no gradient.
 # </details>
 #
-# Expected below: a loss that falls, and maps that follow the question. The model that you train anew should answer
-# 85 % of the questions about unseen scenes, and look at the right patch in 90 %.
+# Expected below: a loss that falls, and maps that follow the question.
+
 # %% exercise="3.P5"
 def look_at_image(cross_attn: nn.Module, words: Tensor, patches: Tensor) -> tuple[Tensor, Tensor]:
     """What each word sees in the image, and where it looks.
@@ -1760,8 +1760,8 @@ print("diagnosis:", diagnose(broken, check_up))
 # Modules have a *function* for this; its name ends in an underscore.
 # </details>
 #
-# Expected below: the loss crosses the dotted line within some 50 steps. The model that you train anew should answer
-# 85 % of the questions about unseen scenes, and look at the right patch in 90 %.
+# Expected below: the loss crosses the dotted line within some 50 steps.
+
 # %% exercise="3.P6"
 def start_stage_two(model: nn.Module) -> list[nn.Parameter]:
     """Let every parameter of a frozen model learn again; returns them all."""
@@ -1822,8 +1822,8 @@ print("diagnosis:", diagnose(broken, check_up))
 # Two calls of `randperm` give two orders. Call it once, and index both tensors with the same order.
 # </details>
 #
-# Expected below: the loss falls, and no finding is left. The model that you train anew should answer 85 % of the
-# questions about unseen scenes, and look at the right patch in 90 %.
+# Expected below: the loss falls, and no finding is left.
+
 # %% exercise="3.P7"
 def shuffle_questions(
     token_ids: Tensor, image_patches: Tensor, generator: torch.Generator

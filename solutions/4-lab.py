@@ -14,12 +14,12 @@
 # others trained, on photos and on sentences, and see what they look at. After, you repair models that do not look where they should,
 # build the attention that today's large models use, and try other ways to bring an image into a text model.
 #
-# **The lab is optional.** Its 100 points are its own: they do not count among the course's 300.
+# **The lab is optional**: its 100 points do not count among the course's 300.
 #
 # **You need** lessons 1 to 3. The parts do not need one another. Run the notebook from the top, and begin with the part
 # that you like.
 #
-# **Time.** About <!-- minutes to read --> minutes to read, and 216 minutes for the twenty-one exercises. That is more than one evening: take a part at a
+# **Time.** About <!-- minutes to read --> minutes to read, and 216 minutes for the twenty-one exercises. Take a part at a
 # time. Part 0 has 40 minutes of exercises, part 1 has 47, part 2 has 40, part 3 has 63, part 4 has 26.
 #
 # <!-- table of points -->
@@ -258,7 +258,7 @@ print(patch_embedding(two_pixels, torch.ones(1, 3, 1, 1), torch.tensor([10.0]), 
 # %% [markdown] about="4.19"
 # Write `vit_attention(layer, tokens)`: self-attention of all tokens with the heads of a layer. It returns the output
 # (..., T, d_model) and the weights of every head (..., H, T, T). Nothing is masked. Norm, scale and residual are the
-# block's. The scores are divided by √d_head, as ever; the block's scale is layer scale.
+# block's.
 #
 # <details><summary>First hint</summary>
 #
@@ -559,9 +559,9 @@ else:
 # | head 4 of layer 11 | | 0.53 | 0.85 | 0.54 | 0.79 |
 # | head 3 of layer 11: the background | | 0.15 | 0.23 | 0.14 | 0.12 |
 #
-# **Two photos are no statistics**, and a second cut of them is no second photo. Each has one large thing before a calm background, and we
-# chose the last layer after we had seen all maps. Head 3 may do something else on your photo: look. If you have no photo at hand,
-# `pip install scikit-image` brings some: `import skimage; my_photo = skimage.__path__[0] + "/data/chelsea.png"` is a cat.
+# **Two photos are no statistics**, and a second cut of them is no second photo. Each has one large thing before a
+# calm background, and we chose the last layer after we had seen all maps. Head 3 may do something else on your photo:
+# look.
 
 # %% id="own-photo" draws="1"
 my_photo = None  # the path of a photo: "holiday.jpg"
@@ -690,8 +690,7 @@ else:
 # | [CLS] | 0.52 | 0.48 |
 # | `the` | 0.53 | 0.09 |
 #
-# **Either is enough**: the first place, with `the` in it, or [CLS] at place 100. Without both, 0.09 is chance. We had not expected
-# that. Much larger models, too, rest on whatever comes first ([Xiao et al. 2023](https://arxiv.org/abs/2309.17453), section 3.1).
+# **Either is enough**: the first place, with `the` in it, or [CLS] at place 100. Without both, 0.09 is chance. Much larger models, too, rest on whatever comes first ([Xiao et al. 2023](https://arxiv.org/abs/2309.17453), section 3.1).
 #
 # **What they find there hardly matters.** Set to 0 what [CLS] hands on, in all heads of all layers. The mean of the last tokens, which
 # is the sentence's vector, keeps a cosine of 0.994 with what it was. Do so with a word instead, and it keeps 0.955, though a word gets
@@ -819,8 +818,7 @@ for task, questions in held.items():
 
 # %% [markdown] about="4.1"
 # Write `attention_rollout(self_maps, cross_map)`. `self_maps` is a list with the maps of each layer, the first layer
-# first. Follow the formula above. One point is for the rollout of the model that you trained, on scenes that it has
-# not seen.
+# first. Follow the formula above. One point is for your trained model.
 #
 # <details><summary>First hint</summary>
 #
@@ -897,8 +895,8 @@ for name, maps in all_maps.items():
 # %% [markdown] about="4.2"
 # Write `gradient_attention(weights, score)`. `score` was computed from `weights`, so PyTorch knows the way back. The
 # batch has one score for each scene; a scene's score depends on its own weights alone, so one gradient of the sum
-# gives all of them. The call must leave the `.grad` of the model's parameters alone. One point is for the map of the
-# model that you trained, on scenes that it has not seen.
+# gives all of them. The call must leave the `.grad` of the model's parameters alone. One point is for your trained
+# model.
 #
 # <details><summary>First hint</summary>
 #
@@ -1284,8 +1282,7 @@ show_heads_by_task(
 
 # %% [markdown] about="4.4"
 # Write `patch_head(model, head, token_ids, clean, twin)`: the logits of the run on `twin`, with the output of one
-# head from the run on `clean`. Heads are numbered from 0. One point is for a head of the model that you trained, on
-# scenes that it has not seen.
+# head from the run on `clean`. Heads are numbered from 0. One point is for your trained model.
 #
 # <details><summary>First hint</summary>
 #
@@ -1408,8 +1405,8 @@ show_heads_by_task(
 # %% [markdown]
 # # Part 2 · Repair
 #
-# Five trainings fail, each for one fault in a piece of code that you can see. All of them are small: one word asks about a
-# scene of digits, one head looks once, and 250 steps take about a second.
+# Five trainings fail, each for one fault in a piece of code that you can see. All are small: one word asks, one head
+# looks once, and 250 steps take a second.
 #
 # Of each you see the loss, three scenes that no training has seen, and the maps. Beside them stands a **healthy** run, recorded
 # with the right piece: the dashed curve, and the lowest row of maps. The patch in question has an orange frame, and every map
@@ -1419,11 +1416,11 @@ show_heads_by_task(
 # 2. **Cause.** Which line could do that? Print shapes, sums, gradients, before you change anything.
 # 3. **Mend it.** Write the piece anew, with the fault mended and all else as it was.
 #
-# You are judged twice. **The gate**: trained anew with your piece, the model has to give at least .85 right answers, and at
-# least .85 of its maps must be largest on the right patch, on 500 unseen scenes. Over 5 seeds, the mended trainings reach .92 or
-# more in both, and each broken one misses the gate every time. **What you changed**: your piece is compared with the right
-# one on inputs that you have not seen. For a model may pass the gate although the fault is still there, or gone together
-# with what it was a fault in. So if the gate is passed and the self-check of your piece is not, you have changed the task.
+# You are judged twice. **The gate**: trained anew with your piece, the model has to give at least .85 right answers,
+# and at least .85 of its maps must be largest on the right patch, on 500 unseen scenes. Over 5 seeds, the mended
+# trainings reach .92 or more in both, and each broken one misses the gate every time. **What you changed**: your
+# piece is compared with the right one on inputs that you have not seen. A model may pass the gate although the fault
+# is still there: if the self-check of your piece fails, you have changed the task.
 
 # %% provided="attention.experiments.pocket_vlm:PocketVLM draw_pocket_start align_pocket pocket_rate pocket_questions" id="provided-pocket"
 
@@ -1474,8 +1471,8 @@ print(gate_report(PADDING, broken))
 # `key_padding_mask` of `nn.MultiheadAttention` means the opposite. Which one is `padding`, and which one does the layer want?
 # </details>
 #
-# Expected below: a loss that follows the dashed one, and no weight on hatched cells. The model that you train anew
-# should answer 85 % of the questions about unseen scenes, and look at the right patch in as many.
+# Expected below: a loss that follows the dashed one, and no weight on hatched cells.
+
 # %% exercise="4.5"
 def look_past_padding(
     cross_attn: nn.Module, words: Tensor, patches: Tensor, padding: Tensor
@@ -1544,8 +1541,8 @@ print("largest weights before the first step:", largest, "even: 0.11")
 
 # %% [markdown] about="4.6"
 # Write `look_once(query, key, value)` → what is seen (..., T, d_v), and the weights (..., T, S). Query is (..., T,
-# d_k), key (..., S, d_k), value (..., S, d_v). Mend what `broken_once` lacks. It must be right for every d_k. It
-# stays finite and right where scores are very large, or all far below zero.
+# d_k), key (..., S, d_k), value (..., S, d_v). Mend what `broken_once` lacks. It must be right for every d_k. Scores
+# may be very large, or all far below zero.
 #
 # <details><summary>First hint</summary>
 #
@@ -1560,9 +1557,8 @@ print("largest weights before the first step:", largest, "even: 0.11")
 # Lesson 1 divides the scores by something that depends on d_k.
 # </details>
 #
-# Expected below: maps that begin nearly even, become sharp while the loss falls, and end in the orange frames. The
-# model that you train anew should answer 85 % of the questions about unseen scenes, and look at the right patch in as
-# many.
+# Expected below: maps that begin nearly even, become sharp while the loss falls, and end in the orange frames.
+
 # %% exercise="4.6"
 def look_once(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
     """Attention.
@@ -1629,8 +1625,7 @@ for name, parameter in weights.items():
 
 # %% [markdown] about="4.7"
 # Write `image_tokens(encoder, aligner, patches)` → the image tokens (B, S, d). `encoder` and `aligner` are modules;
-# patches are (B, S, 64). Patches of another width than 64 work as well. The encoder must stay as it is, and
-# everything behind it must learn.
+# patches are (B, S, d_pixels). The encoder must stay as it is, and everything behind it must learn.
 #
 # <details><summary>First hint</summary>
 #
@@ -1643,9 +1638,8 @@ for name, parameter in weights.items():
 # does the block reach, and how far should it?
 # </details>
 #
-# Expected below: the loss follows the dashed one. The encoder must not move, or the task has become another one. The
-# model that you train anew should answer 85 % of the questions about unseen scenes, and look at the right patch in as
-# many.
+# Expected below: the loss follows the dashed one. The encoder must not move, or the task has become another one.
+
 # %% exercise="4.7"
 def image_tokens(encoder: nn.Module, aligner: nn.Module, patches: Tensor) -> Tensor:
     """Patches (B, S, 64) through an encoder that stays as it is, and an aligner that learns: (B, S, d)."""
@@ -1701,8 +1695,8 @@ for column, name in enumerate(("left", "center", "right")):
 
 # %% [markdown] about="4.8"
 # Write `mirror_left_right(cells, patches, turned)` → both, of the same shapes. `cells` (B,) are the places that are
-# asked about, 0…8, row by row; patches are (B, 9, d), `turned` (B,) says which scenes are mirrored. The numbers
-# within a patch keep their order. What is asked and what is shown must belong together.
+# asked about, 0…8, row by row; patches are (B, 9, d), `turned` (B,) says which scenes are mirrored. What is asked and
+# what is shown must belong together.
 #
 # <details><summary>First hint</summary>
 #
@@ -1717,8 +1711,8 @@ for column, name in enumerate(("left", "center", "right")):
 # </details>
 #
 # Expected below: one bright patch in each map. To stop mirroring would also bring that about. It is not what was
-# asked. The model that you train anew should answer 85 % of the questions about unseen scenes, and look at the right
-# patch in as many.
+# asked.
+
 # %% exercise="4.8"
 def mirror_left_right(cells: Tensor, patches: Tensor, turned: Tensor) -> tuple[Tensor, Tensor]:
     """Some scenes mirrored, and their questions along with them.
@@ -1778,8 +1772,7 @@ print("share of the maps that is largest on each patch:", [round(share, 2) for s
 # %% [markdown] about="4.9"
 # Write `looking_loss(logits, answers, weights, strength)` → a scalar: the mean cross-entropy of the answers, with the
 # bonus for looking around, `strength` × the mean entropy of the maps. Logits are (B, V), answers (B,), weights (B,
-# S); the rows of `weights` sum to 1, and a weight may be exactly 0. The entropy of a map is −Σ w log w, not divided
-# by anything.
+# S); the rows of `weights` sum to 1, and a weight may be exactly 0.
 #
 # <details><summary>First hint</summary>
 #
@@ -1792,9 +1785,8 @@ print("share of the maps that is largest on each patch:", [round(share, 2) for s
 # Training makes the loss smaller. What is to become larger must make the loss smaller. The line of the entropy is right.
 # </details>
 #
-# Expected below: maps that follow the question. The loss may be below 0 at first, since a bonus is subtracted. The
-# model that you train anew should answer 85 % of the questions about unseen scenes, and look at the right patch in as
-# many.
+# Expected below: maps that follow the question. The loss may be below 0 at first, since a bonus is subtracted.
+
 # %% exercise="4.9"
 def looking_loss(logits: Tensor, answers: Tensor, weights: Tensor, strength: float) -> Tensor:
     """Cross-entropy of the answers, less a bonus for maps that look around.
@@ -2110,7 +2102,7 @@ for groups in (4, 2, 1):
 # %% [markdown]
 # Without training the model falls apart: heads meet keys and values that are not their own. The mean is not to blame: with those
 # of one head for both, no more than two thirds of the words are right (seeds 0 and 1). After 80 steps it has nearly recovered. Over
-# 5 seeds, with the kernels of two processors (seed 0: of three), the share of right words on 2,000 questions about unseen images:
+# 5 seeds, the share of right words on 2,000 questions about unseen images:
 #
 # | groups | shared | trained on |
 # |--:|--:|--:|
@@ -2147,8 +2139,8 @@ for groups in (4, 2, 1):
 
 # %% [markdown] about="4.13"
 # Write `tiled_attention(query, key, value, tile)`: the same output as dense attention, with at most `tile` keys at a
-# time. At no time may T × S numbers stand in memory, in one tensor or in several. The output stays finite and right
-# where scores are very large, or all far below zero. Write it yourself, without `F.scaled_dot_product_attention`.
+# time. At no time may T × S numbers stand in memory, in one tensor or in several. Scores may be very large, or all
+# far below zero. Write it yourself, without `F.scaled_dot_product_attention`.
 #
 # <details><summary>First hint</summary>
 #
@@ -2424,7 +2416,7 @@ else:
 # num_heads)`. Its call `layer(text_tokens, image_tokens, mask=None)` returns what the self-attention returns for the
 # sequence, image first: tokens (..., S + T, d_model) and weights (..., H, S + T, S + T). There is no norm and no
 # residual; the block has both. `mask` is (T, T), of the words among themselves; without one all words see all words.
-# Image tokens see the whole image and no word, with or without `mask`; words see the whole image as well.
+# Image tokens see the image alone; words see all of it, too.
 #
 # <details><summary>First hint</summary>
 #
@@ -2539,8 +2531,8 @@ class GatedCrossAttention(nn.Module):
 # %% [markdown] about="4.17"
 # Write `LearnedQueries(num_queries, d_model, num_heads)`.
 #
-# - `.queries`: an `nn.Parameter` of shape (num_queries, d_model), drawn from a normal distribution. Their mean
-#   is 0, and their spread is up to you.
+# - `.queries`: an `nn.Parameter` of shape (num_queries, d_model), drawn from a normal distribution. Its mean
+#   is 0.
 # - `.cross_attn`: `MultiHeadAttention(d_model, num_heads)`; `.norm`: `nn.LayerNorm(d_model)`
 #
 # `layer(image_tokens)` returns the summary norm(queries + seen), (..., K, d_model), and the weights (..., H, K, S).

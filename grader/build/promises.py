@@ -1,7 +1,7 @@
 """Writes the rules that every answer must follow, and the page that shows where each check's requirement is stated.
 
 An instructor's check may ask for no more than the task says. So for each check the file solutions/requirements.toml quotes
-the task, or names a rule of the box; a quotation that the task does not have fails the build.
+the task or a text above it, or names a rule of the box; a quotation that is not there fails the build.
 """
 
 import inspect
@@ -23,6 +23,7 @@ PLACE = re.compile(r"^<!-- what every answer must do -->$", re.MULTILINE)
 QUOTATIONS = Path("solutions", "requirements.toml")
 PAGE = Path("docs", "requirements.md")
 BOX = "box: "  # how an entry begins that names a rule of the box by its first words
+ABOVE = "above: "  # how an entry begins that quotes a text of the lesson above the task
 GRADIENTS = f"{BOX}Gradients"
 RULES = """\
 Tensors may have any number of leading batch dimensions in front of the shapes that a task shows, also none. A shape that \
@@ -92,11 +93,12 @@ def requirements_page(root: Path, lessons: Iterable[Lesson], notebooks: Mapping[
         *(f"- {rule}" for rule in RULES.splitlines()),
     ]
     for lesson in lessons:
-        box = rules(lesson)
         cells = {cell.id: cell.source for cell in notebooks[lesson.assignment].cells}
+        box, order = rules(lesson), {id: place for place, id in enumerate(cells)}
         parts += [f"\n## {lesson.assignment}\n", "| exercise | check | stated as |", "|---|---|---|"]
         for exercise in lesson.exercises:
             text = cells[task_cell(exercise.id)] + "\n" + cells[answer_cell(exercise.id)]
+            above = "\n".join(source for id, source in cells.items() if order[id] < order[task_cell(exercise.id)])
             for check in exercise.checks:
                 words = quoted.get(exercise.id, {}).get(check.name, [])
                 place = f"{QUOTATIONS}: {exercise.id}, check {check.name!r}"
@@ -107,7 +109,9 @@ def requirements_page(root: Path, lessons: Iterable[Lesson], notebooks: Mapping[
                 ):
                     problems.append(f"{place}: it compares gradients; quote where that is stated")
                 problems += [
-                    f"{place}: neither task nor box says {word!r}" for word in words if not _states(word, text, box)
+                    f"{place}: neither task nor box says {word!r}"
+                    for word in words
+                    if not _states(word, text, above, box)
                 ]
                 shown = "; ".join(_shown(word, box) for word in words)
                 parts.append(f"| {exercise.id} `{exercise.name}` | {check.title} | {shown} |")
@@ -125,11 +129,12 @@ notebook.
 """
 
 
-def _states(word: str, text: str, box: Sequence[str]) -> bool:
-    """Return True if a task contains the quoted words, or a rule of the box begins with those after BOX."""
+def _states(word: str, text: str, above: str, box: Sequence[str]) -> bool:
+    """Return True if the task states the words: itself, in a text above it (after ABOVE), or by a rule (after BOX)."""
     if word.startswith(BOX):
         return any(rule.startswith(word.removeprefix(BOX)) for rule in box)
-    return " ".join(word.split()) in " ".join(text.split())
+    place = above if word.startswith(ABOVE) else text
+    return " ".join(word.removeprefix(ABOVE).split()) in " ".join(place.split())
 
 
 def _shown(word: str, box: Sequence[str]) -> str:
@@ -137,4 +142,5 @@ def _shown(word: str, box: Sequence[str]) -> str:
     if word.startswith(BOX):
         found = next((rule for rule in box if rule.startswith(word.removeprefix(BOX))), word)
         return "rule: " + " ".join(found.split()[:5]).strip(".,:") + " …"
-    return "“" + word.replace("|", "\\|") + "”"
+    where = "above the task: " if word.startswith(ABOVE) else ""
+    return where + "“" + word.removeprefix(ABOVE).replace("|", "\\|") + "”"

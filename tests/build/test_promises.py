@@ -63,11 +63,18 @@ def test_a_row_for_each_check(tmp_path: Path) -> None:
     assert "rule: Gradients flow to the float …" in page
 
 
+def test_a_text_above_the_task_may_state_it(tmp_path: Path) -> None:
+    stated = STATED.replace("divided by √d_k", "above: Three pictures to keep in mind")
+    page = requirements_page(write(tmp_path, stated), [TWO], BOOK)
+    assert "above the task: “Three pictures to keep in mind”" in page
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
         ('values = ["divided by √d_k"]', "", "1.2, check 'values': quote the words"),
         ("divided by √d_k", "divided by d_k", "1.2, check 'values': neither task nor box says 'divided by d_k'"),
+        ("divided by √d_k", "above: Where you stand", "1.2, check 'values': neither task nor box says 'above: Where"),
         ("box: Tensors may", "box: Tensors must", "neither task nor box says 'box: Tensors must have'"),
         ("box: Gradients flow", "box: A result has", "1.1, check 'conduct': it compares gradients"),
     ],
