@@ -48,26 +48,32 @@ class Reach:
         names: set[str] = set()
         todo = [(name, self.end) for name in sorted(defines)]
         while todo:
-            name, place = todo.pop()
-            if name in others and name not in defines:
-                continue
-            found = {*self.binders(name, place)}
-            if name not in names:  # `Layer.forward = forward` completes a class wherever it stands
-                changes = self._changing.get(name, ())
-                found |= {*changes}
-                # What hands something to a function that changes it, as `@keep` does.
-                found |= {user for index in changes for bound in self.all[index].binds for user in self._reading[bound]}
-            names.add(name)
-            for index in found - seen:
-                statement = self.all[index]
-                todo += [(read, index) for read in statement.reads]
-                todo += [(read, self.end) for read in statement.reads_when_called]
-                todo += [(f".{reference.name}", self.end) for reference in statement.references]
-                read_names = statement.reads | statement.reads_when_called
-                switches = [read for read in read_names if f"?{read}" in self.binding and not self._is_off(read)]
-                todo += [(f"?{read}", self.end) for read in switches]
-            seen |= found
+            while todo:
+                name, place = todo.pop()
+                if name not in others or name in defines:
+                    names.add(name)
+                    found = {*self.binders(name, place)} - seen
+                    seen |= found
+                    todo += [read for index in found for read in self._read_by(index)]
+            # `Layer.forward = forward` completes a class wherever it stands, and `@keep` hands a function on to `keep`, which
+            # changes a table. What the answer calls itself, as a log, says nothing about others who call it.
+            changes = {index for name in names for index in self._changing.get(name, ())} - seen
+            handed = {bound for index in changes for bound in self.all[index].binds - names}
+            changes |= {index for name in handed for index in self._reading.get(name, ())} - seen
+            seen |= changes
+            todo += [read for index in changes for read in self._read_by(index)]
         return [self.all[index] for index in sorted(seen)]
+
+    def _read_by(self, index: int) -> list[tuple[str, int]]:
+        """Return the names that a statement reads, each with the place in the code at which it has its value."""
+        statement = self.all[index]
+        read = [(name, index) for name in statement.reads]
+        read += [(name, self.end) for name in statement.reads_when_called]
+        read += [(f".{reference.name}", self.end) for reference in statement.references]
+        switches = {f"?{name}": name for name in statement.reads | statement.reads_when_called}
+        return read + [
+            (part, self.end) for part, name in switches.items() if part in self.binding and not self._is_off(name)
+        ]
 
     def is_bound(self, name: str) -> bool:
         """Return True if the student's code gives a name its value, and no star import may."""

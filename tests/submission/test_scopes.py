@@ -162,6 +162,10 @@ def test_what_may_not_run_binds_nothing_for_certain(source: str) -> None:
     assert not any("name" in one.binds and one.is_certain for one in statements_of_cell(source))
 
 
+def test_a_function_is_bound_for_certain_whatever_is_in_it() -> None:
+    assert only("def f(x):\n    while (n := next(x)):\n        return n").is_certain
+
+
 @pytest.mark.parametrize(
     "source",
     [

@@ -167,8 +167,9 @@ class _Reader:
             case ast.AnnAssign(target=ast.Name(), value=None) if scope.parent is None:
                 self._todo.append((node.annotation, scope))  # it binds nothing
             case ast.NamedExpr(target=target, value=value):
-                self._is_certain = False  # `0 and (name := 1)`
-                self._bind(target.id, _outside(scope, "block", "comprehension"))
+                home = _outside(scope, "block", "comprehension")
+                self._is_certain &= home.parent is not None  # `0 and (name := 1)`
+                self._bind(target.id, home)
                 self._todo.append((value, scope))
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
                 self._function(node, scope)
@@ -194,7 +195,7 @@ class _Reader:
                 if isinstance(node, ast.While):
                     self._later(node.orelse, scope)
             case ast.For() | ast.AsyncFor():
-                # At the top of a cell, `_flat` has listed the statements of the loop by themselves.
+                # At the top of a cell, `flat` has listed the statements of the loop by themselves.
                 inside = [] if node is self._top else [*live(node.body), *live(node.orelse)]
                 self._later([node.target, node.iter, *inside], scope)
             case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
