@@ -149,6 +149,7 @@ def test_the_name_of_a_builtin_is_put_together() -> None:
         ("def f(x): return softmax(x)", "def softmax(x): return x.exp()", "softmax = torch.softmax"),
         ("def f(x): return Tools.softmax(x)", "class Tools:\n    def softmax(x): return x", ""),
         ("class f:\n    def forward(s, x): return s.softmax(x)\n    def softmax(s, x): return x", "", ""),
+        ("class f:\n    def forward(s, x): return x\n    @staticmethod\n    def t(x): return x.softmax(-1)", "", ""),
         ("def f(x):\n    seen.append(x)\n    return x", "seen = []", "assert f(x) == x.softmax(-1)"),
         ("def f(x): return log(x)", "logs = []\ndef log(x):\n    logs.append(x)\n    return x", "log(x.softmax(-1))"),
         ("class f(nn.Module):\n    def forward(s, x): return x\n    def show(s, x): return x.softmax(-1)", "", ""),

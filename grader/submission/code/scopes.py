@@ -19,6 +19,8 @@ from grader.submission.code.source_names import UNREADABLE, cached_by_source, wi
 FILLS = frozenset("append appendleft extend insert update setdefault add register __setitem__".split())
 # Methods that a library may call by themselves, unlike those that a student adds to show or to test something.
 CALLED_BY_LIBRARY = frozenset((*dir(nn.Module), *dir(Function), "run"))
+# Decorators that hand the method to nobody else.
+HAND_NOTHING_ON = frozenset("staticmethod classmethod property torch.no_grad() torch.inference_mode()".split())
 SELF = "self"  # the owner of an attribute that a method reads of its own object, and that its class defines
 
 
@@ -236,7 +238,8 @@ class _Reader:
         if scope.kind == "class" and not isinstance(node, ast.Lambda):
             scope.attributes.add(node.name)
             inner.first = named[0].arg if named else ""
-            alone = scope.parent is self._cell and not node.decorator_list
+            plain = all(ast.unparse(decorator) in HAND_NOTHING_ON for decorator in node.decorator_list)
+            alone = scope.parent is self._cell and plain
             if alone and node.name not in CALLED_BY_LIBRARY and not node.name.startswith("__"):
                 inner.own_part = f".{node.name}"
         annotations = [argument.annotation for argument in named if argument.annotation]
