@@ -215,7 +215,7 @@ class Written:
     text: str  # "" for nothing
 
 
-COST_POINTS = ("uses-builtin", "is-carry-on", "imports-course")  # flags whose exercise has 0 points
+COST_POINTS = ("uses-builtin", "imports-course")  # flags whose exercise has 0 points
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -422,11 +422,6 @@ def stable_softmax(scores, dim=-1):
     ### END SOLUTION
 
 
-# %% stuck="1.3"
-def stable_softmax(scores, dim=-1):
-    return torch.nan_to_num(torch.softmax(scores, dim=dim), nan=0.0)
-
-
 # %% id="softmax-facts" draws="1"
 print("a single number:   ", stable_softmax(torch.tensor([3.0])))
 print("two tokens, row 2: ", stable_softmax(torch.tensor([2.0, 1.0]) / math.sqrt(3)))
@@ -480,13 +475,6 @@ def attention(query, key, value):
     output = torch.matmul(weights, value)
     return output, weights
     ### END SOLUTION
-
-
-# %% stuck="1.4"
-def attention(query, key, value):
-    identity = torch.eye(key.shape[-2], dtype=key.dtype, device=key.device).expand(*key.shape[:-1], -1)
-    weights = F.scaled_dot_product_attention(query, key, identity)
-    return weights @ value, weights
 
 
 # %% id="three-tokens" draws="1"
@@ -670,15 +658,6 @@ def masked_attention(query, key, value, mask=None):
     ### END SOLUTION
 
 
-# %% stuck="1.6"
-def masked_attention(query, key, value, mask=None):
-    identity = torch.eye(key.shape[-2], dtype=key.dtype, device=key.device).expand(*key.shape[:-1], -1)
-    weights = F.scaled_dot_product_attention(query, key, identity, attn_mask=mask)
-    if mask is not None:
-        weights = weights.masked_fill(~mask.any(-1, keepdim=True), 0.0)
-    return weights @ value, weights
-
-
 # %% id="masked-map" draws="1"
 output, weights = masked_attention(tokens, tokens, value, causal_mask(3))
 print("first output:", output[0].numpy())
@@ -774,19 +753,6 @@ class SelfAttention(nn.Module):
         ### END SOLUTION
 
 
-# %% stuck="1.7"
-class SelfAttention(nn.Module):
-    def __init__(self, d_model, d_k):
-        super().__init__()
-        self.W_Q, self.W_K, self.W_V = (nn.Linear(d_model, d_k, bias=False) for _ in range(3))
-
-    def forward(self, tokens, mask=None):
-        query, key, value = (layer(tokens) for layer in (self.W_Q, self.W_K, self.W_V))
-        identity = torch.eye(key.shape[-2], dtype=key.dtype, device=key.device).expand(*key.shape[:-1], -1)
-        weights = F.scaled_dot_product_attention(query, key, identity, attn_mask=mask)
-        return weights @ value, weights
-
-
 # %% [markdown]
 # Here is a sentence, with a random vector for each word, through two layers that were never trained. They differ in
 # their random start only.
@@ -870,21 +836,6 @@ class CrossAttention(nn.Module):
         key, value = self.W_K(image_tokens), self.W_V(image_tokens)
         return masked_attention(self.W_Q(text_tokens), key, value, mask=mask)
         ### END SOLUTION
-
-
-# %% stuck="1.8"
-class CrossAttention(nn.Module):
-    def __init__(self, d_text, d_image, d_k):
-        super().__init__()
-        self.W_Q, self.W_K, self.W_V = (
-            nn.Linear(width, d_k, bias=False) for width in (d_text, d_image, d_image)
-        )
-
-    def forward(self, text_tokens, image_tokens, mask=None):
-        query, key, value = self.W_Q(text_tokens), self.W_K(image_tokens), self.W_V(image_tokens)
-        identity = torch.eye(key.shape[-2], dtype=key.dtype, device=key.device).expand(*key.shape[:-1], -1)
-        weights = F.scaled_dot_product_attention(query, key, identity, attn_mask=mask)
-        return weights @ value, weights
 
 
 # %% id="cross-shapes" draws="1"
@@ -992,14 +943,6 @@ def pointer_loss(weights, target):
     on_target = torch.take_along_dim(weights, target[..., None], dim=-1)
     return on_target.log().neg().mean()
     ### END SOLUTION
-
-
-# %% stuck="1.9"
-def pointer_loss(weights, target):
-    # Another loss, not the one that is asked for, but good enough to see the pointer learn.
-    return F.mse_loss(weights, F.one_hot(target, weights.shape[-1]).to(weights.dtype), reduction="sum") / len(
-        weights
-    )
 
 
 # %% [markdown]

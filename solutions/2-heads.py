@@ -47,7 +47,6 @@ train_steps = None  # None: 200 for each aligner, 600 for each reader
 import math
 import random
 import time
-from collections import OrderedDict
 
 import numpy as np
 import torch
@@ -211,13 +210,6 @@ class TokenAligner(nn.Module):
         return self.proj(tokens)
         ### END SOLUTION
 
-# %% stuck="2.1"
-class TokenAligner(nn.Sequential):
-    def __init__(self, d_vision, d_text, method="linear"):
-        parts = [nn.Linear(d_vision, d_text), nn.GELU(), nn.Linear(d_text, d_text)]
-        chosen = {"linear": parts[0], "mlp": nn.Sequential(*parts), "identity": nn.Identity()}[method]
-        super().__init__(OrderedDict(proj=chosen))
-
 # %% id="try-aligner" draws="1"
 by_hand = TokenAligner(3, 2)
 with torch.no_grad():
@@ -286,15 +278,6 @@ def explained_variance(tokens, aligned):
     lost = ((x - z @ readout) ** 2).sum() / (x**2).sum()
     return (1 - lost).clamp(0, 1)
     ### END SOLUTION
-
-# %% stuck="2.2"
-from sklearn.linear_model import LinearRegression
-from sklearn.metrics import r2_score
-
-
-def explained_variance(tokens, aligned):
-    x, z = (side.detach().cpu().flatten(0, -2).numpy() for side in (tokens, aligned))
-    return r2_score(x, LinearRegression().fit(z, x).predict(z), multioutput="variance_weighted")
 
 # %% provided="attention.data.digits"
 
@@ -376,11 +359,6 @@ def alignment_loss(aligned, words, labels, temperature=0.1):
     scores = tokens @ vocabulary.mT / temperature
     return F.cross_entropy(scores.reshape(-1, words.shape[0]), labels.reshape(-1))
     ### END SOLUTION
-
-# %% stuck="2.3"
-def alignment_loss(aligned, words, labels, temperature=0.1):
-    own = words[labels.flatten()]
-    return F.cosine_embedding_loss(aligned.reshape(own.shape), own, torch.ones(len(own), device=own.device))
 
 # %% provided="attention.experiments.progress"
 
@@ -678,10 +656,6 @@ def split_heads(tokens, num_heads):
     return cut.swapaxes(-2, -3)
     ### END SOLUTION
 
-# %% stuck="2.4"
-def split_heads(tokens, num_heads):
-    return torch.stack(tokens.chunk(num_heads, dim=-1), dim=-3)
-
 # %% [markdown] about="2.5"
 # Write `merge_heads(heads)`, which undoes it: (..., H, n, d_head) → (..., n, d_model). The heads' numbers stand side
 # by side: first those of head 0, then those of head 1.
@@ -712,10 +686,6 @@ def merge_heads(heads):
     *lead, count, n, d_head = heads.shape
     return heads.swapaxes(-2, -3).reshape(*lead, n, count * d_head)
     ### END SOLUTION
-
-# %% stuck="2.5"
-def merge_heads(heads):
-    return torch.cat(heads.unbind(-3), dim=-1)
 
 # %% id="try-heads" draws="1"
 two_tokens = torch.tensor([[0, 1, 2, 3], [10, 11, 12, 13]])
@@ -841,37 +811,6 @@ class MultiHeadAttention(nn.Module):
         heads = self.drop(weights) @ value
         return self.W_O(merge_heads(heads)), weights
         ### END SOLUTION
-
-# %% stuck="2.6"
-class MultiHeadAttention(nn.Module):
-    def __init__(self, d_model, num_heads, d_context=None, dropout=0.0):
-        super().__init__()
-        self.num_heads, self.dropout = num_heads, dropout
-        for name, width in zip("QKVO", (d_model, d_context or d_model, d_context or d_model, d_model), strict=True):
-            setattr(self, f"W_{name}", nn.Linear(width, d_model, bias=False))
-
-    def forward(self, tokens, context=None, mask=None):
-        context = tokens if context is None else context
-        *lead, n, d_model = tokens.shape
-        count, heads = context.shape[-2], self.num_heads
-        mask = torch.ones(n, count, dtype=torch.bool, device=tokens.device) if mask is None else mask
-        mask = mask.expand(*lead, n, count).reshape(-1, n, count)
-        nowhere = ~mask.any(-1)  # PyTorch's own gives NaN there
-        forbidden = ~(mask | nowhere.unsqueeze(-1)).repeat_interleave(heads, 0)  # and True means "may not" in it
-        query, key = (side.reshape(-1, *side.shape[-2:]).transpose(0, 1) for side in (tokens, context))
-
-        def attend(dropout):
-            return F.multi_head_attention_forward(
-                query, key, key, d_model, heads, None, None, None, None, False, dropout, self.W_O.weight, None,
-                attn_mask=forbidden, use_separate_proj_weight=True, q_proj_weight=self.W_Q.weight,
-                k_proj_weight=self.W_K.weight, v_proj_weight=self.W_V.weight, average_attn_weights=False,
-            )
-
-        output, weights = attend(0.0)
-        output = attend(self.dropout)[0] if self.training and self.dropout else output
-        output = output.transpose(0, 1).masked_fill(nowhere.unsqueeze(-1), 0)
-        weights = weights.masked_fill(nowhere[:, None, :, None], 0)
-        return output.reshape(*lead, n, d_model), weights.reshape(*lead, heads, n, count)
 
 # %% [markdown]
 # The same layer serves three purposes. The maps below come from random weights, so they mean nothing yet: different
@@ -1356,10 +1295,6 @@ def attention_entropy(weights):
     logs = torch.where(weights > 0, weights, 1.0).log()
     return -(weights * logs).sum(-1) / math.log(weights.shape[-1])
     ### END SOLUTION
-
-# %% stuck="2.P1"
-def attention_entropy(weights):
-    return torch.distributions.Categorical(probs=weights).entropy() / math.log(weights.shape[-1])
 
 # %% [markdown] about="2.P2"
 # Write `classify_pattern(weights)` for one square map (T, T). The entropy of a row is that of 2.P1, so it is 1 for

@@ -231,11 +231,6 @@ def patchify(images: Tensor, patch_size: int) -> Tensor:
     ### END SOLUTION
 
 
-# %% stuck="3.1"
-def patchify(images, patch_size):
-    return F.unfold(images.unsqueeze(1), patch_size, stride=patch_size).transpose(1, 2)
-
-
 # %% id="try-patchify" draws="1"
 pixels = torch.arange(16.0).reshape(1, 4, 4)
 print(patchify(pixels, 2)[0].int().tolist())
@@ -285,16 +280,6 @@ class PositionEmbedding(nn.Module):
         T = tokens.size(-2)
         return tokens + self.embedding.narrow(0, 0, T)
         ### END SOLUTION
-
-
-# %% stuck="3.2"
-class PositionEmbedding(nn.Module):
-    def __init__(self, n, d_model):
-        super().__init__()
-        self.embedding = nn.Parameter(torch.randn(n, d_model))
-
-    def forward(self, tokens):
-        return tokens + F.embedding(torch.arange(tokens.shape[-2], device=tokens.device), self.embedding)
 
 
 # %% id="try-positions" draws="1"
@@ -412,32 +397,6 @@ class VisionLanguageBlock(nn.Module):
         tokens = tokens + self.ffn(self.norm3(tokens))
         return tokens, weights
         ### END SOLUTION
-
-
-# %% stuck="3.3"
-class VisionLanguageBlock(nn.TransformerDecoderLayer):  # PyTorch's own block, with lesson 2's attention plugged in
-    def __init__(self, d_model, num_heads, d_ff, cross=True):
-        super().__init__(d_model, num_heads, d_ff, 0.0, "gelu", batch_first=True, norm_first=True)
-        self.self_attn, self.multihead_attn = MultiHeadAttention(d_model, num_heads), None
-        self.cross_attn = MultiHeadAttention(d_model, num_heads) if cross else None
-        self.norm2 = self.norm2 if cross else nn.Identity()
-        self.ffn, self.linear1, self.linear2 = nn.Sequential(self.linear1, nn.GELU(), self.linear2), None, None
-
-    def _ff_block(self, tokens):
-        return self.ffn(tokens)
-
-    def _sa_block(self, tokens, *rest, **more):
-        return self.self_attn(tokens, mask=self.mask)[0]
-
-    def _mha_block(self, tokens, image_tokens, *rest, **more):
-        if self.cross_attn is None:
-            return torch.zeros_like(tokens)
-        output, self.weights = self.cross_attn(tokens, image_tokens)
-        return output
-
-    def forward(self, text_tokens, image_tokens, mask=None):
-        self.mask, self.weights = mask, None
-        return super().forward(text_tokens, image_tokens), self.weights
 
 
 # %% id="try-block" draws="1"

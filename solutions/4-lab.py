@@ -293,17 +293,6 @@ def vit_attention(layer: nn.Module, tokens: Tensor) -> tuple[Tensor, Tensor]:
     ### END SOLUTION
 
 
-# %% stuck="4.19"
-def vit_attention(layer, tokens):
-    sequence = tokens.reshape(-1, *tokens.shape[-2:]).transpose(0, 1)  # PyTorch's own order: (T, B, d_model)
-    together = [torch.cat([getattr(one, kind) for one in (layer.W_Q, layer.W_K, layer.W_V)]) for kind in ("weight", "bias")]
-    output, weights = F.multi_head_attention_forward(
-        *[sequence] * 3, tokens.shape[-1], layer.num_heads, *together, None, None, False, 0.0,
-        layer.W_O.weight, layer.W_O.bias, average_attn_weights=False,
-    )
-    return output.transpose(0, 1).reshape(tokens.shape), weights.reshape(*tokens.shape[:-2], *weights.shape[1:])
-
-
 # %% id="try-vit-attention" draws="1"
 torch.manual_seed(seed)
 layer, their_own = ViTLayer(12, 3), nn.MultiheadAttention(12, 3, batch_first=True)
@@ -1910,15 +1899,6 @@ def rotate(vectors: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
     ### END SOLUTION
 
 
-# %% stuck="4.10"
-def rotate(vectors, positions, base=10000.0):
-    speeds = base ** (-torch.arange(0, vectors.shape[-1], 2, device=vectors.device) / vectors.shape[-1])
-    angles = (positions[..., None] * speeds).to(vectors.dtype)
-    turns = torch.polar(torch.ones_like(angles), angles)
-    arrows = torch.view_as_complex(vectors.unflatten(-1, (-1, 2)).contiguous())
-    return torch.view_as_real(arrows * turns).flatten(-2)
-
-
 # %% [markdown]
 # A query and a key, drawn once. The query stands at place 0, at 50 or at 500, and the key 0 to 60 places behind it. On the
 # left both are turned; on the right sines and cosines of the same speeds are added, as the first transformer did.
@@ -2071,12 +2051,6 @@ def grouped_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | 
     ### END SOLUTION
 
 
-# %% stuck="4.12"
-def grouped_attention(query, key, value, mask=None):
-    for_heads = mask if mask is None or mask.ndim == 2 else mask.unsqueeze(-3)
-    return F.scaled_dot_product_attention(query, key, value, attn_mask=for_heads, enable_gqa=True)
-
-
 # %% [markdown]
 # What does it cost to share? Take your trained model, and let its four heads share from now on: average the matrices
 # W_K and W_V of the heads in a group. Then train it on for a tenth of its steps. Ainslie et al.
@@ -2186,12 +2160,6 @@ def tiled_attention(query: Tensor, key: Tensor, value: Tensor, tile: int) -> Ten
         largest = new_largest
     return output / total
     ### END SOLUTION
-
-
-# %% stuck="4.13"
-def tiled_attention(query, key, value, tile):
-    with_batch = (tensor.unsqueeze(0) for tensor in (query, key, value))
-    return F.scaled_dot_product_attention(*with_batch).squeeze(0)
 
 
 # %% id="try-tiled" draws="1"

@@ -7,7 +7,7 @@ from typing import Any
 
 from grader.explain.exceptions.where_raised import file_of, source_of_file
 from grader.judge.reach import StudentCode
-from grader.submission.cells import CARRY_ON, MARKER
+from grader.submission.cells import MARKER
 from grader.submission.code.source_names import without_magics
 
 LESSON_CELL = "# @title "
@@ -37,7 +37,7 @@ def students_code(names: Mapping[str, Any], files: Mapping[str, str], exercise: 
     """
     answer = next((source_of_file(file) for file, answered in files.items() if answered == exercise), "")
     ran = raw_history(names) or [source_of_file(file) for file in files]
-    lesson = {cell.strip() for cell in ran if cell.startswith(LESSON_CELL) or CARRY_ON in cell}
+    lesson = {cell.strip() for cell in ran if cell.startswith(LESSON_CELL)}
     return StudentCode(answer, [cell for cell in ran if cell.strip() not in lesson])
 
 

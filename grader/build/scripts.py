@@ -96,10 +96,6 @@ def _cells(cell: NotebookNode, lesson: Lesson, root: Path, tools: str) -> list[N
     if ScriptMarker.PREDICT in marks:
         name = marks[ScriptMarker.PREDICT]
         return [_code(with_prediction_marker(name, cell.source), prediction_cell(name), marks)]
-    if ScriptMarker.STUCK in marks:
-        exercise = lesson.exercise(marks[ScriptMarker.STUCK])
-        title = f"Stuck on {exercise.id}? Carry on with PyTorch's own"
-        return [_collapsed(carry_on_source(cell.source), title, carry_on_cell(exercise.id))]
     if ScriptMarker.TOOLS in marks:
         return [_collapsed(tools, "Provided: the self-checks", TOOLS_CELL)]
     if ScriptMarker.PROVIDED in marks:
@@ -122,7 +118,7 @@ def heading(exercise: Exercise) -> str:
 
 
 def _exercise(exercise: Exercise, source: str) -> list[NotebookNode]:
-    """Make the answer cell and the self-check cell, with nbgrader's metadata; ValueError if there is no solution."""
+    """Make the answer cell, the self-check cell and, if there is a stand-in, the carry-on cell; ValueError without a solution."""
     if "### BEGIN SOLUTION" not in source:
         raise ValueError(f"exercise {exercise.id} has no '### BEGIN SOLUTION' … '### END SOLUTION'")
     answer = _code(with_marker(exercise.id, source), answer_cell(exercise.id))
@@ -130,7 +126,10 @@ def _exercise(exercise: Exercise, source: str) -> list[NotebookNode]:
     # After a restart the notebook shows this line below "NameError: name 'check' is not defined".
     check = _code(f'check("{exercise.id}")  # NameError? Run all cells above', check_cell(exercise.id))
     check.metadata["nbgrader"] = nbgrader_metadata(check_cell(exercise.id), solution=False, points=exercise.points)
-    return [answer, check]
+    if exercise.stand_in is None:
+        return [answer, check]
+    title = f"Stuck on {exercise.id}? Carry on with PyTorch's own"
+    return [answer, check, _collapsed(carry_on_source(exercise.id), title, carry_on_cell(exercise.id))]
 
 
 def _markdown(source: str, name: str) -> NotebookNode:

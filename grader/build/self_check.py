@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from grader.build.answer_in_notebook import LESSON_CELL, files_of_cells, students_code, trouble, two_cells
+from grader.build.answer_in_notebook import files_of_cells, students_code, trouble, two_cells
 from grader.build.self_check_data import Brief, Reader, gives, is_rounded
 from grader.build.show import show_rich, shown_inputs, what_is_off
 from grader.explain.code.read_code import searchable
 from grader.explain.exceptions.shadowed import shadowed
-from grader.explain.exceptions.where_raised import source_of_file, the_line
+from grader.explain.exceptions.where_raised import file_of, source_of_file, the_line
 from grader.explain.explain import explain
 from grader.explain.fingerprint import Fingerprint, fingerprint
 from grader.explain.match import is_telling, print_of
@@ -30,12 +30,13 @@ from grader.explain.values.wording import in_words_of
 from grader.judge.compare import first_difference, flatten, with_tensors
 from grader.judge.mentions import HINT, complaint, mentions
 from grader.records import Case
-from grader.submission.cells import CARRY_ON, is_stubs_own
+from grader.submission.cells import is_stubs_own
 from grader.submission.code.traits import Traits
 
 # Where expected numbers are rounded to 2 bytes of the largest, more is allowed than in the grade, by this factor.
 ROOM = 3.0
 ROUNDED = 2e-5  # so far they are off, relative to the largest
+CARRIED_ON = "<carry on {}>"  # the file of what `carry_on` runs
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"  # notebooks and terminals know these
 
 
@@ -104,11 +105,11 @@ def check(notebook: Notebook, exercise: str) -> None:
         if name not in notebook.names:
             text = f"TODO {exercise}: {name} is not defined yet. Run the cell above first."
             raise without_traceback(NotImplementedError(text))
-    files = files_of_cells(notebook.names, exercise, packed["defines"])
-    source = source_of_file(next((file for file, id in files.items() if id == exercise), ""))
-    if source.startswith(LESSON_CELL) and CARRY_ON in source:
+    if file_of(notebook.names[packed["defines"][0]]) == CARRIED_ON.format(exercise):
         text = f"TODO {exercise}: PyTorch's own stands in for your answer. Run the cell with your answer to check that."
         raise without_traceback(NotImplementedError(text))
+    files = files_of_cells(notebook.names, exercise, packed["defines"])
+    source = source_of_file(next((file for file, id in files.items() if id == exercise), ""))
     trials, wrong_answers = unpack(exercise, packed, Reader(notebook.data, packed["start"]))
     call = partial(try_trial, notebook=notebook, files=files, exercise=exercise)
     asked = [name for one in notebook.exercises.values() for name in one["defines"]]
@@ -135,6 +136,19 @@ def check(notebook: Notebook, exercise: str) -> None:
     lines = [f"{title} — {says}", what] if says else [f"{title} — {what}"]
     said = in_words_of([one["probe"] for one in packed["checks"]], "\n".join(lines))
     raise NotYet("\n".join([said, *results[wrong].inputs]))
+
+
+def carry_on(names: dict[str, Any], exercises: Mapping[str, Any], exercise: str) -> None:
+    """Define what an exercise asks for in the notebook with these global names, and print that it earns no points."""
+    available = [id for id, packed in exercises.items() if packed["stand-in"]]
+    if exercise not in available:
+        raise NotYet(f"There is no stand-in for {exercise!r}. Stand-ins exist for {', '.join(available)}.")
+    exec(compile(exercises[exercise]["stand-in"], CARRIED_ON.format(exercise), "exec"), names)
+    defined = ", ".join(exercises[exercise]["defines"])
+    print(
+        f"☐ {defined} is PyTorch's own now. You can go on; {exercise} earns no points.\n"
+        "To use your own answer again, run its cell."
+    )
 
 
 def is_wrong(notebook: Notebook, exercise: str, above: str) -> bool:

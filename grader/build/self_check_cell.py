@@ -40,6 +40,7 @@ from torch.nn import functional as F
 
 # check("{example}") tries your answer on small examples and says what is off, and why. Its code and its numbers stand below,
 # compressed to keep the notebook short; print(self_check_source()) shows the code. There is no solution in it.
+# carry_on("{example}") lets you go on without an answer.
 SELF_CHECK = '''
 {text}
 '''
@@ -78,17 +79,20 @@ def self_check_modules():
     return modules
 
 
-def make_check(names):
+def make_tools(names):
     def check(exercise):
         _, exercises, data = self_check_texts()
         modules = self_check_modules()
         self_check = modules["grader.build.self_check"]
         self_check["check"](self_check["Notebook"](names, exercises, data, modules["probes"]), exercise)
 
-    return check
+    def carry_on(exercise):
+        self_check_modules()["grader.build.self_check"]["carry_on"](names, self_check_texts()[1], exercise)
+
+    return check, carry_on
 
 
-check = make_check(globals())"""
+check, carry_on = make_tools(globals())"""
 
 
 class SelfChecks(NamedTuple):
@@ -96,6 +100,7 @@ class SelfChecks(NamedTuple):
 
     code: str
     exercises: Mapping[str, Packed]
+    stand_ins: Mapping[str, str]  # the sources that `carry_on` runs, by exercise id; "" if there is none
 
 
 def self_checks(lesson: Lesson, exercises: Mapping[str, Packed]) -> SelfChecks:
@@ -108,14 +113,15 @@ def self_checks(lesson: Lesson, exercises: Mapping[str, Packed]) -> SelfChecks:
     ]
     parts = (*bundle("grader.build.self_check", "grader.records:Finding"), probes_part(checks))
     code = "\n".join(f"#: {part.module} {json.dumps(part.imports)}\n{part.source}" for part in parts)
-    return SelfChecks(code, {exercise.id: exercises[exercise.id] for exercise in lesson.exercises})
+    stand_ins = {exercise.id: exercise.stand_in_source for exercise in lesson.exercises}
+    return SelfChecks(code, {exercise.id: exercises[exercise.id] for exercise in lesson.exercises}, stand_ins)
 
 
 def self_check_source(checks: SelfChecks) -> str:
-    """Return the source of the cell of self-checks; it ends by defining `check`."""
+    """Return the source of the cell of self-checks; it ends by defining `check` and `carry_on`."""
     told, data = {}, b""
     for id, packed in checks.exercises.items():
-        told[id] = {**packed.told, "start": len(data)}
+        told[id] = {**packed.told, "start": len(data), "stand-in": checks.stand_ins[id]}
         data += packed.data
     exercises = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
     compressed = bz2.compress(f"{checks.code}{EXERCISES}{exercises}".encode())
@@ -131,12 +137,12 @@ def read_self_checks(source: str) -> SelfChecks | None:
         end = 4 + int.from_bytes(packed[:4], "big")
         code, _, exercises = bz2.decompress(packed[4:end]).decode().partition(EXERCISES)
         told, data = json.loads(exercises), lzma.decompress(packed[end:])
-        starts = [*(one["start"] for one in told.values()), len(data)]
+        stand_ins = {id: one.pop("stand-in") for id, one in told.items()}
+        starts = [*(one.pop("start") for one in told.values()), len(data)]
     except (IndexError, KeyError, ValueError, OSError, EOFError, lzma.LZMAError):
         return None
-    kept = [{name: value for name, value in one.items() if name != "start"} for one in told.values()]
     parts = [data[start:end] for start, end in pairwise(starts)]
-    return SelfChecks(code, dict(zip(told, map(Packed, kept, parts), strict=True)))
+    return SelfChecks(code, dict(zip(told, map(Packed, told.values(), parts), strict=True)), stand_ins)
 
 
 def probes_part(checks: Sequence[Check]) -> Part:

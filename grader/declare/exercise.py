@@ -8,6 +8,7 @@ with each recognised mistake.
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from inspect import getsource
 from typing import Any, TypeVar
 
 from grader.declare.builtin_names import BUILTINS, BuiltIn
@@ -128,8 +129,9 @@ class Exercise:
     bans: frozenset[str | BuiltIn] = frozenset()
     # Modules in the notebook that a solution may call although they call a banned built-in: "attention.builtin".
     may_call: tuple[str, ...] = ()
-    # Defines, in the place of a failed answer, what later exercises call; only where the notebook has no carry-on cell.
-    stand_in: str = ""
+    # A definition under the name that the student must define. It replaces a failed answer while later exercises are
+    # judged, and the student's `carry_on` runs it. It should not be the reference: PyTorch's own function will do.
+    stand_in: Callable | None = None
     review: str = ""  # what to read again: a heading of the lesson
 
     def __post_init__(self) -> None:
@@ -150,6 +152,8 @@ class Exercise:
                 yield f"checks: {check.name!r} has no hidden trial, so it would always pass"
             if unknown := sorted(set(check.needs) - set(names)):
                 yield f"checks: {check.name!r} needs {', '.join(unknown)}; there are {', '.join(names)}"
+        if self.stand_in is not None and (self.stand_in.__name__,) != self.defines:
+            yield f"stand_in: it defines {self.stand_in.__name__}; the exercise defines {self.name}"
         for recognised in self.mistakes:
             if undefined := sorted(recognised.replaces.keys() - set(self.defines)):
                 names_text = ", ".join(undefined)
@@ -161,6 +165,11 @@ class Exercise:
     def defines(self) -> tuple[str, ...]:
         """The names that the student's cell must define."""
         return tuple(definition.__name__ for definition in self.reference)
+
+    @property
+    def stand_in_source(self) -> str:
+        """The source of the stand-in; "" if there is none."""
+        return getsource(self.stand_in) if self.stand_in else ""
 
     @property
     def name(self) -> str:

@@ -1,7 +1,7 @@
 """Follow-through: judge exercises that build on a failed exercise again, with a stand-in for it.
 
-So one mistake does not cost points twice. A stand-in is working code that replaces a failed answer;
-stand_ins.py finds it. Where there is none, and a training went wrong because of it, the reference's trained weights
+So one mistake does not cost points twice. A stand-in is working code that the exercise declares, and that replaces a failed
+answer. Where there is none, and a training went wrong because of it, the reference's trained weights
 stand in for the training.
 """
 
@@ -49,7 +49,7 @@ def follow_through(
         The improved verdicts alone, by exercise id. Each names its stand-ins, and has the submitted verdict
         as `other`.
     """
-    available = stand_ins(lesson, rebuilt.notebook)
+    available = stand_ins(lesson)
     below = _usable(lesson, rebuilt, verdicts)
     judged, replaced, better = dict(verdicts), frozenset[str](), {}
     for _ in range(ROUNDS):
@@ -107,7 +107,7 @@ def judged_again(
     lesson: Lesson, rebuilt: Rebuilt, verdicts: Mapping[str, Verdict], unsolved: frozenset[str] = frozenset()
 ) -> frozenset[str]:
     """Return the exercises that `follow_through` judges again in its first round; the arguments are the same."""
-    available = stand_ins(lesson, rebuilt.notebook)
+    available = stand_ins(lesson)
     return _round(verdicts, _usable(lesson, rebuilt, verdicts), available, frozenset(), unsolved)[1]
 
 

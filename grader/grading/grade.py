@@ -20,7 +20,7 @@ from grader.grading.follow_through import choose_verdict, follow_through, judged
 from grader.grading.graded import Graded, withheld
 from grader.grading.judge_run import JudgedAgain, RunJudge, Tell, say_shortened
 from grader.grading.schedule import schedule
-from grader.grading.stand_ins import carried_on
+from grader.grading.stand_ins import replaced
 from grader.judge.built_ins import refuse_built_ins
 from grader.judge.from_scratch import same_definitions
 from grader.judge.plan import draw_ahead, plan_exercise
@@ -273,7 +273,7 @@ class _Grading:
     ) -> Mapping[str, Verdict]:
         """Run `notebook`, in which stand-ins replace failed answers, and return the verdicts on the exercises `ids`."""
         failed = {id for id, verdict in submitted.items() if verdict.outcome is not Outcome.PASSED}
-        return self._decide(notebook, ids, failed - carried_on(self._lesson, notebook) - ids)
+        return self._decide(notebook, ids, failed - replaced(self._lesson, notebook) - ids)
 
     def _unsolved(self, results: Mapping[str, CellResult]) -> frozenset[str]:
         """Find the exercises with no answer, the unchanged stub, or what does not parse: stand-ins for others cannot help."""

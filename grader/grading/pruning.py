@@ -6,7 +6,7 @@ from nbformat import NotebookNode
 
 from grader.declare.lesson import Lesson
 from grader.judge.planned_trial import PlannedTrial
-from grader.submission.cells import Role, is_off, only_draws, role
+from grader.submission.cells import Role, exercise_of, is_off, only_draws, role
 from grader.submission.code.source_names import bound_names, free_names, imported_names, looks_names_up, mentioned_names
 
 
@@ -31,7 +31,7 @@ def unneeded_cells(
     without_effect = [
         id
         for id, cell in cells.items()
-        if role(id) is Role.CHECK or (role(id) is Role.CARRY_ON and is_off(cell.source))
+        if role(id) is Role.CHECK or (role(id) is Role.CARRY_ON and is_off(cell.source, exercise_of(id) or ""))
     ]
     trains = lesson.training_cells
     dynamic = student_looks_names_up(cells.values(), own)

@@ -132,7 +132,7 @@ def _timeout_policy(lesson: Lesson, rebuilt: Rebuilt) -> TimeoutPolicy:
     provided = {name: names for cell in given for name, names in definitions(cell.source).items()}
     answered = {name: names for source in rebuilt.answers.values() for name, names in definitions(source).items()}
     trains = lesson.training_cells
-    replaceable = stand_ins(lesson, rebuilt.notebook) if lesson.follow_through else frozenset()
+    replaceable = stand_ins(lesson) if lesson.follow_through else frozenset()
     cells = {}
     for cell in given:
         if cell.id in trains:

@@ -130,13 +130,12 @@ def same_definitions(answer: str, given: str, names: Sequence[str]) -> bool:
 
 @cached_by_source
 def _definition_dumps(source: str) -> Mapping[str, str]:
-    """Map each function and class at the top level, or in an `if` there as in a carry-on cell, to its tree without docs."""
+    """Map each function and class at the top level to its tree without docs."""
     dumps = {}
-    for statement in parse_statements(without_magics(source)) or ():
-        for node in [statement, *(statement.body if isinstance(statement, ast.If) else ())]:
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-                # Too deep a tree, as of a sum of a thousand terms, or a number of 5,000 digits is left out: no given cell
-                # has one.
-                with suppress(RecursionError, ValueError):
-                    dumps[node.name] = ast.dump(without_docs(node))
+    for node in parse_statements(without_magics(source)) or ():
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            # Too deep a tree, as of a sum of a thousand terms, or a number of 5,000 digits is left out: no given cell
+            # has one.
+            with suppress(RecursionError, ValueError):
+                dumps[node.name] = ast.dump(without_docs(node))
     return dumps

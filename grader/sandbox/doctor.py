@@ -11,7 +11,7 @@ import torch
 
 from grader.sandbox import cgroup
 from grader.sandbox.guest import linux
-from grader.sandbox.seccomp import not_refused
+from grader.sandbox.seccomp import not_known
 from grader.sandbox.tiers import LINUX, OTHER_SYSTEM, TIERS, tier_problem
 from grader.sandbox.users import COUNT, FIRST
 
@@ -54,7 +54,7 @@ class Machine:
 
     isolation: str  # the best tier; "" if nothing can be graded here
     missing: Mapping[str, str]  # each better tier → why this machine does not provide it
-    not_refused: tuple[str, ...]  # system calls that the filter should refuse, and does not
+    not_known: tuple[str, ...]  # system calls that a submission may use, and that the filter refuses here
     open: tuple[str, ...]  # what the best tier leaves open
     runs_as: str  # who a submission runs as; "" in tier none
     shared_user: bool  # all submissions run as one user
@@ -75,7 +75,7 @@ def examine() -> Machine:
     return Machine(
         isolation=best,
         missing={tier: problems[tier] for tier in better},
-        not_refused=not_refused() if best in ("full", "partial") else (),
+        not_known=not_known() if best in ("full", "partial") else (),
         open=OPEN.get(best, ()),
         runs_as=_runs_as(best),
         shared_user=os.getuid() != 0,
@@ -120,8 +120,8 @@ def _isolation_lines(machine: Machine) -> Iterator[str]:
         yield f"            open: {weakness}"
     if best != "none":
         yield "            tried here: a submission cannot read the course or its solutions"
-        for call in machine.not_refused:
-            yield f"            open: the system call {call}, which this machine's libseccomp does not know"
+        for call in machine.not_known:
+            yield f"            refused: the system call {call}, which this machine's libseccomp does not know"
     if machine.shared_user:
         yield f"            {SHARED_USER}"
     if machine.runs_as:

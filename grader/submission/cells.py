@@ -5,7 +5,7 @@ builder sets and a rebuilt submission keeps:
 
     exercise-1-4   the student's answer to exercise 1.4; its first line is the marker `# @exercise 1.4`
     check-1-4      the self-check after it, for which nbgrader records the points
-    stuck-1-4      the carry-on cell, "Stuck? Carry on with PyTorch's own": off until the student sets `carry_on` to True
+    stuck-1-4      the carry-on cell, "Stuck? Carry on with PyTorch's own": off until the student sets `stuck` to True
     about-1-4      the task, in words
     question-1-Q1  a question that people grade; its answer is written below it, in written-1-Q1
     predict-…      a prediction that the student writes down before running what shows it
@@ -49,7 +49,6 @@ class ScriptMarker(StrEnum):
     ABOUT = "about"  # the cell is the task of the exercise with this id
     QUESTION = "question"  # the cell is the question with this id, and its mark scheme
     PREDICT = "predict"  # the cell is a prediction of this name, which students edit
-    STUCK = "stuck"  # the cell is the carry-on cell of the exercise with this id
     PROVIDED = "provided"  # the cell holds the module of the repository with this name
     TOOLS = "tools"  # the cell holds the self-check machinery
     ID = "id"  # the value is the cell's id
@@ -76,8 +75,7 @@ DRAWS = "draws"  # tag of a given cell that only shows something
 TODO = "TODO "  # how the message of a stub begins
 SOLUTION_LINE = re.compile(r"### (BEGIN|END) SOLUTION\b")  # nbgrader's
 QUESTION_TITLE = "question"  # key of a text cell's metadata
-CARRY_ON = "carry_on = "
-CARRY_ON_OFF, CARRY_ON_ON = f"{CARRY_ON}False", f"{CARRY_ON}True"
+CARRY_ON = "carry_on"  # a function of the tools cell
 
 
 # ---------------------------------------------------------------- ids
@@ -253,21 +251,29 @@ def only_draws(cell: NotebookNode) -> bool:
     return DRAWS in cell.metadata.get("tags", ())
 
 
-def carry_on_source(body: str) -> str:
-    """Return the source of a carry-on cell that is off; `body` is the source that defines what the exercise asks for."""
-    inside = "\n".join(f"    {line}" if line else "" for line in body.strip().splitlines())
+def carry_on_source(exercise: str) -> str:
+    """Return the source of the carry-on cell of an exercise: a call that is off until the student switches it on."""
     return (
-        "# Set carry_on to True and run this cell to go on without your own answer. It earns no points here,\n"
-        "# and the rest of the lesson works; its numbers may then differ from those in the text.\n"
-        f'{CARRY_ON_OFF}  # @param {{type:"boolean"}}\nif carry_on:\n{inside}'
+        "# Set stuck to True and run this cell to go on without your own answer. This earns no points here. The rest of\n"
+        "# the lesson works, but its numbers may differ from those in the text.\n"
+        f'stuck = False  # @param {{type:"boolean"}}\nif stuck:\n    {CARRY_ON}("{exercise}")'
     )
 
 
-def is_off(source: str) -> bool:
-    """Tell whether the carry-on cell with this source is off, and so does nothing."""
-    return CARRY_ON_OFF in source
+def is_off(source: str, exercise: str) -> bool:
+    """Return True if the source of a carry-on cell is the call, which does nothing where submissions are graded."""
+    return source.endswith(f'{CARRY_ON}("{exercise}")')
 
 
-def switched_on(source: str) -> str:
-    """Return the source of a carry-on cell with the switch set to True."""
-    return source.replace(CARRY_ON_OFF, CARRY_ON_ON, 1)
+# The tools cell where submissions are graded. There the grader's own checks replace the self-checks, and what `carry_on`
+# would run is not there: an answer could take it.
+TOOLS_IN_GRADING = f"""\
+def check(exercise):
+    pass
+
+
+def self_check_source():
+    return ""
+
+
+{CARRY_ON} = check"""

@@ -136,11 +136,55 @@ RESOURCES = {
         "crowd(8, ignore)"
     ),
 }
+# Landlock has no rule on modes, times, attributes, leases and watches of files: in tier partial nothing else protects them.
+FILES = {
+    "where": (
+        "import fcntl, sys, torch\nhere = os.getcwd()\nabove = [here.rsplit('/', n)[0] for n in range(1, here.count('/'))]\n"
+        "files = [*above, sys.prefix, os.path.dirname(torch.__file__), torch.__file__, os.path.realpath(sys.executable)]\n"
+        "def state(path): one = os.stat(path); return one.st_mode, one.st_mtime_ns, one.st_uid, one.st_gid\n"
+        "def changes(name, action):\n    for path in files:\n        before = state(path)\n"
+        "        try: action(path)\n        except OSError: pass\n        if state(path) != before: opened(name, path)"
+    ),
+    "modes": "changes('modes', lambda path: os.chmod(path, 0o777))",
+    "modes by descriptor": "changes('fchmod', lambda path: os.chmod(os.open(path, os.O_RDONLY), 0o777))",
+    "modes of a link": "changes('link', lambda path: os.chmod(f'/proc/self/fd/{os.open(path, os.O_PATH)}', 0o777))",
+    "modes by the newest call": "changes('fchmodat2', lambda path: libc.syscall(452, -100, path.encode(), 0o777, 0))",
+    "set-user-ID on what exists": "changes('set-user-ID', lambda path: os.chmod(path, 0o6755))",
+    "owner": "changes('owner', lambda path: os.chown(path, -1, os.getgid()))",
+    "times": "changes('times', lambda path: os.utime(path, (1, 1)))",
+    "times by the old call": "changes('utimes', lambda path: libc.utimes(path.encode(), None))",
+    "attributes of files": "for path in files: tried('attribute', lambda: os.setxattr(path, 'user.planted', b'x'))",
+    "access lists": (
+        "acl = struct.pack('<IHHIHHIHHI', 2, 1, 7, 2**32 - 1, 4, 7, 2**32 - 1, 32, 7, 2**32 - 1)\n"
+        "for path in files: tried('access list', lambda: os.setxattr(path, 'system.posix_acl_access', acl))"
+    ),
+    "lease for reading": "tried('lease', lambda: fcntl.fcntl(open(torch.__file__), fcntl.F_SETLEASE, fcntl.F_RDLCK))",
+    "lease by number": "call('lease', 72, os.open(torch.__file__, os.O_RDONLY), (1 << 32) + 1024, 1)",
+    "notes of folders": "tried('note', lambda: fcntl.fcntl(os.open(os.path.dirname(torch.__file__), 0), fcntl.F_NOTIFY, 1 << 31))",
+    "watches of folders": "if libc.inotify_init() >= 0: opened('watch')",
+    "watches by the newer call": "call('watch', 294, 0)",
+    "owner of signals": "for pid in others(): tried('signals', lambda: fcntl.fcntl(socket.socketpair()[0], fcntl.F_SETOWN, pid))",
+    "owner of signals by number": "a = socket.socketpair()[0]\nfor pid in others(): call('signals', 16, a.fileno(), 0x8901, ctypes.byref(ctypes.c_int(pid)))",
+    "contexts of asynchronous files": "call('contexts', 206, 1000, ctypes.byref(ctypes.c_ulong(0)))",
+    "a set-user-ID program": (
+        "os.close(os.open('program', os.O_CREAT | os.O_WRONLY, 0o6755))\n"
+        "if os.path.exists('program') and os.stat('program').st_mode & 0o6000: opened('program')"
+    ),
+    "a set-user-ID program by the oldest call": (
+        "libc.creat(b'other', 0o4755)\nif os.path.exists('other') and os.stat('other').st_mode & 0o6000: opened('creat')"
+    ),
+    "a file without a name": "tried('nameless', lambda: os.open('.', os.O_TMPFILE | os.O_RDWR, 0o4755))",
+    "space in no time": (
+        "big = os.open('big', os.O_CREAT | os.O_RDWR)\nfor n in range(3): libc.syscall(285, big, 0, n << 30, 1 << 30)\n"
+        "if os.stat('big').st_blocks > 4 << 21: opened('space')\nos.close(big); os.unlink('big')"
+    ),
+}
 # Resources run one submission each, where what they take is to come together.
 BUNDLES = {
     "priorities of others": PRIORITIES,
     "descriptors and terminals": DESCRIPTORS,
     "objects of the kernel": SHARED,
+    "files of the operator": FILES,
     "what is not counted": RESOURCES,
 }
 OPEN = "still open:"

@@ -4,6 +4,7 @@ import torch
 from attention.dot_product import attention, attention_scores, scaled_scores
 from torch import Tensor
 
+from grader.course.lesson_1 import stand_ins
 from grader.course.lesson_1.shared import draw_attention
 from grader.declare.authoring import edits, written_exercise
 
@@ -34,7 +35,7 @@ ATTENTION = written_exercise("1.4 Attention", attention, """
 """,
     draw=draw_attention, returns=("output", "weights"),
     details=dict(output=dict(only="output"), weights=dict(only="weights", map="weights")),
-    builds_on=("1.1", "1.2", "1.3"), bans={"fused attention"}, difficulty=2, minutes=10, review="Attention",
+    builds_on=("1.1", "1.2", "1.3"), bans={"fused attention"}, difficulty=2, minutes=10, review="Attention", stand_in=stand_ins.attention,
     mistakes=edits(written_out, """
     unscaled: The scores are not divided by √d_k, so the softmax is too sharp.
         scaled_scores  →  attention_scores

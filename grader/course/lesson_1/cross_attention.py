@@ -2,6 +2,7 @@
 
 from attention.single_head import CrossAttention
 
+from grader.course.lesson_1 import stand_ins
 from grader.course.lesson_1.layers import draw_layer_sizes, layer_edits, layer_parameters, mask_first, projections
 from grader.declare.authoring import drawn_layer, written_exercise
 
@@ -46,7 +47,7 @@ CROSS_ATTENTION = written_exercise("1.8 Cross-attention: text asks, the image an
         parameters=dict(probe=layer_parameters, draw=draw_layer_sizes),
     ),
     builds_on=("1.1", "1.2", "1.3", "1.4", "1.6"), bans={"fused attention"}, difficulty=2, minutes=10,
-    review="Cross-attention",
+    review="Cross-attention", stand_in=stand_ins.CrossAttention,
     mistakes=layer_edits(CrossAttention, """
     keys_from_text: The keys come from the text, so no word is compared with the image. W_K should read image_tokens.
         self.W_K(image_tokens)  →  self.W_K(text_tokens)

@@ -8,6 +8,7 @@ from attention.dot_product import attention, masked_attention
 from attention.masks import causal_mask, padding_mask
 from torch import Tensor
 
+from grader.course.lesson_1 import stand_ins
 from grader.course.lesson_1.shared import ATTENTION_INPUTS, a_mask, draw_attention, draw_mask
 from grader.declare.authoring import Inputs, InputSampler, Value, draw_directions, drawn, edits, given, written_exercise
 from grader.declare.probes import function_gradients, side_effects
@@ -180,7 +181,7 @@ MASKED = written_exercise("1.6 Masked attention", masked_attention, """
         "no mask": dict(draw=draw_attention),
         "conduct": dict(draw=draw_masked_gradients, probe=function_gradients, names={"function": "masked_attention"}),
     },
-    builds_on=("1.1", "1.2", "1.3", "1.4"), bans={"fused attention"}, difficulty=2, minutes=8, review="Masked attention",
+    builds_on=("1.1", "1.2", "1.3", "1.4"), bans={"fused attention"}, difficulty=2, minutes=8, review="Masked attention", stand_in=stand_ins.masked_attention,
     mistakes="""
     mask_inverted: The mask is turned around: it hides where it says True. True = may attend.
         ~mask  →  mask

@@ -8,6 +8,7 @@ from attention.pointer_loss import pointer_loss
 from torch import Tensor
 
 from grader.course.common.loss_gradients import gradients_through_softmax
+from grader.course.lesson_1 import stand_ins
 from grader.course.lesson_1.trained_pointer import draw_unseen_scenes, judge_pointer
 from grader.course.lesson_1.verified_pointer import POINTER_CELL, VERIFIED_POINTER
 from grader.declare.authoring import Inputs, InputSampler, Value, drawn, integers, written_exercise
@@ -70,7 +71,7 @@ POINTER = written_exercise("1.9 A pointer that learns to look", pointer_loss, ""
         ),
     ),
     builds_on=("1.1", "1.2", "1.3", "1.4", "1.6", "1.8"), difficulty=2, minutes=10,
-    review="A pointer that learns to look",
+    review="A pointer that learns to look", stand_in=stand_ins.pointer_loss,
     mistakes="""
     sign_missing: The sign is missing: log of a weight is negative, and training would push the weight down.
         = -result

@@ -2,15 +2,11 @@
 
 from attention.dot_product import attention_scores, scaled_scores
 
+from grader.course.lesson_1 import stand_ins
 from grader.course.lesson_1.shared import draw_attention
 from grader.declare.written_exercise import written_exercise
 
 # ---------------------------------------------------------------- 1.1 attention_scores
-
-SCORES_STAND_IN = """
-def attention_scores(query, key):
-    return torch.einsum("...qd,...kd->...qk", query, key)
-"""
 
 SCORES = written_exercise("1.1 Dot-product scores", attention_scores, """
     values 3: every query is compared with every key
@@ -23,7 +19,7 @@ SCORES = written_exercise("1.1 Dot-product scores", attention_scores, """
         5 queries, 7 keys, d_k = 3, float64
 """,
     draw=draw_attention, returns=("scores",),
-    difficulty=1, minutes=5, review="Scores", stand_in=SCORES_STAND_IN,
+    difficulty=1, minutes=5, review="Scores", stand_in=stand_ins.attention_scores,
     mistakes="""
     queries_in_columns: The query and key axes are swapped: each row must belong to one query.
         query @ key.transpose(-2, -1)  →  key @ query.transpose(-2, -1)
@@ -45,11 +41,6 @@ SCORES = written_exercise("1.1 Dot-product scores", attention_scores, """
 
 # ---------------------------------------------------------------- 1.2 scaled_scores
 
-SCALED_STAND_IN = """
-def scaled_scores(query, key):
-    return torch.einsum("...qd,...kd->...qk", query, key) / query.shape[-1] ** 0.5
-"""
-
 SCALED = written_exercise("1.2 Scaled scores", scaled_scores, """
     values 3: the scores are divided by √d_k
         e.g. 2 queries, 3 keys, d_k = 4
@@ -61,7 +52,7 @@ SCALED = written_exercise("1.2 Scaled scores", scaled_scores, """
         5 queries, 7 keys, d_k = 3, float64
 """,
     draw=draw_attention, returns=("scores",),
-    builds_on=("1.1",), difficulty=1, minutes=5, review="Why √d_k", stand_in=SCALED_STAND_IN,
+    builds_on=("1.1",), difficulty=1, minutes=5, review="Why √d_k", stand_in=stand_ins.scaled_scores,
     mistakes="""
     not_divided: These are the plain dot products: √d_k is missing.
         / sqrt(query.shape[-1])  →

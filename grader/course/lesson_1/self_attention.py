@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from attention.single_head import SelfAttention
 
+from grader.course.lesson_1 import stand_ins
 from grader.course.lesson_1.layers import draw_layer_sizes, layer_edits, layer_parameters, mask_first, projections
 from grader.declare.authoring import Value, drawn_layer, written_exercise
 from grader.declare.probes import load_alone, named, pair
@@ -55,7 +56,7 @@ SELF_ATTENTION = written_exercise("1.7 Self-attention", SelfAttention, """
         parameters=dict(probe=layer_parameters, draw=draw_layer_sizes),
     ),
     builds_on=("1.1", "1.2", "1.3", "1.4", "1.6"), bans={"fused attention"}, difficulty=2, minutes=10,
-    review="Self-attention",
+    review="Self-attention", stand_in=stand_ins.SelfAttention,
     mistakes=layer_edits(SelfAttention, """
     keys_from_w_q: Keys and queries come from one projection. Each has its own: W_K makes the keys.
         self.W_K(tokens)  →  self.W_Q(tokens)

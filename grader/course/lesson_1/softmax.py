@@ -7,6 +7,7 @@ import torch
 from attention.dot_product import stable_softmax
 from torch import Tensor
 
+from grader.course.lesson_1 import stand_ins
 from grader.declare.authoring import Inputs, InputSampler, drawn, given, normal, written_exercise
 
 # Scores for which even exp without subtraction stays finite; and the axis along which the softmax must sum to 1.
@@ -77,7 +78,7 @@ SOFTMAX = written_exercise("1.3 A softmax that stays finite", stable_softmax, ""
         "extremes": dict(probe=softmax_along_dim, draw=draw_extremes),
         "empty rows": dict(probe=softmax_along_dim, draw=draw_forbidden),
     },
-    bans={"softmax"}, difficulty=2, minutes=10, review="Softmax",
+    bans={"softmax"}, difficulty=2, minutes=10, review="Softmax", stand_in=stand_ins.stable_softmax,
     mistakes="""
     nan_in_empty_rows: In a row of −inf the largest score is −inf too, and −inf − (−inf) is NaN;
         so is 0 divided by 0. Such a row must become zeros.

@@ -7,6 +7,7 @@ import torch
 from attention.alignment import TokenAligner
 from torch import Tensor
 
+from grader.course.lesson_2 import stand_ins
 from grader.course.lesson_2.layers import draw_projection, gradients_and_size
 from grader.declare.authoring import InputSampler, Sizes, drawn, drawn_layer, given, written_exercise
 from grader.declare.probes import as_module, load, raised
@@ -84,7 +85,7 @@ ALIGNER = written_exercise("2.1 A currency exchange for tokens", TokenAligner, "
         ),
         conduct=dict(probe=gradients_and_size),
     ),
-    difficulty=1, minutes=8, review="The exchange",
+    difficulty=1, minutes=8, review="The exchange", stand_in=stand_ins.TokenAligner,
     mistakes="""
     truncates: The first numbers of a patch are pixels, not words. Put the tokens through self.proj.
         + parts = [part for part in self.modules() if isinstance(part, nn.Linear)]

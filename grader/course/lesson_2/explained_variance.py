@@ -11,6 +11,7 @@ import torch
 from attention.alignment import explained_variance
 from torch import Tensor
 
+from grader.course.lesson_2 import stand_ins
 from grader.course.lesson_2.writings import variance_by_ones, variance_by_pinv
 from grader.declare.authoring import Case, Finding, Inputs, InputSampler, edits, failed, written_exercise
 from grader.declare.probes import as_number, effects_of, strided
@@ -153,6 +154,6 @@ VARIANCE = written_exercise("2.2 What survives the exchange", explained_variance
         batch=dict(draw=draw_batches, probe=readout_conduct, judge=close_share),
         repeated=dict(draw=draw_repeated, judge=close_share_of_repeated),
     ),
-    difficulty=3, minutes=12, review="What survives the exchange",
+    difficulty=3, minutes=12, review="What survives the exchange", stand_in=stand_ins.explained_variance,
     mistakes=VARIANCE_MISTAKES + CENTRING_MISTAKES,
 )  # fmt: skip

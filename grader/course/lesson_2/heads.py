@@ -2,6 +2,7 @@
 
 from attention.heads import merge_heads, split_heads
 
+from grader.course.lesson_2 import stand_ins
 from grader.declare.authoring import drawn, given, written_exercise
 
 # ---------------------------------------------------------------- 2.4 split_heads
@@ -22,7 +23,7 @@ SPLIT = written_exercise("2.4 Splitting into heads", split_heads, """
         batch 2, 5 tokens, 3 heads, d_head = 7, float64
 """,
     draw=draw_tokens, returns=("heads",),
-    difficulty=2, minutes=8, review="Splitting and joining",
+    difficulty=2, minutes=8, review="Splitting and joining", stand_in=stand_ins.split_heads,
     mistakes="""
     reshape_without_transpose: The shape is right, but the numbers of different tokens are mixed. First give the
         heads an axis of their own, then swap axes.
@@ -58,7 +59,7 @@ MERGE = written_exercise("2.5 Joining the heads", merge_heads, """
         batch 2, 3 heads, 5 tokens, d_head = 7, float64
 """,
     draw=draw_heads, returns=("tokens",),
-    difficulty=2, minutes=6, review="Splitting and joining",
+    difficulty=2, minutes=6, review="Splitting and joining", stand_in=stand_ins.merge_heads,
     mistakes="""
     flatten_without_transpose: The shape is right, but the numbers of different tokens are mixed. First swap heads
         and tokens, then flatten.

@@ -9,6 +9,7 @@ from attention.patterns import attention_entropy
 from torch import Tensor
 
 from grader.course.common.model_state import list_parameters
+from grader.course.lesson_2 import stand_ins
 from grader.course.lesson_2.layers import draw_head_projections, draw_projection, gradients_and_size
 from grader.declare.authoring import InputSampler, drawn, drawn_layer, given, normal, where_given, written_exercise
 from grader.declare.drawn import Sizes, mask
@@ -35,7 +36,7 @@ ENTROPY = written_exercise("2.P1 How widely does a query look?", attention_entro
         batch 2, 5 queries, 7 keys
 """,
     draw=drawn(weights=draw_sharp_map), returns=("entropy",), details=dict(conduct=dict(probe=function_effects)),
-    difficulty=1, minutes=5, review="Reading a map",
+    difficulty=1, minutes=5, review="Reading a map", stand_in=stand_ins.attention_entropy,
     mistakes="""
     nan_at_zero: 0 · log 0 counts as 0 here, but computes to NaN. Leave out the weights that are 0, or use
         torch.special.entr.

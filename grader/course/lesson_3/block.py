@@ -7,6 +7,7 @@ from attention.masks import causal_mask
 from attention.vlm import VisionLanguageBlock
 from torch import Tensor
 
+from grader.course.lesson_3 import stand_ins
 from grader.declare.authoring import InputSampler, Value, written_exercise
 from grader.declare.drawn import Sizes, chosen, drawn, drawn_layer, given, mask, shape_of, where_given
 from grader.declare.probes import load, named
@@ -96,7 +97,7 @@ BLOCK = written_exercise("3.3 A block that reads and looks", VisionLanguageBlock
 """,
     draw=draw_block, returns=("tokens", "cross weights"), probe=call_block,
     details=dict(values=dict(map="cross weights"), parts=dict(draw=draw_block_sizes, probe=block_parts)),
-    difficulty=3, minutes=15, review="One block",
+    difficulty=3, minutes=15, review="One block", stand_in=stand_ins.VisionLanguageBlock,
     mistakes="""
     always_cross: With cross=False there should be nothing to look with: set cross_attn and norm2 to None.
         + __init__: cross = True

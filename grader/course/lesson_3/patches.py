@@ -6,6 +6,7 @@ import torch
 from attention.patches import patchify, swap_patches
 from torch import Tensor
 
+from grader.course.lesson_3 import stand_ins
 from grader.course.lesson_3.writings import patches_in_loops, swap_by_index
 from grader.declare.authoring import Inputs, InputSampler, Value, drawn, edits, given, written_exercise
 from grader.declare.probes import function_effects
@@ -42,7 +43,7 @@ PATCHIFY = written_exercise("3.1 An image as a sequence", patchify, """
 """,
     draw=draw_images, returns=("patches",), 
     details=dict(refuses=dict(probe=patchify_refuses), conduct=dict(probe=function_effects)),
-    difficulty=1, minutes=8, review="From pixels to patches",
+    difficulty=1, minutes=8, review="From pixels to patches", stand_in=stand_ins.patchify,
     mistakes=edits(patchify, """
     cuts_off: An image that patch_size does not divide passes in silence. Raise a ValueError instead.
         + images = images[..., : images.shape[-2] // patch_size * patch_size, : images.shape[-1] // patch_size * patch_size]

@@ -8,6 +8,7 @@ from attention.positions import PositionEmbedding
 from torch import Tensor
 
 from grader.course.common.model_state import make_with_nan
+from grader.course.lesson_3 import stand_ins
 from grader.declare.authoring import Value, drawn, drawn_layer, drawn_part, given, written_exercise
 from grader.declare.probes import load, named, purity_and_gradients
 
@@ -60,7 +61,7 @@ POSITIONS = written_exercise("3.2 Learned positions", PositionEmbedding, """
         parameters=dict(draw=draw_position_sizes, probe=position_parameters),
         conduct=dict(probe=position_gradients),
     ),
-    difficulty=1, minutes=6, review="Where is a token?",
+    difficulty=1, minutes=6, review="Where is a token?", stand_in=stand_ins.PositionEmbedding,
     mistakes="""
     fixed_positions: The positions are fixed. Only an nn.Parameter is trained: make self.embedding one.
         self.embedding = nn.Parameter(torch.randn(n, d_model))  →  self.register_buffer("embedding", torch.randn(n, d_model))

@@ -7,6 +7,7 @@ from attention.data.tokens import EOS
 from attention.training import shift_targets
 from torch import Tensor
 
+from grader.course.lesson_3 import stand_ins
 from grader.declare.authoring import Inputs, InputSampler, written_exercise
 from grader.declare.probes import function_effects
 
@@ -36,14 +37,6 @@ def targets_with_options(shift_targets, token_ids: Tensor, prompt_lengths: Tenso
     return {"targets": shift_targets(token_ids=token_ids, prompt_lengths=prompt_lengths, **options)}
 
 
-TARGETS_STAND_IN = """
-def shift_targets(token_ids, prompt_lengths, pad_id=0, ignore_index=-100):
-    following = torch.cat([token_ids[:, 1:], torch.full_like(token_ids[:, :1], pad_id)], 1)
-    place = torch.arange(token_ids.shape[1], device=token_ids.device)
-    answers = (following != pad_id) & (place >= prompt_lengths[:, None] - 1)
-    answers[:, -1] = False
-    return torch.where(answers, following, ignore_index)
-"""
 TARGETS = written_exercise("3.5 What to learn: the next word of the answer", shift_targets, """
     values 7: the answer and its end are targets, nothing else is
         e.g. 3 sequences, 7 tokens
@@ -58,7 +51,7 @@ TARGETS = written_exercise("3.5 What to learn: the next word of the answer", shi
     details=dict(
         options=dict(draw=draw_sequences_and_options, probe=targets_with_options), conduct=dict(probe=function_effects)
     ),
-    difficulty=2, minutes=8, review="What is learned", stand_in=TARGETS_STAND_IN,
+    difficulty=2, minutes=8, review="What is learned", stand_in=stand_ins.shift_targets,
     mistakes="""
     pad_is_zero: pad_id is taken for 0. Use the argument.
         + pad_id = 0

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from attention.grouped import grouped_attention
 from torch import Tensor
 
+from grader.course.lesson_4 import stand_ins
 from grader.course.lesson_4.writings import grouped_by_repeating
 from grader.declare.authoring import InputSampler, Value, edits, written_exercise
 from grader.declare.drawn import Sizes, drawn, mask, normal, where_given
@@ -61,7 +62,7 @@ GROUPED = written_exercise("4.12 Grouped queries", grouped_attention, """
 """,
     draw=draw_grouped, returns=("output",), 
     details=dict(unequal=dict(draw=draw_unequal, probe=grouped_unequal), conduct=dict(probe=function_effects)),
-    bans={"fused attention"}, difficulty=2, minutes=10, review="Fewer keys than queries",
+    bans={"fused attention"}, difficulty=2, minutes=10, review="Fewer keys than queries", stand_in=stand_ins.grouped_attention,
     mistakes=edits(grouped_by_repeating, """
     groups_in_turns: Head h looks at group h % G here. Neighbouring heads share a group: h // (H/G).
         key.repeat_interleave(heads // groups, dim=-3)  →  torch.cat([key] * (heads // groups), dim=-3)

@@ -8,6 +8,7 @@ from attention.vit import cls_map, patch_embedding, vit_attention, vit_block
 from attention.vit_layer import ViTLayer
 from torch import Tensor
 
+from grader.course.lesson_4 import stand_ins
 from grader.course.lesson_4.writings import attention_by_hand, embedding_by_hand
 from grader.declare.authoring import Exercise, InputSampler, Value, drawn, edits, given, normal, written_exercise
 from grader.declare.drawn import Sizes, chosen, weights_of
@@ -125,7 +126,7 @@ VIT_ATTENTION = written_exercise("4.19 Attention with a real layer", vit_attenti
     values 2: every head attends, with weights and biases
 """ + LAYER_TRIALS,
     draw=draw_layer, details=layer_details("vit_attention"),
-    difficulty=2, minutes=10, review="One layer",
+    difficulty=2, minutes=10, review="One layer", stand_in=stand_ins.vit_attention,
     mistakes=edits(attention_by_hand, """
     vit_without_biases: The biases are left out. Call the layer's Linears, W_Q and the others, as they are.
         layer.W_Q(tokens)  →  tokens @ layer.W_Q.weight.T

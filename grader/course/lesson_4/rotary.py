@@ -6,6 +6,7 @@ import torch
 from attention.rotary import rotate, rotate_2d
 from torch import Tensor
 
+from grader.course.lesson_4 import stand_ins
 from grader.declare.authoring import Inputs, InputSampler, Value, written_exercise
 from grader.declare.drawn import drawn, given, integers, normal, where_given
 from grader.declare.probes import function_effects, raised
@@ -103,7 +104,7 @@ ROTATE = written_exercise("4.10 Rotary positions", rotate, """
         odd=dict(draw=draw_odd, probe=rotate_odd),
         conduct=dict(probe=function_effects),
     ),
-    difficulty=2, minutes=12, review="Positions that turn",
+    difficulty=2, minutes=12, review="Positions that turn", stand_in=stand_ins.rotate,
     mistakes="""
     pairs_of_halves: Dimension i is paired with i + d/2, as some programs do. Pair neighbours: 2i and 2i + 1.
         vectors[..., 0::2], vectors[..., 1::2]  →  vectors.chunk(2, dim=-1)

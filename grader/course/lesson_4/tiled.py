@@ -6,6 +6,7 @@ from attention.tiled import tiled_attention
 from torch import Tensor
 
 from grader.course.common.tensor_sizes import watch_peak, watch_sizes
+from grader.course.lesson_4 import stand_ins
 from grader.declare.authoring import Draw, InputSampler, Sizes, Value, drawn, given, normal, written_exercise
 from grader.declare.probes import function_effects
 
@@ -70,6 +71,7 @@ TILED = written_exercise("4.13 Tiled attention", tiled_attention, """
         conduct=dict(probe=function_effects),
     ),
     bans={"fused attention"}, difficulty=3, minutes=20, review="A softmax while the keys go by",
+    stand_in=stand_ins.tiled_attention,
     mistakes="""
     dense_attention: The answer is right, but T × S numbers stand in memory at once: nothing is saved. Add each tile
         up before the next.

@@ -1,0 +1,46 @@
+"""What the student's `carry_on("4.10")` defines, and the grader runs instead of a failed answer: PyTorch's own.
+
+The notebook runs the source of a definition by itself, with the names that the lesson imports.
+"""
+
+import torch
+from torch.nn import functional as F
+
+
+def vit_attention(layer, tokens):
+    sequence = tokens.reshape(-1, *tokens.shape[-2:]).transpose(0, 1)  # PyTorch's own order: (T, B, d_model)
+    together = [
+        torch.cat([getattr(one, kind) for one in (layer.W_Q, layer.W_K, layer.W_V)]) for kind in ("weight", "bias")
+    ]
+    output, weights = F.multi_head_attention_forward(
+        *[sequence] * 3,
+        tokens.shape[-1],
+        layer.num_heads,
+        *together,
+        None,
+        None,
+        False,
+        0.0,
+        layer.W_O.weight,
+        layer.W_O.bias,
+        average_attn_weights=False,
+    )
+    return output.transpose(0, 1).reshape(tokens.shape), weights.reshape(*tokens.shape[:-2], *weights.shape[1:])
+
+
+def rotate(vectors, positions, base=10000.0):
+    speeds = base ** (-torch.arange(0, vectors.shape[-1], 2, device=vectors.device) / vectors.shape[-1])
+    angles = (positions[..., None] * speeds).to(vectors.dtype)
+    turns = torch.polar(torch.ones_like(angles), angles)
+    arrows = torch.view_as_complex(vectors.unflatten(-1, (-1, 2)).contiguous())
+    return torch.view_as_real(arrows * turns).flatten(-2)
+
+
+def grouped_attention(query, key, value, mask=None):
+    for_heads = mask if mask is None or mask.ndim == 2 else mask.unsqueeze(-3)
+    return F.scaled_dot_product_attention(query, key, value, attn_mask=for_heads, enable_gqa=True)
+
+
+def tiled_attention(query, key, value, tile):
+    with_batch = (tensor.unsqueeze(0) for tensor in (query, key, value))
+    return F.scaled_dot_product_attention(*with_batch).squeeze(0)
