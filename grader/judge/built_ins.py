@@ -24,6 +24,9 @@ from grader.submission.rebuild import Rebuilt
 
 IMPORTS_COURSE = "it imports {}, the course's own code, which is not there where notebooks are graded"
 
+# Everybody may write a stand-in of a definition and one more line, but not a longer one by chance.
+LEAST_LINES = 2
+
 # By id of the probed exercise: the built-ins that ran, as the sandbox's tripwire
 # (grader/sandbox/guest/tripwire.py) reported them. Each is (operator, the given cell or the other exercise
 # whose code called it); "" if the exercise's own did.
@@ -58,8 +61,9 @@ def refuse_built_ins(
             flags.append(Flag(kind="imports-course", exercise=exercise.id, detail=", ".join(modules)))
             if verdict.outcome is not Outcome.FAULT:
                 verdict = refused(verdict, IMPORTS_COURSE.format(modules[0]))
-        if same_definitions(code.answer, exercise.stand_in_source, exercise.defines):
-            # The answer loses no points: a student may have written the same line.
+        stand_in = exercise.stand_in_source
+        if stand_in.count("\n") > LEAST_LINES and same_definitions(code.answer, stand_in, exercise.defines):
+            # The answer loses no points: a student may have written the same.
             flags.append(Flag(kind="same-as-carry-on", exercise=exercise.id, detail="equals what carry_on runs"))
         judged.append(verdict)
     own = rebuilt.own_sources

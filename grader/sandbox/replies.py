@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.records import CellResult, Evidence, Limits, Place, Request, Status
+from grader.sandbox.effects import with_true_effects
 from grader.sandbox.outputs import sanitize
 from grader.sandbox.text import plain
 from grader.sandbox.wire import EvidenceError, decode, parse
@@ -100,9 +101,11 @@ def evidence(request: Request, reply: Reply, limits: Limits, *, took: float, byt
         size = len(reply.head) + len(reply.body)
         if size > bytes_left:
             raise EvidenceError("more came back, over all checks together, than is accepted")
-        values = decode(head.get("tree"), reply.body)
-        if not isinstance(values, dict):
-            raise EvidenceError("something that is no answer of a check came back")
+        match decode(head.get("tree"), reply.body):
+            case [dict(values), list(after)]:
+                values = with_true_effects(values, after, request.inputs)
+            case _:
+                raise EvidenceError("something that is no answer of a check came back")
     except EvidenceError as error:
         return Evidence(**common, status=Status.REFUSED, message=str(error)), size
     return Evidence(**common, status=Status.OK, values=values), size

@@ -591,3 +591,34 @@ def place(hostile: Hostile, master: Notebook, folder: Path) -> Path:
     path = _student(folder)
     path.write_bytes(data)
     return folder / "submitted"
+
+
+# ---------------------------------------------------------------- an input that is changed, and what hides it
+
+CHANGES_INPUT = """
+def scaled_scores(query, key):
+    scores = attention_scores(query, key) / math.sqrt(query.shape[-1])
+    query.data.mul_(2)
+    return scores
+"""
+HIDES_CHANGE = {
+    "not hidden": "",
+    "equal": "torch.equal = lambda *pair: True",
+    "equal by setattr": "setattr(torch, 'eq' + 'ual', lambda *pair: True)",
+    "equal in a table": "vars(torch)['equal'] = lambda *pair: True",
+    "equal of tensors": "torch.equal = torch.Tensor.equal = lambda *pair: True",
+    "clone": "torch.Tensor.clone = lambda tensor, *rest, **more: tensor",
+    "equal that mends itself": (
+        "kept = torch.equal\ndef equal(one, other):\n    one.data.copy_(other)\n    return True\ntorch.equal = equal"
+    ),
+    "shape": "import operator\ntorch.Tensor.__eq__ = lambda *pair: True\ntorch.equal = operator.eq",
+    "numbers of a view": "torch.Tensor.contiguous = lambda tensor, *rest, **more: tensor\ntorch.equal = lambda *pair: True",
+}
+for _name, _first in HIDES_CHANGE.items():
+    add(
+        "interpreter",
+        f"a changed input: {_name}",
+        answers={"1.2": CHANGES_INPUT},
+        first=f"import torch\n{_first}",
+        points=DESERVED - 1,
+    )

@@ -18,6 +18,8 @@ from guest import gpu, places, tripwire, values
 from guest.shell import error_text
 from torch import Tensor, nn
 
+# PyTorch's own, whatever the student's code puts in their place.
+_CLONE, _DETACH = Tensor.clone, Tensor.detach
 # The names that every probe can use.
 NAMES = {
     "torch": torch,
@@ -34,13 +36,17 @@ NAMES = {
 def answer(request: dict, blob: bytes | memoryview, namespace: dict, most_bytes: int) -> tuple[bytes, bytes]:
     """Run the probe of one request; return header and body of the answer: how it ended, and the tensors.
 
+    The tree of the answer is a pair: what the probe returned, and what became of the inputs of the calls that it compared.
+
     If the request lists built-ins to watch, the tripwire records which of them run.
     """
     wire = tripwire.Tripwire(request["watched"], request["exercise"]) if request["watched"] else None
     tensors = b""
     try:
         with wire.watching() if wire else nullcontext():
-            tree, tensors = values.encode(_run(request, blob, namespace), most_bytes)
+            after: list[dict[str, Tensor]] = []
+            returned = _run(request, blob, namespace, after)
+            tree, tensors = values.encode([returned, after], most_bytes)
         head = {"status": "ok", "tree": tree}
     except values.Refused as refusal:
         head = {"status": "refused", "message": str(refusal)}
@@ -60,14 +66,19 @@ def answer(request: dict, blob: bytes | memoryview, namespace: dict, most_bytes:
         return json.dumps({"status": "refused", "message": error_text(error), "trips": trips}).encode(), b""
 
 
-def _run(request: dict, blob: bytes | memoryview, namespace: dict) -> Any:
-    """Call the probe and return its result; a parameter gets the request's input, or else the notebook's value, of its name."""
+def _run(request: dict, blob: bytes | memoryview, namespace: dict, after: list[dict[str, Tensor]]) -> Any:
+    """Call the probe and return its result; a parameter gets the request's input, or else the notebook's value, of its name.
+
+    For each call of `side_effects` in the probe, the inputs as they are then are added to `after`.
+    """
     device = request.get("device", "cpu")
     if device != "cpu":
         gpu.compute_exactly()
     inputs = values.decode(request["inputs"], blob, device)
     scope: dict[str, Any] = {**NAMES, "__name__": "check", "__builtins__": builtins}
     exec(_compiled(request["source"]), scope)
+    if compares := scope.get("side_effects"):
+        scope["side_effects"] = _keeping_inputs(compares, after)
     function = scope[request["function"]]
     code = function.__code__
     arguments = {}
@@ -85,6 +96,17 @@ def _run(request: dict, blob: bytes | memoryview, namespace: dict) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return function(**arguments)
+
+
+def _keeping_inputs(compares: Callable, after: list[dict[str, Tensor]]) -> Callable:
+    """Return the probe's `side_effects`, which also keeps the inputs: the grader compares them again, outside."""
+
+    def side_effects(before: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+        kept = {name: given[name] for name, value in before.items() if isinstance(value, Tensor)}
+        after.append({name: _CLONE(_DETACH(value)) for name, value in kept.items() if isinstance(value, Tensor)})
+        return compares(before, given)
+
+    return side_effects
 
 
 @lru_cache(64)  # the trials of a check have the same source
