@@ -9,9 +9,25 @@ from grader.declare.exercise import Check, Exercise
 from grader.declare.lesson import Lesson
 from grader.declare.trial import trials
 from grader.grading.follow_through import choose_verdict, follow_through
-from grader.grading.stand_ins import stand_ins, with_stand_ins
+from grader.grading.stand_ins import replaced, stand_ins, with_stand_ins
 from grader.records import CheckResult, Outcome, Verdict
+from grader.submission.cells import carry_on_source
 from grader.submission.rebuild import Rebuilt
+
+
+def f1():
+    return 1
+
+
+def f2():
+    return 2
+
+
+def f4():
+    return 4
+
+
+STAND_INS = {"9.1": f1, "9.2": f2}
 
 
 def name(id: str) -> str:
@@ -28,6 +44,7 @@ def exercise(id: str, *builds_on: str) -> Exercise:
         minutes=1,
         checks=(),
         builds_on=builds_on,
+        stand_in=STAND_INS.get(id),
     )
 
 
@@ -45,11 +62,11 @@ LESSON = Lesson(
 
 
 def stuck(id: str):
-    return nbformat.v4.new_code_cell(
-        f"carry_on = False\nif carry_on:\n    f = '{id}'", id=f"stuck-{id.replace('.', '-')}"
-    )
+    return nbformat.v4.new_code_cell(carry_on_source(id), id=f"stuck-{id.replace('.', '-')}")
 
 
+*OTHERS, FOUR, FIVE = LESSON.exercises
+WITH_FOUR = replace(LESSON, exercises=(*OTHERS, replace(FOUR, stand_in=f4), FIVE))  # here 9.4 has a stand-in, too
 NOTEBOOK = nbformat.v4.new_notebook(cells=[stuck("9.1"), stuck("9.2")])
 ANSWERS = {
     one.id: f"def {name(one.id)}():\n    return {'() + '.join(map(name, one.builds_on))}()" for one in LESSON.exercises
@@ -73,7 +90,7 @@ class Runner:
         self.rounds, self.asked = list(rounds), []
 
     def __call__(self, notebook, ids):
-        on = {cell.id for cell in notebook.cells if "carry_on = False" not in cell.source}
+        on = {cell.id for cell in notebook.cells if "carry_on" not in cell.source}
         self.asked.append((on, set(ids)))
         points = self.rounds.pop(0)
         return {id: verdict(id, points[id]) for id in ids}
@@ -108,7 +125,7 @@ def test_a_failure_of_its_own_gets_a_stand_in_in_the_next_round() -> None:
     assert set(better) == {"9.3"}
 
 
-def test_without_a_cell_to_carry_on_with_there_is_no_stand_in() -> None:
+def test_without_a_stand_in_nothing_is_run_again() -> None:
     run = Runner()
     assert follow_through(LESSON, rebuilt(), submitted(p4=0, p5=0), run) == {}
 
@@ -118,20 +135,13 @@ def test_more_points_count_though_something_of_its_own_is_still_wrong() -> None:
     assert (better["9.2"].points, better["9.2"].outcome) == (3, Outcome.FAILED)
 
 
-def test_a_stand_in_of_the_declaration_is_put_in_after_the_answer() -> None:
-    source = "def f4():\n    return 4"
-    *others, four, five = LESSON.exercises
-    lesson = replace(LESSON, exercises=(*others, replace(four, stand_in=source), five))
-    answer = nbformat.v4.new_code_cell("# carry_on = False", id="exercise-9-4")
-    notebook = nbformat.v4.new_notebook(cells=[answer, *NOTEBOOK.cells])
-    assert stand_ins(lesson, notebook) == {"9.1", "9.2", "9.4"}
-    made = with_stand_ins(lesson, notebook, {"9.4"})
-    assert [cell.id for cell in made.cells] == ["exercise-9-4", "stuck-9-4", "stuck-9-1", "stuck-9-2"]
-    assert (made.cells[1].source, len(notebook.cells)) == (source, 3)
-    run = Runner({"9.5": 5})
-    better = follow_through(lesson, replace(rebuilt(), notebook=notebook), submitted(p4=0, p5=0), run)
-    assert run.asked == [({"stuck-9-4"}, {"9.5"})]
-    assert better["9.5"].stand_ins == ("9.4",)
+def test_a_stand_in_takes_the_place_of_the_carry_on_cell() -> None:
+    assert stand_ins(LESSON) == {"9.1", "9.2"}
+    made = with_stand_ins(LESSON, NOTEBOOK, {"9.1", "9.4"})
+    assert [cell.source for cell in made.cells] == ["def f1():\n    return 1\n", carry_on_source("9.2")]
+    assert NOTEBOOK.cells[0].source == carry_on_source("9.1")
+    assert replaced(LESSON, made) == {"9.1"}
+    assert replaced(LESSON, NOTEBOOK) == frozenset()
 
 
 def test_a_verdict_that_is_no_better_changes_nothing() -> None:
@@ -157,7 +167,9 @@ def test_the_stand_in_for_a_later_exercise_does_not_do_the_work_of_an_earlier_on
     """9.1 is spoiled, 9.4 left blank, and 9.2 calls 9.4 in some way: it is judged where nothing stands in for 9.4."""
     notebook = nbformat.v4.new_notebook(cells=[stuck("9.1"), stuck("9.4")])
     run = Runner({"9.2": 0}, {"9.5": 5})
-    better = follow_through(LESSON, replace(rebuilt(p4=""), notebook=notebook), submitted(p1=0, p2=0, p4=0, p5=0), run)
+    better = follow_through(
+        WITH_FOUR, replace(rebuilt(p4=""), notebook=notebook), submitted(p1=0, p2=0, p4=0, p5=0), run
+    )
     assert run.asked == [({"stuck-9-1"}, {"9.2"}), ({"stuck-9-4"}, {"9.5"})]
     assert set(better) == {"9.5"}
 
@@ -166,7 +178,7 @@ def test_what_was_judged_with_all_that_it_can_call_is_not_judged_again() -> None
     """9.5 fails with a stand-in for 9.4, too. The next round is there for what builds on 9.2."""
     notebook = nbformat.v4.new_notebook(cells=[stuck("9.1"), stuck("9.2"), stuck("9.4")])
     run = Runner({"9.2": 0, "9.3": 0}, {"9.5": 0}, {"9.3": 0})
-    follow_through(LESSON, replace(rebuilt(), notebook=notebook), submitted(p1=0, p2=0, p3=0, p4=0, p5=0), run)
+    follow_through(WITH_FOUR, replace(rebuilt(), notebook=notebook), submitted(p1=0, p2=0, p3=0, p4=0, p5=0), run)
     assert [ids for _, ids in run.asked] == [{"9.2", "9.3"}, {"9.5"}, {"9.3"}]
 
 

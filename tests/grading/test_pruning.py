@@ -8,6 +8,7 @@ from corpus.planning import plan
 from grader.course import lessons
 from grader.grading.pruning import unneeded_cells
 from grader.judge.planned_trial import PlannedTrial
+from grader.submission.cells import carry_on_source
 
 LESSON = lessons()["1-attention"]
 PLAN = plan(LESSON, "secret", "0" * 64)
@@ -18,7 +19,7 @@ PROVIDED = {
     "provided-plots": "import math\n\ndef show_map(x):\n    return math.pi * x",
     "tools": "def check(id):\n    pass",
 }
-STUCK = {"stuck-1-1": "carry_on = False\nif carry_on:\n    def show_map(x):\n        return x"}
+STUCK = {"stuck-1-1": carry_on_source("1.1")}
 GIVEN = {**STUCK, **SHOWS, **PROVIDED, TRAINS: "pointer = 1", "check-1-1": "check('1.1')"}
 
 
@@ -64,8 +65,8 @@ def test_what_trains_is_run_where_it_is_asked_about_or_used() -> None:
     assert TRAINS not in skipped("x = 1", own="print(pointer)")
 
 
-def test_a_cell_to_carry_on_with_is_run_where_it_is_on() -> None:
-    on = {**GIVEN, "stuck-1-1": STUCK["stuck-1-1"].replace("False", "True")}
+def test_a_stand_in_is_run_where_the_carry_on_cell_is() -> None:
+    on = {**GIVEN, "stuck-1-1": "def show_map(x):\n    return x"}
     assert skipped("x = show_map(1)", given=on) == GIVEN.keys() - {"provided-plots", "stuck-1-1"}
 
 

@@ -61,7 +61,7 @@ def test_a_helper_counts_where_the_answer_uses_it() -> None:
     assert used_builtins(SOFTMAX, StudentCode("def f(x): return x.exp()", [helper])) == ()
 
 
-CARRY_ON = "carry_on = False\nif carry_on:\n    def f(x, n=1):\n        return x.chunk(n)"
+STAND_IN = "def f(x, n=1):\n    return x.chunk(n)\n"
 
 
 @pytest.mark.parametrize(
@@ -71,13 +71,13 @@ CARRY_ON = "carry_on = False\nif carry_on:\n    def f(x, n=1):\n        return x
         'def f(x: Tensor, n: int = 1) -> Tensor:\n    """Mine."""\n    return x.chunk(n)  # my own',
     ],
 )
-def test_the_carry_on_cell_is_recognised_as_an_answer(answer: str) -> None:
-    assert same_definitions(answer, CARRY_ON, ("f",))
+def test_a_stand_in_is_recognised_as_an_answer(answer: str) -> None:
+    assert same_definitions(answer, STAND_IN, ("f",))
 
 
 @pytest.mark.parametrize("answer", ["def f(x, n=2):\n    return x.chunk(n)", "def g(x): ...", "", "def f(x:"])
-def test_other_answers_are_not_the_carry_on_cell(answer: str) -> None:
-    assert not same_definitions(answer, CARRY_ON, ("f",))
+def test_other_answers_are_not_the_stand_in(answer: str) -> None:
+    assert not same_definitions(answer, STAND_IN, ("f",))
     assert not same_definitions(answer, "", ("f",))
 
 

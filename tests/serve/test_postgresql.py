@@ -75,7 +75,7 @@ def database() -> Iterator[str]:
         server = subprocess.Popen(
             [program("postgres"), "-D", place, *options], cwd=folder, stderr=subprocess.DEVNULL, **account
         )
-        address = f"eva:{PASSWORD}@127.0.0.1:{port}/postgres"
+        address = f"eva@127.0.0.1:{port}/postgres"
         try:
             deadline = time.monotonic() + PATIENCE
             while not answers(f"postgresql://{address}"):
@@ -89,6 +89,7 @@ def database() -> Iterator[str]:
 
 def test_a_class_hands_in_with_its_gradebook_on_a_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADER_SECRET", "test")
+    monkeypatch.setenv("PGPASSWORD", PASSWORD)
     course = SmallCourse.make(tmp_path / "course")
     with database() as url:
         add_students(url, COURSE, [Student(id="ada", first_name="Ada", last_name="Łovelace"), Student(id="bob")])
@@ -114,7 +115,7 @@ def test_a_class_hands_in_with_its_gradebook_on_a_server(tmp_path: Path, monkeyp
 
         said = course.grader("grade", "submitted", "--gradebook", url, "--jobs", "1")  # beside it, on the same course
         said += course.grader("report", "--gradebook", url) + course.grader("export", "csv", "--gradebook", url)
-        assert "postgresql+psycopg://eva:***@127.0.0.1" in said
+        assert "postgresql+psycopg://eva@127.0.0.1" in said
         assert PASSWORD not in said
         assert site.entry("ada", NAME).score == 9.0  # what a person gave stays
         assert not (course.root / "gradebook.db").exists()

@@ -56,16 +56,21 @@ def test_the_marker_names_the_exercise_of_an_answer() -> None:
 
 
 def test_a_carry_on_cell_is_off_until_it_is_switched_on() -> None:
-    off = cells.carry_on_source("def f(x):\n\n    return x")
+    off = cells.carry_on_source("1.4")
+    asked: list[str] = []
+    exec(off, {"carry_on": asked.append})
+    assert asked == []
+    exec(off.replace("stuck = False", "stuck = True"), {"carry_on": asked.append})
+    assert asked == ["1.4"]
+    assert cells.is_off(off, "1.4")
+    assert not cells.is_off("def f(x):\n    return x", "1.4")
+
+
+def test_where_submissions_are_graded_the_tools_do_nothing() -> None:
     names: dict[str, object] = {}
-    exec(off, names)
-    assert cells.is_off(off)
-    assert "f" not in names
-    on = cells.switched_on(off)
-    exec(on, names)
-    assert not cells.is_off(on)
-    assert names["f"](3) == 3  # type: ignore[operator]
-    assert cells.switched_on("x = 1") == "x = 1"
+    exec(cells.TOOLS_IN_GRADING, names)
+    assert names["check"]("1.1") is names["carry_on"]("1.1") is None  # type: ignore[operator]
+    assert names["self_check_source"]() == ""  # type: ignore[operator]
 
 
 def test_the_tag_marks_what_only_draws() -> None:
@@ -86,7 +91,7 @@ def test_a_stub_raises_and_names_the_exercise() -> None:
 ID = re.compile(r"^(?=\S*$).*(?<![\w-])(exercise|check|stuck|about|provided|own)\)?-")
 # A marker that code writes or matches. Sentences quote it instead: '# @exercise 1.4'.
 MARKER = re.compile(r"(?<!['`]# )@exercise")
-SWITCH = re.compile(r"carry_on\\?s?\*? ?=")
+SWITCH = re.compile(r"^stuck = ")
 
 
 def spelled(source: str) -> Iterator[str]:
@@ -129,8 +134,7 @@ def test_no_other_module_spells_the_protocol() -> None:
         'f"# @exercise {id}\\n"',
         're.compile(r"#\\s*@exercise\\s+(\\S+)")',
         'if "draws" in tags: pass',
-        'source.replace("carry_on = False", "carry_on = True")',
-        're.search(r"carry_on\\s*=", source)',
+        'source.replace("stuck = False", "stuck = True")',
         'id.replace(".", "-")',
         'slug.replace("-", ".")',
     ],
@@ -146,7 +150,7 @@ def test_spelling_it_is_seen(code: str) -> None:
         """f"Found by its name, in a cell without '# @exercise {exercise.id}'." """,
         "\"no line '# @exercise …' in it\"",
         '"the self-check draws a picture"',
-        '"set carry_on to True"',
+        '"set stuck to True"',
         '"exercise"',
         'name.replace("_", "-")',
         '"a check-up of your own-made cell"',

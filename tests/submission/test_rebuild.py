@@ -10,6 +10,7 @@ import pytest
 
 from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
+from grader.submission.cells import carry_on_source
 from grader.submission.file import Unreadable
 from grader.submission.notebook import Cell, Submission
 from grader.submission.rebuild import Rebuilt, rebuild
@@ -169,10 +170,11 @@ def test_a_cell_with_two_markers_answers_both() -> None:
 
 
 def test_the_cell_that_helps_one_to_carry_on_is_no_answer() -> None:
-    """It defines the exercise's name, as released or switched on; the student's own definition does not lose to it."""
-    stuck = "# @title Stuck on 9.1?\ncarry_on = False\nif carry_on:\n    f = abs\n    print('carrying on')"
+    """As released, switched on, or as an earlier release had it, where it defined the exercise's name."""
+    stuck = f"# @title Stuck on 9.1?\n{carry_on_source('9.1')}"
+    old = "# @title Stuck on 9.1?\ncarry_on = True\nif carry_on:\n    f = abs\n    print('carrying on')"
     master = nbformat.v4.new_notebook(cells=[*MASTER.cells[:2], code("stuck-9-1", stuck), *MASTER.cells[2:]])
-    for cell in (stuck, stuck.replace("False", "True")):
+    for cell in (stuck, stuck.replace("False", "True"), old):
         submission = Submission((Cell("def f(x): return x"), Cell(cell), Cell(ANSWER_G)), "sha")
         assert rebuild(LESSON, master, submission).answers["9.1"] == "def f(x): return x"
         submission = Submission((Cell(ANSWER_F), Cell(cell)), "sha")

@@ -10,7 +10,7 @@ from traitlets.config import Config, PyFileConfigLoader
 from traitlets.config.loader import ConfigFileNotFound
 
 from grader.classes.gradebook.connection import sqlite_file
-from grader.classes.gradebook.errors import RecordError
+from grader.classes.gradebook.errors import RecordError, has_password, shown
 
 # Takes (student, score, seconds late), as nbgrader's plugins do; returns the penalty, or None for none.
 LatePenalty = Callable[[str, float, float], float | None]
@@ -69,8 +69,16 @@ def penalty_plugin(config: Config) -> LatePenalty:
 def read_config(root: Path, gradebook: str | None = None) -> CourseConfig:
     """Read the nbgrader_config.py of a course; without that file, the configuration is empty.
 
-    `gradebook` is the URL of another gradebook than the course's own. Raise RecordError if the file, a program, fails.
+    `gradebook` is the URL of another gradebook than the course's own, as given on the command line.
+
+    Raises:
+        RecordError: the file, a program, fails; or the URL contains a password.
     """
+    if gradebook and has_password(gradebook):
+        raise RecordError(
+            f"--gradebook {shown(gradebook)}: leave the password out. Everybody on this machine can read the command line "
+            "of a process. Put the password into ~/.pgpass or into the file that PGPASSFILE names, or set PGPASSWORD."
+        )
     try:
         return CourseConfig(root, PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config(), gradebook)
     except ConfigFileNotFound:

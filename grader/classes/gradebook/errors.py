@@ -13,6 +13,17 @@ class StudentNameError(RecordError):
     """One student's name cannot be recorded; the other students' grades can."""
 
 
+def has_password(url: str) -> bool:
+    """Return True if a gradebook's address contains a password, in front of the host or as a parameter.
+
+    It need not be a database URL, as for `shown`. SQLite knows no passwords.
+    """
+    if url.startswith("sqlite"):
+        return False
+    address, _, parameters = url.partition("?")
+    return shown(address) != address or re.search(r"pass(word|wd)?=", parameters, re.IGNORECASE) is not None
+
+
 def shown(url: str) -> str:
     """Return a gradebook's address as people may read it: without a password, and without parameters, which may hold one.
 
