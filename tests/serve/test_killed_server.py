@@ -104,7 +104,7 @@ def test_graded_two_at_a_time_each_has_its_own_verdict(tmp_path: Path, monkeypat
         for name in expected:
             hand_in(site, name, solved(site, *exercises, remark=name))
         process = start(site, jobs=2)
-        wait_until(lambda: not process.is_alive())
+        process.join(PATIENCE)
         assert process.exitcode == 0
     check(site, expected)
 
