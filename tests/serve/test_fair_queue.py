@@ -58,7 +58,9 @@ def test_a_page_says_how_many_come_before(site: Site, turns: Turns) -> None:
     uploads(site, "last")
     told = [("busy", NAME), ("quick", NAME), ("last", NAME), ("busy", "2-heads"), ("busy", "3-vlm"), ("busy", "4-lab")]
     for before, (who, name) in enumerate(told):
-        assert said(site, who, name) == (f"In the queue: {before} before you." if before else "In the queue: you are next.")
+        assert said(site, who, name) == (
+            f"In the queue: {before} before you." if before else "In the queue: you are next."
+        )
     began = []
     while (attempt := turns.begin()) is not None:
         began.append((attempt.student, attempt.assignment))

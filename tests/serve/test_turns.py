@@ -70,7 +70,9 @@ def drawn(draw: random.Random) -> list[Open]:
         for name in [draw.choice(students)]
     ]
     latest = max(served.values(), default="")
-    busy = {name: f"{latest}{number}" for number, name in enumerate(draw.sample(students, draw.randint(0, len(students))))}
+    busy = {
+        name: f"{latest}{number}" for number, name in enumerate(draw.sample(students, draw.randint(0, len(students))))
+    }
     attempts = [replace(one, served=busy.get(one.student, one.served)) for one in attempts]
     return [now(replace(one, id=100 + one.id)) for one in attempts[: len(busy)]] + attempts[len(busy) :]
 
