@@ -18,7 +18,7 @@ from grader.serve.guard import Guard, RateLimit, client_of
 from grader.serve.lti_calls import LtiError
 from grader.serve.sign_in import INSTRUCTOR, Ticket, begin_session, end_token, form_token, make_ticket, ticket_of
 from grader.serve.site import Site
-from grader.serve.store import StoreBusyError
+from grader.serve.store import StoreError
 from grader.serve.web import ANYBODY, NEWCOMER, Visit, get, post
 
 log = logging.getLogger("grader.serve")
@@ -46,7 +46,7 @@ def make_app(site: Site) -> Starlette:
         get("/hub/login", lambda visit: RedirectResponse(hub.login_address(visit.site), 302)),
         get("/hub/callback", from_hub),
     ]
-    refusals = (HTTPException, RecordError, StoreBusyError, *STATUS)
+    refusals = (HTTPException, RecordError, StoreError, *STATUS)
     handlers: dict[Any, Any] = dict.fromkeys(refusals, on_refusal) | {500: on_error}
     guard = Middleware(Guard, settings=lambda: site.settings, foreign=frozenset({lti.LOGIN, lti.LAUNCH}))
     app = Starlette(routes=routes, middleware=[guard], exception_handlers=handlers)
@@ -135,7 +135,7 @@ def _static(content: str, kind: str) -> Response:
 def on_refusal(request: Request, error: Exception) -> Response:
     """Answer a request that is refused with a page that says why, and what to do."""
     visit = web.Visit(request=request)
-    if isinstance(error, StoreBusyError):  # a page needs to read who is signed in
+    if isinstance(error, StoreError):  # a page needs to read who is signed in
         log.warning("%s: %s", request.url.path, error)
         return PlainTextResponse(NO_STORE, 503)
     if not isinstance(error, HTTPException):

@@ -121,7 +121,7 @@ def enqueue(store: Store, folder: Path, upload: tuple[str, str, str, str], an_ho
     Raises:
         HTTPException: there were too many attempts, the upload is the newest attempt once more, or it does not fit. Its
             folder is removed.
-        StoreBusyError: another program locks the store. The upload's folder is removed.
+        StoreError: another program locks the store. The upload's folder is removed.
     """
     student, assignment, place, _ = upload
     try:
@@ -162,7 +162,7 @@ def _make_room(db: sqlite3.Connection, folder: Path, upload: tuple[str, str, str
     student, assignment, place, _ = upload
     own = [_attempt(row) for row in db.execute(OWN, (student, assignment, assignment))]
     new = folder_of(folder, student, assignment, place)
-    remove_leftovers(new.parent, {place: True} | {one.place: not one.removed for one in own})
+    remove_leftovers(new.parent, {place: True} | {one.place: not one.removed for one in own}, now().timestamp())
     kept = [
         Kept(
             id=one.id,

@@ -48,7 +48,7 @@ from grader.serve import attempts
 from grader.serve.attempts import Attempt
 from grader.serve.settings import BEST, SettingsError
 from grader.serve.site import Site, open_site
-from grader.serve.store import StoreBusyError, now
+from grader.serve.store import StoreError, now
 from grader.submission.file import SubmissionFile
 
 LOOK_SECONDS = 0.2  # between two looks at the queue
@@ -106,7 +106,7 @@ def _end_with_server(grading: list[Site]) -> None:
     while sys.stdin.buffer.read(1):
         pass
     for site in grading:
-        with suppress(StoreBusyError):
+        with suppress(StoreError):
             attempts.put_back(site.store)
     os._exit(0)
 
@@ -116,7 +116,7 @@ def when_free(work: Callable[[], Result]) -> Result:
     while True:
         try:
             return work()
-        except (BusyError, StoreBusyError) as error:
+        except (BusyError, StoreError) as error:
             print(f"grader: {error} Grading waits for it.", file=sys.stderr, flush=True)
             time.sleep(BUSY_PAUSE)
 

@@ -6,7 +6,6 @@ may have them graded again.
 """
 
 import shutil
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,16 +51,17 @@ def size_of(folder: Path) -> int:
     return sum(file.lstat().st_size for file in folder.rglob("*") if not file.is_dir())
 
 
-def remove_leftovers(folder: Path, attempts: Mapping[str, bool]) -> None:
+def remove_leftovers(folder: Path, attempts: Mapping[str, bool], moment: float) -> None:
     """Remove the folders in a folder that no attempt keeps: a killed server has left them there.
 
     A young folder without an attempt may be an upload that is still arriving.
 
     Args:
         attempts: whether the attempt keeps its files, by the name of its folder.
+        moment: the time now, in seconds as the file system counts them.
     """
     for each in folder.iterdir():
-        is_young = time.time() - each.lstat().st_mtime < UPLOAD_SECONDS
+        is_young = moment - each.lstat().st_mtime < UPLOAD_SECONDS
         if not attempts.get(each.name, is_young):
             remove(each)
 

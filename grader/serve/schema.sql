@@ -11,7 +11,7 @@ CREATE TABLE IF NOT EXISTS attempt (
     removed INTEGER NOT NULL DEFAULT 0,  -- 1 if its files were removed to make room for newer attempts
     UNIQUE (student, assignment, nth));
 CREATE INDEX IF NOT EXISTS attempt_state ON attempt (state, id);
-CREATE INDEX IF NOT EXISTS attempt_turn ON attempt (student, taken);
+CREATE INDEX IF NOT EXISTS attempt_turn ON attempt (student, taken, seconds);
 CREATE TABLE IF NOT EXISTS link (
     id TEXT PRIMARY KEY, person TEXT NOT NULL, role TEXT NOT NULL, expires TEXT NOT NULL, revoked TEXT NOT NULL DEFAULT '');
 CREATE TABLE IF NOT EXISTS token (digest TEXT PRIMARY KEY, kind TEXT NOT NULL, value TEXT NOT NULL, expires TEXT NOT NULL);

@@ -14,12 +14,11 @@ from pathlib import Path
 from grader.complaint import Complaint
 
 BUSY_SECONDS = 10.0
-PRIMARY_CODE = 0xFF  # the bits of SQLite's error codes that say which kind of error it is
 SCHEMA = Path(__file__).parent / "schema.sql"
 
 
-class StoreBusyError(Complaint):
-    """Another program locks the file; the message says which file, and what to do."""
+class StoreError(Complaint):
+    """The file cannot be used now: another program locks it, or its disk is full. The message says what to do."""
 
 
 class Store:
@@ -29,7 +28,7 @@ class Store:
         self.path = path
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.touch(mode=0o600)  # sessions are in it
-        with closing(self._open()) as db:
+        with self._usable(), closing(self._open()) as db:
             db.execute("PRAGMA journal_mode = WAL")
             _add_missing_columns(db)
             db.executescript(SCHEMA.read_text("utf-8"))
@@ -39,15 +38,16 @@ class Store:
         """Open a transaction that nobody else writes in; it ends on the disk, or leaves no trace.
 
         Raises:
-            StoreBusyError: another program locks the file for longer than BUSY_SECONDS. So do `rows` and `change`.
+            StoreError: another program locks the file for longer than BUSY_SECONDS, or the disk is full. `rows` and
+                `change` raise it, too.
         """
-        with self._told_if_locked(), closing(self._open()) as db, db:  # commits, or rolls back
+        with self._usable(), closing(self._open()) as db, db:  # commits, or rolls back
             db.execute("BEGIN IMMEDIATE")
             yield db
 
     def rows(self, query: str, *values: object) -> list[sqlite3.Row]:
         """Return the rows of one query."""
-        with self._told_if_locked(), closing(self._open()) as db:
+        with self._usable(), closing(self._open()) as db:
             return db.execute(query, values).fetchall()
 
     def change(self, statement: str, *values: object) -> int:
@@ -56,17 +56,15 @@ class Store:
             return db.execute(statement, values).rowcount
 
     @contextmanager
-    def _told_if_locked(self) -> Iterator[None]:
-        """Raise StoreBusyError instead of SQLite's own error if another program locks the file."""
+    def _usable(self) -> Iterator[None]:
+        """Raise StoreError instead of SQLite's own error if the file cannot be used now."""
         try:
             yield
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & PRIMARY_CODE not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            if error.sqlite_errorcode == sqlite3.SQLITE_ERROR:  # a mistake in a statement
                 raise
-            told = (
-                f"{self.path}: another program locks this file. Close it; nothing was changed, and it is tried again."
-            )
-            raise StoreBusyError(told) from error
+            advice = "Close the program that locks it, or make room on its disk. Nothing was changed."
+            raise StoreError(f"{self.path} cannot be used now ({error}). {advice}") from error
 
     def _open(self) -> sqlite3.Connection:
         db = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)

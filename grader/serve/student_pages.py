@@ -27,7 +27,7 @@ from grader.serve.guard import at_once
 from grader.serve.settings import Policy
 from grader.serve.sign_in import STUDENT
 from grader.serve.site import Site
-from grader.serve.store import StoreBusyError, now
+from grader.serve.store import StoreError, now
 from grader.serve.web import LONGEST_APPEAL, Visit, get, go_to, post, students_html
 
 LOOK_SECONDS = 0.5  # between two looks at the queue
@@ -121,10 +121,10 @@ def state_of(site: Site, attempt: Attempt) -> str:
     """Say in words how an attempt is doing."""
     if attempt.state == attempts.WAITING:
         budget = site.settings.grading_seconds_an_hour
-        if until := attempts.waits_until(site.store, attempt.student, budget):
+        ahead = attempts.place_in_queue(site.store, attempt, budget)
+        if ahead is None and (until := attempts.waits_until(site.store, attempt.student, budget)):
             used = f"You have used your grading time of this hour, which is {_duration(budget)}."
             return f"In the queue. {used} This attempt is not graded before {until:%H:%M} UTC."
-        ahead = attempts.place_in_queue(site.store, attempt, budget)
         return f"In the queue: {ahead} before you." if ahead else "In the queue: you are next."
     if attempt.state == attempts.GRADING:
         shown = site.shows_feedback(attempt.assignment, attempt.student)
@@ -179,7 +179,7 @@ def hand_in(visit: Visit) -> Response:
         place, digest = attempts.keep_upload(site.folder, student, name, upload.file)
         kept = (student, name, place, digest)
         attempts.enqueue(site.store, site.folder, kept, rules.attempts_an_hour, rules.kept_megabytes << 20)
-    except (StoreBusyError, OSError) as error:
+    except (StoreError, OSError) as error:
         log.warning("an upload of %r to %s was not kept: %s", student, name, error)
         raise HTTPException(
             503, "Your file could not be kept: the server cannot write at the moment. Try again in a minute."
@@ -254,7 +254,7 @@ async def _changes(site: Site, student: str, name: str) -> AsyncIterator[dict[st
         try:
             own = attempts.attempts_of(site.store, student, name)
             return (state_of(site, own[0]), own[0].is_open) if own else ("", False)
-        except (RecordError, StoreBusyError) as error:  # the next look may succeed
+        except (RecordError, StoreError) as error:  # the next look may succeed
             log.warning("the state of an attempt of %r at %s is not known: %s", student, name, error)
             return said, True
 

@@ -16,6 +16,7 @@ from grader.classes.gradebook.errors import BusyError
 from grader.classes.gradebook.writer import GradeWriter
 from grader.serve import attempts, grading, student_pages
 from grader.serve.site import Site
+from grader.serve.store import Store, StoreError
 from tests.classes.gradebook.small_course import NAME
 from tests.serve.people import Person, grade, instructor, set_due, solved, student
 from tests.serve.queueing import states
@@ -84,7 +85,7 @@ def test_an_upload_while_the_store_is_locked_leaves_nothing_behind(
     assert answer.status_code == 503
     assert "Your file could not be kept: the server cannot write at the moment. Try again in a minute." in answer.text
     assert "serve.db" not in answer.text
-    assert "serve.db: another program locks this file" in caplog.text
+    assert "serve.db cannot be used now (database is locked)" in caplog.text
     assert folders(site, "locked-out") == []
     assert ada.hands_in(NOTEBOOK).status_code == 303
 
@@ -103,6 +104,36 @@ def test_an_upload_that_a_full_disk_stops_leaves_nothing_behind(
         answer = ada.browser.post(f"/a/{NAME}", data={"form_token": token}, files={"notebook": ("a.ipynb", NOTEBOOK)})
     assert (answer.status_code, "No space" in answer.text) == (503, False)
     assert folders(site, "full-disk") == []
+
+
+def test_an_upload_while_the_disk_of_the_store_is_full_leaves_nothing_behind(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada, opened = student(site, "full-store"), Store._open
+    token = ada.token()
+
+    def full(self: Store) -> sqlite3.Connection:
+        """Open the file so that it cannot grow."""
+        db = opened(self)
+        (pages,) = db.execute("PRAGMA page_count").fetchone()
+        db.execute(f"PRAGMA max_page_count = {pages}")
+        return db
+
+    monkeypatch.setattr(Store, "_open", full)
+    with rules(site, "[every]\nattempts_an_hour = 200\n"):
+        for number in range(150):  # until the free part of the last pages is used up
+            files = {"notebook": ("a.ipynb", f'{{"number": {number}}}'.encode())}
+            answer = ada.browser.post(f"/a/{NAME}", data={"form_token": token}, files=files)
+            if answer.status_code != 303:
+                break
+    assert (answer.status_code, "Your file could not be kept" in answer.text) == (503, True)
+    places = {one.place for one in attempts.attempts_of(site.store, "full-store")}
+    assert {each.name for each in folders(site, "full-store")} == places
+
+
+def test_a_server_that_starts_while_the_store_is_locked_says_why(site: Site) -> None:
+    with closing(lock(site.store.path)), pytest.raises(StoreError, match="database is locked"):
+        Store(site.store.path)
 
 
 def test_signing_in_while_the_store_is_locked_is_refused_in_words(site: Site) -> None:
@@ -124,7 +155,7 @@ def test_grading_waits_for_the_store(
         grade(site)
     assert pauses == [grading.BUSY_PAUSE] * 3
     assert states(site, "store") == ["graded"]
-    assert "serve.db: another program locks this file" in capfd.readouterr().err
+    assert "serve.db cannot be used now (database is locked)" in capfd.readouterr().err
 
 
 def test_grading_waits_for_the_gradebook_as_it_starts(
@@ -223,14 +254,24 @@ def test_an_appeal_while_the_gradebook_is_locked(site: Site) -> None:
 
 def test_a_stream_goes_on_while_the_gradebook_is_locked(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """With feedback after the due date, the state of an attempt that is being graded asks the gradebook for that date."""
-    monkeypatch.setattr(student_pages, "LONGEST_STREAM", 0.2)
     lena = student(site, "lena")
     lena.hands_in(NOTEBOOK)
     set_due(site, datetime.now(UTC).replace(tzinfo=None) + timedelta(days=1))
     site.store.change("UPDATE attempt SET state = 'grading' WHERE student = 'lena'")
-    with rules(site, '[every]\nfeedback = "after the due date"\n'), closing(lock(gradebook_of(site))):
-        told = lena.get(f"/a/{NAME}/events")
-    assert (told.status_code, "graded" in told.text) == (200, False)
-    with rules(site, '[every]\nfeedback = "after the due date"\n#\n'):
-        assert "Being graded now." in lena.get(f"/a/{NAME}/events").text
-    site.store.change("UPDATE attempt SET state = 'graded' WHERE student = 'lena'")
+    locked, looks = lock(gradebook_of(site)), list[str]()
+
+    def state_of(*arguments: Any) -> str:
+        try:
+            looks.append(original(*arguments))
+            site.store.change("UPDATE attempt SET state = 'graded' WHERE student = 'lena'")
+            return looks[-1]
+        finally:
+            locked.close()
+
+    original = student_pages.state_of
+    monkeypatch.setattr(student_pages, "state_of", state_of)
+    monkeypatch.setattr(student_pages, "LOOK_SECONDS", 0.0)
+    with rules(site, '[every]\nfeedback = "after the due date"\n'):
+        told = lena.get(f"/a/{NAME}/events").text
+    assert looks == ["Being graded now.", "Graded."]
+    assert [line for line in told.split("\r\n") if line.startswith("data")] == [f"data: {look}" for look in looks]
