@@ -163,17 +163,23 @@ class AttemptWriter:
 
     def __init__(self, site: Site, results: ResultsWriter) -> None:
         self._site, self._folder, self._results = site, site.folder, results
+        self._waited: dict[tuple[str, ...], float] = {}  # seconds for the gradebook, by the file's place
 
     def recorded(self, file: SubmissionFile, key: str) -> Grade | None:
         """Return the grade that the gradebook has under a key; None if it has none, or cannot be read."""
+        began = now()
         try:
             return when_free(lambda: self._results.recorded(file, key))
         except RecordError:  # to write the grade fails, too, and `finish` says why
             return None
+        finally:
+            self._waited[file.parts] = (now() - began).total_seconds()
 
     def finish(self, attempt: Attempt, job: Job, graded: Graded) -> None:
         """Keep the attempt's page, write the grade into the gradebook if the attempt counts, and end its wait."""
-        attempt = replace(attempt, seconds=attempt.seconds + attempts.seconds_since(attempt, now()))
+        waited = self._waited.pop(attempts.submission_of(self._folder, attempt).parts, 0.0)
+        spent = max(0.0, attempts.seconds_since(attempt, now()) - waited)
+        attempt = replace(attempt, seconds=attempt.seconds + spent)
         try:
             ended = when_free(lambda: self._keep(attempt, job, graded))
         except (RecordError, OSError, SettingsError) as error:

@@ -19,7 +19,7 @@ from grader.serve.site import Site
 from grader.serve.store import Store, StoreError
 from tests.classes.gradebook.small_course import NAME
 from tests.serve.people import Person, grade, instructor, set_due, solved, student
-from tests.serve.queueing import states
+from tests.serve.queueing import Clock, states
 from tests.serve.test_attacks import rules
 
 NOTEBOOK = b'{"cells": []}'
@@ -173,7 +173,8 @@ def test_grading_waits_for_the_gradebook_as_it_starts(
 def test_grading_waits_for_a_gradebook_that_is_locked_later(
     site: Site, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    """Before it looks a grade up, and before it writes one."""
+    """Before it looks a grade up, and before it writes one. The student does not pay for the time."""
+    clock = Clock()
     assert student(site, f"later-{step}").hands_in(solved(site, "1.1", remark=step)).status_code == 303
     own = {"recorded": grading.ResultsWriter, "finish": grading.AttemptWriter}[step]
     original, pauses, locks = getattr(own, step), list[float](), list[sqlite3.Connection]()
@@ -185,15 +186,18 @@ def test_grading_waits_for_a_gradebook_that_is_locked_later(
 
     def sleep(seconds: float) -> None:
         pauses.append(seconds)
+        clock.passes(minutes=10)
         if len(pauses) == 3:
             locks[0].close()
 
+    monkeypatch.setattr(attempts, "now", clock)
+    monkeypatch.setattr(grading, "now", clock, raising=False)
     monkeypatch.setattr(own, step, locked)
     monkeypatch.setattr(grading, "time", Time(sleep))
     grade(site)
     assert pauses == [grading.BUSY_PAUSE] * 3
     (one,) = attempts.attempts_of(site.store, f"later-{step}")
-    assert (one.state, one.tries, one.score, one.counts) == ("graded", 1, 5.0, True)
+    assert (one.state, one.tries, one.score, one.counts, one.seconds) == ("graded", 1, 5.0, True, 0.0)
 
 
 def test_a_recorded_grade_whose_confirmation_had_to_wait_keeps_its_checks(
