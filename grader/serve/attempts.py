@@ -84,8 +84,8 @@ def keep_upload(folder: Path, student: str, assignment: str, file: BinaryIO) -> 
     """
     place = f"{now():%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"
     own = folder_of(folder, student, assignment, place)
+    own.mkdir(parents=True)
     try:
-        own.mkdir(parents=True)
         with (own / f"{assignment}.ipynb").open("x+b") as kept:
             shutil.copyfileobj(file, kept)
             kept.seek(0)
@@ -229,10 +229,10 @@ def queue(store: Store, budget: float) -> Sequence[Attempt]:
 
     Those whose students have used up the budget of grading seconds are the last ones.
     """
-    attempts = {one.id: one for one in everybodys(store) if one.is_open}
+    rows = store.rows("SELECT * FROM attempt WHERE state IN (?, ?)", WAITING, GRADING)
     order = {one.id: number for number, one in enumerate(in_order(_open(store), budget))}
     last = len(order)
-    return sorted(attempts.values(), key=lambda one: (one.state != GRADING, order.get(one.id, last), one.id))
+    return sorted(map(_attempt, rows), key=lambda one: (one.state != GRADING, order.get(one.id, last), one.id))
 
 
 def place_in_queue(store: Store, attempt: Attempt, budget: float) -> int | None:
@@ -302,9 +302,7 @@ def take(store: Store, budget: float) -> Attempt | None:
     chosen = next_turn(_open(store), budget)
     if chosen is None:  # so it is mostly: no lock for that
         return None
-    with (
-        store.writing() as db
-    ):  # nobody else takes, as one process grades; but a newer attempt may have replaced this one
+    with store.writing() as db:  # one process grades, so nobody else takes it; but a newer attempt may replace it
         taken = "UPDATE attempt SET state = ?, tries = tries + 1, taken = ? WHERE id = ? AND state = ? RETURNING *"
         row = db.execute(taken, (GRADING, text_of(now()), chosen.id, WAITING)).fetchone()
         return _attempt(row) if row else None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from grader.serve import attempts
 from grader.serve.site import Site
+from grader.serve.turns import Open
 from tests.classes.gradebook.small_course import NAME
 from tests.serve.people import instructor, student
 from tests.serve.queueing import OTHERS, Turns, states, turns_of, uploads
@@ -115,6 +117,51 @@ def test_a_replaced_attempt_is_not_graded_when_the_instructor_asks_for_it(site: 
     turns.rest()
     assert attempts.again(site.store) == 0
     assert states(site, "old") == ["replaced", "graded"]
+
+
+def test_who_replaces_an_attempt_again_and_again_gains_no_place_and_keeps_nobody_waiting(
+    site: Site, turns: Turns
+) -> None:
+    uploads(site, "nervous")
+    uploads(site, "calm")
+    for number in range(5):
+        uploads(site, "nervous", remark=str(number))
+    assert said(site, "calm") == "In the queue: you are next."
+    assert turns.rest() == ["calm", "nervous"]
+
+
+def test_an_attempt_that_is_replaced_as_it_is_taken_is_not_graded(
+    site: Site, turns: Turns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uploads(site, "race", remark="1")
+    choose = attempts.next_turn
+
+    def slow(*arguments: Any) -> Open | None:
+        chosen = choose(*arguments)
+        if states(site, "race") == ["waiting"]:
+            uploads(site, "race", remark="2")
+        return chosen
+
+    monkeypatch.setattr(attempts, "next_turn", slow)
+    assert turns.begin() is None
+    assert states(site, "race") == ["replaced", "waiting"]
+    assert turns.rest() == ["race"]
+    assert states(site, "race") == ["replaced", "graded"]
+
+
+def test_six_long_attempts_make_a_short_one_wait_for_one_of_them(site: Site, turns: Turns) -> None:
+    """Each lasts 55 s; in the order of arrival, the short one would wait for all of them."""
+    for number, name in enumerate((NAME, NAME, *OTHERS, NAME)):
+        uploads(site, "long", name, remark=str(number))
+    first = turns.begin()
+    assert first is not None
+    uploads(site, "short")
+    arrived = turns.clock.moment
+    turns.clock.passes(seconds=55)
+    turns.end(first)
+    second = turns.begin()
+    assert second is not None
+    assert (second.student, (turns.clock.moment - arrived).total_seconds()) == ("short", 55.0)
 
 
 # ---------------------------------------------------------------- grading time

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -144,6 +146,18 @@ def test_the_feedback_beside_an_attempt_takes_room_too(site: Site, turns: Turns)
     turns.rest()
     assert upload(site, "wordy", 2, 300 * KIB).status_code == 303
     assert folders(site, "wordy") == [2]
+
+
+def test_uploads_that_arrive_together_fit_together(site: Site, turns: Turns) -> None:
+    def send(number: int) -> None:
+        content = BytesIO(b"%d" % number + b" " * 400 * KIB)
+        upload = ("trio", NAME, *attempts.keep_upload(site.folder, "trio", NAME, content))
+        attempts.enqueue(site.store, site.folder, upload, 100, 1 << 20)
+
+    with ThreadPoolExecutor(6) as senders:
+        list(senders.map(send, range(6)))
+    assert sorted(states(site, "trio")) == ["replaced"] * 5 + ["waiting"]
+    assert folders(site, "trio") == [5, 6]
 
 
 def test_each_assignment_and_each_student_has_a_quota(site: Site, turns: Turns) -> None:
