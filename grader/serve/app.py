@@ -12,17 +12,22 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
-from grader.classes.gradebook.errors import RecordError
+from grader.classes.gradebook.errors import AppealError, RecordError
 from grader.serve import class_pages, hub, lti, student_pages, web
 from grader.serve.guard import Guard, RateLimit, client_of
 from grader.serve.lti_calls import LtiError
 from grader.serve.sign_in import INSTRUCTOR, Ticket, begin_session, end_token, form_token, make_ticket, ticket_of
 from grader.serve.site import Site
+from grader.serve.store import StoreError
 from grader.serve.web import ANYBODY, NEWCOMER, Visit, get, post
 
 log = logging.getLogger("grader.serve")
 WRONG_LINKS_A_MINUTE = 20  # of one address
-STATUS = {RecordError: 409, LtiError: 403}  # of errors that a page says in words
+STATUS = {AppealError: 409, LtiError: 403}  # of errors that a page says in words
+NO_GRADEBOOK = (
+    "The grades cannot be read or written at the moment. What you have handed in is kept. Try again in a minute."
+)
+NO_STORE = "The server cannot write at the moment. Nothing was changed. Try again in a minute.\n"
 
 
 def make_app(site: Site) -> Starlette:
@@ -41,7 +46,8 @@ def make_app(site: Site) -> Starlette:
         get("/hub/login", lambda visit: RedirectResponse(hub.login_address(visit.site), 302)),
         get("/hub/callback", from_hub),
     ]
-    handlers: dict[Any, Any] = dict.fromkeys((HTTPException, *STATUS), on_refusal) | {500: on_error}
+    refusals = (HTTPException, RecordError, StoreError, *STATUS)
+    handlers: dict[Any, Any] = dict.fromkeys(refusals, on_refusal) | {500: on_error}
     guard = Middleware(Guard, settings=lambda: site.settings, foreign=frozenset({lti.LOGIN, lti.LAUNCH}))
     app = Starlette(routes=routes, middleware=[guard], exception_handlers=handlers)
     app.router.redirect_slashes = False
@@ -129,8 +135,11 @@ def _static(content: str, kind: str) -> Response:
 def on_refusal(request: Request, error: Exception) -> Response:
     """Answer a request that is refused with a page that says why, and what to do."""
     visit = web.Visit(request=request)
+    if isinstance(error, StoreError):  # a page needs to read who is signed in
+        log.warning("%s: %s", request.url.path, error)
+        return PlainTextResponse(NO_STORE, 503)
     if not isinstance(error, HTTPException):
-        error = HTTPException(next(code for kind, code in STATUS.items() if isinstance(error, kind)), str(error))
+        error = _refusal(visit, error)
     status, said = error.status_code, error.detail
     if status == 401:
         return visit.html("welcome.html.j2", 401)
@@ -143,6 +152,17 @@ def on_refusal(request: Request, error: Exception) -> Response:
     response = visit.html("refused.html.j2", status, code=status, detail=own, back=back)
     response.headers.update(error.headers or {})
     return response
+
+
+def _refusal(visit: Visit, error: Exception) -> HTTPException:
+    """Return the refusal that an error becomes. Of the gradebook's errors only the instructor reads the text, which is for operators."""
+    for kind, code in STATUS.items():
+        if isinstance(error, kind):
+            return HTTPException(code, str(error))
+    log.warning("%s: %s", visit.request.url.path, error)
+    if visit.visitor and visit.visitor.role == INSTRUCTOR:
+        return HTTPException(409, str(error))
+    return HTTPException(503, NO_GRADEBOOK)
 
 
 def on_error(request: Request, error: Exception) -> Response:

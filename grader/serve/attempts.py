@@ -4,6 +4,7 @@
     submitted/STUDENT/ASSIGNMENT/                                       the attempt that counts, in nbgrader's layout
 
 nbgrader and `grader grade` pass over names that begin with a dot: for them, a student handed in what counts.
+turns.py says whose attempt is graded next, quota.py which attempts lose their files.
 """
 
 import os
@@ -11,8 +12,8 @@ import secrets
 import shutil
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime
 from hashlib import file_digest
 from pathlib import Path
 from typing import BinaryIO
@@ -21,13 +22,24 @@ from starlette.exceptions import HTTPException
 
 from grader.classes.workers.job import RIGHT_SO_FAR
 from grader.report.text import by_number
+from grader.serve.quota import Kept, QuotaError, remove, remove_leftovers, size_of, to_remove
 from grader.serve.store import Store, now, text_of
+from grader.serve.turns import HOUR, Open, free_at, in_order, next_turn, place_of
 from grader.submission.file import SubmissionFile
 
 ATTEMPTS = ".attempts"
 PAGE = "feedback.html"
 WAITING, GRADING, GRADED, UNREADABLE, FAULT = "waiting", "grading", "graded", "unreadable", "fault"
+REPLACED = "replaced"  # by a newer attempt of the same student at the same assignment, before it was graded
+MOST_DEATHS = 2  # of the grading process on one attempt, which is then set aside
+MOST_CHARGED = 600.0  # seconds of grading that a student pays for a turn in which the grading process died
 OWN = "SELECT * FROM attempt WHERE student = ? AND (? IS NULL OR assignment = ?) ORDER BY id DESC"
+OPEN = """
+    SELECT id, student, state = ? AS is_graded_now, deaths,
+        (SELECT coalesce(max(taken), '') FROM attempt AS own WHERE own.student = attempt.student) AS served,
+        (SELECT total(seconds) FROM attempt AS own WHERE own.student = attempt.student AND own.taken > ?) AS seconds
+    FROM attempt WHERE state IN (?, ?)
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +61,10 @@ class Attempt:
     worth: float | None  # the score, less what lateness costs
     message: str
     finished: str
+    taken: str = ""  # when grading last took it out of the queue, in UTC
+    seconds: float = 0.0  # of grading, in all tries
+    deaths: int = 0  # of the grading process, while it graded this attempt
+    removed: bool = False  # its files are gone, to make room for newer attempts
 
     @property
     def is_open(self) -> bool:
@@ -62,19 +78,23 @@ class Attempt:
 
 
 def keep_upload(folder: Path, student: str, assignment: str, file: BinaryIO) -> tuple[str, str]:
-    """Write an upload to the disk; return its folder's name and its digest.
+    """Write an upload to the disk; return its folder's name and its digest. Leave nothing behind if that fails.
 
-    Killed before `enqueue`, a folder is left that nobody was told of.
+    If the server is killed before `enqueue`, a folder without an attempt remains. A later upload removes it.
     """
     place = f"{now():%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"
     own = folder_of(folder, student, assignment, place)
     own.mkdir(parents=True)
-    with (own / f"{assignment}.ipynb").open("x+b") as kept:
-        shutil.copyfileobj(file, kept)
-        kept.seek(0)
-        digest = file_digest(kept, "sha256").hexdigest()
-    for changed in (own / f"{assignment}.ipynb", own, own.parent, own.parent.parent):
-        _to_disk(changed)
+    try:
+        with (own / f"{assignment}.ipynb").open("x+b") as kept:
+            shutil.copyfileobj(file, kept)
+            kept.seek(0)
+            digest = file_digest(kept, "sha256").hexdigest()
+        for changed in (own / f"{assignment}.ipynb", own, own.parent, own.parent.parent):
+            _to_disk(changed)
+    except BaseException:
+        remove(own)
+        raise
     return place, digest
 
 
@@ -87,35 +107,89 @@ def _to_disk(path: Path) -> None:
         os.close(handle)
 
 
-def enqueue(store: Store, folder: Path, upload: tuple[str, str, str, str], an_hour: int) -> Attempt:
-    """Put an upload that is on the disk into the queue. When this returns, it is certain to be graded.
+def enqueue(store: Store, folder: Path, upload: tuple[str, str, str, str], an_hour: int, quota: int) -> Attempt:
+    """Put an upload that is on the disk into the queue. When this returns, it is certain to be graded or replaced.
 
-    `upload` is student, assignment, and what `keep_upload` has returned. Raise HTTPException if there were `an_hour`
-    attempts in the last hour, or if it is the newest attempt once more.
+    An attempt of the same student at the same assignment that still waits is replaced. The oldest attempts lose their files
+    if the new one does not fit into the quota otherwise.
+
+    Args:
+        upload: student, assignment, and what `keep_upload` has returned.
+        an_hour: how many attempts are allowed in an hour.
+        quota: bytes of all attempts of the student at the assignment.
+
+    Raises:
+        HTTPException: there were too many attempts, the upload is the newest attempt once more, or it does not fit. Its
+            folder is removed.
+        StoreError: another program locks the store. The upload's folder is removed.
     """
+    student, assignment, place, _ = upload
+    try:
+        added, removed = _enqueue(store, folder, upload, an_hour, quota)
+    except BaseException:
+        remove(folder_of(folder, student, assignment, place))
+        raise
+    remove(*(folder_of(folder, student, assignment, one.place) for one in removed))
+    return added
+
+
+def _enqueue(
+    store: Store, folder: Path, upload: tuple[str, str, str, str], an_hour: int, quota: int
+) -> tuple[Attempt, list[Kept]]:
+    """Insert an attempt in one transaction; return it, and the folders that it leaves without an attempt."""
     student, assignment, place, digest = upload
     moment = now()
     with store.writing() as db:
         own = [_attempt(row) for row in db.execute(OWN, (student, assignment, assignment))]
         refuse_too_many(own, an_hour)
-        if own and own[0].sha256 == digest:
+        if own and own[0].sha256 == digest and not own[0].removed:
             told = f"This is the same file as your attempt {own[0].nth}. Save your notebook, and choose it again."
             raise HTTPException(400, told)
         stamp = folder_of(folder, student, assignment, place) / "timestamp.txt"
         stamp.write_text(f"{moment:%Y-%m-%d %H:%M:%S.%f} UTC\n", "utf-8")
         _to_disk(stamp)
+        replaced = "UPDATE attempt SET state = ?, finished = ? WHERE student = ? AND assignment = ? AND state = ?"
+        db.execute(replaced, (REPLACED, text_of(moment), student, assignment, WAITING))
+        removed = _make_room(db, folder, upload, quota)
         nth = own[0].nth + 1 if own else 1
         columns = "(student, assignment, place, sha256, nth, received, state)"
         added = f"INSERT INTO attempt {columns} VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING *"
-        return _attempt(db.execute(added, (*upload, nth, text_of(moment), WAITING)).fetchone())
+        return _attempt(db.execute(added, (*upload, nth, text_of(moment), WAITING)).fetchone()), removed
+
+
+def _make_room(db: sqlite3.Connection, folder: Path, upload: tuple[str, str, str, str], quota: int) -> list[Kept]:
+    """Mark the attempts that lose their files, so that an upload fits into the quota of bytes; return their folders."""
+    student, assignment, place, _ = upload
+    own = [_attempt(row) for row in db.execute(OWN, (student, assignment, assignment))]
+    new = folder_of(folder, student, assignment, place)
+    remove_leftovers(new.parent, {place: True} | {one.place: not one.removed for one in own}, now().timestamp())
+    kept = [
+        Kept(
+            id=one.id,
+            place=one.place,
+            size=size_of(folder_of(folder, student, assignment, one.place)),
+            is_removable=not (one.counts or one.is_open),
+            is_last_resort=one.state == FAULT,
+        )
+        for one in own
+        if not one.removed
+    ]
+    try:
+        removed = to_remove(kept, size_of(new), quota)
+    except QuotaError:
+        told = (
+            f"Your attempts at {assignment} may take {quota >> 20} MiB together, and this file does not fit any more. "
+        )
+        raise HTTPException(413, told + "Clear the notebook's outputs, save it, and hand it in again.") from None
+    db.executemany("UPDATE attempt SET removed = 1 WHERE id = ?", [(one.id,) for one in removed])
+    return removed
 
 
 def refuse_too_many(own: Sequence[Attempt], an_hour: int) -> None:
     """Raise HTTPException if a student has so many attempts within the last hour; the newest is the first."""
-    hour = timedelta(hours=1)
-    recent = [one for one in own if one.when > now() - hour]
+    recent = [one for one in own if one.when > now() - HOUR]
     if len(recent) >= an_hour:
-        minutes = max(1, -int((now() - hour - recent[an_hour - 1].when).total_seconds() // 60))
+        minutes = max(1, -int((now() - HOUR - recent[an_hour - 1].when).total_seconds() // 60))
         told = f"You have handed in {len(recent)} times within an hour. Try again in {minutes} minutes."
         raise HTTPException(429, told)
 
@@ -150,27 +224,93 @@ def everybodys(store: Store) -> Sequence[Attempt]:
     return [_attempt(row) for row in store.rows("SELECT * FROM attempt ORDER BY id")]
 
 
-def place_in_queue(store: Store, attempt: Attempt) -> int:
-    """Count the attempts before one that waits: those that are being graded, too."""
-    return len(store.rows("SELECT 1 FROM attempt WHERE id < ? AND state IN (?, ?)", attempt.id, WAITING, GRADING))
+def queue(store: Store, budget: float) -> Sequence[Attempt]:
+    """Return the attempts that are being graded, then those that wait, in the order in which they are taken.
+
+    Those whose students have used up the budget of grading seconds are the last ones.
+    """
+    rows = store.rows("SELECT * FROM attempt WHERE state IN (?, ?)", WAITING, GRADING)
+    order = {one.id: number for number, one in enumerate(in_order(_open(store), budget))}
+    last = len(order)
+    return sorted(map(_attempt, rows), key=lambda one: (one.state != GRADING, order.get(one.id, last), one.id))
+
+
+def place_in_queue(store: Store, attempt: Attempt, budget: float) -> int | None:
+    """Count the attempts before one that waits, including those that are being graded.
+
+    Returns:
+        None if the attempt does not wait, or its student has used up the budget of grading seconds.
+    """
+    return place_of(attempt.id, _open(store), budget)
+
+
+def waits_until(store: Store, student: str, budget: float) -> datetime | None:
+    """Return when a student who has used up the budget of grading seconds has some again; None if some are left."""
+    used = "SELECT taken, seconds FROM attempt WHERE student = ? AND taken > ?"
+    rows = store.rows(used, student, text_of(now() - HOUR))
+    return free_at(((datetime.fromisoformat(row["taken"]), row["seconds"]) for row in rows), budget)
+
+
+def _open(store: Store) -> list[Open]:
+    """Return the attempts that wait or are being graded, and what their students have had."""
+    rows = store.rows(OPEN, GRADING, text_of(now() - HOUR), WAITING, GRADING)
+    return [Open(**{**dict(row), "is_graded_now": bool(row["is_graded_now"])}) for row in rows]
 
 
 # ---------------------------------------------------------------- the queue, as grading uses it
 
 
-def begin(store: Store) -> None:
-    """Put the attempts that a killed process was grading back into the queue."""
-    store.change("UPDATE attempt SET state = ? WHERE state = ?", WAITING, GRADING)
+def begin(store: Store) -> Sequence[Attempt]:
+    """Put the attempts that a process was grading when it died back into the queue.
+
+    Each is a suspect from now on, and graded alone (turns.py). One in which the process died for the second time is set
+    aside: it was alone then, so no other attempt can be to blame. Its student pays for the time of each such turn.
+
+    Returns:
+        the attempts that were set aside.
+    """
+    moment = now()
+    with store.writing() as db:
+        began = [_attempt(row) for row in db.execute("SELECT * FROM attempt WHERE state = ?", (GRADING,))]
+        ended = [_after_death(one, moment) for one in began]
+        for one in ended:
+            _write(db, one)
+    return [one for one in ended if one.state == FAULT]
 
 
-def take(store: Store) -> Attempt | None:
-    """Take the next attempt out of the queue; None if none waits."""
-    next_one = store.rows("SELECT id FROM attempt WHERE state = ? ORDER BY id LIMIT 1", WAITING)
-    if not next_one:  # so it is mostly: no lock for that
+def _after_death(attempt: Attempt, moment: datetime) -> Attempt:
+    """Return an attempt as it is after the grading process died on it: it waits, or it is set aside."""
+    deaths, seconds = attempt.deaths + 1, attempt.seconds + min(seconds_since(attempt, moment), MOST_CHARGED)
+    attempt = replace(attempt, deaths=deaths, seconds=seconds, state=WAITING)
+    if deaths < MOST_DEATHS:
+        return attempt
+    told = f"the grading process ended {deaths} times while it graded this. It is not tried again by itself."
+    return replace(attempt, state=FAULT, message=told, finished=text_of(moment))
+
+
+def put_back(store: Store) -> None:
+    """Put the attempts that are being graded back into the queue: the process ends, and no attempt is to blame."""
+    store.change("UPDATE attempt SET state = ?, tries = tries - 1 WHERE state = ?", WAITING, GRADING)
+
+
+def take(store: Store, budget: float) -> Attempt | None:
+    """Take the attempt whose turn it is out of the queue; None if none may begin now.
+
+    Args:
+        budget: seconds of grading that a student has in an hour.
+    """
+    chosen = next_turn(_open(store), budget)
+    if chosen is None:  # so it is mostly: no lock for that
         return None
-    with store.writing() as db:  # nobody else takes: one process grades
-        taken = "UPDATE attempt SET state = ?, tries = tries + 1 WHERE id = ? RETURNING *"
-        return _attempt(db.execute(taken, (GRADING, next_one[0]["id"])).fetchone())
+    with store.writing() as db:  # one process grades, so nobody else takes it; but a newer attempt may replace it
+        taken = "UPDATE attempt SET state = ?, tries = tries + 1, taken = ? WHERE id = ? AND state = ? RETURNING *"
+        row = db.execute(taken, (GRADING, text_of(now()), chosen.id, WAITING)).fetchone()
+        return _attempt(row) if row else None
+
+
+def seconds_since(attempt: Attempt, moment: datetime) -> float:
+    """Return the seconds since grading took an attempt; 0 if the clock was set back."""
+    return max(0.0, (moment - datetime.fromisoformat(attempt.taken)).total_seconds()) if attempt.taken else 0.0
 
 
 def counting(store: Store, student: str, assignment: str) -> Attempt | None:
@@ -184,15 +324,25 @@ def finish(store: Store, ended: Attempt) -> None:
         if ended.counts:
             own = (ended.student, ended.assignment)
             db.execute("UPDATE attempt SET counts = 0 WHERE student = ? AND assignment = ?", own)
-        changed = "state = :state, counts = :counts, score = :score, max_score = :max_score, worth = :worth"
-        values = {**vars(ended), "finished": text_of(now())}
-        db.execute(f"UPDATE attempt SET {changed}, message = :message, finished = :finished WHERE id = :id", values)
+        _write(db, replace(ended, finished=text_of(now())))
 
 
 def again(store: Store) -> int:
-    """Put attempts that could not be graded by our fault back into the queue; return how many."""
-    return store.change("UPDATE attempt SET state = ?, tries = 0 WHERE state = ?", WAITING, FAULT)
+    """Put attempts that could not be graded by our fault back into the queue; return how many.
+
+    Those whose files were removed stay as they are. One in which the grading process died stays a suspect: it is graded
+    alone, and set aside as soon as the process dies again.
+    """
+    change = "UPDATE attempt SET state = ?, tries = 0, deaths = min(deaths, ?) WHERE state = ? AND removed = 0"
+    return store.change(change, WAITING, MOST_DEATHS - 1, FAULT)
+
+
+def _write(db: sqlite3.Connection, attempt: Attempt) -> None:
+    """Write what grading has changed in an attempt."""
+    names = ("state", "counts", "score", "max_score", "worth", "message", "finished", "seconds", "deaths")
+    changed = ", ".join(f"{name} = :{name}" for name in names)
+    db.execute(f"UPDATE attempt SET {changed} WHERE id = :id", vars(attempt))
 
 
 def _attempt(row: sqlite3.Row) -> Attempt:
-    return Attempt(**{**dict(row), "counts": bool(row["counts"])})
+    return Attempt(**{**dict(row), "counts": bool(row["counts"]), "removed": bool(row["removed"])})

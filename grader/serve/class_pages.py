@@ -43,7 +43,7 @@ def collect(site: Site) -> dict[str, Any]:
         policy = site.settings.policy(name)
         tables.append({"name": name, "title": title, "rows": rows, "handed_in": handed_in, "policy": policy})
     shown = released(site.store)
-    waiting = [attempt for attempt in everybody if attempt.is_open]
+    waiting = attempts.queue(site.store, site.settings.grading_seconds_an_hour)
     return {
         "tables": tables,
         "queue": waiting[:MOST_SHOWN],

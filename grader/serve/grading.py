@@ -1,10 +1,13 @@
-"""The process that grades: it takes attempts out of the queue, in their order, and is the only writer of grades.
+"""The process that grades: it takes attempts out of the queue, in the order of turns.py, and is the only writer of grades.
 
 `python -m grader.serve.grading` reads its options, as JSON, from the first line of standard input: no other user of the machine
 sees the gradebook's password there. It runs until standard input ends, as it does when the web server ends, however that
 ends. The steps after a grade are made: the attempt's own page; if the attempt counts, the
 files in submitted/, then gradebook and feedback page as `grader grade` writes them; the state of the attempt. Killed between
 two steps, the next process does all of them again, and finds the grade that the gradebook has.
+
+If the process ends with the web server, no attempt is to blame. Any other end counts as a death of the process on the attempts
+that it was grading: `attempts.begin` says what follows. While another program locks the gradebook or the store, it waits.
 """
 
 import fcntl
@@ -14,14 +17,16 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from rich.console import Console
 
-from grader.classes.gradebook.errors import RecordError
+from grader.classes.gradebook.errors import BusyError, RecordError
 from grader.classes.gradebook.lateness import penalty_of
 from grader.classes.gradebook.writer import open_gradebook
 from grader.classes.results.folders import write_autograded
@@ -29,9 +34,11 @@ from grader.classes.results.pages import page_of
 from grader.classes.results.writer import ResultsWriter
 from grader.classes.workers.grade_class import grade_class
 from grader.classes.workers.job import Job
+from grader.classes.workers.workers import WorkersLost
 from grader.commands.console import Terminal
 from grader.commands.grade import prepare
 from grader.commands.options import GradeOptions
+from grader.complaint import Complaint
 from grader.course import lessons
 from grader.grading.grade import master_notebook
 from grader.grading.graded import Graded
@@ -41,42 +48,86 @@ from grader.serve import attempts
 from grader.serve.attempts import Attempt
 from grader.serve.settings import BEST, SettingsError
 from grader.serve.site import Site, open_site
+from grader.serve.store import StoreError, now
 from grader.submission.file import SubmissionFile
 
 LOOK_SECONDS = 0.2  # between two looks at the queue
 MOST_TRIES = 2  # how often an attempt is graded whose grade is our fault
-RECORD_TRIES, RECORD_PAUSE = 20, 3.0  # while another program holds the gradebook
+RECORD_TRIES, RECORD_PAUSE = 20, 3.0  # of a grade that the gradebook does not take; seconds between two tries
+BUSY_PAUSE = 3.0  # seconds between two tries while another program locks the gradebook or the store
+
+Result = TypeVar("Result")
 
 
 def main() -> None:
     """Grade what waits, and what will come, until standard input ends."""
     told = json.loads(sys.stdin.buffer.readline())
-    threading.Thread(target=_end_with_server, daemon=True).start()
+    grading: list[Site] = []  # the course, once this process alone grades it
+    threading.Thread(target=_end_with_server, args=(grading,), daemon=True).start()
     options = GradeOptions(paths=[], **{**told, "root": Path(told["root"])})
-    site = open_site(options.root, options.gradebook)
-    with only_one(site.folder):
-        grade_queue(site, options)
+    try:
+        site = when_free(lambda: open_site(options.root, options.gradebook))
+        with only_one(site.folder):
+            grading.append(site)
+            grade_queue(site, options)
+    except Complaint as error:
+        sys.exit(f"grader: {error}")
 
 
 def grade_queue(site: Site, options: GradeOptions, *, wait: bool = True) -> None:
     """Grade what waits in the queue of a class; with `wait`, go on for ever, with whatever comes."""
-    attempts.begin(site.store)
+    for attempt in when_free(lambda: attempts.begin(site.store)):
+        _say(attempt, attempt.message)
     with ExitStack() as stack:
         course, workers = prepare(options, tuple(lessons()), stack, Terminal(out=Console(), err=Console(stderr=True)))
         masters = {name: master_notebook(site.root, name) for name in lessons()}
-        gradebook = open_gradebook(site.gradebook, lessons(), masters, site.course, site.config.late_penalty)
-        results = ResultsWriter(site.folder, None, stack.enter_context(gradebook))
+        opening = (site.gradebook, lessons(), masters, site.course, site.config.late_penalty)
+        gradebook = when_free(lambda: stack.enter_context(open_gradebook(*opening)))
+        queue, writer = Queue(site, wait=wait), AttemptWriter(site, ResultsWriter(site.folder, None, gradebook))
         course = replace(course, tells=True)
-        queue, writer = Queue(site, wait=wait), AttemptWriter(site, results)
-        for job, graded in grade_class(queue, course, workers, results.recorded, look_again=LOOK_SECONDS):
-            writer.finish(queue.taken.pop(job.file.parts), job, graded)
+        # The workers would take two jobs each. A job that waits for its worker would not be graded in the order of the
+        # queue, and its student would pay for the time of the job before it.
+        workers = replace(workers, ahead=partial(_one_each, workers.ahead))
+        try:
+            for job, graded in grade_class(queue, course, workers, writer.recorded, look_again=LOOK_SECONDS):
+                writer.finish(queue.taken.pop(job.file.parts), job, graded)
+        except WorkersLost as error:  # no attempt is to blame
+            when_free(lambda: attempts.put_back(site.store))
+            raise Complaint(str(error)) from error
 
 
-def _end_with_server() -> None:
+def _one_each(ahead: Callable[[], int]) -> int:
+    """Return how many jobs to hand out at a time: one for each worker. `ahead` says two, or one for a single worker."""
+    return max(1, ahead() // 2)
+
+
+def _end_with_server(grading: list[Site]) -> None:
     """End this process when the web server ends: it holds the other end of standard input."""
     while sys.stdin.buffer.read(1):
         pass
+    for site in grading:
+        with suppress(StoreError):
+            attempts.put_back(site.store)
     os._exit(0)
+
+
+def when_free(work: Callable[[], Result]) -> Result:
+    """Call `work` and return its result. Wait as long as another program locks the gradebook or the store."""
+    while True:
+        try:
+            return work()
+        except (BusyError, StoreError) as error:
+            print(f"grader: {error} Grading waits for it.", file=sys.stderr, flush=True)
+            time.sleep(BUSY_PAUSE)
+
+
+def _say(attempt: Attempt, message: str) -> None:
+    """Write a line about an attempt into the log."""
+    print(
+        f"grader: {attempt.student!r}, {attempt.assignment}, attempt {attempt.nth}: {message}",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 @contextmanager
@@ -95,7 +146,7 @@ class Queue(Iterator[SubmissionFile]):
         self.taken: dict[tuple[str, ...], Attempt] = {}  # what is being graded, by the file's place
 
     def __next__(self) -> SubmissionFile:
-        while (attempt := attempts.take(self._site.store)) is None:
+        while (attempt := when_free(self._take)) is None:
             if self.taken or not self._wait:
                 raise StopIteration
             time.sleep(LOOK_SECONDS)
@@ -103,23 +154,40 @@ class Queue(Iterator[SubmissionFile]):
         self.taken[file.parts] = attempt
         return file
 
+    def _take(self) -> Attempt | None:
+        return attempts.take(self._site.store, self._site.settings.grading_seconds_an_hour)
+
 
 class AttemptWriter:
     """Writes what became of an attempt: its page, the grade in the gradebook, its state in the queue."""
 
     def __init__(self, site: Site, results: ResultsWriter) -> None:
         self._site, self._folder, self._results = site, site.folder, results
+        self._waited: dict[tuple[str, ...], float] = {}  # seconds for the gradebook, by the file's place
+
+    def recorded(self, file: SubmissionFile, key: str) -> Grade | None:
+        """Return the grade that the gradebook has under a key; None if it has none, or cannot be read."""
+        began = now()
+        try:
+            return when_free(lambda: self._results.recorded(file, key))
+        except RecordError:  # to write the grade fails, too, and `finish` says why
+            return None
+        finally:
+            self._waited[file.parts] = (now() - began).total_seconds()
 
     def finish(self, attempt: Attempt, job: Job, graded: Graded) -> None:
         """Keep the attempt's page, write the grade into the gradebook if the attempt counts, and end its wait."""
+        waited = self._waited.pop(attempts.submission_of(self._folder, attempt).parts, 0.0)
+        spent = max(0.0, attempts.seconds_since(attempt, now()) - waited)
+        attempt = replace(attempt, seconds=attempt.seconds + spent)
         try:
-            ended = self._keep(attempt, job, graded)
+            ended = when_free(lambda: self._keep(attempt, job, graded))
         except (RecordError, OSError, SettingsError) as error:
-            print(f"grader: {attempt.student}, {attempt.assignment}: {error}", file=sys.stderr, flush=True)
+            _say(attempt, str(error))
             ended = replace(attempt, state=attempts.FAULT, message=str(error))
         if ended.state == attempts.FAULT and attempt.tries < MOST_TRIES:
             ended = replace(ended, state=attempts.WAITING)
-        attempts.finish(self._site.store, ended)
+        when_free(lambda: attempts.finish(self._site.store, ended))
 
     def _keep(self, attempt: Attempt, job: Job, graded: Graded) -> Attempt:
         """Write page and grade, unless our fault withholds them; return how the attempt ends."""
@@ -170,11 +238,13 @@ class AttemptWriter:
             write_atomically(target / name, (source / name).read_bytes())
 
     def _record(self, job: Job, graded: Graded) -> None:
-        """Write the grade into the gradebook; wait while another program holds it, at last raise its RecordError."""
+        """Write the grade into the gradebook; try again for a while if that fails, at last raise its RecordError."""
         for left in reversed(range(RECORD_TRIES)):
             try:
                 self._results.record(job, graded)
                 return
+            except BusyError:  # `finish` waits for it
+                raise
             except RecordError:
                 if not left:
                     raise

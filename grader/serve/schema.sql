@@ -5,8 +5,13 @@ CREATE TABLE IF NOT EXISTS attempt (
     received TEXT NOT NULL, sha256 TEXT NOT NULL, place TEXT NOT NULL,
     state TEXT NOT NULL, tries INTEGER NOT NULL DEFAULT 0, counts INTEGER NOT NULL DEFAULT 0,
     score REAL, max_score REAL, worth REAL, message TEXT NOT NULL DEFAULT '', finished TEXT NOT NULL DEFAULT '',
+    taken TEXT NOT NULL DEFAULT '',  -- when grading last took the attempt out of the queue
+    seconds REAL NOT NULL DEFAULT 0,  -- that grading has spent on it, in all tries
+    deaths INTEGER NOT NULL DEFAULT 0,  -- of the grading process, while it graded this attempt
+    removed INTEGER NOT NULL DEFAULT 0,  -- 1 if its files were removed to make room for newer attempts
     UNIQUE (student, assignment, nth));
 CREATE INDEX IF NOT EXISTS attempt_state ON attempt (state, id);
+CREATE INDEX IF NOT EXISTS attempt_turn ON attempt (student, taken, seconds);
 CREATE TABLE IF NOT EXISTS link (
     id TEXT PRIMARY KEY, person TEXT NOT NULL, role TEXT NOT NULL, expires TEXT NOT NULL, revoked TEXT NOT NULL DEFAULT '');
 CREATE TABLE IF NOT EXISTS token (digest TEXT PRIMARY KEY, kind TEXT NOT NULL, value TEXT NOT NULL, expires TEXT NOT NULL);

@@ -74,6 +74,7 @@ class Policy(_Table):
     open: bool = True  # students see the assignment
     counts: Literal["last", "best"] = "last"  # which attempt
     attempts_an_hour: Annotated[int, Field(ge=1)] = 10
+    kept_megabytes: Annotated[int, Field(ge=1)] = 200  # for the attempts of one student
     feedback: Literal["at once", "after the due date", "by hand"] = "at once"  # when score and feedback page are shown
 
 
@@ -119,6 +120,7 @@ class Settings(_Table):
     host: str = "127.0.0.1"  # the address to listen on
     port: int = 8000
     link_days: int = 200  # how long a personal link works
+    grading_seconds_an_hour: Annotated[int, Field(ge=1)] = 1800  # of one student, over all assignments
     every: Policy = Policy()
     assignment: Mapping[str, Policy] = {}
     lti: Mapping[str, Platform] = {}

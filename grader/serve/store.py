@@ -11,8 +11,14 @@ from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+from grader.complaint import Complaint
+
 BUSY_SECONDS = 10.0
 SCHEMA = Path(__file__).parent / "schema.sql"
+
+
+class StoreError(Complaint):
+    """The file cannot be used now: another program locks it, or its disk is full. The message says what to do."""
 
 
 class Store:
@@ -22,20 +28,26 @@ class Store:
         self.path = path
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.touch(mode=0o600)  # sessions are in it
-        with closing(self._open()) as db:
+        with self._usable(), closing(self._open()) as db:
             db.execute("PRAGMA journal_mode = WAL")
+            _add_missing_columns(db)
             db.executescript(SCHEMA.read_text("utf-8"))
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Open a transaction that nobody else writes in; it ends on the disk, or leaves no trace."""
-        with closing(self._open()) as db, db:  # commits, or rolls back
+        """Open a transaction that nobody else writes in; it ends on the disk, or leaves no trace.
+
+        Raises:
+            StoreError: another program locks the file for longer than BUSY_SECONDS, or the disk is full. `rows` and
+                `change` raise it, too.
+        """
+        with self._usable(), closing(self._open()) as db, db:  # commits, or rolls back
             db.execute("BEGIN IMMEDIATE")
             yield db
 
     def rows(self, query: str, *values: object) -> list[sqlite3.Row]:
         """Return the rows of one query."""
-        with closing(self._open()) as db:
+        with self._usable(), closing(self._open()) as db:
             return db.execute(query, values).fetchall()
 
     def change(self, statement: str, *values: object) -> int:
@@ -43,11 +55,47 @@ class Store:
         with self.writing() as db:
             return db.execute(statement, values).rowcount
 
+    @contextmanager
+    def _usable(self) -> Iterator[None]:
+        """Raise StoreError instead of SQLite's own error if the file cannot be used now."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode == sqlite3.SQLITE_ERROR:  # a mistake in a statement
+                raise
+            advice = "Close the program that locks it, or make room on its disk. Nothing was changed."
+            raise StoreError(f"{self.path} cannot be used now ({error}). {advice}") from error
+
     def _open(self) -> sqlite3.Connection:
         db = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
         db.row_factory = sqlite3.Row
         db.execute("PRAGMA synchronous = FULL")
         return db
+
+
+def _add_missing_columns(db: sqlite3.Connection) -> None:
+    """Add the columns that the tables of an older version lack. Their rows get the default values."""
+    with closing(sqlite3.connect(":memory:")) as newest:
+        newest.executescript(SCHEMA.read_text("utf-8"))
+        tables = {
+            name: _columns(newest, name)
+            for (name,) in newest.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        }
+    with db:
+        db.execute("BEGIN IMMEDIATE")  # the web server and the grading process may start together
+        for table, columns in tables.items():
+            present = _columns(db, table)
+            for name in columns.keys() - present.keys() if present else ():
+                db.execute(f"ALTER TABLE {table} ADD COLUMN {name} {columns[name]}")
+
+
+def _columns(db: sqlite3.Connection, table: str) -> dict[str, str]:
+    """Map the columns of a table to their declarations, as ALTER TABLE takes them. A missing table has no columns."""
+    rows = db.execute('SELECT name, type, "notnull", dflt_value FROM pragma_table_info(?)', (table,)).fetchall()
+    return {
+        name: " ".join(filter(None, (kind, "NOT NULL" if notnull else "", f"DEFAULT {default}" if default else "")))
+        for name, kind, notnull, default in rows
+    }
 
 
 def now() -> datetime:

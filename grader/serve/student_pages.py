@@ -1,6 +1,7 @@
 """The pages of a student. No address holds a student's name: each shows what belongs to the person who is signed in."""
 
 import asyncio
+import logging
 import shutil
 import time
 from collections import Counter
@@ -16,6 +17,7 @@ from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from grader.classes.gradebook.appeals import add_appeal
+from grader.classes.gradebook.errors import RecordError
 from grader.paths import notebook_path
 from grader.records import GradebookEntry
 from grader.report.text import by_number, number
@@ -25,7 +27,7 @@ from grader.serve.guard import at_once
 from grader.serve.settings import Policy
 from grader.serve.sign_in import STUDENT
 from grader.serve.site import Site
-from grader.serve.store import now
+from grader.serve.store import StoreError, now
 from grader.serve.web import LONGEST_APPEAL, Visit, get, go_to, post, students_html
 
 LOOK_SECONDS = 0.5  # between two looks at the queue
@@ -33,6 +35,7 @@ LONGEST_STREAM = 600.0  # seconds; the browser then asks again
 STREAMS_EACH = 4  # of one student at a time
 LEAST_FREE = 2 << 30  # bytes of the disk: grading and the gradebook need some
 BOM = b"\xef\xbb\xbf"
+log = logging.getLogger("grader.serve")
 _streams = Counter[str]()
 
 
@@ -117,15 +120,32 @@ def assignment(visit: Visit) -> Response:
 def state_of(site: Site, attempt: Attempt) -> str:
     """Say in words how an attempt is doing."""
     if attempt.state == attempts.WAITING:
-        ahead = attempts.place_in_queue(site.store, attempt)
+        budget = site.settings.grading_seconds_an_hour
+        ahead = attempts.place_in_queue(site.store, attempt, budget)
+        if ahead is None and (until := attempts.waits_until(site.store, attempt.student, budget)):
+            used = f"You have used your grading time of this hour, which is {_duration(budget)}."
+            return f"In the queue. {used} This attempt is not graded before {until:%H:%M} UTC."
         return f"In the queue: {ahead} before you." if ahead else "In the queue: you are next."
     if attempt.state == attempts.GRADING:
         shown = site.shows_feedback(attempt.assignment, attempt.student)
         right = attempts.right_so_far(site.folder, attempt) if shown else []
         return f"Being graded now. Right so far: {', '.join(right)}." if right else "Being graded now."
+    if attempt.state == attempts.REPLACED:
+        return "Your newer attempt took the place of this one before it was graded. This one does not count."
+    if attempt.state == attempts.FAULT and attempt.deaths >= attempts.MOST_DEATHS:
+        told = "We could not grade this: the grading process ended each time while it ran your notebook. It costs you nothing."
+        return f"{told} Look for code that uses very much memory or ends the process, change it, and hand in again."
+    if attempt.state == attempts.FAULT and attempt.removed:
+        return "We could not grade this. The fault is ours and costs you nothing. Hand in again to have it graded."
     if attempt.state == attempts.FAULT:
         return "We could not grade this. The fault is ours and costs you nothing: your file is kept, and it will be graded again."
     return "Graded." if attempt.state == attempts.GRADED else "This file could not be read."
+
+
+def _duration(seconds: int) -> str:
+    """Return a time in words."""
+    count, unit = (seconds // 60, "minute") if seconds % 60 == 0 else (seconds, "second")
+    return f"{count} {unit}" if count == 1 else f"{count} {unit}s"
 
 
 def notebook(visit: Visit) -> Response:
@@ -154,13 +174,16 @@ def hand_in(visit: Visit) -> Response:
     upload.file.seek(0)
     if not start.startswith(b"{"):
         raise HTTPException(400, f"This is no notebook. Choose the file {name}.ipynb, as Jupyter saved it.")
-    place, digest = attempts.keep_upload(site.folder, student, name, upload.file)
+    rules = site.settings.policy(name)
     try:
-        an_hour = site.settings.policy(name).attempts_an_hour
-        attempts.enqueue(site.store, site.folder, (student, name, place, digest), an_hour)
-    except HTTPException:
-        shutil.rmtree(attempts.folder_of(site.folder, student, name, place), ignore_errors=True)
-        raise
+        place, digest = attempts.keep_upload(site.folder, student, name, upload.file)
+        kept = (student, name, place, digest)
+        attempts.enqueue(site.store, site.folder, kept, rules.attempts_an_hour, rules.kept_megabytes << 20)
+    except (StoreError, OSError) as error:
+        log.warning("an upload of %r to %s was not kept: %s", student, name, error)
+        raise HTTPException(
+            503, "Your file could not be kept: the server cannot write at the moment. Try again in a minute."
+        ) from error
     if visit.hub_token:  # from a terminal or a cell of JupyterLab: tell what becomes of it, as it happens
         return StreamingResponse(_lines(site, student, name), 202, media_type="text/plain; charset=utf-8")
     return go_to("a", name)
@@ -228,8 +251,12 @@ async def _changes(site: Site, student: str, name: str) -> AsyncIterator[dict[st
     """Yield the states; the last event has the name "graded"."""
 
     def look() -> tuple[str, bool]:
-        own = attempts.attempts_of(site.store, student, name)
-        return (state_of(site, own[0]), own[0].is_open) if own else ("", False)
+        try:
+            own = attempts.attempts_of(site.store, student, name)
+            return (state_of(site, own[0]), own[0].is_open) if own else ("", False)
+        except (RecordError, StoreError) as error:  # the next look may succeed
+            log.warning("the state of an attempt of %r at %s is not known: %s", student, name, error)
+            return said, True
 
     said, deadline = "", time.monotonic() + LONGEST_STREAM
     while time.monotonic() < deadline:

@@ -636,6 +636,9 @@ def test_the_password_of_a_gradebook_that_does_not_answer_is_on_no_page(site: Si
     eva = Person.of(away)
     eva.browser.cookies = answer.cookies
     page = eva.get("/")
+    assert (page.status_code, "grades cannot be read" in page.text, "eva" in page.text) == (503, True, False)
+    eva.browser.cookies = instructor(site).browser.cookies
+    page = eva.get("/class")
     assert (page.status_code, "eva:***@" in page.text) == (409, True)
     assert "s3cret" not in page.text
 

@@ -54,6 +54,6 @@ def test_the_rules_of_the_page_are_read_as_it_says(site: Site) -> None:
 
 def test_the_page_names_each_key(site: Site) -> None:
     told = [tomllib.loads(block) for block in BLOCKS]
-    assert set(told[0]["every"]) == {"open", "counts", "attempts_an_hour", "feedback"}
+    assert set(told[0]["every"]) == {"open", "counts", "attempts_an_hour", "kept_megabytes", "feedback"}
     assert {*told[1]["lti"]["school"], "prefix"} == set(Platform.model_fields)
     assert "`prefix`" in PAGE

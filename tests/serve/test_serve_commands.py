@@ -177,7 +177,7 @@ def test_the_options_reach_the_process_that_grades_and_no_command_line(
     assert not any("timeout" in one for one in arguments)
     graded: list[GradeOptions] = []
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(f"{told}\n".encode())))
-    monkeypatch.setattr(grading, "_end_with_server", lambda: None)
+    monkeypatch.setattr(grading, "_end_with_server", lambda sites: None)
     monkeypatch.setattr(grading, "grade_queue", lambda site, options: graded.append(options))
     grading.main()
     assert graded == [GradeOptions(paths=[], **asked)]

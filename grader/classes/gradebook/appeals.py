@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from grader.classes.gradebook.connection import attempt, existing
 from grader.classes.gradebook.details import APPEALS, make_tables
 from grader.classes.gradebook.entries import cell_name
-from grader.classes.gradebook.errors import RecordError
+from grader.classes.gradebook.errors import AppealError, RecordError
 from grader.classes.gradebook.rows import begin_to_write, set_columns
 from grader.classes.gradebook.stored import load_known
 from grader.records import MOST_TEXT, Appeal, GradebookEntry
@@ -60,17 +60,17 @@ def submission_of(entries: Sequence[GradebookEntry], prefix: str, student: str =
 def add_appeal(url: str, course: str, entry: GradebookEntry, exercise: str, text: str) -> Appeal:
     """Record a student's request about an exercise of a submission; return it, with its number.
 
-    Raise RecordError if there are no such points to decide about, the text is empty, the same request waits already, or
-    the gradebook cannot be written.
+    Raise AppealError if there are no such points to decide about, the text is empty, or the same request waits already;
+    RecordError if the gradebook cannot be written.
     """
     worth = {name: cell.max_points for name, cell in entry.cells.items() if cell.max_points}
     if exercise not in worth:
-        raise RecordError(f"{exercise!r} has no points in {entry.assignment}; known are {', '.join(worth)}")
+        raise AppealError(f"{exercise!r} has no points in {entry.assignment}; known are {', '.join(worth)}")
     if not text.strip():
-        raise RecordError("what does the student ask for? The text is empty.")
+        raise AppealError("what does the student ask for? The text is empty.")
     for each in entry.appeals:
         if each.exercise == exercise and not each.outcome:
-            raise RecordError(f"appeal {each.number} of {entry.student.id} about {exercise} waits already")
+            raise AppealError(f"appeal {each.number} of {entry.student.id} about {exercise} waits already")
     text, sha = text.strip()[:MOST_TEXT], entry.grade.submission_sha256
     asked = Appeal(number=0, exercise=exercise, text=text, submission_sha256=sha, made=_today())
     with existing(url, course) as db:
@@ -94,18 +94,18 @@ def decide_appeal(
     """Record what an instructor decides.
 
     From now on the exercise has `points`; with None it keeps what it has. The student reads the comment; it is added to
-    what a person wrote before. Raise RecordError if the comment is empty, it was decided already, the exercise is not
-    worth so many points, or the gradebook cannot be written.
+    what a person wrote before. Raise AppealError if the comment is empty, it was decided already, or the exercise is not
+    worth so many points; RecordError if the gradebook cannot be written.
     """
     if not comment.strip():
-        raise RecordError("pass --comment: the student reads on the page why")
+        raise AppealError("pass --comment: the student reads on the page why")
     if appeal.outcome:
-        raise RecordError(
+        raise AppealError(
             f"appeal {appeal.number} was decided on {appeal.decided}. To change the points again, use formgrader."
         )
     worth = entry.cells[appeal.exercise].max_points
     if points is not None and not 0 <= points <= worth:
-        raise RecordError(
+        raise AppealError(
             f"{appeal.exercise} is worth {worth:g} points, so {points:g} cannot be given. "
             "For extra credit use formgrader."
         )

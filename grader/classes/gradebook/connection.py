@@ -17,7 +17,7 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.orm import Session
 from tornado.log import app_log
 
-from grader.classes.gradebook.errors import RecordError, StudentNameError, shown
+from grader.classes.gradebook.errors import BusyError, RecordError, StudentNameError, shown
 
 ATTEMPTS = 3
 PAUSE = 0.5  # seconds between attempts
@@ -116,7 +116,8 @@ def attempt(url: str, work: Callable[[], Result], undo: Callable[[], None] = lam
     """Call `work` and return its result; retry while another program locks or creates the database.
 
     `undo` is called after each failure, for instance a rollback. Raise StudentNameError if a student's name cannot be
-    encoded, RecordError, which says why and what to do, if the work failed for any other reason.
+    encoded, BusyError if another program locks the database for too long, RecordError, which says why and what to do, if the
+    work failed for any other reason.
     """
     tries = 0
     while True:
@@ -133,7 +134,8 @@ def attempt(url: str, work: Callable[[], Result], undo: Callable[[], None] = lam
             if busy and tries < ATTEMPTS:
                 time.sleep(PAUSE)
                 continue
-            kind = StudentNameError if isinstance(error, UnicodeEncodeError) else RecordError
+            kind = BusyError if "locked" in reason else RecordError
+            kind = StudentNameError if isinstance(error, UnicodeEncodeError) else kind
             raise kind(f"{shown(url)}: {_explain(_without_address(reason, url), error)}") from error
 
 

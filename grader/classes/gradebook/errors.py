@@ -9,6 +9,14 @@ class RecordError(Complaint):
     """A grade could not be recorded; the message says what, where, and what to do next."""
 
 
+class BusyError(RecordError):
+    """Another program locks the gradebook; the same work is possible once that program has finished."""
+
+
+class AppealError(RecordError):
+    """An appeal or a decision about one cannot be recorded; the message is for the person who wrote it."""
+
+
 class StudentNameError(RecordError):
     """One student's name cannot be recorded; the other students' grades can."""
 

@@ -58,6 +58,7 @@ class ResultsWriter:
 
         Remember it until `record` is called with the grade.
         """
+        self.forget(file)
         recorded = self._gradebook.recorded(file.student, file.assignment, key)
         if recorded is None or recorded.notebook_sha256 != file_digest(self._notebook_path(recorded.grade)):
             return None
@@ -78,7 +79,7 @@ class ResultsWriter:
         grade, file = graded.grade, job.file
         if grade.assignment not in lessons():
             return False
-        recorded = self._unconfirmed.pop((file.student, file.assignment), None)
+        recorded = self._unconfirmed.get((file.student, file.assignment))
         came_in = handover(file)
         if recorded is not None:
             write_timestamp(self._notebook_path(grade).parent, came_in.submitted)
@@ -89,6 +90,7 @@ class ResultsWriter:
             entry = self._gradebook.record(grade, came_in, key=job.key, notebook_sha256=digest)
         self._write_pages(entry, anew=recorded is None)
         self._keep_exchange_secret(file)
+        self.forget(file)
         return True
 
     def line(self, graded: Graded) -> str:
