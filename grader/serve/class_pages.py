@@ -1,5 +1,6 @@
 """The pages of the instructor: who handed in what, the queue, and the appeals that wait. Students get a 404 here."""
 
+import re
 from collections import defaultdict
 from typing import Any
 
@@ -19,6 +20,7 @@ from grader.serve.site import Site, release, released
 from grader.serve.web import LONGEST_APPEAL, Visit, get, go_to, post, students_html
 
 MOST_SHOWN = 50  # attempts of the queue
+POINTS = re.compile(r"[0-9]{1,6}(?:[.,][0-9]{1,6})?")  # as people write them; float() accepts more
 
 
 def overview(visit: Visit) -> Response:
@@ -77,10 +79,9 @@ def decide(visit: Visit) -> Response:
     found = next((pair for pair in appeals_of(site.entries()) if str(pair[1].number) == visit["number"]), None)
     if found is None:
         raise HTTPException(404)
-    try:
-        points = float(said.replace(",", ".")) if said else None
-    except ValueError:
-        raise HTTPException(400, f"{said!r} is no number of points. Leave it empty to keep the points.") from None
+    if said and not POINTS.fullmatch(said):
+        raise HTTPException(400, f"{said[:20]!r} is no number of points. Leave it empty to keep the points.")
+    points = float(said.replace(",", ".")) if said else None
     decide_appeal(site.gradebook, site.course, *found, points, visit.text("comment", LONGEST_APPEAL))
     return go_to("class")
 

@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from grader.serve.log import shown
 from grader.serve.settings import Settings, is_loopback
 from grader.submission.file import MAX_BYTES
 
@@ -26,6 +27,7 @@ REQUESTS_A_MINUTE = 300  # of one address with one session
 ADDRESS_REQUESTS_A_MINUTE = 6000  # of one address: a whole class may share it
 UPLOADS_AT_ONCE = 16  # that are still coming
 MINUTE = 60.0
+LONGEST_ADDRESS = 60  # characters of a client's address; an IPv6 address with a zone has fewer
 # Of our own pages: nothing from elsewhere, no inline script or style, no frame around them but a platform's.
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
@@ -116,7 +118,7 @@ class Guard:
         if scope["method"] != "POST":
             raise HTTPException(405, "Only GET and POST are known here.")
         if scope["path"] not in self._foreign and not _from_here(headers, settings):
-            log.warning("refused a form from elsewhere: %s from %s", scope["path"], client)
+            log.warning("refused a form from elsewhere: %s from %s", _path(scope), client)
             raise HTTPException(403, "This form came from another site.")
         if _length(headers, scope["path"]) > SMALL_BODY:
             told = "Many are handing in at this moment. Try again in a few seconds."
@@ -136,8 +138,16 @@ def _length(headers: Headers, path: str) -> int:
 
 
 def client_of(scope: Scope) -> str:
-    """Return the address that a request comes from, "unknown" without one; uvicorn has replaced the proxy's own."""
-    return (scope.get("client") or ("unknown", 0))[0]
+    """Return the address that a request comes from, "unknown" without one; uvicorn has replaced the proxy's own.
+
+    A proxy hands on what its client wrote, so the text may be anything.
+    """
+    return shown((scope.get("client") or ("unknown", 0))[0], LONGEST_ADDRESS)
+
+
+def _path(scope: Scope) -> str:
+    """Return a path as the log shows it: without a secret, and short."""
+    return shown(SECRET.sub(r"\1…", scope["path"]))
 
 
 def _is_ours(host: str, settings: Settings) -> bool:
@@ -209,8 +219,7 @@ def _with_headers(scope: Scope, send: Send, settings: Callable[[], Settings]) ->
             headers = MutableHeaders(scope=message)
             for name, value in _headers(scope["path"], message["status"], settings()).items():
                 headers.setdefault(name, value)
-            shown = SECRET.sub(r"\1…", scope["path"])
-            log.info("%s %s %r %s", client_of(scope), scope["method"], shown, message["status"])
+            log.info("%s %s '%s' %s", client_of(scope), shown(scope["method"]), _path(scope), message["status"])
         await send(message)
 
     return answer

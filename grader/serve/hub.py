@@ -36,13 +36,19 @@ def ticket_of(site: Site, token: str) -> Ticket:
     """Return whose token of JupyterHub this is; LtiError if it is unknown, or does not allow this service."""
     hub = _hub(site)
     user, _ = fetch(hub.may_fetch, f"{hub.url}/hub/api/user", b"", {"Authorization": f"token {token}"})
-    person, scopes, groups = str(user.get("name") or ""), user.get("scopes") or (), user.get("groups") or ()
+    person, scopes, groups = user.get("name"), _texts(user.get("scopes")), _texts(user.get("groups"))
     allowed = {"access:services", f"access:services!service={hub.service}"}
-    if user.get("kind") != "user" or not allowed & set(scopes) or not can_sign_in(person):
+    known = user.get("kind") == "user" and bool(allowed & scopes)
+    if not known or not isinstance(person, str) or not can_sign_in(person):
         raise LtiError("JupyterHub does not let you hand in here. Tell your instructor.")
     teaches = person in hub.instructors or f"formgrade-{site.course}" in groups  # nbgrader's own name of the group
     role, leads_to = (INSTRUCTOR, "/class") if teaches else (STUDENT, "/")
     return Ticket(person=person, role=role, name="", via="hub", leads_to=leads_to)
+
+
+def _texts(value: object) -> set[str]:
+    """Return the texts in a list of JSON; nothing for anything else."""
+    return {each for each in value if isinstance(each, str)} if isinstance(value, list) else set()
 
 
 def _hub(site: Site) -> Hub:

@@ -44,7 +44,7 @@ def fetch(may_fetch: Callable[[str], bool], url: str, data: bytes = b"", headers
         with _opener.open(Request(url, data or None, dict(headers or {})), timeout=FETCH_SECONDS) as answer:
             content, received = answer.read(MOST_BYTES), answer.headers
         told = json.loads(content) if content.strip() else {}
-    except (OSError, HTTPException, ValueError) as error:
+    except (OSError, HTTPException, ValueError, RecursionError) as error:
         raise LtiError(f"{url.partition('?')[0]} does not answer as it should ({error})") from error
     return (told if isinstance(told, dict) else {}), received
 

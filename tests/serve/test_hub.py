@@ -41,10 +41,10 @@ class Hub:
     codes: dict[str, str] = field(default_factory=dict)  # code → token
     asked: list[str] = field(default_factory=list)
 
-    def knows(self, name: str, *, scopes: tuple[str, ...] = (ACCESS,), **told: Any) -> str:
+    def knows(self, name: str, *, scopes: object = (ACCESS,), **told: Any) -> str:
         """Give a person a token; return it."""
         token = secrets.token_hex(8)
-        self.users[token] = {"kind": "user", "name": name, "groups": [], "scopes": list(scopes), **told}
+        self.users[token] = {"kind": "user", "name": name, "groups": [], "scopes": scopes, **told}
         return token
 
     def answer(self, path: str, form: dict[str, str], authorization: str) -> tuple[int, object]:
@@ -204,6 +204,10 @@ def test_a_server_without_the_services_secret(site: Site, hub: Hub, monkeypatch:
         {"name": ".attempts"},
         {"name": ""},
         {"name": None},
+        {"name": 5},
+        {"name": ["ada"]},
+        *[{"name": name} for name in ("ada\u202e", "ada\u200b", "ada ", "\tada", "class.html", "notebooks")],
+        *[{"scopes": value} for value in (5, True, ACCESS, [[ACCESS]], {"a": ACCESS}, None)],
     ],
     ids=str,
 )
@@ -214,6 +218,13 @@ def test_whom_the_hub_does_not_let_in(site: Site, hub: Hub, told: dict[str, Any]
     before = len(attempts.everybodys(site.store))
     assert by_token(site, token, solved(site, remark="no access")).status_code == 403
     assert len(attempts.everybodys(site.store)) == before
+
+
+@pytest.mark.parametrize("groups", [5, True, {"a": 1}, [[1]], None, f"formgrade-{COURSE}"], ids=str)
+def test_groups_that_are_no_list_make_no_instructor(site: Site, hub: Hub, groups: object) -> None:
+    ada, answer = signed_in(site, hub, hub.knows("ada", groups=groups))
+    assert answer.headers["location"] == "/"
+    assert ada.get("/class").status_code == 404
 
 
 @pytest.mark.parametrize("token", ["", "made-up", SECRET, "x" * 4000])

@@ -127,7 +127,7 @@ def test_what_a_person_changes_in_the_gradebook_is_on_the_page_at_once(graded: S
     wrong = eva.posts(f"/class/appeals/{number}", points="many", comment="Well.")
     assert wrong.status_code == 400
     assert "is no number of points" in wrong.text
-    assert eva.posts(f"/class/appeals/{number}", points="nan", comment="Well.").status_code == 409
+    assert eva.posts(f"/class/appeals/{number}", points="nan", comment="Well.").status_code == 400
     assert eva.posts(f"/class/appeals/{number}", points="2", comment="You are right.").status_code == 303
     page = ada.get(f"/a/{NAME}/feedback").text
     assert "You are right." in page
