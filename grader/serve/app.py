@@ -14,15 +14,16 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from grader.classes.gradebook.errors import RecordError
 from grader.serve import class_pages, hub, lti, student_pages, web
-from grader.serve.guard import Guard, RateLimit, client_of
-from grader.serve.lti_calls import LtiError
+from grader.serve.guard import Guard, client_of
+from grader.serve.lti_calls import LtiError, NoAnswer, hub_calls
+from grader.serve.shares import RateLimit
 from grader.serve.sign_in import INSTRUCTOR, Ticket, begin_session, end_token, form_token, make_ticket, ticket_of
 from grader.serve.site import Site
 from grader.serve.web import ANYBODY, NEWCOMER, Visit, get, post
 
 log = logging.getLogger("grader.serve")
 WRONG_LINKS_A_MINUTE = 20  # of one address
-STATUS = {RecordError: 409, LtiError: 403}  # of errors that a page says in words
+STATUS = {RecordError: 409, NoAnswer: 503, LtiError: 403}  # of errors that a page says in words
 
 
 def make_app(site: Site) -> Starlette:
@@ -39,10 +40,11 @@ def make_app(site: Site) -> Starlette:
         *class_pages.ROUTES,
         *lti.ROUTES,
         get("/hub/login", lambda visit: RedirectResponse(hub.login_address(visit.site), 302)),
-        get("/hub/callback", from_hub),
+        get("/hub/callback", from_hub, runs=hub_calls),
     ]
     handlers: dict[Any, Any] = dict.fromkeys((HTTPException, *STATUS), on_refusal) | {500: on_error}
-    guard = Middleware(Guard, settings=lambda: site.settings, foreign=frozenset({lti.LOGIN, lti.LAUNCH}))
+    foreign = frozenset({lti.LOGIN, lti.LAUNCH})
+    guard = Middleware(Guard, settings=lambda: site.settings, person_of=web.person_of_session, foreign=foreign)
     app = Starlette(routes=routes, middleware=[guard], exception_handlers=handlers)
     app.router.redirect_slashes = False
     app.state.site = site

@@ -34,7 +34,7 @@ from grader.records import Student
 from grader.report.text import clean
 from grader.serve import sign_in, web
 from grader.serve.log import shown
-from grader.serve.lti_calls import LtiError, fetch, own_key, published_keys, signed
+from grader.serve.lti_calls import LtiError, fetch, own_key, platform_calls, published_keys, signed
 from grader.serve.lti_scores import LEARNER, MEMBERS, MEMBERSHIP, SCORE
 from grader.serve.settings import Platform, SettingsError, add_platform, is_protected, origin
 from grader.serve.sign_in import INSTRUCTOR, PLATFORM_ROLE, STATE, STUDENT, Ticket, can_sign_in
@@ -354,7 +354,7 @@ def register(visit: Visit) -> Response:
 ROUTES = [
     get(LOGIN, login),
     post(LOGIN, login, PLATFORM),
-    post(LAUNCH, receive, PLATFORM),
+    post(LAUNCH, receive, PLATFORM, runs=platform_calls),
     get("/lti/keys", keys),
-    get(REGISTER + "{token}", register),
+    get(REGISTER + "{token}", register, runs=platform_calls),
 ]

@@ -21,8 +21,8 @@ from grader.records import GradebookEntry
 from grader.report.text import by_number, number
 from grader.serve import attempts
 from grader.serve.attempts import Attempt
-from grader.serve.guard import at_once
 from grader.serve.settings import Policy
+from grader.serve.shares import at_once
 from grader.serve.sign_in import STUDENT
 from grader.serve.site import Site
 from grader.serve.store import now
