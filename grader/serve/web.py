@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -42,18 +42,24 @@ class Visit:
 
     request: Request
     form: FormData = field(default_factory=FormData)
+    _known: tuple[Ticket | None, ...] = ()  # the visitor, after somebody has asked for it
 
     @property
     def site(self) -> Site:
         """The course that this server is for."""
         return self.request.app.state.site
 
-    @cached_property
+    @property
     def visitor(self) -> Ticket | None:
-        """Who is signed in, or whose notebook server at JupyterHub asks."""
-        if self.hub_token:
-            return hub.ticket_of(self.site, self.hub_token)
-        return visitor_of(self.site.store, self.cookie("session"))
+        """Who is signed in, or whose notebook server at JupyterHub asks.
+
+        No `cached_property`: in Python 3.11 all its objects share one lock, and whoever waits for JupyterHub holds it.
+        """
+        if not self._known:
+            asks, store = bool(self.hub_token), self.site.store
+            found = hub.ticket_of(self.site, self.hub_token) if asks else visitor_of(store, self.cookie("session"))
+            self._known = (found,)
+        return self._known[0]
 
     @property
     def hub_token(self) -> str:

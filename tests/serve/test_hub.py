@@ -22,6 +22,7 @@ import httpx2
 import pytest
 
 from grader.serve import attempts
+from grader.serve import hub as service
 from grader.serve.sign_in import STATE, issue
 from grader.serve.site import Site
 from tests.classes.gradebook.small_course import COURSE, NAME
@@ -232,6 +233,29 @@ def test_a_token_that_the_hub_does_not_know(site: Site, hub: Hub, token: str) ->
     before = len(attempts.everybodys(site.store))
     assert by_token(site, token, solved(site, remark="forged")).status_code in (401, 403)
     assert len(attempts.everybodys(site.store)) == before
+
+
+@pytest.mark.parametrize("told", [None, {"scopes": []}, {"kind": "service"}, {"name": "ada\u200b"}], ids=str)
+def test_a_token_that_was_refused_is_not_asked_about_again(
+    site: Site, hub: Hub, monkeypatch: pytest.MonkeyPatch, told: dict[str, Any] | None
+) -> None:
+    token = secrets.token_hex(8) if told is None else hub.knows(**{"name": "ada", **told})
+    headers, before = {"authorization": f"token {token}"}, len(hub.asked)
+    assert {Person.of(site).browser.get("/", headers=headers).status_code for _ in range(5)} == {403}
+    assert len(hub.asked) == before + 1
+    good = {"authorization": f"token {hub.knows('ada')}"}
+    assert Person.of(site).browser.get("/", headers=good).status_code == 200
+    hub.users[token] = {"kind": "user", "name": "ada", "groups": [], "scopes": [ACCESS]}
+    clock = service.clock
+    monkeypatch.setattr(service, "clock", lambda: clock() + service.REFUSED_SECONDS + 1)
+    assert Person.of(site).browser.get("/", headers=headers).status_code == 200
+
+
+def test_few_refused_tokens_are_remembered(site: Site, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "MOST_REFUSED", 3)
+    for number in range(10):
+        Person.of(site).browser.get("/", headers={"authorization": f"token made-up-{number}"})
+        assert len(service._refused) <= 3
 
 
 def test_the_name_and_password_of_basic_authentication_are_no_token(site: Site, hub: Hub) -> None:
