@@ -49,6 +49,7 @@ class Attempt:
     worth: float | None  # the score, less what lateness costs
     message: str
     finished: str
+    flags: str = ""  # of its grade, as flags.py writes them
 
     @property
     def is_open(self) -> bool:
@@ -186,7 +187,10 @@ def finish(store: Store, ended: Attempt) -> None:
             db.execute("UPDATE attempt SET counts = 0 WHERE student = ? AND assignment = ?", own)
         changed = "state = :state, counts = :counts, score = :score, max_score = :max_score, worth = :worth"
         values = {**vars(ended), "finished": text_of(now())}
-        db.execute(f"UPDATE attempt SET {changed}, message = :message, finished = :finished WHERE id = :id", values)
+        db.execute(
+            f"UPDATE attempt SET {changed}, message = :message, finished = :finished, flags = :flags WHERE id = :id",
+            values,
+        )
 
 
 def again(store: Store) -> int:

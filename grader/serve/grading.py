@@ -39,6 +39,7 @@ from grader.paths import write_atomically
 from grader.records import Grade, GradebookEntry
 from grader.serve import attempts
 from grader.serve.attempts import Attempt
+from grader.serve.flags import as_text
 from grader.serve.settings import BEST, SettingsError
 from grader.serve.site import Site, open_site
 from grader.submission.file import SubmissionFile
@@ -136,7 +137,7 @@ class AttemptWriter:
         else:
             self._results.forget(job.file)
         message = grade.message if grade.status == attempts.UNREADABLE else ""
-        ended = replace(attempt, state=grade.status, counts=counts, message=message)
+        ended = replace(attempt, state=grade.status, counts=counts, message=message, flags=as_text(grade.flags))
         return replace(ended, score=grade.score, max_score=grade.max_score, worth=worth)
 
     def _worth(self, attempt: Attempt, grade: Grade) -> float:

@@ -5,6 +5,7 @@ CREATE TABLE IF NOT EXISTS attempt (
     received TEXT NOT NULL, sha256 TEXT NOT NULL, place TEXT NOT NULL,
     state TEXT NOT NULL, tries INTEGER NOT NULL DEFAULT 0, counts INTEGER NOT NULL DEFAULT 0,
     score REAL, max_score REAL, worth REAL, message TEXT NOT NULL DEFAULT '', finished TEXT NOT NULL DEFAULT '',
+    flags TEXT NOT NULL DEFAULT '',  -- of its grade, as JSON
     UNIQUE (student, assignment, nth));
 CREATE INDEX IF NOT EXISTS attempt_state ON attempt (state, id);
 CREATE TABLE IF NOT EXISTS link (
@@ -16,3 +17,4 @@ CREATE TABLE IF NOT EXISTS lti_place (
     sending TEXT NOT NULL DEFAULT '', sent TEXT NOT NULL DEFAULT '', PRIMARY KEY (person, assignment));
 CREATE TABLE IF NOT EXISTS lti_roster (platform TEXT NOT NULL, url TEXT PRIMARY KEY, fetched TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS lti_course (platform TEXT PRIMARY KEY, course TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS solutions_shown (assignment TEXT PRIMARY KEY, at TEXT NOT NULL);

@@ -24,6 +24,7 @@ class Store:
         path.touch(mode=0o600)  # sessions are in it
         with closing(self._open()) as db:
             db.execute("PRAGMA journal_mode = WAL")
+            _add_missing_columns(db)
             db.executescript(SCHEMA.read_text("utf-8"))
 
     @contextmanager
@@ -48,6 +49,31 @@ class Store:
         db.row_factory = sqlite3.Row
         db.execute("PRAGMA synchronous = FULL")
         return db
+
+
+def _add_missing_columns(db: sqlite3.Connection) -> None:
+    """Add the columns that the tables of an older version lack. Their rows get the default values."""
+    with closing(sqlite3.connect(":memory:")) as newest:
+        newest.executescript(SCHEMA.read_text("utf-8"))
+        tables = {
+            name: _columns(newest, name)
+            for (name,) in newest.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        }
+    with db:
+        db.execute("BEGIN IMMEDIATE")  # the web server and the grading process may start together
+        for table, columns in tables.items():
+            present = _columns(db, table)
+            for name in columns.keys() - present.keys() if present else ():
+                db.execute(f"ALTER TABLE {table} ADD COLUMN {name} {columns[name]}")
+
+
+def _columns(db: sqlite3.Connection, table: str) -> dict[str, str]:
+    """Map the columns of a table to their declarations, as ALTER TABLE takes them. A missing table has no columns."""
+    rows = db.execute('SELECT name, type, "notnull", dflt_value FROM pragma_table_info(?)', (table,)).fetchall()
+    return {
+        name: " ".join(filter(None, (kind, "NOT NULL" if notnull else "", f"DEFAULT {default}" if default else "")))
+        for name, kind, notnull, default in rows
+    }
 
 
 def now() -> datetime:

@@ -190,7 +190,7 @@ def attempt_feedback(visit: Visit) -> Response:
     path = one and attempts.folder_of(site.folder, student, name, one.place) / attempts.PAGE
     if not path or not path.is_file() or not site.shows_feedback(name, student):
         raise HTTPException(404)
-    return students_html(path.read_bytes())
+    return students_html(site.for_student(path.read_bytes(), name, student))
 
 
 def appeal(visit: Visit) -> Response:
