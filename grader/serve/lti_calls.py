@@ -26,10 +26,8 @@ from grader.serve.shares import at_once
 FETCH_SECONDS, MOST_BYTES = 10.0, 4 << 20  # of what a platform answers
 KEYS_SECONDS = 60.0  # before a platform's keys are fetched again for a key that is not among them
 FAILURES, PAUSE_SECONDS = 3, 30.0  # in a row, until nobody waits for a service; how long
-THREADS, MOST_WAITING = (
-    4,
-    100,
-)  # that wait for JupyterHub, and as many for platforms; requests that may wait for a thread
+THREADS = 4  # that wait for JupyterHub, and as many for platforms
+MOST_WAITING = 100  # requests that may wait for one of these threads
 clock = time.monotonic
 Headers = Mapping[str, str]
 Answer = tuple[dict[str, Any], Headers]
