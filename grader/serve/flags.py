@@ -46,13 +46,13 @@ def flags_of(attempts: Sequence[Attempt], entry: GradebookEntry | None) -> list[
     """
     numbers: dict[Flag, list[int]] = {flag: [] for flag in (entry.grade.flags if entry else ())}
     counting = set(numbers)
-    for attempt in sorted(attempts, key=lambda one: one.nth):
+    for attempt in sorted(attempts, key=lambda attempt: attempt.nth):
         for flag in from_text(attempt.flags):
             numbers.setdefault(flag, []).append(attempt.nth)
             if attempt.counts:
                 counting.add(flag)
     found = [Flagged(flag=flag, attempts=tuple(n), counts=flag in counting) for flag, n in numbers.items()]
-    return sorted(found, key=lambda one: not one.counts)
+    return sorted(found, key=lambda flagged: not flagged.counts)
 
 
 def with_all_flags(entries: Iterable[GradebookEntry], flagged: Mapping[Key, Sequence[Flagged]]) -> list[GradebookEntry]:
@@ -60,9 +60,9 @@ def with_all_flags(entries: Iterable[GradebookEntry], flagged: Mapping[Key, Sequ
     made = []
     for entry in entries:
         others = [
-            replace(each.flag, detail=f"{each.where}: {each.flag.detail}")
-            for each in flagged.get((entry.assignment, entry.student.id), ())
-            if not each.counts
+            replace(other.flag, detail=f"{other.where}: {other.flag.detail}")
+            for other in flagged.get((entry.assignment, entry.student.id), ())
+            if not other.counts
         ]
         flags = (*entry.grade.flags, *others[:MOST_SHOWN])
         made.append(replace(entry, grade=replace(entry.grade, flags=flags)))

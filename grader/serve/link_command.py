@@ -48,8 +48,8 @@ def _revoke(site: Site, person: str) -> str:
     if links:
         return f"the link of {person} works no more, and whoever used it is signed out"
     if sessions:
-        where = "Whoever comes from a platform or JupyterHub can sign in again until you remove the person there"
-        return f"{person} is signed out. {where}"
+        advice = "Whoever comes from a platform or JupyterHub can sign in again until you remove the person there."
+        return f"{person} is signed out. {advice}"
     raise Complaint(f"{person!r} has no link that works, and is not signed in")
 
 

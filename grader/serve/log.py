@@ -9,7 +9,7 @@ LONGEST_ENTRY = 2000  # characters
 
 def shown(text: str, longest: int = LONGEST) -> str:
     """Return a text without control, bidirectional and other invisible characters, cut to a length in characters."""
-    escaped = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text[: longest + 1])
+    escaped = "".join(mark if mark.isprintable() else ascii(mark)[1:-1] for mark in text[: longest + 1])
     return escaped if len(escaped) <= longest else f"{escaped[:longest]}…"
 
 

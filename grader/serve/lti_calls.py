@@ -132,8 +132,8 @@ HUB_CALLS, PLATFORM_CALLS = (Calls(ThreadPoolExecutor(THREADS, name)) for name i
 
 async def in_own_threads(calls: Calls, function: Callable[[], Any]) -> Any:
     """Run a function in the threads for a kind of service; raise HTTPException if too many requests wait for these."""
-    told = "Many people are signing in at this moment. Try again in half a minute."
-    with at_once(calls.waiting, "requests", MOST_WAITING, told):
+    message = "Many people are signing in at this moment. Try again in half a minute."
+    with at_once(calls.waiting, "requests", MOST_WAITING, message):
         return await asyncio.get_running_loop().run_in_executor(calls.threads, function)
 
 

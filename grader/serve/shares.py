@@ -36,13 +36,13 @@ class RateLimit:
 
 
 @contextmanager
-def at_once(counts: Counter[str], key: str, most: int, told: str) -> Iterator[None]:
+def at_once(counts: Counter[str], key: str, most: int, message: str) -> Iterator[None]:
     """Count one more of what goes on under a key, until the context ends. Call it where no other thread does.
 
-    Raise HTTPException, which says `told`, if `most` go on already.
+    Raise HTTPException, which says `message`, if `most` go on already.
     """
     if counts[key] >= most:
-        raise HTTPException(429, told)
+        raise HTTPException(429, message)
     counts[key] += 1
     try:
         yield
@@ -80,13 +80,13 @@ def slow_form(person: str, address: str) -> Iterator[None]:
     Raises:
         HTTPException: too many forms of this person, or of strangers, take their time.
     """
-    told = "Your browser sends too slowly, and others do too. Try again in a few seconds."
+    message = "Your browser sends too slowly, and others do too. Try again in a few seconds."
     if person:
-        with at_once(_slow, f"person {person}", SLOW_FORMS_EACH, told):
+        with at_once(_slow, f"person {person}", SLOW_FORMS_EACH, message):
             yield
         return
     with (
-        at_once(_slow, f"address {address}", SLOW_FORMS_OF_AN_ADDRESS, told),
-        at_once(_slow, "strangers", SLOW_FORMS_OF_STRANGERS, told),
+        at_once(_slow, f"address {address}", SLOW_FORMS_OF_AN_ADDRESS, message),
+        at_once(_slow, "strangers", SLOW_FORMS_OF_STRANGERS, message),
     ):
         yield

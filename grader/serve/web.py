@@ -175,8 +175,8 @@ async def _form(visit: Visit, who: str) -> AsyncIterator[None]:
     files, fields, size = (0, 20, 1 << 16) if who == PLATFORM else (1, 8, SMALL_BODY)
     with ExitStack() as stack:
         if who in (STUDENT, INSTRUCTOR):  # the forms of others are small, and there in whole
-            told = "You are sending others at this moment. Wait for them."
-            stack.enter_context(at_once(_forms, visit.person, FORMS_EACH, told))
+            message = "You are sending others at this moment. Wait for them."
+            stack.enter_context(at_once(_forms, visit.person, FORMS_EACH, message))
         with upload_place(visit.person) if _is_large(visit.request) else nullcontext():
             visit.form = await visit.request.form(max_files=files, max_fields=fields, max_part_size=size)
         try:
