@@ -21,7 +21,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from grader.classes.gradebook.errors import RecordError
+from grader.classes.gradebook.errors import RecordError, StudentNameError
 from grader.classes.gradebook.lateness import penalty_of
 from grader.classes.gradebook.writer import open_gradebook
 from grader.classes.results.folders import write_autograded
@@ -176,6 +176,8 @@ class AttemptWriter:
             try:
                 self._results.record(job, graded)
                 return
+            except StudentNameError:  # another try changes nothing
+                raise
             except RecordError:
                 if not left:
                     raise
