@@ -98,7 +98,7 @@ def fetch(may_fetch: Callable[[str], bool], url: str, data: bytes = b"", headers
         # Whoever answers with a refusal, or with nonsense, answers.
         unreachable = isinstance(error, OSError) and not isinstance(error, HTTPError)
         breaker.record(service, answered=not unreachable)
-        refused = isinstance(error, HTTPError) and error.code in (401, 403, 404)
+        refused = isinstance(error, HTTPError) and error.code in (401, 403)
         kind = NoAnswer if unreachable else Refused if refused else LtiError
         raise kind(f"{shown(url.partition('?')[0])} does not answer as it should ({shown(str(error))})") from error
     breaker.record(service, answered=True)
