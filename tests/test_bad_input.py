@@ -9,6 +9,7 @@ from tests.example_class.example_class import ROOT, grade_here
 
 GOOD = ROOT / "examples" / "submitted" / "untouched" / "1-attention" / "1-attention.ipynb"
 NAME = "1-attention"
+NOT_NAMES = ("class.html", "notebooks", "__MACOSX")
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +25,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory):
         "another-course": b'{"nbformat": 4, "cells": [{"cell_type": "code", "source": "# @exercise 1.4\\ndef area(r): return r"}]}',
         "good": GOOD.read_bytes(),
     }
+    contents |= dict.fromkeys(NOT_NAMES, GOOD.read_bytes())
     for student, content in contents.items():
         path = submitted / student / NAME / f"{NAME}.ipynb"
         path.parent.mkdir(parents=True)
@@ -82,7 +84,17 @@ def test_what_the_students_bytes_do_not_prove_is_a_fault_without_a_score(graded,
 def test_only_the_bytes_of_a_file_prove_that_it_earns_nothing(graded) -> None:
     grades = graded[1]
     unproven = {student for student, grade in grades.items() if not grade["proven"]}
-    assert unproven == {"missing", "elsewhere", "linked", "unknown"}
+    assert unproven == {"missing", "elsewhere", "linked", "unknown", *NOT_NAMES}
+
+
+@pytest.mark.parametrize("student", NOT_NAMES)
+def test_a_name_that_the_course_has_for_a_file_is_listed_and_the_class_goes_on(graded, student: str) -> None:
+    code, grades, output = graded
+    assert code == 1, output
+    assert grades[student]["status"] == "unreadable"
+    assert "the course has files of this name" in grades[student]["message"]
+    assert "class.html' cannot be a folder" in " ".join(output.split())
+    assert grades["good"]["status"] == "graded"  # it comes after them
 
 
 def test_the_rest_of_the_class_is_graded(graded) -> None:

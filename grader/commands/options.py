@@ -244,7 +244,9 @@ class RosterOptions(InCourse):
     platform: Annotated[
         list[str] | None, Option(help="Print the address that registers this server at this platform, by LTI 1.3.")
     ] = None
-    revoke: Annotated[list[str] | None, Option(help="This person's link works no more; may be repeated.")] = None
+    revoke: Annotated[
+        list[str] | None, Option(help="Revoke this person's link, and end all sessions; may be repeated.")
+    ] = None
     gradebook: Gradebook = None
 
 

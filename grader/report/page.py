@@ -29,6 +29,8 @@ from grader.report.text import (
 MOST_LINES, MOST_WIDTH = 200, 160  # that are shown of an answer
 MARKED = re.compile(r"^→ *(\d+) │ ?(.*)(?:\n +│ ( *)\^)?", re.MULTILINE)  # as judge/excerpt.py writes it
 UNSURE = re.compile("[\\s⇥\N{REPLACEMENT CHARACTER}]")  # spaces, tabs and what cannot be shown
+# As feedback.html.j2 writes it. All text in it is escaped, so that no other text looks like its end.
+SOLUTION = re.compile(rb'<details class="solution">.*?</details>', re.DOTALL)
 
 NO_CODE = ("full", "missing", "fault")  # how an exercise ends whose page does not show the student's answer
 
@@ -63,6 +65,11 @@ def feedback_page(
         appeals=_appeals(entry),
         others=_others(entry, {each.id for each in verdicts} | {each.id for each in written}),
     )
+
+
+def without_solutions(page: bytes) -> bytes:
+    """Return a feedback page without worked solutions and without answers to questions for thought."""
+    return SOLUTION.sub(b"", page)
 
 
 def _others(entry: GradebookEntry, above: Set[str]) -> dict[str, CellScore]:

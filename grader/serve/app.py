@@ -14,8 +14,9 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from grader.classes.gradebook.errors import AppealError, RecordError
 from grader.serve import class_pages, hub, lti, student_pages, web
-from grader.serve.guard import Guard, RateLimit, client_of
-from grader.serve.lti_calls import LtiError
+from grader.serve.guard import Guard, client_of
+from grader.serve.lti_calls import LtiError, NoAnswer, hub_calls
+from grader.serve.shares import RateLimit
 from grader.serve.sign_in import INSTRUCTOR, Ticket, begin_session, end_token, form_token, make_ticket, ticket_of
 from grader.serve.site import Site
 from grader.serve.store import StoreError
@@ -23,7 +24,7 @@ from grader.serve.web import ANYBODY, NEWCOMER, Visit, get, post
 
 log = logging.getLogger("grader.serve")
 WRONG_LINKS_A_MINUTE = 20  # of one address
-STATUS = {AppealError: 409, LtiError: 403}  # of errors that a page says in words
+STATUS = {AppealError: 409, NoAnswer: 503, LtiError: 403}  # of errors that a page says in words
 NO_GRADEBOOK = (
     "The grades cannot be read or written at the moment. What you have handed in is kept. Try again in a minute."
 )
@@ -44,11 +45,12 @@ def make_app(site: Site) -> Starlette:
         *class_pages.ROUTES,
         *lti.ROUTES,
         get("/hub/login", lambda visit: RedirectResponse(hub.login_address(visit.site), 302)),
-        get("/hub/callback", from_hub),
+        get("/hub/callback", from_hub, runs=hub_calls),
     ]
     refusals = (HTTPException, RecordError, StoreError, *STATUS)
     handlers: dict[Any, Any] = dict.fromkeys(refusals, on_refusal) | {500: on_error}
-    guard = Middleware(Guard, settings=lambda: site.settings, foreign=frozenset({lti.LOGIN, lti.LAUNCH}))
+    foreign = frozenset({lti.LOGIN, lti.LAUNCH})
+    guard = Middleware(Guard, settings=lambda: site.settings, person_of=web.person_of_session, foreign=foreign)
     app = Starlette(routes=routes, middleware=[guard], exception_handlers=handlers)
     app.router.redirect_slashes = False
     app.state.site = site
@@ -160,7 +162,8 @@ def _refusal(visit: Visit, error: Exception) -> HTTPException:
         if isinstance(error, kind):
             return HTTPException(code, str(error))
     log.warning("%s: %s", visit.request.url.path, error)
-    if visit.visitor and visit.visitor.role == INSTRUCTOR:
+    # To know a visitor by a token, JupyterHub would have to be asked, which threads of pages do not do.
+    if not visit.hub_token and visit.visitor and visit.visitor.role == INSTRUCTOR:
         return HTTPException(409, str(error))
     return HTTPException(503, NO_GRADEBOOK)
 

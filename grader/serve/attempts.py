@@ -65,6 +65,7 @@ class Attempt:
     seconds: float = 0.0  # of grading, in all tries
     deaths: int = 0  # of the grading process, while it graded this attempt
     removed: bool = False  # its files are gone, to make room for newer attempts
+    flags: str = ""  # of its grade, as flags.py writes them
 
     @property
     def is_open(self) -> bool:
@@ -339,7 +340,7 @@ def again(store: Store) -> int:
 
 def _write(db: sqlite3.Connection, attempt: Attempt) -> None:
     """Write what grading has changed in an attempt."""
-    names = ("state", "counts", "score", "max_score", "worth", "message", "finished", "seconds", "deaths")
+    names = ("state", "counts", "score", "max_score", "worth", "message", "finished", "seconds", "deaths", "flags")
     changed = ", ".join(f"{name} = :{name}" for name in names)
     db.execute(f"UPDATE attempt SET {changed} WHERE id = :id", vars(attempt))
 

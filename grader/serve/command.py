@@ -16,6 +16,7 @@ from grader.commands.console import Terminal
 from grader.commands.options import ServeOptions
 from grader.secret import course_secret
 from grader.serve.app import make_app
+from grader.serve.log import OneLine
 from grader.serve.lti_scores import Sender
 from grader.serve.settings import FILE, SettingsError
 from grader.serve.site import open_site
@@ -35,9 +36,12 @@ def run(options: ServeOptions, terminal: Terminal) -> None:
     except OSError as error:
         message = f"the server cannot listen: {error.strerror}. Set another host or port in {FILE}."
         raise SettingsError(message) from error
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(OneLine("%(asctime)s %(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
     config = uvicorn.Config(
         make_app(site),
+        log_config=None,  # its messages go through the handler above, too
         access_log=False,  # it would hold personal links; the guard writes a log without them
         log_level="warning",
         server_header=False,

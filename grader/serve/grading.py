@@ -26,7 +26,7 @@ from typing import TypeVar
 
 from rich.console import Console
 
-from grader.classes.gradebook.errors import BusyError, RecordError
+from grader.classes.gradebook.errors import BusyError, RecordError, StudentNameError
 from grader.classes.gradebook.lateness import penalty_of
 from grader.classes.gradebook.writer import open_gradebook
 from grader.classes.results.folders import write_autograded
@@ -46,6 +46,7 @@ from grader.paths import write_atomically
 from grader.records import Grade, GradebookEntry
 from grader.serve import attempts
 from grader.serve.attempts import Attempt
+from grader.serve.flags import as_text
 from grader.serve.settings import BEST, SettingsError
 from grader.serve.site import Site, open_site
 from grader.serve.store import StoreError, now
@@ -204,7 +205,7 @@ class AttemptWriter:
         else:
             self._results.forget(job.file)
         message = grade.message if grade.status == attempts.UNREADABLE else ""
-        ended = replace(attempt, state=grade.status, counts=counts, message=message)
+        ended = replace(attempt, state=grade.status, counts=counts, message=message, flags=as_text(grade.flags))
         return replace(ended, score=grade.score, max_score=grade.max_score, worth=worth)
 
     def _worth(self, attempt: Attempt, grade: Grade) -> float:
@@ -243,7 +244,10 @@ class AttemptWriter:
             try:
                 self._results.record(job, graded)
                 return
-            except BusyError:  # `finish` waits for it
+            except (
+                BusyError,
+                StudentNameError,
+            ):  # `finish` waits for the first; another try does not change the second
                 raise
             except RecordError:
                 if not left:

@@ -2,30 +2,35 @@
 
 import asyncio
 import logging
-import math
 import re
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from grader.serve.log import shown
 from grader.serve.settings import Settings, is_loopback
+from grader.serve.shares import RateLimit, slow_form
 from grader.submission.file import MAX_BYTES
 
 log = logging.getLogger("grader.serve")
 
+TINY_BODY = 1 << 10  # bytes of a form that signs in or out
 SMALL_BODY = 64 << 10  # bytes of any other form
 LARGEST_BODY = MAX_BYTES + SMALL_BODY  # of an upload
+TINY_FORMS = ("/in", "/out")
 QUIET_SECONDS, WHOLE_SECONDS = 20.0, 300.0  # for the next part of a body, and for all of it
+SMALL_SECONDS = 10.0  # for all of a small body
+MOMENT_SECONDS = 1.0  # a small body that takes longer takes a place among the slow ones
+LEAST_RATE, GRACE_SECONDS = 8 << 10, 20.0  # bytes per second of an upload, after its first seconds
 REQUESTS_A_MINUTE = 300  # of one address with one session
-ADDRESS_REQUESTS_A_MINUTE = 6000  # of one address: a whole class may share it
-UPLOADS_AT_ONCE = 16  # that are still coming
-MINUTE = 60.0
+ADDRESS_REQUESTS_A_MINUTE = 6000  # of one address, of all who are not signed in: a whole class may share it
+LONGEST_ADDRESS = 60  # characters of a client's address; an IPv6 address with a zone has fewer
 # Of our own pages: nothing from elsewhere, no inline script or style, no frame around them but a platform's.
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
@@ -42,102 +47,132 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 CLOSE = {"Connection": "close"}
+TOO_SLOW = "The upload was too slow. Try again on a better connection."
+clock = time.monotonic
 # Addresses that are secrets: no log has them, and no next request names them.
 SECRET = re.compile(r"^(/in/|/lti/register/).+")
-
-
-class RateLimit:
-    """Counts what each client does within a minute."""
-
-    def __init__(self, most: int) -> None:
-        self._most, self._began, self._counts = most, -math.inf, Counter[str]()
-
-    def allows(self, client: str) -> bool:
-        """Count one request; tell whether it is within the limit."""
-        if time.monotonic() - self._began >= MINUTE:  # all begin anew, so that what is kept does not grow
-            self._began, self._counts = time.monotonic(), Counter()
-        self._counts[client] += 1
-        return self._counts[client] <= self._most
-
-
-@contextmanager
-def at_once(counts: Counter[str], key: str, most: int, told: str) -> Iterator[None]:
-    """Count one more of what goes on under a key, until the context ends. Call it where no other thread does.
-
-    Raise HTTPException, which says `told`, if `most` go on already.
-    """
-    if counts[key] >= most:
-        raise HTTPException(429, told)
-    counts[key] += 1
-    try:
-        yield
-    finally:
-        counts[key] -= 1
-        counts += Counter()  # leaves out what is 0
 
 
 class Guard:
     """ASGI middleware around the pages.
 
-    `settings` returns what serve.toml says now. A learning platform may send forms to the paths in `foreign`; they
-    check who sent them by other means.
+    `settings` returns what serve.toml says now, and `person_of` who is signed in by the session of a request, "" for
+    nobody. A learning platform may send forms to the paths in `foreign`; they check who sent them by other means.
     """
 
-    def __init__(self, app: ASGIApp, settings: Callable[[], Settings], foreign: frozenset[str]) -> None:
-        self._app, self._settings, self._foreign = app, settings, foreign
+    def __init__(
+        self, app: ASGIApp, settings: Callable[[], Settings], person_of: Callable[[Scope], str], foreign: frozenset[str]
+    ) -> None:
+        self._app, self._settings, self._person_of, self._foreign = app, settings, person_of, foreign
         self._rate, self._address_rate = RateLimit(REQUESTS_A_MINUTE), RateLimit(ADDRESS_REQUESTS_A_MINUTE)
-        self._coming = Counter[str]()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse a request, or pass it on with a guarded body."""
+        """Refuse a request, or pass it on: a small body when it is there in whole, a large one with limits."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         answer = _with_headers(scope, send, self._settings)
-        with ExitStack() as coming:
-            try:
-                self._admit(scope, coming)
-            except HTTPException as refusal:
-                await PlainTextResponse(refusal.detail + "\n", refusal.status_code)(scope, receive, answer)
-                return
-            # what `_bounded` raises is answered there
-            await self._app(scope, _bounded(receive, coming.close), answer)
+        try:
+            length = await self._admit(scope)
+            inner = bounded(receive, length)
+            if 0 < length <= SMALL_BODY:
+                inner = await self._whole(scope, inner)
+        except HTTPException as refusal:
+            await PlainTextResponse(refusal.detail + "\n", refusal.status_code, CLOSE)(scope, receive, answer)
+            return
+        # what `bounded` raises from now on is answered there
+        await self._app(scope, inner, answer)
 
-    def _admit(self, scope: Scope, coming: ExitStack) -> None:
-        """Count a request, or raise HTTPException before anything of its body is read. `coming` closes when that has come."""
+    async def _admit(self, scope: Scope) -> int:
+        """Count a request; return the length of its body. Raise HTTPException before any of it is read."""
         headers, settings = Headers(scope=scope), self._settings()
         if not _is_ours(headers.get("host", ""), settings):
             raise HTTPException(421, "This server has another name.")
-        client, session = client_of(scope), headers.get("cookie", "")[-80:]
-        if not (self._address_rate.allows(client) and self._rate.allows(f"{client} {session}")):
-            raise HTTPException(429, "Too many requests. Wait a minute.")
+        await self._count(scope, headers)
         if scope["method"] in ("GET", "HEAD"):
-            return
+            if headers.get("content-length", "0") != "0" or "transfer-encoding" in headers:
+                raise HTTPException(400, "A page is asked for without a body.")
+            return 0
         if scope["method"] != "POST":
             raise HTTPException(405, "Only GET and POST are known here.")
         if scope["path"] not in self._foreign and not _from_here(headers, settings):
-            log.warning("refused a form from elsewhere: %s from %s", scope["path"], client)
+            log.warning("refused a form from elsewhere: %s from %s", _path(scope), client_of(scope))
             raise HTTPException(403, "This form came from another site.")
-        if _length(headers, scope["path"]) > SMALL_BODY:
-            told = "Many are handing in at this moment. Try again in a few seconds."
-            coming.enter_context(at_once(self._coming, "uploads", UPLOADS_AT_ONCE, told))
+        return _length(headers, scope["path"])
+
+    async def _count(self, scope: Scope, headers: Headers) -> None:
+        """Count a request. Raise HTTPException if there are too many from this address, or of this person.
+
+        Whatever strangers send from an address, people there who are signed in can still send: only then it matters
+        whether somebody is. And people who have no cookie yet do not share the small limit of one browser.
+        """
+        client, session = client_of(scope), headers.get("cookie", "")[-80:]
+        if session and not self._rate.allows(f"{client} {session}"):
+            raise HTTPException(429, "Too many requests. Wait a minute.")
+        if not self._address_rate.allows(client) and not await run_in_threadpool(self._person_of, scope):
+            raise HTTPException(429, "Too many requests from your network. Wait a minute, or sign in from another one.")
+
+    async def _whole(self, scope: Scope, receive: Receive) -> Receive:
+        """Read a small body, and return a `receive` that has it. So no page and no thread waits for a slow sender.
+
+        A form that takes longer than a moment takes a place among the slow forms of its person, or of its address.
+        """
+        reading = asyncio.ensure_future(_read(receive))
+        try:
+            with ExitStack() as stack:
+                if not (await asyncio.wait([reading], timeout=MOMENT_SECONDS))[0]:
+                    person = await run_in_threadpool(self._person_of, scope)
+                    stack.enter_context(slow_form(person, client_of(scope)))
+                parts = await asyncio.wait_for(reading, SMALL_SECONDS)
+        except TimeoutError:
+            raise HTTPException(408, TOO_SLOW, CLOSE) from None
+        finally:
+            reading.cancel()
+
+        async def again() -> Message:
+            return parts.pop(0) if parts else await receive()
+
+        return again
+
+
+async def _read(receive: Receive) -> list[Message]:
+    """Return the messages of a body up to its end, or until the browser goes away."""
+    parts = [await receive()]
+    while parts[-1].get("more_body", False):
+        parts.append(await receive())
+    return parts
 
 
 def _length(headers: Headers, path: str) -> int:
-    """Return the length of a body; raise HTTPException where none is said, or it is too long for this path."""
-    length = headers.get("content-length", "")
-    if not re.fullmatch(r"[0-9]{1,99}", length):
+    """Return the length of a body in bytes.
+
+    Raises:
+        HTTPException: the request does not say one length, or it is too long for this path.
+    """
+    lengths = headers.getlist("content-length")
+    if "transfer-encoding" in headers and lengths:  # the two may differ
+        raise HTTPException(400, "Send either Content-Length or Transfer-Encoding.")
+    if len(lengths) != 1 or not re.fullmatch(r"[0-9]{1,99}", lengths[0]):
         raise HTTPException(411, "Say how long the form is (Content-Length).")
-    largest = LARGEST_BODY if path.startswith("/a/") and path.count("/") == 2 else SMALL_BODY
-    if int(length) > largest:
-        told = f"This is larger than {largest >> 20 or 1} MiB. Clear the notebook's outputs, and save it."
-        raise HTTPException(413, told)
-    return int(length)
+    upload = path.startswith("/a/") and path.count("/") == 2
+    largest = LARGEST_BODY if upload else TINY_BODY if path in TINY_FORMS else SMALL_BODY
+    if int(lengths[0]) > largest:
+        advice = "Clear the notebook's outputs, and save it." if upload else "Load the page again, and send less."
+        raise HTTPException(413, f"This is larger than {largest >> 10} KiB. {advice}")
+    return int(lengths[0])
 
 
 def client_of(scope: Scope) -> str:
-    """Return the address that a request comes from, "unknown" without one; uvicorn has replaced the proxy's own."""
-    return (scope.get("client") or ("unknown", 0))[0]
+    """Return the address that a request comes from, "unknown" without one; uvicorn has replaced the proxy's own.
+
+    A proxy hands on what its client wrote, so the text may be anything.
+    """
+    return shown((scope.get("client") or ("unknown", 0))[0], LONGEST_ADDRESS)
+
+
+def _path(scope: Scope) -> str:
+    """Return a path as the log shows it: without a secret, and short."""
+    return shown(SECRET.sub(r"\1…", scope["path"]))
 
 
 def _is_ours(host: str, settings: Settings) -> bool:
@@ -158,28 +193,33 @@ def _from_here(headers: Headers, settings: Settings) -> bool:
     return origin is None or origin.lower() == settings.origin or (origin == "null" and site == "same-origin")
 
 
-def _bounded(receive: Receive, came: Callable[[], None]) -> Receive:
-    """Return a `receive` that raises HTTPException where a body is too slow or too long, and calls `came` at its end."""
-    began, total, ended = time.monotonic(), 0, False
+def is_too_slow(received: int, seconds: float) -> bool:
+    """Return True if a body has so few bytes after some seconds that its sender only holds the place."""
+    return received < LEAST_RATE * (seconds - GRACE_SECONDS)
 
-    async def bounded() -> Message:
+
+def bounded(receive: Receive, length: int) -> Receive:
+    """Return a `receive` that raises HTTPException if a body is too slow, or longer than its length in bytes."""
+    began, total, ended = clock(), 0, False
+
+    async def limited() -> Message:
         nonlocal total, ended
         if ended:  # what is waited for now is that the browser goes away
             return await receive()
-        left = WHOLE_SECONDS - (time.monotonic() - began)
+        left = WHOLE_SECONDS - (clock() - began)
         try:
             message = await asyncio.wait_for(receive(), max(0.0, min(QUIET_SECONDS, left)))
         except TimeoutError:
-            raise HTTPException(408, "The upload was too slow. Try again on a better connection.", CLOSE) from None
+            raise HTTPException(408, TOO_SLOW, CLOSE) from None
         total += len(message.get("body", b""))
         ended = not message.get("more_body", False)
-        if total > LARGEST_BODY:
+        if total > length:
             raise HTTPException(413, "The upload is larger than it said.", CLOSE)
-        if ended:
-            came()
+        if not ended and is_too_slow(total, clock() - began):
+            raise HTTPException(408, TOO_SLOW, CLOSE)
         return message
 
-    return bounded
+    return limited
 
 
 def _headers(path: str, status: int, settings: Settings) -> dict[str, str]:
@@ -209,8 +249,7 @@ def _with_headers(scope: Scope, send: Send, settings: Callable[[], Settings]) ->
             headers = MutableHeaders(scope=message)
             for name, value in _headers(scope["path"], message["status"], settings()).items():
                 headers.setdefault(name, value)
-            shown = SECRET.sub(r"\1…", scope["path"])
-            log.info("%s %s %r %s", client_of(scope), scope["method"], shown, message["status"])
+            log.info("%s %s '%s' %s", client_of(scope), shown(scope["method"]), _path(scope), message["status"])
         await send(message)
 
     return answer

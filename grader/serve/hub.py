@@ -7,12 +7,14 @@ JupyterLab. Both tokens must allow the access to this service: whom the hub lets
 import os
 from urllib.parse import urlencode
 
-from grader.serve.lti_calls import LtiError, fetch
+from grader.serve.lti_calls import LtiError, Refused, clock, fetch
 from grader.serve.settings import Hub
-from grader.serve.sign_in import INSTRUCTOR, STUDENT, Ticket, can_sign_in, issue, value_of
+from grader.serve.sign_in import INSTRUCTOR, STUDENT, Ticket, can_sign_in, digest_of, issue, value_of
 from grader.serve.site import Site
 
 STATE, STATE_SECONDS = "hub state", 600
+REFUSED_SECONDS, MOST_REFUSED = 60.0, 10_000  # how long a refused token is remembered; how many are
+_refused: dict[str, float] = {}  # digest of a token → until when
 
 
 def login_address(site: Site) -> str:
@@ -33,16 +35,42 @@ def receive(site: Site, code: str, state: str) -> Ticket:
 
 
 def ticket_of(site: Site, token: str) -> Ticket:
-    """Return whose token of JupyterHub this is; LtiError if it is unknown, or does not allow this service."""
+    """Return the user that a JupyterHub token belongs to.
+
+    A token that was refused is not asked for again for REFUSED_SECONDS.
+
+    Raises:
+        LtiError: the token is unknown, or does not allow this service, or JupyterHub does not answer.
+    """
     hub = _hub(site)
+    key = digest_of(f"{hub.url} {hub.service} {token}")
+    if clock() < _refused.get(key, 0.0):
+        raise Refused("JupyterHub has refused this token a short while ago. Wait a minute, or get a new one.")
+    try:
+        return _ticket(site, hub, token)
+    except Refused:
+        if len(_refused) >= MOST_REFUSED:
+            _refused.clear()
+        _refused[key] = clock() + REFUSED_SECONDS
+        raise
+
+
+def _ticket(site: Site, hub: Hub, token: str) -> Ticket:
+    """Ask JupyterHub for the user of a token; raise as `ticket_of`."""
     user, _ = fetch(hub.may_fetch, f"{hub.url}/hub/api/user", b"", {"Authorization": f"token {token}"})
-    person, scopes, groups = str(user.get("name") or ""), user.get("scopes") or (), user.get("groups") or ()
+    person, scopes, groups = user.get("name"), _texts(user.get("scopes")), _texts(user.get("groups"))
     allowed = {"access:services", f"access:services!service={hub.service}"}
-    if user.get("kind") != "user" or not allowed & set(scopes) or not can_sign_in(person):
-        raise LtiError("JupyterHub does not let you hand in here. Tell your instructor.")
+    known = user.get("kind") == "user" and bool(allowed & scopes)
+    if not known or not isinstance(person, str) or not can_sign_in(person):
+        raise Refused("JupyterHub does not let you hand in here. Tell your instructor.")
     teaches = person in hub.instructors or f"formgrade-{site.course}" in groups  # nbgrader's own name of the group
     role, leads_to = (INSTRUCTOR, "/class") if teaches else (STUDENT, "/")
     return Ticket(person=person, role=role, name="", via="hub", leads_to=leads_to)
+
+
+def _texts(value: object) -> set[str]:
+    """Return the texts in a list of JSON; nothing for anything else."""
+    return {each for each in value if isinstance(each, str)} if isinstance(value, list) else set()
 
 
 def _hub(site: Site) -> Hub:

@@ -9,7 +9,16 @@ from grader.paths import write_atomically
 from grader.report.services.csv_table import table
 from grader.serve.lti import REGISTER
 from grader.serve.settings import is_protected, origin
-from grader.serve.sign_in import INSTRUCTOR, LINK_PATH, PLATFORM_ROLE, STUDENT, can_sign_in, links_for, revoke
+from grader.serve.sign_in import (
+    INSTRUCTOR,
+    LINK_PATH,
+    PLATFORM_ROLE,
+    STUDENT,
+    can_sign_in,
+    end_sessions,
+    links_for,
+    revoke,
+)
 from grader.serve.site import Site, open_site
 
 PLATFORM_DAYS = 1  # how long a link to register a platform works
@@ -19,9 +28,7 @@ def run(options: RosterOptions, terminal: Terminal) -> None:
     """Revoke the links of some people, print those of others, then write those of all students."""
     site = open_site(options.root, options.gradebook)
     for person in options.revoke or ():
-        if not revoke(site.store, person) + revoke(site.store, person, INSTRUCTOR):
-            raise Complaint(f"{person!r} has no link that works")
-        terminal.say(f"the link of {person} works no more, and whoever used it is signed out")
+        terminal.say(_revoke(site, person))
     for person in options.instructor or ():
         (token,) = links_for(site.store, site.key, [person], INSTRUCTOR, site.settings.link_days).values()
         terminal.say(f"{person}: {site.settings.url}{LINK_PATH}{token}")
@@ -32,6 +39,18 @@ def run(options: RosterOptions, terminal: Terminal) -> None:
         terminal.say(f"{site.settings.url}{REGISTER}{token}")
     if options.links is not None:
         _write(site, options.links, terminal)
+
+
+def _revoke(site: Site, person: str) -> str:
+    """Revoke a person's links, end all of the person's sessions, and return what was done."""
+    links = revoke(site.store, person) + revoke(site.store, person, INSTRUCTOR)
+    sessions = end_sessions(site.store, person)
+    if links:
+        return f"the link of {person} works no more, and whoever used it is signed out"
+    if sessions:
+        advice = "Whoever comes from a platform or JupyterHub can sign in again until you remove the person there."
+        return f"{person} is signed out. {advice}"
+    raise Complaint(f"{person!r} has no link that works, and is not signed in")
 
 
 def _write(site: Site, to: Path, terminal: Terminal) -> None:

@@ -11,6 +11,7 @@ and message. The state is not tied to a cookie: a launch that somebody else bega
 
 import hmac
 import json
+import math
 import re
 import secrets
 import time
@@ -30,8 +31,10 @@ from grader.classes.gradebook.errors import RecordError
 from grader.classes.gradebook.writer import add_students
 from grader.course import max_score
 from grader.records import Student
+from grader.report.text import clean
 from grader.serve import sign_in, web
-from grader.serve.lti_calls import LtiError, fetch, own_key, published_keys, signed
+from grader.serve.log import shown
+from grader.serve.lti_calls import LtiError, fetch, own_key, platform_calls, published_keys, signed
 from grader.serve.lti_scores import LEARNER, MEMBERS, MEMBERSHIP, SCORE
 from grader.serve.settings import Platform, SettingsError, add_platform, is_protected, origin
 from grader.serve.sign_in import INSTRUCTOR, PLATFORM_ROLE, STATE, STUDENT, Ticket, can_sign_in
@@ -47,9 +50,11 @@ INSTRUCTORS = {f"{MEMBERSHIP}#Instructor", f"{MEMBERSHIP}/Instructor#TeachingAss
 TASK, CHOICE = "LtiResourceLinkRequest", "LtiDeepLinkingRequest"  # the messages: open a task, choose one for a course
 STATE_SECONDS, LEEWAY_SECONDS, OLDEST_SECONDS = 600, 60, 600
 CHOICE_SECONDS = 3600  # for the instructor to choose
+MOST_NAME = 200  # characters of a person's name
 TOOL = "https://purl.imsglobal.org/spec/lti-tool-configuration"
 # What serve.toml says of a platform, and what a platform calls that.
 NAMES = dict(issuer="issuer", login_url="authorization_endpoint", token_url="token_endpoint", keys_url="jwks_uri")
+DEEPEST_CLAIM, MOST_VARIABLE = 20, 60  # nested values of a launch; characters of a variable that a message shows
 ALGORITHMS = ["RS256"]  # no other: neither "none", nor one that takes a public key for a shared secret
 
 
@@ -69,7 +74,8 @@ class Launch:
     @property
     def roles(self) -> set[str]:
         """The roles that somebody has in the course, as addresses; none if the platform says none."""
-        return set(map(str, self.claims.get(f"{CLAIM}roles") or ()))
+        roles = self.claims.get(f"{CLAIM}roles")
+        return {role for role in roles if isinstance(role, str)} if isinstance(roles, list) else set()
 
     def address(self, claim: str, key: str) -> str | None:
         """Return an address of a nested claim, if it is one of the platform's."""
@@ -132,12 +138,12 @@ def ticket_of(site: Site, launch: Launch) -> Ticket:
     roster = launch.address(ROSTER_SERVICE, "context_memberships_url")
     if role == INSTRUCTOR and roster:  # an instructor who comes gets the newest
         site.store.change("INSERT OR REPLACE INTO lti_roster VALUES (?, ?, '')", launch.name, roster)
-    return Ticket(person=person, role=role, name=str(claims.get("name") or ""), via="lti", leads_to=leads_to)
+    return Ticket(person=person, role=role, name=_name(claims.get("name")), via="lti", leads_to=leads_to)
 
 
 def _check_course(site: Site, launch: Launch) -> None:
     """Raise LtiError for another course of the platform. The first course whose instructor comes is ours."""
-    came, known = str(launch.of(f"{CLAIM}context", "id")), launch.platform.courses
+    came, known = _filled_in(str(launch.of(f"{CLAIM}context", "id")), "context"), launch.platform.courses
     if not known:
         if launch.roles & INSTRUCTORS and launch.of(f"{CLAIM}context", "id"):
             site.store.change("INSERT OR IGNORE INTO lti_course VALUES (?, ?)", launch.name, came)
@@ -151,10 +157,28 @@ def _claims(platform: Platform, token: str) -> dict[str, Any]:
     """Return what the platform has signed; raise LtiError if its signature is not valid."""
     for fresh in (False, True):
         try:
-            return dict(jwt.decode(token, published_keys(platform, fresh=fresh), algorithms=ALGORITHMS).claims)
-        except (JoseError, ValueError, KeyError, TypeError) as error:
+            claims = dict(jwt.decode(token, published_keys(platform, fresh=fresh), algorithms=ALGORITHMS).claims)
+            break
+        except (JoseError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             failed: Exception = error
-    raise LtiError("The signature of your platform is not valid.") from failed
+    else:
+        raise LtiError("The signature of your platform is not valid.") from failed
+    if _depth(claims) > DEEPEST_CLAIM:
+        raise LtiError(f"This launch is not valid: its claims are nested more than {DEEPEST_CLAIM} deep.")
+    try:
+        json.dumps(claims, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise LtiError("This launch is not valid: a claim contains half of a character.") from error
+    return claims
+
+
+def _depth(value: object) -> int:
+    """Return how many lists and objects are nested in each other."""
+    depth, level = 0, [value]
+    while level := [each for each in level if isinstance(each, dict | list)]:
+        depth += 1
+        level = [inner for each in level for inner in (each.values() if isinstance(each, dict) else each)]
+    return depth
 
 
 def _check(site: Site, platform: Platform, claims: Mapping[str, Any], nonce: str) -> None:
@@ -163,11 +187,13 @@ def _check(site: Site, platform: Platform, claims: Mapping[str, Any], nonce: str
     audience = claims.get("aud")
     audiences = audience if isinstance(audience, list) else [audience]
     issued, expires = (_seconds(claims.get(name)) for name in ("iat", "exp"))
+    begins = _seconds(claims["nbf"], math.inf) if "nbf" in claims else 0.0
     target = str(claims.get(f"{CLAIM}target_link_uri") or "")
     for holds, what in (
         (claims.get("iss") == platform.issuer, "issuer"),
         (platform.client_id in audiences, "audience"),
-        (len(audiences) == 1 or claims.get("azp") == platform.client_id, "authorised party"),
+        (claims.get("azp", audiences[0] if len(audiences) == 1 else None) == platform.client_id, "authorised party"),
+        (begins < moment + LEEWAY_SECONDS, "time"),
         (expires > moment - LEEWAY_SECONDS, "time"),
         (moment - OLDEST_SECONDS < issued < moment + LEEWAY_SECONDS, "time"),
         (hmac.compare_digest(str(claims.get("nonce")).encode(), nonce.encode()), "nonce"),
@@ -180,9 +206,11 @@ def _check(site: Site, platform: Platform, claims: Mapping[str, Any], nonce: str
             raise LtiError(f"This launch is not valid: its {what} is not the expected one.")
 
 
-def _seconds(value: object) -> float:
-    """Return a time of a claim; one long ago if it is none."""
-    return float(value) if isinstance(value, int | float) else 0.0
+def _seconds(value: object, otherwise: float = 0.0) -> float:
+    """Return a time of a claim, in seconds since 1970; `otherwise` if it is not a number, or too large for one."""
+    with suppress(OverflowError):
+        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else otherwise
+    return otherwise
 
 
 def _claim_text(launch: Launch) -> str:
@@ -191,13 +219,34 @@ def _claim_text(launch: Launch) -> str:
     value = launch.of(f"{CLAIM}{group}", key) if group else launch.claims.get(key)
     if not isinstance(value, str) or not value or not isinstance(launch.claims.get("sub"), str):
         raise LtiError("Your platform does not say who you are. Tell your instructor.")
+    return _filled_in(value, launch.platform.student)
+
+
+def _filled_in(value: str, claim: str) -> str:
+    """Return the value of a claim. Raise LtiError if it is a variable that the platform should have replaced.
+
+    Everybody has the same variable, so all students would be one.
+    """
+    if value.strip().startswith("$"):
+        raise LtiError(
+            f"Your platform sent {shown(value, MOST_VARIABLE)!r} as {claim}, which is the name of a variable and not its value. "
+            "Tell your instructor: the tool's settings in the platform name a variable that it does not know."
+        )
     return value
+
+
+def _name(value: object) -> str:
+    """Return a person's name as pages show it; "" if the platform sends none, or only the name of a variable."""
+    name = clean(value)[:MOST_NAME] if isinstance(value, str) else ""
+    return "" if name.startswith("$") else name
 
 
 def _assignment(site: Site, launch: Launch) -> str | None:
     """Return the assignment that a launch is for: of the custom parameter, or of the link's address."""
     target = urlsplit(str(launch.claims.get(f"{CLAIM}target_link_uri") or "")).path
     wanted = launch.of(f"{CLAIM}custom", "assignment") or target.removeprefix("/a/")
+    if isinstance(wanted, str):
+        _filled_in(wanted, "assignment")
     return wanted if wanted in list(site.open_assignments()) else None
 
 
@@ -305,7 +354,7 @@ def register(visit: Visit) -> Response:
 ROUTES = [
     get(LOGIN, login),
     post(LOGIN, login, PLATFORM),
-    post(LAUNCH, receive, PLATFORM),
+    post(LAUNCH, receive, PLATFORM, runs=platform_calls),
     get("/lti/keys", keys),
-    get(REGISTER + "{token}", register),
+    get(REGISTER + "{token}", register, runs=platform_calls),
 ]

@@ -1,21 +1,34 @@
 """How this server asks learning platforms and JupyterHub for something, and the keys by which it and platforms know each other."""
 
+import asyncio
 import json
+import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
-from http.client import HTTPException
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
 from joserfc import jwt
 from joserfc.jwk import KeySet, RSAKey
 
 from grader.paths import write_atomically
-from grader.serve.settings import Platform
+from grader.serve.log import shown
+from grader.serve.settings import Platform, origin
+from grader.serve.shares import at_once
 
 FETCH_SECONDS, MOST_BYTES = 10.0, 4 << 20  # of what a platform answers
 KEYS_SECONDS = 60.0  # before a platform's keys are fetched again for a key that is not among them
+FAILURES, PAUSE_SECONDS = 3, 30.0  # in a row, until nobody waits for a service; how long
+THREADS = 4  # that wait for JupyterHub, and as many for platforms
+MOST_WAITING = 100  # requests that may wait for one of these threads
+clock = time.monotonic
 Headers = Mapping[str, str]
 Answer = tuple[dict[str, Any], Headers]
 _keys: dict[str, tuple[float, KeySet]] = {}
@@ -25,11 +38,46 @@ class LtiError(Exception):
     """A login or a launch is refused, or a platform does not answer; the message is for the person who sees the page."""
 
 
+class Refused(LtiError):
+    """A platform or JupyterHub has answered that it does not know, or does not allow, what was asked."""
+
+
+class NoAnswer(LtiError):
+    """A platform or JupyterHub does not answer at the moment."""
+
+
+class Breaker:
+    """Remembers which services do not answer: after some failures in a row, nobody waits for them for a while.
+
+    Then one request tries again, and its result decides for the others. Threads share a breaker.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._failures, self._until = Counter[str](), dict[str, float]()
+
+    def check(self, service: str) -> None:
+        """Raise NoAnswer if a service did not answer a short while ago."""
+        with self._lock:
+            if clock() < self._until.get(service, 0.0):
+                raise NoAnswer(f"{service} does not answer at the moment. Try again in half a minute.")
+            if self._failures[service] >= FAILURES:
+                self._until[service] = clock() + PAUSE_SECONDS  # for all others, while this request tries
+
+    def record(self, service: str, *, answered: bool) -> None:
+        """Write down whether a service has answered."""
+        with self._lock:
+            self._failures[service] = 0 if answered else self._failures[service] + 1
+            failing = self._failures[service] >= FAILURES
+            self._until[service] = clock() + PAUSE_SECONDS if failing else 0.0
+
+
 class _NoRedirect(HTTPRedirectHandler):
     def redirect_request(self, *arguments: Any, **named: Any) -> None:
         """Follow none: a platform sends this server nowhere else."""
 
 
+breaker = Breaker()
 _opener = build_opener(_NoRedirect, ProxyHandler({}))
 
 
@@ -39,14 +87,64 @@ def fetch(may_fetch: Callable[[str], bool], url: str, data: bytes = b"", headers
     Raise LtiError if it does not answer, or if the address is not its own.
     """
     if not may_fetch(url):
-        raise LtiError(f"{url.partition('?')[0]!r} is no address of a platform that is known here")
+        raise LtiError(f"{shown(url.partition('?')[0])!r} is no address of a platform that is known here")
+    service = origin(url)
+    breaker.check(service)
     try:
         with _opener.open(Request(url, data or None, dict(headers or {})), timeout=FETCH_SECONDS) as answer:
-            content, received = answer.read(MOST_BYTES), answer.headers
+            content, received = _read(answer), answer.headers
         told = json.loads(content) if content.strip() else {}
-    except (OSError, HTTPException, ValueError) as error:
-        raise LtiError(f"{url.partition('?')[0]} does not answer as it should ({error})") from error
+    except (OSError, HTTPException, ValueError, RecursionError) as error:
+        # Whoever answers with a refusal, or with nonsense, answers.
+        unreachable = isinstance(error, OSError) and not isinstance(error, HTTPError)
+        breaker.record(service, answered=not unreachable)
+        refused = isinstance(error, HTTPError) and error.code in (401, 403)
+        kind = NoAnswer if unreachable else Refused if refused else LtiError
+        raise kind(f"{shown(url.partition('?')[0])} does not answer as it should ({shown(str(error))})") from error
+    breaker.record(service, answered=True)
     return (told if isinstance(told, dict) else {}), received
+
+
+def _read(answer: HTTPResponse) -> bytes:
+    """Return the body of an answer, up to MOST_BYTES; raise TimeoutError if it takes longer than FETCH_SECONDS."""
+    ends, parts, size = clock() + FETCH_SECONDS, list[bytes](), 0
+    while (part := answer.read1(1 << 16)) and size < MOST_BYTES:
+        parts.append(part)
+        size += len(part)
+        if clock() > ends:
+            raise TimeoutError("the answer takes too long")
+    return b"".join(parts)[:MOST_BYTES]
+
+
+# ---------------------------------------------------------------- threads of their own
+
+
+@dataclass(frozen=True)
+class Calls:
+    """The threads that wait for services of one kind: however slow these are, the threads of the pages stay free."""
+
+    threads: ThreadPoolExecutor
+    waiting: Counter[str] = field(default_factory=Counter)
+
+
+HUB_CALLS, PLATFORM_CALLS = (Calls(ThreadPoolExecutor(THREADS, name)) for name in ("hub", "platforms"))
+
+
+async def in_own_threads(calls: Calls, function: Callable[[], Any]) -> Any:
+    """Run a function in the threads for a kind of service; raise HTTPException if too many requests wait for these."""
+    message = "Many people are signing in at this moment. Try again in half a minute."
+    with at_once(calls.waiting, "requests", MOST_WAITING, message):
+        return await asyncio.get_running_loop().run_in_executor(calls.threads, function)
+
+
+async def hub_calls(function: Callable[..., Any], *given: Any) -> Any:
+    """Run a function that may ask JupyterHub in the threads for that."""
+    return await in_own_threads(HUB_CALLS, partial(function, *given))
+
+
+async def platform_calls(function: Callable[..., Any], *given: Any) -> Any:
+    """Run a function that may ask a platform in the threads for that."""
+    return await in_own_threads(PLATFORM_CALLS, partial(function, *given))
 
 
 def published_keys(platform: Platform, *, fresh: bool = False) -> KeySet:

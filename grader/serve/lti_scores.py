@@ -167,9 +167,12 @@ def _student(platform: Platform, member: object) -> Student | None:
     if not isinstance(member, dict):
         return None
     person = member.get("user_id" if platform.student == "sub" else platform.student.replace(".", "_"))
-    roles = [str(role) for role in member.get("roles") or ()]
-    learns = any(role in (LEARNER, "Learner") for role in roles) and member.get("status", "Active") == "Active"
-    if not learns or not isinstance(person, str) or not can_sign_in(platform.prefix + person):
+    roles = member.get("roles")
+    learns = isinstance(roles, list) and (LEARNER in roles or "Learner" in roles)
+    if not learns or member.get("status", "Active") != "Active":
+        return None
+    # A variable that the platform did not replace is the same for everybody.
+    if not isinstance(person, str) or person.startswith("$") or not can_sign_in(platform.prefix + person):
         return None
     first, last, email = (str(member.get(key) or "") for key in ("given_name", "family_name", "email"))
     return Student(id=platform.prefix + person, first_name=first, last_name=last, email=email)

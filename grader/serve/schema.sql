@@ -9,6 +9,7 @@ CREATE TABLE IF NOT EXISTS attempt (
     seconds REAL NOT NULL DEFAULT 0,  -- that grading has spent on it, in all tries
     deaths INTEGER NOT NULL DEFAULT 0,  -- of the grading process, while it graded this attempt
     removed INTEGER NOT NULL DEFAULT 0,  -- 1 if its files were removed to make room for newer attempts
+    flags TEXT NOT NULL DEFAULT '',  -- of its grade, as JSON
     UNIQUE (student, assignment, nth));
 CREATE INDEX IF NOT EXISTS attempt_state ON attempt (state, id);
 CREATE INDEX IF NOT EXISTS attempt_turn ON attempt (student, taken, seconds);
@@ -21,3 +22,4 @@ CREATE TABLE IF NOT EXISTS lti_place (
     sending TEXT NOT NULL DEFAULT '', sent TEXT NOT NULL DEFAULT '', PRIMARY KEY (person, assignment));
 CREATE TABLE IF NOT EXISTS lti_roster (platform TEXT NOT NULL, url TEXT PRIMARY KEY, fetched TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS lti_course (platform TEXT PRIMARY KEY, course TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS solutions_shown (assignment TEXT PRIMARY KEY, at TEXT NOT NULL);

@@ -104,7 +104,8 @@ def visitor_of(store: Store, token: str) -> Ticket | None:
     value = value_of(store, SESSION, token) if token else None
     if value is None or (value["link"] and living_link(store, value["link"]) is None):
         return None
-    return Ticket(**{**value, "session": digest_of(token)})
+    visitor = Ticket(**{**value, "session": digest_of(token)})
+    return visitor if can_sign_in(visitor.person) else None  # the rules for ids may have changed since
 
 
 # ---------------------------------------------------------------- personal links
@@ -130,9 +131,18 @@ def links_for(store: Store, key: bytes, people: Sequence[str], role: str, days: 
 
 
 def revoke(store: Store, person: str, role: str = STUDENT) -> int:
-    """Revoke a person's links, and end the sessions that began with them; return how many links."""
+    """Revoke a person's links, which ends the sessions that began with them; return how many links."""
     ended = "UPDATE link SET revoked = ? WHERE person = ? AND role = ? AND revoked = ''"
     return store.change(ended, text_of(now()), person, role)
+
+
+def end_sessions(store: Store, person: str) -> int:
+    """End a person's sessions, and the tickets for others, however the person signed in; return how many there were."""
+    with store.writing() as db:
+        held = db.execute("SELECT digest, value FROM token WHERE kind IN (?, ?)", (SESSION, TICKET)).fetchall()
+        own = [(row["digest"],) for row in held if json.loads(row["value"]).get("person") == person]
+        db.executemany("DELETE FROM token WHERE digest = ?", own)
+    return len(own)
 
 
 def living_link(store: Store, id: str) -> sqlite3.Row | None:

@@ -14,6 +14,7 @@ from grader.commands.from_gradebook import write_page
 from grader.course import lessons
 from grader.paths import notebook_path
 from grader.records import GradebookEntry, Student
+from grader.report.page import without_solutions
 from grader.secret import kept_secret
 from grader.serve.settings import AFTER_DUE, BY_HAND, Settings, current_settings
 from grader.serve.store import Store, now, text_of
@@ -78,17 +79,32 @@ class Site:
             return due is not None and now() > due
         return rule != BY_HAND or assignment in released(self.store)
 
+    def shows_solutions(self, assignment: str, student: str) -> bool:
+        """Return True if a student sees worked solutions now: after the due date, with the student's extension.
+
+        Without a due date, the instructor decides. Otherwise whoever solves an exercise first could pass them on.
+        """
+        due = self.due_dates(student).get(assignment)
+        return now() > due if due is not None else assignment in solutions_shown(self.store)
+
+    def for_student(self, page: bytes, assignment: str, student: str) -> bytes:
+        """Return a feedback page as its student sees it now."""
+        return page if self.shows_solutions(assignment, student) else without_solutions(page)
+
     def feedback_path(self, student: str, assignment: str) -> Path:
         """Return where the page of the attempt that counts lies."""
         return self.folder / "feedback" / student / assignment / f"{assignment}.html"
 
     def feedback_page(self, entry: GradebookEntry) -> bytes:
-        """Return the page of what the gradebook says now; write it anew if a person has changed something since."""
+        """Return the page of what the gradebook says now, as its student sees it now.
+
+        The file has all solutions: it is the instructor's. It is written again if a person has changed something since.
+        """
         student, assignment = entry.student.id, entry.assignment
         path = self.feedback_path(student, assignment)
         if not is_current(path, entry):
             write_page(self.config, entry)
-        return path.read_bytes()
+        return self.for_student(path.read_bytes(), assignment, student)
 
 
 def open_site(root: Path, gradebook: str | None) -> Site:
@@ -114,3 +130,13 @@ def released(store: Store) -> set[str]:
 def release(store: Store, assignment: str) -> None:
     """Show students score and feedback of an assignment from now on."""
     store.change("INSERT OR IGNORE INTO released VALUES (?, ?)", assignment, text_of(now()))
+
+
+def solutions_shown(store: Store) -> set[str]:
+    """Return the assignments without a due date whose solutions an instructor shows to students."""
+    return {row["assignment"] for row in store.rows("SELECT assignment FROM solutions_shown")}
+
+
+def show_solutions(store: Store, assignment: str) -> None:
+    """Show students the worked solutions of an assignment from now on."""
+    store.change("INSERT OR IGNORE INTO solutions_shown VALUES (?, ?)", assignment, text_of(now()))

@@ -23,8 +23,8 @@ from grader.records import GradebookEntry
 from grader.report.text import by_number, number
 from grader.serve import attempts
 from grader.serve.attempts import Attempt
-from grader.serve.guard import at_once
 from grader.serve.settings import Policy
+from grader.serve.shares import at_once
 from grader.serve.sign_in import STUDENT
 from grader.serve.site import Site
 from grader.serve.store import StoreError, now
@@ -213,7 +213,7 @@ def attempt_feedback(visit: Visit) -> Response:
     path = one and attempts.folder_of(site.folder, student, name, one.place) / attempts.PAGE
     if not path or not path.is_file() or not site.shows_feedback(name, student):
         raise HTTPException(404)
-    return students_html(path.read_bytes())
+    return students_html(site.for_student(path.read_bytes(), name, student))
 
 
 def appeal(visit: Visit) -> Response:

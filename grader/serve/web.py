@@ -6,9 +6,9 @@ A page is a plain function of a `Visit`. It runs in a thread, where it may wait 
 import hmac
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -20,17 +20,19 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
+from starlette.types import Scope
 
 from grader.report.page import templates
 from grader.serve import hub
-from grader.serve.guard import SANDBOXED, SMALL_BODY, at_once, client_of
+from grader.serve.guard import SANDBOXED, SMALL_BODY
+from grader.serve.lti_calls import HUB_CALLS, in_own_threads
+from grader.serve.shares import at_once, upload_place
 from grader.serve.sign_in import INSTRUCTOR, SESSION_SECONDS, STUDENT, Ticket, digest_of, form_token, visitor_of
 from grader.serve.site import Site
 
 HERE = Path(__file__).parent / "templates"
 LONGEST_APPEAL = 2000  # characters
-# Forms at a time of one person, and of those whom nobody knows from one address: who sends many slowly takes no place of others.
-FORMS_EACH, FORMS_OF_STRANGERS = 3, 100
+FORMS_EACH = 3  # of a person, at a time
 ANYBODY, NEWCOMER, PLATFORM = "anybody", "newcomer", "platform"  # who may come in, besides students and instructors
 
 
@@ -40,18 +42,24 @@ class Visit:
 
     request: Request
     form: FormData = field(default_factory=FormData)
+    _known: tuple[Ticket | None, ...] = ()  # the visitor, after somebody has asked for it
 
     @property
     def site(self) -> Site:
         """The course that this server is for."""
         return self.request.app.state.site
 
-    @cached_property
+    @property
     def visitor(self) -> Ticket | None:
-        """Who is signed in, or whose notebook server at JupyterHub asks."""
-        if self.hub_token:
-            return hub.ticket_of(self.site, self.hub_token)
-        return visitor_of(self.site.store, self.cookie("session"))
+        """Who is signed in, or whose notebook server at JupyterHub asks.
+
+        No `cached_property`: in Python 3.11 all its objects share one lock, and whoever waits for JupyterHub holds it.
+        """
+        if not self._known:
+            asks, store = bool(self.hub_token), self.site.store
+            found = hub.ticket_of(self.site, self.hub_token) if asks else visitor_of(store, self.cookie("session"))
+            self._known = (found,)
+        return self._known[0]
 
     @property
     def hub_token(self) -> str:
@@ -101,32 +109,55 @@ class Visit:
 
 _forms = Counter[str]()
 Page = Callable[[Visit], Response]
+In = Callable[..., Any]  # runs a function in a thread, and returns what that returns
 
 
-def get(path: str, page: Page, who: str = ANYBODY) -> Route:
-    """Return the route of a page that changes nothing."""
+def get(path: str, page: Page, who: str = ANYBODY, *, runs: In = run_in_threadpool) -> Route:
+    """Return the route of a page that changes nothing. With `runs`, it runs in other threads than most pages."""
 
     async def answer(request: Request) -> Response:
-        return await run_in_threadpool(lambda: page(_admit(request, who)))
+        visit = await _visit(request, who)
+        return await runs(page, visit)
 
     return Route(path, answer, methods=["GET"])
 
 
-def post(path: str, page: Page, who: str, before: Callable[[Visit], None] = lambda visit: None) -> Route:
-    """Return the route of a form; `before` raises HTTPException where the form need not be read."""
+def post(
+    path: str,
+    page: Page,
+    who: str,
+    before: Callable[[Visit], None] = lambda visit: None,
+    *,
+    runs: In = run_in_threadpool,
+) -> Route:
+    """Return the route of a form; `before` raises HTTPException where the form need not be read. `runs` is as for `get`."""
 
     async def answer(request: Request) -> Response:
-        visit = await run_in_threadpool(_admit, request, who)
+        visit = await _visit(request, who)
         await run_in_threadpool(before, visit)
         async with _form(visit, who):
-            return await run_in_threadpool(page, visit)
+            return await runs(page, visit)
 
     return Route(path, answer, methods=["POST"])
 
 
-def _admit(request: Request, who: str) -> Visit:
-    """Return the visit of a person who may see a page; raise HTTPException for anybody else."""
+async def _visit(request: Request, who: str) -> Visit:
+    """Return the visit of a person who may see a page, as `_admit` does; JupyterHub is asked in threads of its own."""
     visit = Visit(request=request)
+    if visit.hub_token:
+        await in_own_threads(HUB_CALLS, lambda: visit.visitor)
+    return await run_in_threadpool(_admit, visit, who)
+
+
+def person_of_session(scope: Scope) -> str:
+    """Return the id of who is signed in by the session of a request; "" for nobody. JupyterHub is not asked."""
+    visit = Visit(request=Request(scope))
+    visitor = visitor_of(visit.site.store, visit.cookie("session"))
+    return visitor.person if visitor else ""
+
+
+def _admit(visit: Visit, who: str) -> Visit:
+    """Return a visit if its person may see a page; raise HTTPException for anybody else."""
     if who in (STUDENT, INSTRUCTOR):
         if visit.visitor is None:
             raise HTTPException(401)
@@ -141,17 +172,27 @@ def _admit(request: Request, who: str) -> Visit:
 @asynccontextmanager
 async def _form(visit: Visit, who: str) -> AsyncIterator[None]:
     """Read a form, and refuse one without this browser's token, or while many come. Leaving the context closes its files."""
-    known = who in (STUDENT, INSTRUCTOR)
-    sender, most = (visit.person, FORMS_EACH) if known else (client_of(visit.request.scope), FORMS_OF_STRANGERS)
     files, fields, size = (0, 20, 1 << 16) if who == PLATFORM else (1, 8, SMALL_BODY)
-    with at_once(_forms, f"{known} {sender}", most, "You are sending others at this moment. Wait for them."):
-        async with visit.request.form(max_files=files, max_fields=fields, max_part_size=size) as visit.form:
+    with ExitStack() as stack:
+        if who in (STUDENT, INSTRUCTOR):  # the forms of others are small, and there in whole
+            message = "You are sending others at this moment. Wait for them."
+            stack.enter_context(at_once(_forms, visit.person, FORMS_EACH, message))
+        with upload_place(visit.person) if _is_large(visit.request) else nullcontext():
+            visit.form = await visit.request.form(max_files=files, max_fields=fields, max_part_size=size)
+        try:
             if who != PLATFORM and not visit.hub_token:
                 bound = visit.cookie("visit") if who == NEWCOMER else digest_of(visit.cookie("session"))
                 given, wanted = visit.text("form_token"), form_token(visit.site.key, bound)
                 if not bound or not hmac.compare_digest(given.encode(), wanted.encode()):
                     raise HTTPException(403, "This form is too old. Load its page again, and send it once more.")
             yield
+        finally:
+            await visit.form.close()
+
+
+def _is_large(request: Request) -> bool:
+    """Return True if the body of a request is still on its way: the guard has read the small ones."""
+    return int(request.headers["content-length"]) > SMALL_BODY
 
 
 # ---------------------------------------------------------------- answers

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
-from grader.submission.file import MAX_BYTES, SubmissionFile, Unavailable, Unreadable, name_problem
-from grader.submission.people import EMPTY, Entry, is_debris, is_notebook
+from grader.submission.file import MAX_BYTES, SubmissionFile, Unavailable, Unreadable, part_problem
+from grader.submission.people import EMPTY, Entry, is_debris, is_misnamed, is_notebook
 
 MAX_MEMBERS = 50_000
 MAX_FOLDERS = 20  # around a member; the services write up to four
@@ -54,7 +54,8 @@ def list_zip(path: Path) -> list[Entry]:
 
 def _entries(names: Iterable[str], folders: Iterable[str]) -> list[Entry]:
     """Make an entry of each file that is no debris, and one with a problem of each innermost folder without such a file."""
-    files = [parts for name in names if not any(map(is_debris, parts := tuple(name.split("/"))))]
+    split = [tuple(name.split("/")) for name in names]
+    files = [parts for parts in split if is_misnamed(parts) or not any(map(is_debris, parts))]
     full = {parts[:depth] for parts in files for depth in range(1, len(parts))}
     hollow = [parts for name in folders if (parts := tuple(name.split("/"))) not in full]
     empty = [parts for parts in hollow if not any(map(is_debris, parts))]
@@ -69,7 +70,7 @@ def _member_problem(info: zipfile.ZipInfo) -> str:
         return f"lies in more than {MAX_FOLDERS} folders"
     if name.startswith(("/", "\\")) or re.match(r"^[A-Za-z]:", name) or ".." in re.split(r"[/\\]", name):
         return "points outside of it"
-    if any(name_problem(part) for part in name.rstrip("/").split("/")) or info.orig_filename != name:
+    if any(part_problem(part) for part in name.rstrip("/").split("/")) or info.orig_filename != name:
         return "has a name that no service writes"
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         return "is a link or a device"

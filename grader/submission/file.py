@@ -13,6 +13,17 @@ from pathlib import Path
 from grader.complaint import Complaint
 
 MAX_BYTES = 48 << 20  # a notebook with all its outputs; a Colab copy with many pictures is about 20 MB
+MOST_NAME_BYTES = 255  # of a folder's name
+
+# Names that mean something else next to the students' folders: folders of the course, and files that programs leave.
+COURSE_FOLDERS = ("notebooks", "solutions")
+DEBRIS = ("__MACOSX", "feedback", "Thumbs.db", "desktop.ini", "timestamp.txt", "submission_secret.txt")
+# The page of the class is next to the students' folders in feedback/, and so is the file that it is renamed from.
+CLASS_PAGE = "class.html"
+# Characters without a width that Unicode does not call format characters: joiners, fillers and selectors of variants.
+INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
+)
 
 
 @dataclass(frozen=True)
@@ -103,12 +114,39 @@ class SubmissionFile:
 
 
 def name_problem(student: str) -> Problem | None:
-    """Return why a student id, or a folder's name, is refused; None if it is accepted. Change nothing in it."""
-    if any(unicodedata.category(character) in ("Cc", "Cs") for character in student):
+    """Return why a student id is refused; None if it is accepted."""
+    if problem := part_problem(student):
+        return problem
+    unseen = any(unicodedata.category(each) in ("Cf", "Zl", "Zp") for each in student) or INVISIBLE.search(student)
+    blank = student != student.strip() or any(unicodedata.category(each) == "Zs" for each in student.replace(" ", ""))
+    if unseen or blank:
+        message = "the student's name holds invisible characters, or blanks at an end; rename the folder"
+    elif not student:
+        message = "the student's name is empty; rename the folder"
+    elif len(student.encode()) > MOST_NAME_BYTES:
+        message = "the student's name is too long for a folder; rename the folder"
+    elif is_reserved(student):
+        message = f"{student!r} cannot be a student's name: the course has files of this name; rename the folder"
+    else:
+        return None
+    return Problem(message, proven=False)
+
+
+def part_problem(name: str) -> Problem | None:
+    """Return why a file's or a folder's name is refused, whoever chose it; None if it is accepted."""
+    if any(unicodedata.category(character) in ("Cc", "Cs") for character in name):
         return Problem("the student's name holds control characters; rename the folder", proven=False)
-    if "/" in student or "\\" in student or student in (".", ".."):
+    if "/" in name or "\\" in name or name in (".", ".."):
         return Problem("the student's name holds a path separator; rename the folder", proven=False)
     return None
+
+
+def is_reserved(student: str) -> bool:
+    """Return True if a student's folder of this name would be taken for a file or folder of the course."""
+    # Some file systems do not tell upper from lower case.
+    folded = unicodedata.normalize("NFKC", student).casefold()
+    page = folded == CLASS_PAGE or folded.startswith(f"{CLASS_PAGE}.")
+    return page or student in (*COURSE_FOLDERS, *DEBRIS)
 
 
 def assignment_in(stem: str, assignments: tuple[str, ...]) -> str | None:

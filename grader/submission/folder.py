@@ -7,8 +7,16 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.submission.file import MAX_BYTES, SubmissionFile, Unavailable, Unreadable, assignment_in
-from grader.submission.people import COURSE_FOLDERS, EMPTY, Entry, is_debris, is_notebook
+from grader.submission.file import (
+    COURSE_FOLDERS,
+    DEBRIS,
+    MAX_BYTES,
+    SubmissionFile,
+    Unavailable,
+    Unreadable,
+    assignment_in,
+)
+from grader.submission.people import EMPTY, Entry, is_debris, is_misnamed, is_notebook
 
 SHALLOW, DEEPEST = 3, 8  # <class>/<student>/<assignment> lies not deep; nothing below DEEPEST is looked at
 MOST_FOLDERS, MOST_OTHERS = 1_000, 100
@@ -27,7 +35,7 @@ def student_of(path: Path, assignment: str) -> str:
     is the course's own folder notebooks/ or solutions/. In all other cases it is the file's name without suffix.
     """
     parent = path.parent
-    if parent.name == assignment and path.stem == assignment and parent.parent.name not in COURSE_FOLDERS:
+    if parent.name == assignment and path.stem == assignment and parent.parent.name not in ("", *COURSE_FOLDERS):
         return parent.parent.name
     return path.stem
 
@@ -44,7 +52,7 @@ def list_folder(root: Path) -> list[Entry]:
     above: tuple[str, ...] = (root.absolute().name,)
     entries = _scan(root)
     while True:  # down to the folder in which the students' folders lie
-        folders = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
+        folders = [entry for entry in entries if entry.is_dir(follow_symlinks=False) and not is_debris(entry.name)]
         if len(folders) != 1 or any(is_notebook(entry.name) for entry in entries):
             return [*found, *(file for entry in entries for file in _walk(entry, above))]
         found += [file for entry in entries if entry not in folders for file in _walk(entry, above)]
@@ -58,6 +66,13 @@ def list_folder(root: Path) -> list[Entry]:
 
 
 def _walk(start: os.DirEntry[str], above: tuple[str, ...]) -> Iterator[Entry]:
+    """Yield the files that `_files_below` finds; of a folder with the name of debris, only a student's notebooks."""
+    depth = len(above)
+    found = _files_below(start, above)
+    return (file for file in found if is_misnamed(file.parts[depth:])) if is_debris(start.name) else found
+
+
+def _files_below(start: os.DirEntry[str], above: tuple[str, ...]) -> Iterator[Entry]:
     """Yield an entry of the file `start`, or of each file below that folder, the highest first; an empty folder has a problem.
 
     Of what lies deep in it, only MOST_FOLDERS are entered, and of each folder not more than MOST_OTHERS files that are
@@ -78,7 +93,7 @@ def _walk(start: os.DirEntry[str], above: tuple[str, ...]) -> Iterator[Entry]:
         if depth > DEEPEST or entered > MOST_FOLDERS:
             continue
         try:
-            inner = _scan(Path(entry.path))
+            inner = [below for below in _scan(Path(entry.path)) if not is_debris(below.name)]
         except Unavailable as error:
             yield Entry(parts, f"cannot be listed: {error}")
             continue
@@ -90,10 +105,11 @@ def _walk(start: os.DirEntry[str], above: tuple[str, ...]) -> Iterator[Entry]:
 
 
 def _scan(folder: Path) -> list[os.DirEntry[str]]:
-    """List a folder without debris, sorted by name; raise Unavailable if the machine cannot."""
+    """List a folder without files that are debris, sorted by name; raise Unavailable if the machine cannot."""
     try:
         with os.scandir(folder) as listed:
-            entries = sorted((entry for entry in listed if not is_debris(entry.name)), key=lambda entry: entry.name)
+            kept = (entry for entry in listed if not is_debris(entry.name) or (entry.name in DEBRIS and entry.is_dir()))
+            entries = sorted(kept, key=lambda entry: entry.name)
         for entry in entries:
             entry.is_dir(follow_symlinks=False)  # some file systems are asked only now; the answer is kept
         return entries

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePosixPath
 
-from grader.submission.file import assignment_in
+from grader.submission.file import COURSE_FOLDERS, DEBRIS, assignment_in
 
 MOODLE = re.compile(r"(?P<name>[^_]+)(?:_(?P<id>[0-9]{1,20}))?_assignsubmission_[a-z0-9]+(?:_(?P<rest>.*))?")
 ATTACHMENT = r"_(?:[0-9]{1,20}_(?P<rest>.+)|(?P<typed>(?:text|link)\.html))"
@@ -31,9 +31,6 @@ ANONYMOUS = re.compile(r"(?P<late>LATE_)?anon_(?!LATE_)(?P<id>[A-Za-z0-9]+)" + A
 CANVAS = re.compile(r"(?P<name>.+?)(?P<late>_LATE)?_(?P<id>[0-9]{1,20})" + ATTACHMENT)
 NO_NAME = "Participant"  # what Moodle writes instead of the name where marking is blind
 
-# Nobody handed these in: Jupyter, nbgrader, macOS, Windows or the grader made them.
-DEBRIS = ("__MACOSX", "feedback", "Thumbs.db", "desktop.ini", "timestamp.txt", "submission_secret.txt")
-COURSE_FOLDERS = ("", "notebooks", "solutions")  # a notebook in these is no student's
 # What is handed in instead of a notebook. In a flat folder, files with other names are the operator's.
 NO_NOTEBOOK = re.compile(
     r"(?!readme).*\.(pdf|py|zip|html?|docx?|odt|rtf|txt|md|png|jpe?g|7z|rar|tar|t?gz|json)", re.IGNORECASE
@@ -119,6 +116,21 @@ def is_debris(name: str) -> bool:
     return name in DEBRIS or name.startswith(".")
 
 
+def is_misnamed(parts: Sequence[str], at: int | None = None) -> bool:
+    """Return True if a notebook is in a folder that has the name of debris, and could be a student's folder.
+
+    The notebook is `<name>/….ipynb` or `<name>/<assignment>/….ipynb`. Programs put no notebook there: what macOS adds
+    to a zip begins with a dot.
+
+    Args:
+        at: the place of that folder in the path; None for any place.
+    """
+    named = [place for place, part in enumerate(parts) if is_debris(part)]
+    if len(named) != 1 or parts[named[0]] not in DEBRIS or at not in (None, named[0]):
+        return False
+    return is_notebook(parts[-1]) and len(parts) - named[0] in (2, 3)
+
+
 def people(entries: Sequence[Entry], assignments: Collection[str], inside: int = 0) -> list[Person]:
     """Return the people to whom the files of a folder or zip belong.
 
@@ -127,10 +139,15 @@ def people(entries: Sequence[Entry], assignments: Collection[str], inside: int =
         inside: the number of leading parts of each path that are not in the folder, but its own name.
     """
     claims: dict[str, list[_Claim]] = {}
-    layout, prefix = _layout(entries, assignments, inside)
-    for entry in entries:
+    usual = [entry for entry in entries if not is_misnamed(entry.parts[inside:])]
+    layout, prefix = _layout(usual, assignments, inside)
+    # A student with the name of debris is listed next to the others: the name is refused, and not passed over.
+    misnamed = [entry for entry in entries if is_misnamed(entry.parts[max(inside, len(prefix)) :], at=0)]
+    for entry in [*usual, *misnamed]:
         if entry.parts[: len(prefix)] == prefix and (claim := _claim(entry, len(prefix), layout, assignments)):
             claims.setdefault(claim.student, []).append(claim)
+    if claims.keys() <= set(COURSE_FOLDERS):  # it is the course itself
+        return []
     return [
         Person(
             student=student,
@@ -205,8 +222,9 @@ def _is_nbgrader(entry: Entry, level: int, assignments: Collection[str], is_insi
     stem = PurePosixPath(parts[-1]).stem
     if parts[1] not in assignments:
         return is_inside and entry.is_notebook and len(parts) == 3 and parts[1] == stem
-    named = assignment_in(stem, tuple(assignments)) is not None
-    return is_inside or (named and parts[0] not in COURSE_FOLDERS)
+    # With one more folder, it is the class's, and a student is called like an assignment.
+    named = len(parts) == 3 and assignment_in(stem, tuple(assignments)) is not None
+    return is_inside or (named and parts[0] not in ("", *COURSE_FOLDERS))
 
 
 def _service(part: str, is_file: bool = True) -> re.Match[str] | None:
@@ -232,7 +250,9 @@ def _claim(entry: Entry, level: int, layout: Layout, assignments: Collection[str
         folder = below[0] if len(below) > (0 if entry.problem else 1) else ""
         file = StudentFile(entry, last, folder)
         own = Layout.FOLDERS if layout is Layout.SERVICE else layout
-        nobodys = part in assignments or (layout is Layout.NBGRADER and part in COURSE_FOLDERS)
+        nobodys = part in assignments and not (
+            layout is Layout.NBGRADER and _is_nbgrader(entry, level, assignments, True)
+        )
         return None if nobodys else _Claim(part, "folder", file, own)
     stem = PurePosixPath(part).stem
     if layout is not Layout.FLAT and (not entry.is_notebook or assignment_in(stem, tuple(assignments))):

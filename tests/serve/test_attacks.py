@@ -18,7 +18,7 @@ from itsdangerous import Signer
 from starlette.types import Message
 
 from grader.records import Student
-from grader.serve import attempts, guard
+from grader.serve import attempts, guard, shares
 from grader.serve.app import make_app
 from grader.serve.settings import SettingsError, read_settings
 from grader.serve.sign_in import STUDENT, Ticket, begin_session, digest_of, form_token, links_for, make_ticket, revoke
@@ -504,7 +504,7 @@ def test_uploads_that_would_fill_the_disk(site: Site, monkeypatch: pytest.Monkey
 
 
 def test_too_many_uploads_at_once(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard, "UPLOADS_AT_ONCE", 0)
+    monkeypatch.setattr(shares, "UPLOADS_AT_ONCE", 0)
     assert talk(site, upload_of(site, str(1 << 20)), [])[0] == 429
 
 

@@ -22,6 +22,7 @@ import httpx2
 import pytest
 
 from grader.serve import attempts
+from grader.serve import hub as service
 from grader.serve.sign_in import STATE, issue
 from grader.serve.site import Site
 from tests.classes.gradebook.small_course import COURSE, NAME
@@ -41,10 +42,10 @@ class Hub:
     codes: dict[str, str] = field(default_factory=dict)  # code → token
     asked: list[str] = field(default_factory=list)
 
-    def knows(self, name: str, *, scopes: tuple[str, ...] = (ACCESS,), **told: Any) -> str:
+    def knows(self, name: str, *, scopes: object = (ACCESS,), **told: Any) -> str:
         """Give a person a token; return it."""
         token = secrets.token_hex(8)
-        self.users[token] = {"kind": "user", "name": name, "groups": [], "scopes": list(scopes), **told}
+        self.users[token] = {"kind": "user", "name": name, "groups": [], "scopes": scopes, **told}
         return token
 
     def answer(self, path: str, form: dict[str, str], authorization: str) -> tuple[int, object]:
@@ -204,6 +205,10 @@ def test_a_server_without_the_services_secret(site: Site, hub: Hub, monkeypatch:
         {"name": ".attempts"},
         {"name": ""},
         {"name": None},
+        {"name": 5},
+        {"name": ["ada"]},
+        *[{"name": name} for name in ("ada\u202e", "ada\u200b", "ada ", "\tada", "class.html", "notebooks")],
+        *[{"scopes": value} for value in (5, True, ACCESS, [[ACCESS]], {"a": ACCESS}, None)],
     ],
     ids=str,
 )
@@ -216,11 +221,41 @@ def test_whom_the_hub_does_not_let_in(site: Site, hub: Hub, told: dict[str, Any]
     assert len(attempts.everybodys(site.store)) == before
 
 
+@pytest.mark.parametrize("groups", [5, True, {"a": 1}, [[1]], None, f"formgrade-{COURSE}"], ids=str)
+def test_groups_that_are_no_list_make_no_instructor(site: Site, hub: Hub, groups: object) -> None:
+    ada, answer = signed_in(site, hub, hub.knows("ada", groups=groups))
+    assert answer.headers["location"] == "/"
+    assert ada.get("/class").status_code == 404
+
+
 @pytest.mark.parametrize("token", ["", "made-up", SECRET, "x" * 4000])
 def test_a_token_that_the_hub_does_not_know(site: Site, hub: Hub, token: str) -> None:
     before = len(attempts.everybodys(site.store))
     assert by_token(site, token, solved(site, remark="forged")).status_code in (401, 403)
     assert len(attempts.everybodys(site.store)) == before
+
+
+@pytest.mark.parametrize("told", [None, {"scopes": []}, {"kind": "service"}, {"name": "ada\u200b"}], ids=str)
+def test_a_token_that_was_refused_is_not_asked_about_again(
+    site: Site, hub: Hub, monkeypatch: pytest.MonkeyPatch, told: dict[str, Any] | None
+) -> None:
+    token = secrets.token_hex(8) if told is None else hub.knows(**{"name": "ada", **told})
+    headers, before = {"authorization": f"token {token}"}, len(hub.asked)
+    assert {Person.of(site).browser.get("/", headers=headers).status_code for _ in range(5)} == {403}
+    assert len(hub.asked) == before + 1
+    good = {"authorization": f"token {hub.knows('ada')}"}
+    assert Person.of(site).browser.get("/", headers=good).status_code == 200
+    hub.users[token] = {"kind": "user", "name": "ada", "groups": [], "scopes": [ACCESS]}
+    clock = service.clock
+    monkeypatch.setattr(service, "clock", lambda: clock() + service.REFUSED_SECONDS + 1)
+    assert Person.of(site).browser.get("/", headers=headers).status_code == 200
+
+
+def test_few_refused_tokens_are_remembered(site: Site, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "MOST_REFUSED", 3)
+    for number in range(10):
+        Person.of(site).browser.get("/", headers={"authorization": f"token made-up-{number}"})
+        assert len(service._refused) <= 3
 
 
 def test_the_name_and_password_of_basic_authentication_are_no_token(site: Site, hub: Hub) -> None:

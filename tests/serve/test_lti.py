@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hmac
 import json
+import math
 import re
 import socket
 import threading
@@ -16,7 +17,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from joserfc import jwt
+from joserfc import jws, jwt
 from joserfc.jwk import RSAKey
 
 from grader.serve import attempts, lti_calls, lti_scores
@@ -29,6 +30,20 @@ from tests.serve.people import URL, Person, grade, instructor, open_course, solv
 from tests.serve.school import CLAIM, CLIENT, MEMBERSHIP, School, asked, sent, signed_in
 
 Claims = dict[str, Any]
+CONTEXT = f"{CLAIM}context"
+
+
+class Raw(str):
+    """A value as it is written in JSON: deeper than Python's own encoder can write."""
+
+
+def nested(depth: int) -> Raw:
+    """Return lists in each other."""
+    return Raw("[" * depth + "]" * depth)
+
+
+def short(change: Claims) -> str:
+    return str(change).replace(CLAIM, "")[:40]
 
 
 # ---------------------------------------------------------------- what works
@@ -80,8 +95,6 @@ def test_the_key_that_is_published_is_the_public_one(site: Site, school: School)
 
 
 # ---------------------------------------------------------------- another course of the same platform
-
-CONTEXT = f"{CLAIM}context"
 
 
 def refused(site: Site, school: School, course: str, **told: Any) -> str:
@@ -135,6 +148,14 @@ def test_a_platform_that_changes_its_key(site: Site, school: School, monkeypatch
         answers.append(sent(ada, {"id_token": token, "state": told["state"]}).status_code)
     lti_calls._keys.clear()
     assert answers == [200, 403]
+
+
+@pytest.mark.parametrize(("seconds", "status"), [(30, 200), (-30, 200), (120, 403)])
+def test_a_launch_that_is_valid_only_later(site: Site, school: School, seconds: int, status: int) -> None:
+    ada = Person.of(site)
+    told = asked(ada, school)
+    claims = {**good(school, told), "nbf": int(time.time()) + seconds}
+    assert sent(ada, {"id_token": signed(school, claims), "state": told["state"]}).status_code == status
 
 
 @pytest.mark.parametrize(("seconds", "status"), [(30, 200), (-30, 200), (120, 403)])
@@ -200,17 +221,94 @@ def test_without_a_platform_nobody_comes_from_one(site: Site, school: School) ->
         ({"sub": "漢" * 100}, "cannot be used here"),
         ({f"{CLAIM}target_link_uri": "http://["}, "target"),
         ({f"{CLAIM}roles": [{}, 7]}, "neither a student nor an instructor"),
+        *[
+            ({f"{CLAIM}roles": value}, "neither a student nor an instructor")
+            for value in (5, True, 1.5, "Learner", {"a": 1})
+        ],
+        *[({name: nested(5000)}, "not valid") for name in ("sub", "x", "nonce", f"{CLAIM}context", f"{CLAIM}roles")],
+        *[({name: nested(200)}, "nested more than 20 deep") for name in ("sub", "x", "nonce", f"{CLAIM}context")],
+        *[({name: "a\ud800"}, "half of a character") for name in ("sub", "name", "nonce", "x")],
+        ({CONTEXT: {"id": "\udfff"}}, "half of a character"),
+        ({"azp": "another"}, "authorised party"),
+        ({"azp": None}, "authorised party"),
+        ({"azp": [CLIENT]}, "authorised party"),
+        ({"azp": ""}, "authorised party"),
+        ({"aud": [CLIENT], "azp": "another"}, "authorised party"),
+        ({"aud": {CLIENT: 1}}, "audience"),
+        *[({"nbf": value}, "time") for value in (9_999_999_999, "0", None, True, math.nan, math.inf, 10**400)],
+        *[({"exp": value}, "time") for value in (math.nan, True, [], -(10**400))],
+        *[({"iat": value}, "time") for value in (math.nan, math.inf, True, {}, 10**400)],
+        *[
+            ({"sub": value}, "cannot be used here")
+            for value in ("a\u202eda", "ada\u200b", "ada ", " ada", "\ufeffada", "ada\t", "class.html")
+        ],
+        ({"sub": "$User.id"}, "&#39;$User.id&#39; as sub"),
+        ({"sub": " $User.id"}, "name of a variable"),
+        ({"sub": "$User.username\u202e" + "x" * 500}, "x…&#39; as sub"),
+        ({f"{CLAIM}custom": {"assignment": "$ResourceLink.title"}}, "$ResourceLink.title&#39; as assignment"),
+        ({CONTEXT: {"id": "$Context.id"}}, "$Context.id&#39; as context"),
     ],
-    ids=str,
+    ids=short,
 )
 def test_a_launch_with_a_wrong_claim(site: Site, school: School, change: Claims, said: str) -> None:
     ada = Person.of(site)
     told = asked(ada, school)
     claims = {**good(school, told), **change}
-    token = jwt.encode({"alg": "RS256", "kid": kid(school)}, claims, school.key)
-    answer = sent(ada, {"id_token": token, "state": told["state"]})
+    answer = sent(ada, {"id_token": signed(school, claims), "state": told["state"]})
     assert answer.status_code == 403
     assert said in answer.text
+
+
+def signed(school: School, claims: Claims) -> str:
+    """Sign claims with the platform's key, also those that joserfc's own encoder cannot write."""
+    return jws.serialize_compact({"alg": "RS256", "kid": kid(school)}, written(claims).encode(), school.key)
+
+
+def written(value: object) -> str:
+    """Return JSON, with values that are JSON already."""
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{json.dumps(name)}:{written(inner)}" for name, inner in value.items()) + "}"
+    return str(value) if isinstance(value, Raw) else json.dumps(value)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"azp": CLIENT}, {"aud": [CLIENT]}, {"aud": [CLIENT, "other"], "azp": CLIENT}, {"nbf": 0},
+        {"x": nested(10)}, {"sub": "a$da"}, {"sub": "José"}, {"name": "$Person.name.full"}, {"name": 5},
+    ],
+    ids=short,
+)  # fmt: skip
+def test_a_launch_with_an_unusual_claim_that_is_right(site: Site, school: School, change: Claims) -> None:
+    ada = Person.of(site)
+    told = asked(ada, school)
+    claims = {**good(school, told), "nbf": int(time.time()) + 30, **change}
+    page = sent(ada, {"id_token": signed(school, claims), "state": told["state"]})
+    assert page.status_code == 200, page.text
+    assert "$" not in "".join(one.name for one in site.students().values())
+
+
+@pytest.mark.parametrize("payload", ["[" * 5000 + "]" * 5000, "5", "null", '"x"', "[[]]", "{" * 3, ""])
+def test_a_payload_that_holds_no_claims(site: Site, school: School, payload: str) -> None:
+    ada = Person.of(site)
+    told = asked(ada, school)
+    for header in ({"alg": "RS256", "kid": kid(school)}, {"alg": "RS256", "kid": kid(school), "typ": "x" * 900}):
+        token = jws.serialize_compact(header, payload.encode(), school.key)
+        assert sent(ada, {"id_token": token, "state": told["state"]}).status_code == 403
+
+
+def test_a_variable_that_the_platform_did_not_fill_in_is_no_student(site: Site, school: School) -> None:
+    """All students would share one account. The message names claim and variable."""
+    text = (site.root / "serve.toml").read_text()
+    (site.root / "serve.toml").write_text(text + 'student = "custom.user"\nprefix = "school-"\n')
+    try:
+        person = Person.of(site)
+        form = school.launch(asked(person, school), "ada", **{f"{CLAIM}custom": {"user": "$User.username"}})
+        page = sent(person, form)
+    finally:
+        (site.root / "serve.toml").write_text(text)
+    assert (page.status_code, "&#39;$User.username&#39; as custom.user" in page.text) == (403, True)
+    assert not any(student.startswith("school-") and "$" in student for student in site.students())
 
 
 def good(school: School, told: dict[str, str]) -> Claims:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from starlette.types import ASGIApp, Message
 
-from grader.serve import guard, web
+from grader.serve import guard, shares, web
 from grader.serve.app import make_app
 from grader.serve.sign_in import STUDENT, Ticket, can_sign_in
 from grader.serve.site import Site
@@ -87,17 +87,9 @@ def answered(count: int) -> Callable[[list[Slow]], bool]:
 
 def test_who_sends_many_files_slowly_takes_no_place_of_others(site: Site) -> None:
     app = make_app(site)
-    mallory = [upload(site, app, "ada") for _ in range(guard.UPLOADS_AT_ONCE + 1)]
-    said = run(statuses(mallory, answered(len(mallory) - web.FORMS_EACH)))
-    assert sorted(said) == [0] * web.FORMS_EACH + [429] * (len(mallory) - web.FORMS_EACH)
-
-
-def test_strangers_of_one_address_send_few_forms_at_a_time(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web, "FORMS_OF_STRANGERS", 5)
-    app = make_app(site)
-    headers = {"content-type": "multipart/form-data; boundary=x", "content-length": "900"}
-    said = run(statuses([Slow(app, "POST", "/in", headers, [PART]) for _ in range(8)], answered(3)))
-    assert sorted(said) == [0] * 5 + [429] * 3
+    mallory = [upload(site, app, "ada") for _ in range(shares.UPLOADS_AT_ONCE + 1)]
+    said = run(statuses(mallory, answered(len(mallory) - shares.UPLOADS_EACH)))
+    assert sorted(said) == [0] * shares.UPLOADS_EACH + [429] * (len(mallory) - shares.UPLOADS_EACH)
 
 
 def test_an_upload_takes_a_place_until_it_has_come_and_not_until_it_is_graded(
@@ -107,7 +99,7 @@ def test_an_upload_takes_a_place_until_it_has_come_and_not_until_it_is_graded(
     monkeypatch.setattr(
         web.hub, "ticket_of", lambda site, token: Ticket(person=token, role=STUDENT, name="", via="hub")
     )
-    monkeypatch.setattr(guard, "UPLOADS_AT_ONCE", 1)
+    monkeypatch.setattr(shares, "UPLOADS_AT_ONCE", 1)
     app, requests = make_app(site), []
     for who in ("lab-1", "lab-2", "lab-3"):
         start = b'--x\r\nContent-Disposition: form-data; name="notebook"; filename="a.ipynb"\r\n\r\n'

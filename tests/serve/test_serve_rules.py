@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -247,3 +248,20 @@ def test_the_class_page_leads_to_formgrader(graded: Site) -> None:
 
 def test_a_stranger_is_told_how_to_sign_in(graded: Site) -> None:
     assert "open your personal link" in Person.of(graded).get("/").text
+
+
+def test_a_student_whose_folder_cannot_be_made_holds_up_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An instructor keeps a file in feedback/ that is called like a student: to try again for a minute changes nothing."""
+    monkeypatch.setenv("GRADER_SECRET", "test")
+    site = open_course(tmp_path / "course")
+    (site.folder / "feedback").mkdir()
+    (site.folder / "feedback" / "index.html").write_text("of the instructor")
+    pauses: list[float] = []
+    monkeypatch.setattr("grader.serve.grading.time", SimpleNamespace(sleep=pauses.append))
+    student(site, "index.html").hands_in(solved(site, "1.1", remark="a page"))
+    student(site, "ada", fresh=True).hands_in(solved(site, "1.1", remark="after it"))
+    grade(site)
+    states = {one.student: one.state for one in attempts.everybodys(site.store)}
+    assert states == {"index.html": attempts.FAULT, "ada": attempts.GRADED}
+    assert pauses == []
+    assert (site.folder / "feedback" / "index.html").read_text() == "of the instructor"

@@ -80,7 +80,7 @@ def test_each_column_of_the_schema_can_be_added_to_an_older_table(tmp_path: Path
     with closing(sqlite3.connect(":memory:")) as newest:
         newest.executescript(SCHEMA.read_text("utf-8"))
         with_default = {name for _, name, _, _, default, _ in newest.execute("PRAGMA table_info(attempt)") if default}
-    assert with_default == {"tries", "counts", "message", "finished", "taken", "seconds", "deaths", "removed"}
+    assert with_default == {"tries", "counts", "message", "finished", "taken", "seconds", "deaths", "removed", "flags"}
     with closing(sqlite3.connect(path)) as db:
         db.executescript(OLDER)
         for name in with_default & {row[1] for row in db.execute("PRAGMA table_info(attempt)")}:

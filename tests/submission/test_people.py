@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader.submission import folder
-from grader.submission.file import SubmissionFile, Unreadable
+from grader.submission.file import SubmissionFile, Unreadable, name_problem
 from grader.submission.intake import DuplicateSubmission, find, find_all, read
 
 KNOWN = ("1-attention", "2-heads")
@@ -218,7 +218,74 @@ def test_the_courses_own_folders_are_nobodys(tmp_path: Path, lay) -> None:
     with pytest.raises(Unreadable, match="holds no submission"):
         rows(lay(tmp_path, [*own, "README.md"]))
     (tmp_path / "other").mkdir()
-    assert set(rows(lay(tmp_path / "other", [*own, "ada/1-attention/1-attention.ipynb"]))) == {"ada"}
+    found = rows(lay(tmp_path / "other", [*own, "ada/1-attention/1-attention.ipynb"]))
+    assert [student for student, file in found.items() if not file.problem] == ["ada"]
+
+
+@either
+@pytest.mark.parametrize(
+    "place", ["{}/1-attention/1-attention.ipynb", "{}/1-attention.ipynb", "submitted/{}/1-attention/a.ipynb"]
+)
+@pytest.mark.parametrize(
+    "student",
+    [
+        "notebooks", "solutions", "__MACOSX", "feedback", "Thumbs.db", "desktop.ini", "timestamp.txt", "class.html",
+        "Class.HTML", "class.html.4711.partial", "\uff43lass.html",
+    ],
+)  # fmt: skip
+def test_a_name_that_is_also_a_file_of_the_course_is_refused_by_name(
+    tmp_path: Path, lay, student: str, place: str
+) -> None:
+    """Some were graded until their folder met that file; others were passed over without a word."""
+    found = rows(lay(tmp_path, [place.format(name) for name in ("ada", student, "zoe")]))
+    assert set(found) == {"ada", student, "zoe"}
+    assert said(found[student])[0] == "unreadable"
+    assert "the course has files of this name; rename the folder" in said(found[student])[1]
+    assert not found[student].problem.proven  # a recorded score stays
+    assert (found["ada"].problem, found["zoe"].problem) == (None, None)
+
+
+@either
+def test_what_programs_leave_is_still_nobodys(tmp_path: Path, lay) -> None:
+    names = [
+        "ada/1-attention/1-attention.ipynb", "__MACOSX/._ada", "__MACOSX/ada/1-attention/._1-attention.ipynb",
+        "ada/1-attention/feedback/2030/1-attention.html", "ada/1-attention/feedback/1-attention.ipynb",
+        "ada/1-attention/__MACOSX/1-attention.ipynb", "feedback/ada/1-attention/1-attention.html",
+        "ada/1-attention/.ipynb_checkpoints/1-attention-checkpoint.ipynb", "timestamp.txt",
+    ]  # fmt: skip
+    found = rows(lay(tmp_path, names))
+    assert {student: file.problem for student, file in found.items()} == {"ada": None}
+
+
+@either
+def test_a_student_who_is_called_like_an_assignment_is_not_passed_over(tmp_path: Path, lay) -> None:
+    found = rows(lay(tmp_path, [f"{name}/1-attention/1-attention.ipynb" for name in ("ada", "2-heads", "1-attention")]))
+    assert {student: file.problem for student, file in found.items()} == {
+        "ada": None,
+        "2-heads": None,
+        "1-attention": None,
+    }
+
+
+@pytest.mark.parametrize(
+    "student", ["Ada", "ADA", "CON", "aux", "nul.ipynb", "ada.", "ada lovelace", "classs.html", "class", "class.htm", "Notebook", "漢" * 85]
+)  # fmt: skip
+def test_a_name_that_no_other_file_has_here_is_a_student(student: str) -> None:
+    assert name_problem(student) is None
+
+
+UNSEEN = {
+    "turned around": "a\u202eda", "isolated": "a\u2066da", "mark": "ada\u200f", "zero width": "a\u200bda", "joiner": "a\u200dda",
+    "byte order": "\ufeffada", "soft hyphen": "a\xadda", "tag": "ada\U000e0061", "selector": "ada\ufe0f", "filler": "a\u3164da",
+    "grapheme joiner": "a\u034fda", "Braille blank": "ada\u2800", "line": "ada\u2028", "blank": "ada ", "first": " ada",
+    "no-break": "ada\xa0lovelace", "wide blank": "ada\u3000", "tab": "ada\t", "line feed": "ada\n", "half": "ada\udc80", "too long": "漢" * 86,
+    "nothing": "", "only a blank": " ",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("student", UNSEEN.values(), ids=UNSEEN)
+def test_two_names_that_look_alike_are_not_two_students(student: str) -> None:
+    assert name_problem(student) is not None
 
 
 @either

@@ -15,8 +15,8 @@ from nbformat import NotebookNode
 
 from grader.classes.gradebook.errors import RecordError, StudentNameError
 from grader.paths import is_stale_partial, write_atomically
+from grader.submission.file import name_problem, part_problem
 
-MOST_NAME_BYTES = 255  # that a file system keeps
 MOST_SHOWN = 60  # characters of a name in a message
 
 
@@ -80,14 +80,17 @@ def unreadable_notebook(message: str) -> NotebookNode:
 
 def _make_folder(root: Path, student: str, assignment: str) -> Path:
     """Make <root>/<student>/<assignment>, and delete what killed runs left half done; raise as `write_autograded`."""
-    for name in (student, assignment):
-        too_long = len(name.encode("utf-8", "surrogatepass")) > MOST_NAME_BYTES
-        if too_long or name in ("", ".", "..") or any(mark in name for mark in ("/", "\\", "\0")):
+    for name, problem in ((student, name_problem(student)), (assignment, part_problem(assignment or "."))):
+        if problem:
             raise StudentNameError(
-                f"{name[:MOST_SHOWN]!r} cannot be a folder in {root}"
-                f"{', its name is too long' if too_long else ''}. Rename the submission's folder."
+                f"{name[:MOST_SHOWN]!r} cannot be a folder in {root}: {problem.message.partition(';')[0]}. "
+                "Rename the submission's folder."
             )
     folder = root / student / assignment
+    if os.path.lexists(folder.parent) and not folder.parent.is_dir():
+        raise StudentNameError(
+            f"{folder.parent} is a file, so that no folder of the student can be there. Rename one of them."
+        )
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for entry in os.scandir(folder):

@@ -67,6 +67,29 @@ def test_a_name_that_is_too_long_stops_nobody_else(tmp_path: Path):
     assert len(str(error.value)) < 300 + len(str(tmp_path))
 
 
+@pytest.mark.parametrize("student", ["class.html", "CLASS.html", "notebooks", "__MACOSX"])
+def test_no_student_has_the_name_of_a_page(tmp_path: Path, student: str):
+    with pytest.raises(StudentNameError, match="the course has files of this name"):
+        write_feedback(tmp_path, student, "a", "page")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("other", ["index.html", "students.csv"])
+def test_a_file_with_a_students_name_stops_nobody_else(tmp_path: Path, other: str):
+    """`grader grade --html` writes into any folder; an instructor may keep files there."""
+    (tmp_path / other).write_text("of the instructor")
+    with pytest.raises(StudentNameError, match=r"is a file.*Rename one of them"):
+        write_feedback(tmp_path, other, "a", "page")
+    (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(StudentNameError):
+        write_feedback(tmp_path, "gone", "a", "page")
+    assert (tmp_path / other).read_text() == "of the instructor"
+
+
+def test_an_assignment_may_be_called_like_a_folder_of_the_course(tmp_path: Path):
+    assert write_feedback(tmp_path, "ada", "feedback", "page").is_file()
+
+
 def test_a_full_disk_is_no_matter_of_rights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")

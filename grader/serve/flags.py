@@ -1,0 +1,69 @@
+"""The flags of all attempts of a student at an assignment, for the instructor: no later attempt takes a flag away."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
+
+from grader.records import Flag, GradebookEntry
+from grader.serve.attempts import Attempt
+
+MOST_SHOWN = 30  # flags of a student at an assignment: one student cannot fill the page
+Key = tuple[str, str]  # assignment and student
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flagged:
+    """A flag, and the attempts that have it."""
+
+    flag: Flag
+    attempts: tuple[int, ...]  # their numbers; none for the flag of a submission that was not uploaded here
+    counts: bool  # it is a flag of the attempt that counts
+
+    @property
+    def where(self) -> str:
+        """The attempts in words; "" for a submission that was not uploaded here."""
+        if not self.attempts:
+            return ""
+        numbers = ", ".join(map(str, self.attempts))
+        return f"{'attempt' if len(self.attempts) == 1 else 'attempts'} {numbers}"
+
+
+def as_text(flags: Iterable[Flag]) -> str:
+    """Write flags as JSON; "" for none."""
+    written = [astuple(flag) for flag in flags]
+    return json.dumps(written) if written else ""
+
+
+def from_text(text: str) -> list[Flag]:
+    """Read what `as_text` has written."""
+    return [Flag(kind=kind, exercise=exercise, detail=detail) for kind, exercise, detail in json.loads(text or "[]")]
+
+
+def flags_of(attempts: Sequence[Attempt], entry: GradebookEntry | None) -> list[Flagged]:
+    """Return the flags of a student's attempts at an assignment and of what the gradebook has, each once.
+
+    Those of the attempt that counts come first, the others in the order of the attempts.
+    """
+    numbers: dict[Flag, list[int]] = {flag: [] for flag in (entry.grade.flags if entry else ())}
+    counting = set(numbers)
+    for attempt in sorted(attempts, key=lambda attempt: attempt.nth):
+        for flag in from_text(attempt.flags):
+            numbers.setdefault(flag, []).append(attempt.nth)
+            if attempt.counts:
+                counting.add(flag)
+    found = [Flagged(flag=flag, attempts=tuple(n), counts=flag in counting) for flag, n in numbers.items()]
+    return sorted(found, key=lambda flagged: not flagged.counts)
+
+
+def with_all_flags(entries: Iterable[GradebookEntry], flagged: Mapping[Key, Sequence[Flagged]]) -> list[GradebookEntry]:
+    """Return entries whose grades have the flags of all attempts. The detail of a flag names attempts that do not count."""
+    made = []
+    for entry in entries:
+        others = [
+            replace(other.flag, detail=f"{other.where}: {other.flag.detail}")
+            for other in flagged.get((entry.assignment, entry.student.id), ())
+            if not other.counts
+        ]
+        flags = (*entry.grade.flags, *others[:MOST_SHOWN])
+        made.append(replace(entry, grade=replace(entry.grade, flags=flags)))
+    return made
