@@ -14,6 +14,7 @@ from nbformat import NotebookNode
 from grader.course import lessons, max_score
 from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
+from grader.explain.exceptions.shadowed import refused_call
 from grader.grading.allowance import Allowance, TookTooLong
 from grader.grading.decide import SEED, VERIFIED, decide, training_may_remember
 from grader.grading.follow_through import choose_verdict, follow_through, judged_again
@@ -31,7 +32,7 @@ from grader.paths import notebook_path
 from grader.records import CellResult, Flag, Grade, GradingSettings, Outcome, Verdict
 from grader.sandbox.engine import Execution, execute
 from grader.sandbox.server import Server
-from grader.submission.cells import answer_cell, check_cell
+from grader.submission.cells import answer_cell, check_cell, exercise_of
 from grader.submission.file import IntakeError, Problem, SubmissionFile, Unreadable, fault
 from grader.submission.intake import read
 from grader.submission.rebuild import Rebuilt, rebuild
@@ -296,6 +297,10 @@ class _Grading:
         if self._left_out:
             limit = f"{self._lesson.limits.seconds:g} s for all runs"
             flags.append(Flag(kind="out-of-time", exercise=None, detail=limit))
+        calls = {exercise_of(cell): one.message for cell, one in execution.cells.items() if refused_call(one.message)}
+        calls |= {one.id: one.message for one in verdicts if refused_call(one.message)}
+        for exercise, message in calls.items():
+            flags.append(Flag(kind="refused-call", exercise=exercise, detail=message[:MOST_DETAIL]))
         if execution.moved:
             flags.append(Flag(kind="ran-on-cpu", exercise=None, detail=execution.moved[:MOST_DETAIL]))
         if file.note:

@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 from grader.declare.exercise import Exercise
 from grader.declare.lesson import SHORT, Lesson
 from grader.explain.diagnose import WrongAnswer, diagnose, wrong_answer
-from grader.explain.exceptions.shadowed import not_installed, shadowed
+from grader.explain.exceptions.shadowed import not_installed, refused_call, shadowed
 from grader.explain.repairs.repairs import Repair
 from grader.grading.allowance import Allowance, TookTooLong
 from grader.grading.try_repairs import repair_requests
@@ -161,7 +161,7 @@ class RunJudge:
             verdict = replace(verdict, message="there is no cell for this exercise")
         if verdict.outcome is Outcome.FAILED:
             code, message = code_of(self.rebuilt, exercise), verdict.message
-            hint = training_stopped(verdict, exercise, cells) or not_installed(message)
+            hint = training_stopped(verdict, exercise, cells) or not_installed(message) or refused_call(message)
             hint = hint or shadowed(code, exercise.defines, self.lesson.definitions, message)
             if hint:
                 verdict = replace(verdict, hint=hint, mistake=None, diagnosis="exception")

@@ -18,6 +18,7 @@ from grader.judge.from_scratch import (
 from grader.judge.mentions import HINT, complaint
 from grader.judge.reach import StudentCode
 from grader.judge.reaches import reaches
+from grader.judge.unusual import unusual
 from grader.records import Flag, Outcome, Verdict
 from grader.submission.cells import Role, answer_cell, carry_on_cell, provided_cell, role
 from grader.submission.rebuild import Rebuilt
@@ -57,6 +58,8 @@ def refuse_built_ins(
         if (ran or used) and verdict.outcome is not Outcome.FAULT:
             flags.append(Flag(kind="uses-builtin", exercise=exercise.id, detail=", ".join(ran or used)))
             verdict = refused(verdict, complaint(ran, "calls") if ran else complaint(used))
+        elif exercise.bans and (names := unusual(code, exercise.defines, lesson.definitions)):
+            flags.append(Flag(kind="unusual-call", exercise=exercise.id, detail=", ".join(names)))
         if modules := imported_by_answer(exercise, code, lesson.definitions):
             flags.append(Flag(kind="imports-course", exercise=exercise.id, detail=", ".join(modules)))
             if verdict.outcome is not Outcome.FAULT:

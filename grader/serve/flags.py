@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from grader.records import Flag, GradebookEntry
 from grader.serve.attempts import Attempt
@@ -30,13 +30,13 @@ class Flagged:
 
 def as_text(flags: Iterable[Flag]) -> str:
     """Write flags as JSON; "" for none."""
-    written = [astuple(flag) for flag in flags]
+    written = [asdict(flag) for flag in flags]
     return json.dumps(written) if written else ""
 
 
 def from_text(text: str) -> list[Flag]:
     """Read what `as_text` has written."""
-    return [Flag(kind=kind, exercise=exercise, detail=detail) for kind, exercise, detail in json.loads(text or "[]")]
+    return [Flag(**fields) for fields in json.loads(text or "[]")]
 
 
 def flags_of(attempts: Sequence[Attempt], entry: GradebookEntry | None) -> list[Flagged]:

@@ -218,3 +218,24 @@ def test_a_wrong_step_is_not_paid_for_again_by_the_model_that_it_trains(
     assert verdicts[exercise].points == 0
     assert verdicts["3.8"].points == points
     assert verdicts["3.8"].stand_ins == ((exercise,) if points == 10 else ())
+
+
+def test_a_system_call_that_the_sandbox_refuses_is_explained_and_flagged(server: Server, tmp_path: Path) -> None:
+    watches = "import ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+    watches += "if libc.inotify_init() < 0:\n    raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))"
+    answer = f"def attention_scores(query, key):\n    {watches.replace(chr(10), chr(10) + '    ')}\n    return query @ key.mT"
+    example = Example(
+        student="s",
+        assignment="1-attention",
+        score=None,
+        about="",
+        answers={"1.1": answer},
+        own=[("check-1-2", watches)],
+    )
+    grade = grade_example(server, tmp_path, example).grade
+    flags = {flag.exercise: flag.detail for flag in grade.flags if flag.kind == "refused-call"}
+    assert flags.keys() == {"1.1", None}
+    assert all("Operation not permitted" in detail for detail in flags.values())
+    verdict = next(one for one in grade.verdicts if one.id == "1.1")
+    assert verdict.points == 0
+    assert verdict.hint.startswith("The sandbox in which notebooks are graded does not allow this system call.")

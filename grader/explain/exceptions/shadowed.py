@@ -1,4 +1,4 @@
-"""Explain exceptions by what else is in the notebook: a name that has another meaning, a package that is not installed."""
+"""Explain exceptions by what surrounds the code: another meaning of a name, a package or a system call that is not there."""
 
 import ast
 import builtins
@@ -8,6 +8,7 @@ from collections.abc import Collection
 from grader.judge.reach import Reach, StudentCode
 
 LIBRARIES = frozenset("math random torch nn F np".split())
+REFUSED = "[Errno 1] "  # EPERM, as the filter of system calls answers
 MOST_OF_LINE = 60  # characters of the line that is quoted
 
 
@@ -36,3 +37,10 @@ def not_installed(message: str) -> str:
         return ""
     instead = " torch.einsum, reshape and permute do the same." if found[1] == "einops" else ""
     return f"`{found[1]}` is not installed where notebooks are graded. Use what the notebook imports.{instead}"
+
+
+def refused_call(message: str) -> str:
+    """Return a hint if a message says that the sandbox refused a system call; "" if it does not."""
+    if REFUSED not in message:
+        return ""
+    return "The sandbox in which notebooks are graded does not allow this system call. Solve the exercise without it."
