@@ -46,11 +46,11 @@ def test_an_old_linux_is_told_what_each_tier_needs(monkeypatch):
     assert "--isolation" not in lines
 
 
-def test_it_says_what_the_filter_lets_through_and_that_the_course_was_looked_for(monkeypatch):
+def test_it_says_what_the_library_does_not_know_and_that_the_course_was_looked_for(monkeypatch):
     monkeypatch.setattr(doctor, "tier_problem", lambda tier: "")
-    monkeypatch.setattr(doctor, "not_refused", lambda: ("newcall",))
+    monkeypatch.setattr(doctor, "not_known", lambda: ("newcall",))
     lines = "\n".join(doctor._isolation_lines(doctor.examine()))
-    assert "open: the system call newcall" in lines
+    assert "refused: the system call newcall" in lines
     assert "cannot read the course" in lines
 
 
