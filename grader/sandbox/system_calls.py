@@ -2,6 +2,10 @@
 
 The list has what Python, PyTorch, NumPy, Matplotlib, IPython, scikit-learn, a shell and its usual tools call in the lessons,
 the corpora and the tests, and close relatives of these calls. A name that a processor does not have is ignored there.
+
+Three calls that notebooks would use are missing on purpose. `sendmsg` and `sendmmsg` send descriptors, and the kernel counts
+those in flight for each user, not for each sandbox; shell.py lets DataLoader workers do without. `sched_setaffinity` would
+leave the core on which the sandbox was put.
 """
 
 import errno
