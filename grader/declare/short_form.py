@@ -48,6 +48,7 @@ def exercise(
     builds_on: tuple[str, ...] = (),
     bans: frozenset[str | BuiltIn] = frozenset(),
     review: str = "",
+    stand_in: Callable[..., Any] | None = None,
     **inputs: str | Draw,
 ) -> Exercise:
     """Declare an exercise whose answer is a function of tensors or arrays; DeclarationError where something does not fit it.
@@ -59,6 +60,7 @@ def exercise(
         sizes: of the trials; the first one is public. Without them each size that a shape names is drawn from small numbers.
         returns: a name for what comes back, or two for a pair.
         review: what to read again: a heading of the lesson.
+        stand_in: a function of the same name that replaces a failed answer while later exercises are judged.
         inputs: for each parameter without a default its shape, or what draws it (grader/declare/drawn.py).
     """
     id, title = id_and_title(heading)
@@ -83,6 +85,7 @@ def exercise(
         builds_on=builds_on,
         bans=bans,
         review=review,
+        stand_in=stand_in,
     )
 
 

@@ -236,3 +236,11 @@ def test_a_size_that_no_input_uses_is_refused() -> None:
     with pytest.raises(DeclarationError) as error:
         validate_probes(lesson(replace(EXERCISE, checks=(check,))))
     assert message(error).endswith("cannot be drawn (DeclarationError: no input uses the size nmbers)")
+
+
+def test_a_stand_in_has_the_name_of_what_it_replaces() -> None:
+    with pytest.raises(DeclarationError) as error:
+        replace(EXERCISE, stand_in=triple)
+    assert message(error) == "exercise 9.1, stand_in: it defines triple; the exercise defines double"
+    assert replace(EXERCISE, stand_in=double).stand_in_source == "def double(x: Tensor) -> Tensor:\n    return 2 * x\n"
+    assert EXERCISE.stand_in_source == ""
