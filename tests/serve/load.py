@@ -91,9 +91,8 @@ def main() -> None:
     publish("hand_in", figures, rows)
 
 
-Attack = Callable[
-    [str, str, Callable[[], bool]], None
-]  # takes the server's URL, a token, and what tells that it is over
+# Takes the server's URL, a token, an honest notebook, and what tells that it is over.
+Attack = Callable[[str, str, bytes, Callable[[], bool]], None]
 
 
 def measure(
