@@ -146,7 +146,7 @@ def carry_on(names: dict[str, Any], exercises: Mapping[str, Any], exercise: str)
     exec(compile(exercises[exercise]["stand-in"], CARRIED_ON.format(exercise), "exec"), names)
     defined = ", ".join(exercises[exercise]["defines"])
     print(
-        f"☐ {defined} is PyTorch's own now. You can go on; {exercise} earns no points.\n"
+        f"☐ {defined} is now defined by the course, so you can go on. {exercise} earns no points.\n"
         "To use your own answer again, run its cell."
     )
 

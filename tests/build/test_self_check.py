@@ -203,6 +203,17 @@ def test_what_stands_in_for_an_answer_is_not_blamed(said) -> None:
     assert said("1.3", 'carry_on("1.3")').startswith("☐ TODO 1.3: PyTorch's own stands in for your answer.")
 
 
+def test_carry_on_says_what_it_has_done_and_does_not_know_every_exercise(notebook, capsys) -> None:
+    names = dict(notebook)
+    _, carry_on = names["make_tools"](names)
+    carry_on("1.3")
+    assert capsys.readouterr().out.startswith("☐ stable_softmax is now defined by the course, so you can go on.")
+    assert names["stable_softmax"](torch.zeros(2)).tolist() == [0.5, 0.5]
+    assert not linecache.getlines(names["stable_softmax"].__code__.co_filename)  # `inspect` does not show it
+    with pytest.raises(AssertionError, match="There is no stand-in for '1.5'. Stand-ins exist for 1.1, 1.2, 1.3,"):
+        carry_on("1.5")
+
+
 def test_a_wrong_exercise_below_is_named_first(notebook, said) -> None:
     wrong = "# @exercise 1.2\ndef scaled_scores(query, key):\n    return attention_scores(query, key) / query.shape[-1] ** 0.5"
     below = "# @exercise 1.1\ndef attention_scores(query, key):\n    return key @ query.mT"
