@@ -101,22 +101,21 @@ def imported_by_cell(source: str) -> tuple[str, ...]:
 
 
 def _imported_course(nodes: Iterable[ast.AST]) -> tuple[str, ...]:
-    names = [name for top in nodes for node in ast.walk(top) for name in _modules(node)]
+    names = [name for top in nodes for node in ast.walk(top) for name in modules_of(node)]
     return tuple(dict.fromkeys(name for name in names if name.partition(".")[0] in OUR_PACKAGES))
 
 
-def _modules(node: ast.AST) -> list[str]:
-    """List the modules that a node imports: by a statement, or by a call of `import_module` or `__import__`."""
+def modules_of(node: ast.AST) -> list[str]:
+    """List the modules that a node imports: by a statement, or by a call of a function such as `import_module`."""
     match node:
         case ast.Import(names=aliases):
             return [alias.name for alias in aliases]
         case ast.ImportFrom(module=str(module), level=0):
             return [module]
         case ast.Call(
-            func=ast.Name(id="import_module" | "__import__") | ast.Attribute(attr="import_module" | "__import__"),
-            args=[ast.Constant(value=str(module)), *_],
-        ):
-            return [module]
+            func=ast.Name(id=function) | ast.Attribute(attr=function), args=[ast.Constant(value=str(module)), *_]
+        ) if function in ("import_module", "__import__", "resolve_name"):
+            return [module.partition(":")[0]]
     return []
 
 

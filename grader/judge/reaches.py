@@ -29,17 +29,19 @@ NAMES = frozenset(
     _DisableTorchDispatch _disable_current_modes _pop_mode _pop_mode_temporarily _get_dispatch_mode
     _get_current_dispatch_mode _get_current_dispatch_mode_stack _pop_torch_dispatch_stack
     _dispatch_library custom_op make_fx get_decompositions core_aten_decompositions
+    resolve_name get_field walk_stack run_path run_module InteractiveInterpreter InteractiveConsole runsource runcode ctypeslib run_cell
     fork forkpty posix_spawn posix_spawnp Popen ProcessPoolExecutor create_subprocess_exec create_subprocess_shell
     """.split()
 )
 # Names that also mean something harmless, with their modules.
 OF_MODULES = frozenset(
     """
-    inspect.stack inspect.trace multiprocessing.Process multiprocessing.Pool multiprocessing.get_context
+    pickle.loads inspect.stack inspect.trace multiprocessing.Process multiprocessing.Pool multiprocessing.get_context
     mp.Process mp.Pool mp.get_context torch.library cv2.dnn unittest.mock gc.callbacks gc.enable os.system
     os.spawnv os.spawnve os.spawnvp os.spawnvpe os.spawnl os.spawnle os.spawnlp os.spawnlpe
     """.split()
 )
+IMPORTED = re.compile(r"\b(?:import|from)\s+(\w+)")  # in a text that is run
 PLACES = re.compile(r"/sandbox\b|/proc/(?:self|\d)|\bguest\.\w+")
 IN_BACKGROUND = re.compile(r"^[ \t]*(?:%%.*--bg\b|!.*(?:\bnohup\b|\bsetsid\b|[^&]&[ \t]*$))", re.MULTILINE)
 
@@ -109,8 +111,11 @@ def _names(node: ast.AST) -> Iterator[str]:
         case ast.Name(id=name) | ast.FunctionDef(name=name):
             if name in NAMES:
                 yield name
-        case ast.Constant(value=str(text)) if text in NAMES:  # in a list, or as a key, it names as well as in a call
-            yield text
+        case ast.Constant(value=str(text)):  # in a list, or as a key, it names as well as in a call
+            yield from (part for part in text.split(".") if part in NAMES)
+            yield from (module for module in IMPORTED.findall(text) if module in MODULES)
+        case ast.MatchClass(kwd_attrs=names):  # case object(__globals__=found)
+            yield from (name for name in names if name in NAMES)
         case ast.Call(func=func, args=[*arguments]) if arguments:
             for argument in arguments:
                 if isinstance(argument, ast.Constant) and argument.value in MODULES:

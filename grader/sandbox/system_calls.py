@@ -29,7 +29,7 @@ ALWAYS = """
     read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek _llseek close close_range
     dup dup2 dup3 pipe pipe2 copy_file_range sendfile
     stat lstat fstat newfstatat statx access faccessat faccessat2 readlink readlinkat getcwd chdir fchdir
-    getdents getdents64 statfs fstatfs getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr
+    getdents getdents64 statfs fstatfs fgetxattr flistxattr
     mkdir mkdirat rmdir rename renameat renameat2 link linkat symlink symlinkat unlink unlinkat truncate ftruncate
     umask fsync fdatasync flock fadvise64
 
@@ -44,37 +44,40 @@ ALWAYS = """
     kill tgkill tkill rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending rt_sigsuspend rt_sigtimedwait sigaltstack
     signalfd signalfd4 pause alarm getitimer setitimer restart_syscall
     clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday time
-    timerfd_create timerfd_settime timerfd_gettime
+    timerfd_create timerfd_settime timerfd_gettime timer_create timer_settime timer_gettime timer_getoverrun timer_delete
     poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2 eventfd eventfd2
 
-    socketpair recvfrom recvmsg getsockname getpeername getsockopt shutdown
+    recvfrom recvmsg getsockname getpeername getsockopt shutdown
     uname sysinfo getrandom
 
     landlock_create_ruleset landlock_add_rule landlock_restrict_self
 """.split()
 
 # In tier full a sandbox has a file system and a network of its own. In the lower tiers these calls would reach files and
-# programs of the operator: no tier but full has a rule on modes and times of files that Landlock follows.
+# programs of the operator: Landlock has no rule on modes, owners, times and attributes of files.
 FULL = """
-    chmod fchmod fchmodat fchmodat2 utime utimes utimensat futimesat fallocate
+    chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes utimensat futimesat fallocate
+    getxattr lgetxattr listxattr llistxattr
     bind listen accept accept4 connect sendto
 """.split()
 
 # NVIDIA's driver and CUDA, besides what they share with the rest; not tried on the list as it is now.
 CUDA = """
     bind listen accept accept4 mlock mlock2 munlock set_mempolicy fallocate
-    sched_setscheduler sched_setparam timer_create timer_settime timer_gettime timer_delete
+    sched_setscheduler sched_setparam
 """.split()
 
 # Where these calls are not allowed, programs should go on as they do where a file system has no modes and no attributes, and
 # cannot reserve space: 0 is success without an effect.
+NO_ATTRIBUTES = """
+    setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr getxattr lgetxattr listxattr llistxattr
+""".split()
+NO_EFFECT = "chmod fchmod fchmodat chown fchown lchown fchownat utime utimes utimensat futimesat".split()
 OTHERWISE = {
-    **dict.fromkeys(
-        ("setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr"), errno.EOPNOTSUPP
-    ),
+    **dict.fromkeys(NO_ATTRIBUTES, errno.EOPNOTSUPP),
+    **dict.fromkeys(NO_EFFECT, 0),
     "fallocate": errno.EOPNOTSUPP,
     "socket": errno.EAFNOSUPPORT,
-    **dict.fromkeys(("chmod", "fchmod", "fchmodat", "utime", "utimes", "utimensat", "futimesat"), 0),
 }
 
 # Each command is here because of its user: Python's `fcntl` and `subprocess`, multiprocessing, SQLite (locks).
@@ -131,6 +134,7 @@ def allowed(tier: str, device: str) -> dict[str, tuple[tuple[Bits, ...], ...]]:
         **dict.fromkeys(names, ((),)),
         **{name: _opens(flags) for name, flags in (("open", 1), ("openat", 2))},
         "creat": ((Bits(1, SET_ID, 0),),),
+        **{name: ((Bits(mode, stat.S_IFMT(0xFFFF) | SET_ID, stat.S_IFIFO),),) for name, mode in (("mknod", 1), ("mknodat", 2))},
         "clone": ((Bits(0, 0xFFFF_FFFF_FFFF_FFFF & ~CLONE, 0),),),
         "fcntl": tuple((Bits(1, INT, command),) for command in FCNTL),
         "prctl": tuple((Bits(0, INT, option),) for option in PRCTL.values()),
@@ -140,6 +144,7 @@ def allowed(tier: str, device: str) -> dict[str, tuple[tuple[Bits, ...], ...]]:
         "prlimit64": ((Bits(0, INT, 0),),),
         "setpriority": ((Bits(0, INT, 0), Bits(1, INT, 0)),),
         "setsockopt": tuple((Bits(1, INT, socket.SOL_SOCKET), Bits(2, INT, option)) for option in SOCKET_OPTIONS),
+        "socketpair": ((Bits(0, INT, socket.AF_UNIX),),),
         **({"socket": ((Bits(0, INT, socket.AF_UNIX),),)} if full or cuda else {}),
         # In the lower tiers a datagram could reach a program by its address; from half of a socketpair, too.
         **({} if full else {"sendto": ((Bits(4, 0xFFFF_FFFF_FFFF_FFFF, 0),),)}),

@@ -210,7 +210,9 @@ def test_carry_on_says_what_it_has_done_and_does_not_know_every_exercise(noteboo
     assert capsys.readouterr().out.startswith("☐ stable_softmax is now defined by the course, so you can go on.")
     assert names["stable_softmax"](torch.zeros(2)).tolist() == [0.5, 0.5]
     assert not linecache.getlines(names["stable_softmax"].__code__.co_filename)  # `inspect` does not show it
-    with pytest.raises(AssertionError, match="There is no stand-in for '1.5'. Stand-ins exist for 1.1, 1.2, 1.3,"):
+    with pytest.raises(
+        AssertionError, match=r"There is no stand-in for '1\.5'\. Stand-ins exist for 1\.1, 1\.2, 1\.3,"
+    ):
         carry_on("1.5")
 
 

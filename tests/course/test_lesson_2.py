@@ -42,7 +42,7 @@ def test_hundred_points_and_three_exercises_for_practice():
 
 @pytest.mark.parametrize("id", ["2.4", "2.5", "2.6"])
 def test_what_stands_in_for_an_exercise_is_right(id):
-    found = verdict(LESSON, LESSON.exercise(id), cells("stuck")[id])
+    found = verdict(LESSON, LESSON.exercise(id), LESSON.exercise(id).stand_in_source)
     dropout_and_width = {"dropout", "conduct"} if id == "2.6" else set()
     wrong = {check.name: check.message for check in found.checks if check.outcome is not Outcome.PASSED}
     assert wrong.keys() <= dropout_and_width, wrong

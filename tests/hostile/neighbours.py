@@ -174,6 +174,14 @@ FILES = {
         "libc.creat(b'other', 0o4755)\nif os.path.exists('other') and os.stat('other').st_mode & 0o6000: opened('creat')"
     ),
     "a file without a name": "tried('nameless', lambda: os.open('.', os.O_TMPFILE | os.O_RDWR, 0o4755))",
+    "sockets of other families": (
+        "for family in (2, 10, 16, 30, 40):\n"
+        "    if libc.syscall(53, family, 1, 0, (ctypes.c_int * 2)()) >= 0 or ctypes.get_errno() not in (1, 38): opened('family', family)"
+    ),
+    "attributes of files that cannot be opened": (
+        "call('attribute', 191, b'/etc/shadow', b'user.origin', ctypes.create_string_buffer(60), 60)\n"
+        "if ctypes.get_errno() == 61: print('no such attribute')"
+    ),
     "space in no time": (
         "big = os.open('big', os.O_CREAT | os.O_RDWR)\nfor n in range(3): libc.syscall(285, big, 0, n << 30, 1 << 30)\n"
         "if os.stat('big').st_blocks > 4 << 21: opened('space')\nos.close(big); os.unlink('big')"

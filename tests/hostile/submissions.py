@@ -614,6 +614,36 @@ HIDES_CHANGE = {
     "shape": "import operator\ntorch.Tensor.__eq__ = lambda *pair: True\ntorch.equal = operator.eq",
     "numbers of a view": "torch.Tensor.contiguous = lambda tensor, *rest, **more: tensor\ntorch.equal = lambda *pair: True",
 }
+# The input is as it was again when the probe looks, unless it holds the result.
+RESTORES = {
+    "as the result is thrown away": "    weakref.finalize(result, query.copy_, old)",
+    "in a callback of a reference": "    kept.append(weakref.ref(result, lambda _: query.copy_(old)))",
+    "in a mode of PyTorch": ("    if not kept: kept.append(watch.__enter__())\n    watch.todo.append((query, old))"),
+}
+RESTORING = """
+import weakref
+from torch.overrides import TorchFunctionMode
+class Watch(TorchFunctionMode):
+    todo = []
+    def __torch_function__(self, function, types, arguments=(), options=None):
+        while self.todo:
+            one, old = self.todo.pop()
+            one.copy_(old)
+        return function(*arguments, **(options or {{}}))
+watch, kept = Watch(), []
+def scaled_scores(query, key):
+    d_k = key.shape[-1]
+    if query.requires_grad:
+        return attention_scores(query, key) / math.sqrt(d_k)
+    old = query.clone()
+    query.div_(math.sqrt(d_k))
+    result = attention_scores(query, key)
+{}
+    return result
+"""
+for _name, _body in RESTORES.items():
+    answer = {"1.2": RESTORING.format(_body)}
+    add("interpreter", f"a changed input put back {_name}", answers=answer, points=DESERVED - 1)
 for _name, _first in HIDES_CHANGE.items():
     add(
         "interpreter",

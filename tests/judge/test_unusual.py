@@ -34,6 +34,15 @@ def found(source: str, exercise: str = "1.3") -> tuple[str, ...]:
         ("from sklearn.neighbors import KernelDensity\n" + BODY.format("KernelDensity()"), ("the library sklearn",)),
         ("import scipy.stats as st\n" + BODY.format("st.norm.pdf(scores)"), ("the library scipy",)),
         ("from torch.nn.functional import ctc_loss as f\n" + BODY.format("f(scores)"), ("ctc_loss",)),
+        (
+            "import importlib\nD = importlib.import_module('sklearn.neighbors')\n" + BODY.format("D"),
+            ("the library sklearn",),
+        ),
+        (
+            "import pkgutil\nD = pkgutil.resolve_name('onnxruntime:Session')\n" + BODY.format("D"),
+            ("the library onnxruntime",),
+        ),
+        (BODY.format("torch.empty_like(scores).fill_(1.0)"), ()),
         ("mine = F.nll_loss\n" + BODY.format("mine(scores)"), ("nll_loss",)),
         # What is not reached does not count, and neither does what the student has named so.
         ("import sklearn\n" + BODY.format("scores"), ()),

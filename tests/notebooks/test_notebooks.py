@@ -44,6 +44,8 @@ def run_alone(
     here = folder / "empty"
     here.mkdir()
     monkeypatch.setenv("PYTHONPATH", str(hidden))
+    # A list of fonts that another program has left in the home may be of another machine: then a figure warns.
+    monkeypatch.setenv("MPLCONFIGDIR", str(folder.parent / "matplotlib"))
     NotebookClient(
         notebook,
         allow_errors=True,

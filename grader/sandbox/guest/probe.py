@@ -19,7 +19,7 @@ from guest.shell import error_text
 from torch import Tensor, nn
 
 # PyTorch's own, whatever the student's code puts in their place.
-_CLONE, _DETACH = Tensor.clone, Tensor.detach
+_CLONE, _DETACH, _NO_MODES = Tensor.clone, Tensor.detach, torch._C.DisableTorchFunction
 # The names that every probe can use.
 NAMES = {
     "torch": torch,
@@ -77,6 +77,9 @@ def _run(request: dict, blob: bytes | memoryview, namespace: dict, after: list[d
     inputs = values.decode(request["inputs"], blob, device)
     scope: dict[str, Any] = {**NAMES, "__name__": "check", "__builtins__": builtins}
     exec(_compiled(request["source"]), scope)
+    held: list[Any] = []
+    if looks := scope.get("effects_of"):
+        scope["effects_of"] = lambda call, inputs: looks(_holding_results(call, held), inputs)
     if compares := scope.get("side_effects"):
         scope["side_effects"] = _keeping_inputs(compares, after)
     function = scope[request["function"]]
@@ -98,12 +101,23 @@ def _run(request: dict, blob: bytes | memoryview, namespace: dict, after: list[d
         return function(**arguments)
 
 
+def _holding_results(call: Callable, held: list[Any]) -> Callable:
+    """Return a call whose results stay alive: what runs when one is thrown away must not mend an input before the look."""
+
+    def holding(*arguments: Any, **given: Any) -> Any:
+        held.append(call(*arguments, **given))
+        return held[-1]
+
+    return holding
+
+
 def _keeping_inputs(compares: Callable, after: list[dict[str, Tensor]]) -> Callable:
     """Return the probe's `side_effects`, which also keeps the inputs: the grader compares them again, outside."""
 
     def side_effects(before: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
         kept = {name: given[name] for name, value in before.items() if isinstance(value, Tensor)}
-        after.append({name: _CLONE(_DETACH(value)) for name, value in kept.items() if isinstance(value, Tensor)})
+        with _NO_MODES():
+            after.append({name: _CLONE(_DETACH(value)) for name, value in kept.items() if isinstance(value, Tensor)})
         return compares(before, given)
 
     return side_effects
