@@ -39,8 +39,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 # check("{example}") tries your answer on small examples and says what is off, and why. Its code and its numbers stand below,
-# compressed to keep the notebook short; print(self_check_source()) shows the code. There is no solution in it.
-# carry_on("{example}") lets you go on without an answer.
+# compressed to keep the notebook short; print(self_check_source()) shows the code.
+# carry_on("{example}") lets you go on without an answer of your own; it earns no points.
 SELF_CHECK = '''
 {text}
 '''
