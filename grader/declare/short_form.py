@@ -66,9 +66,7 @@ def exercise(
     id, title = id_and_title(heading)
     where = f"exercise {id}"
     _check_inputs(where, reference, inputs)
-    chosen = sizes or _sizes(where, inputs)
-    if len(chosen) < 2:
-        raise DeclarationError(f"{where}, sizes: give two trials or more: the first is public, the others are hidden")
+    chosen = _two_or_more(where, sizes or _sizes(where, inputs))
     try:
         checks = _checks(reference, inputs, chosen, points, returns)
     except DeclarationError as error:
@@ -87,6 +85,13 @@ def exercise(
         review=review,
         stand_in=stand_in,
     )
+
+
+def _two_or_more(where: str, sizes: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """Return the sizes of the trials; raise DeclarationError if there are fewer than two."""
+    if len(sizes) < 2:
+        raise DeclarationError(f"{where}, sizes: give two trials or more: the first is public, the others are hidden")
+    return sizes
 
 
 def _checks(
