@@ -2,7 +2,10 @@
 
 import ast
 import inspect
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -28,6 +31,20 @@ def book(folder: str, name: str) -> NotebookNode:
     return nbformat.read(ROOT / folder / name / f"{name}.ipynb", as_version=4)
 
 
+@pytest.fixture(scope="session")
+def fonts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with Matplotlib's list of fonts, made here: a list in the home may be of another machine."""
+    folder = tmp_path_factory.mktemp("matplotlib")
+    environment = {**os.environ, "MPLCONFIGDIR": str(folder)}
+    subprocess.run([sys.executable, "-c", "import matplotlib.font_manager"], check=True, env=environment)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def settings(fonts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MPLCONFIGDIR", str(fonts))
+
+
 @pytest.fixture(autouse=True)
 def asking(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(AsyncZMQSocketChannel, "get_msg", ask)
@@ -44,8 +61,6 @@ def run_alone(
     here = folder / "empty"
     here.mkdir()
     monkeypatch.setenv("PYTHONPATH", str(hidden))
-    # A list of fonts that another program has left in the home may be of another machine: then a figure warns.
-    monkeypatch.setenv("MPLCONFIGDIR", str(folder.parent / "matplotlib"))
     NotebookClient(
         notebook,
         allow_errors=True,
