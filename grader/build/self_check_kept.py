@@ -82,9 +82,9 @@ def tools_cells(
     sources = {}
     for name, (source, holds) in committed.items():
         checks = self_checks(lessons()[name], packed)
-        fresh = self_check_source(checks)
+        written = self_check_source(checks)
         # What is the same stays as it is, whatever the version of the library that compresses it.
-        sources[name] = source if checks == holds and _around(source) == _around(fresh) else fresh
+        sources[name] = source if checks == holds and _around(source) == _around(written) else written
     found = chain(changed.items(), zip((one.exercise for one in held), off, strict=True))
     return sources, (f"exercise {id}: {line}; run: grader build" for id, line in found if line)
 
