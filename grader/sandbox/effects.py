@@ -19,12 +19,14 @@ def with_true_effects(values: dict[str, Value], after: Sequence[Any], inputs: In
     """
     if values.get(UNCHANGED) is not True:
         return values
-    sent = dict(_tensors(inputs))
+    sent: dict[str, list[Tensor]] = {}  # by name: two may have one, as an input and the direction of a result's gradient
+    for name, tensor in _tensors(inputs):
+        sent.setdefault(name, []).append(tensor)
     changed = {
         name: None
         for call in after
         for name, value in (call.items() if isinstance(call, dict) else ())
-        if name in sent and not _is_same(value, sent[name])
+        if name in sent and not any(_is_same(value, tensor) for tensor in sent[name])
     }
     if changed or not after:  # nothing came back of a call that was looked at
         return {**values, UNCHANGED: False, CHANGED: list(changed)}

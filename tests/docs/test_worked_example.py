@@ -15,16 +15,22 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "instructors.md"
 STEP = re.compile(
-    r"In `(?P<file>[^`]+)`,\s+(?P<side>above|below) the (?P<what>line|cell) `(?P<anchor>[^`]+)`:\n\n```python\n(?P<code>.*?)```",
+    r"In `(?P<file>[^`]+)`,\s+(?P<side>above|below) the (?P<what>line|cell) `(?P<anchor>[^`]+)`:\n\n```(?:python|toml)\n(?P<code>.*?)```",
     re.DOTALL,
 )
 NEW_FILE = re.compile(r"A new file, `(?P<file>[^`]+)`:\n\n```python\n(?P<code>.*?)```", re.DOTALL)
-EDITED = {"grader/course/lesson_1/keep_largest.py", "grader/course/lesson_1/__init__.py", "solutions/1-attention.py"}
+EDITED = {
+    "grader/course/lesson_1/keep_largest.py",
+    "grader/course/lesson_1/__init__.py",
+    "solutions/1-attention.py",
+    "solutions/requirements.toml",
+}
 GENERATED = {
     "solutions/1-attention/1-attention.ipynb",
     "notebooks/1-attention/1-attention.ipynb",
     "README.md",
     "docs/students.md",
+    "docs/requirements.md",
     "solutions/.built.json",
 }
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "GRADER_COURSE"}
@@ -110,7 +116,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
 
 
 @pytest.mark.slow(held_by="tests/docs/test_authors.py::test_the_page_ends_with_a_course_that_checks_its_notebooks")
-def test_it_adds_one_file_touches_two_and_the_build_makes_the_rest(course: Course) -> None:
+def test_it_adds_one_file_touches_three_and_the_build_makes_the_rest(course: Course) -> None:
     assert course.edited == EDITED
     assert course.changed_by_the_build == GENERATED
     assert "| Attention from scratch | 10 | 105 |" in (course.root / "README.md").read_text("utf-8")

@@ -42,6 +42,12 @@ def test_a_claim_that_is_not_true_is_corrected(after, changed) -> None:
     assert with_true_effects(CLAIM, after, INPUTS) == {"inputs unchanged": False, "changed": changed, "scores": 7}
 
 
+def test_a_result_may_have_the_name_of_an_input() -> None:
+    inputs = {"arguments": {"weights": QUERY}, "grad_outputs": {"weights": torch.ones(3)}}
+    assert with_true_effects(CLAIM, [{"weights": QUERY.clone()}], inputs) == CLAIM
+    assert with_true_effects(CLAIM, [{"weights": 2 * QUERY}], inputs)["changed"] == ["weights"]
+
+
 @pytest.mark.parametrize("values", [{"scores": 7}, {"inputs unchanged": False, "changed": ["query"]}])
 def test_without_a_claim_nothing_is_compared(values) -> None:
     assert with_true_effects(values, [], INPUTS) == values
