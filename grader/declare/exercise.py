@@ -168,7 +168,7 @@ class Exercise:
 
     @property
     def stand_in_source(self) -> str:
-        """The source of the stand-in; "" if there is none."""
+        """The stand-in's source, or an empty text without a stand-in."""
         return getsource(self.stand_in) if self.stand_in else ""
 
     @property

@@ -19,7 +19,9 @@ def with_true_effects(values: dict[str, Value], after: Sequence[Any], inputs: In
     """
     if values.get(UNCHANGED) is not True:
         return values
-    sent: dict[str, list[Tensor]] = {}  # by name: two may have one, as an input and the direction of a result's gradient
+    sent: dict[
+        str, list[Tensor]
+    ] = {}  # by name: two may have one, as an input and the direction of a result's gradient
     for name, tensor in _tensors(inputs):
         sent.setdefault(name, []).append(tensor)
     changed = {

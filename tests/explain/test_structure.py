@@ -6,6 +6,7 @@ import torch
 from grader.explain.explain import Seen
 from grader.explain.values.results import form_of, of_all
 from grader.explain.values.structure import structure
+from grader.explain.values.wording import axis_names, whole_sizes
 
 SIZES = {"batch_shape": (2,), "heads": 3, "tokens": 5, "d_head": 7}
 WANT = torch.randn(2, 3, 5, 7, generator=torch.Generator().manual_seed(1))
@@ -348,3 +349,10 @@ def test_a_case_without_a_return():
     assert (
         form_of([trial]) == "Some of the patterns came back as None: there is a case in which no `return` is reached."
     )
+
+
+def test_heads_alone_name_no_width() -> None:
+    """A map of attention has heads and no width: 4.1 with one head."""
+    sizes = {"layers": 2, "heads": 1, "tokens": 3, "patches": 4}
+    assert axis_names((1, 3, 4), sizes) == ["heads", "tokens", "patches"]
+    assert whole_sizes({**sizes, "d_model": 6})["d_head"] == 6

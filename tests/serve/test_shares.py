@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from email.message import Message as Headers
 from typing import Any
 from urllib.error import HTTPError, URLError
 
@@ -370,14 +371,14 @@ def test_after_some_failures_in_a_row_nobody_waits_for_a_service(
     assert [service.ask() for _ in range(5)] == [NoAnswer] * 5  # one tries again
     assert service.asked == 5
     service.now += 31
-    service.error = HTTPError("https://hub.example.org/x", 403, "no", {}, None)  # type: ignore[arg-type]
+    service.error = HTTPError("https://hub.example.org/x", 403, "no", Headers(), None)
     assert [service.ask() for _ in range(5)] == [lti_calls.Refused] * 5
     assert service.asked == 10
 
 
 def test_a_service_that_answers_now_and_then_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     service = Service(monkeypatch)
-    errors = [TimeoutError("timed out"), TimeoutError("timed out"), HTTPError("", 500, "wrong", {}, None)] * 4  # type: ignore[arg-type]
+    errors = [TimeoutError("timed out"), TimeoutError("timed out"), HTTPError("", 500, "wrong", Headers(), None)] * 4
     for error in errors:
         service.error = error
         service.ask()
@@ -401,7 +402,7 @@ def test_an_answer_that_drips_for_ever_ends(monkeypatch: pytest.MonkeyPatch) -> 
     service = Service(monkeypatch)
 
     class Drips:
-        headers: dict[str, str] = {}  # noqa: RUF012
+        headers = Headers()
 
         def __enter__(self) -> Drips:
             return self

@@ -91,11 +91,14 @@ def add_appeal(url: str, course: str, entry: GradebookEntry, exercise: str, text
 def decide_appeal(
     url: str, course: str, entry: GradebookEntry, appeal: Appeal, points: float | None, comment: str
 ) -> None:
-    """Record what an instructor decides.
+    """Record an instructor's decision on an appeal.
 
-    From now on the exercise has `points`; with None it keeps what it has. The student reads the comment; it is added to
-    what a person wrote before. Raise AppealError if the comment is empty, it was decided already, or the exercise is not
-    worth so many points; RecordError if the gradebook cannot be written.
+    From now on the exercise has `points`; with None it keeps its points. The student reads the comment. It is added to
+    the comments that people wrote before.
+
+    Raises:
+        AppealError: the comment is empty, the appeal is decided already, or `points` exceed those of the exercise.
+        RecordError: the gradebook cannot be written.
     """
     if not comment.strip():
         raise AppealError("pass --comment: the student reads on the page why")

@@ -95,7 +95,7 @@ def whole_sizes(sizes: Mapping[str, Any]) -> dict[str, int]:
     heads = whole.get("heads", 0)
     if heads and "d_model" not in whole and "d_head" in whole:
         whole["d_model"] = heads * whole["d_head"]
-    if heads and "d_head" not in whole and whole.get("d_model", 1) % heads == 0:
+    if heads and "d_head" not in whole and "d_model" in whole and whole["d_model"] % heads == 0:
         whole["d_head"] = whole["d_model"] // heads
     return whole
 
