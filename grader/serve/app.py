@@ -16,7 +16,7 @@ from grader.classes.gradebook.errors import AppealError, RecordError
 from grader.serve import class_pages, hub, lti, student_pages, web
 from grader.serve.guard import Guard, client_of
 from grader.serve.lti_calls import LtiError, NoAnswer, hub_calls
-from grader.serve.shares import RateLimit
+from grader.serve.shares import UPLOADS_A_MINUTE, RateLimit
 from grader.serve.sign_in import INSTRUCTOR, Ticket, begin_session, end_token, form_token, make_ticket, ticket_of
 from grader.serve.site import Site
 from grader.serve.store import StoreError
@@ -55,6 +55,7 @@ def make_app(site: Site) -> Starlette:
     app.router.redirect_slashes = False
     app.state.site = site
     app.state.wrong_links = RateLimit(WRONG_LINKS_A_MINUTE)
+    app.state.large_uploads = RateLimit(UPLOADS_A_MINUTE)
     return app
 
 

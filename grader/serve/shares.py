@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 MINUTE = 60.0
 UPLOADS_AT_ONCE = 32  # of all people; an upload takes a place until its last byte has arrived
 UPLOADS_EACH = 2  # of a person; only one while half of all places are taken
+UPLOADS_A_MINUTE = 12  # of a person, including refused ones: to read 20 MiB takes 0.2 s
 SLOW_FORMS_EACH = 3  # small forms of a person that take longer than a moment
 SLOW_FORMS_OF_AN_ADDRESS = 20  # the same, of all people at an address who are not signed in
 SLOW_FORMS_OF_STRANGERS = 200  # the same, of all people who are not signed in

@@ -172,12 +172,15 @@ def _admit(visit: Visit, who: str) -> Visit:
 @asynccontextmanager
 async def _form(visit: Visit, who: str) -> AsyncIterator[None]:
     """Read a form, and refuse one without this browser's token, or while many come. Leaving the context closes its files."""
+    is_large = _is_large(visit.request)
     files, fields, size = (0, 20, 1 << 16) if who == PLATFORM else (1, 8, SMALL_BODY)
     with ExitStack() as stack:
         if who in (STUDENT, INSTRUCTOR):  # the forms of others are small, and there in whole
             message = "You are sending others at this moment. Wait for them."
             stack.enter_context(at_once(_forms, visit.person, FORMS_EACH, message))
-        with upload_place(visit.person) if _is_large(visit.request) else nullcontext():
+        if is_large and not visit.request.app.state.large_uploads.allows(visit.person):
+            raise HTTPException(429, "You have sent many files in this minute. Wait a minute.")
+        with upload_place(visit.person) if is_large else nullcontext():
             visit.form = await visit.request.form(max_files=files, max_fields=fields, max_part_size=size)
         try:
             if who != PLATFORM and not visit.hub_token:

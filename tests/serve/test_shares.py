@@ -102,6 +102,13 @@ def test_nobody_has_a_second_place_while_few_are_left(monkeypatch: pytest.Monkey
         assert taken(stack, "finn", "finn") == [True, True]
 
 
+def test_a_person_sends_few_large_files_in_a_minute(site: Site) -> None:
+    junk = b"[" * (guard.SMALL_BODY + 1)
+    ada = student(site, "ada", fresh=True)
+    said = [ada.hands_in(junk).status_code for _ in range(shares.UPLOADS_A_MINUTE + 1)]
+    assert said == [400] * shares.UPLOADS_A_MINUTE + [429]
+
+
 def test_who_is_not_signed_in_takes_no_place_for_uploads(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither with a made-up session, nor with a token that JupyterHub is still asked about."""
     asked = threading.Event()
