@@ -19,7 +19,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from benchmarks import publish
 from grader.records import Limits
-from grader.sandbox.engine import RunPlan, execute
+from grader.sandbox.engine import RunPlan, session
 from grader.sandbox.server import Server
 
 CELLS = (
@@ -45,7 +45,8 @@ def main(rounds: int = 5) -> None:
             )
 
         def ours() -> None:
-            execute(server, RunPlan(notebook=book, parameters={"device": "cpu"}))
+            with session(server, RunPlan(notebook=book, parameters={"device": "cpu"})):
+                pass
 
         def ready() -> None:
             nonlocal spawned

@@ -10,7 +10,7 @@ import linecache
 import re
 import signal
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
@@ -27,9 +27,8 @@ from grader.course import lessons
 from grader.declare.exercise import Check, Exercise, Mistake
 from grader.declare.lesson import Lesson
 from grader.declare.sampler import InputSampler
-from grader.explain.diagnose import WrongAnswer, diagnose, wrong_answer
-from grader.explain.repairs.repairs import Repair
-from grader.grading.try_repairs import repair_requests
+from grader.explain.diagnose import diagnose, wrong_answer
+from grader.grading.try_repairs import in_sandbox
 from grader.judge.built_ins import refused
 from grader.judge.from_scratch import used_builtins
 from grader.judge.mentions import complaint
@@ -38,9 +37,9 @@ from grader.judge.planned_trial import PlannedTrial
 from grader.judge.raised import NO_CELLS, NotebookCells
 from grader.judge.reach import StudentCode
 from grader.judge.reference_results import ReferenceResults, run_here
-from grader.judge.verdicts import judge
+from grader.judge.verdicts import Tried, judge, judge_trials, verdict_of
 from grader.paths import notebook_path
-from grader.records import Evidence, Place, Status, Verdict
+from grader.records import Evidence, Place, Request, Status, Verdict
 from grader.submission.cells import TOOLS_CELL, Role, answer_cell, role
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -235,35 +234,24 @@ def _explained(on: Sheet, evidence: Mapping[str, Evidence], source: str = "") ->
     """Judge an answer and explain it, as the grader does."""
     cell = answer_cell(on.exercise.id)
     cells = NotebookCells(sources={cell: source}, student={cell}) if source else NO_CELLS
-    found = on.planned, evidence, on.ours, "cpu", cells
-    return hinted(on, judge(on.exercise, *found), found)
+    return hinted(on, judge_trials(on.planned, evidence, on.ours, "cpu", cells), cells)
 
 
-def hinted(on: Sheet, verdict: Verdict, found: tuple) -> Verdict:
-    """Explain a verdict, as the grader does.
-
-    Args:
-        found: what `judge` takes besides the exercise.
-    """
-    wrong = wrong_answer(on.exercise, verdict, *found)
-    return diagnose(verdict, wrong, _repaired(wrong, on) if wrong and wrong.needs_repair() else None)
+def hinted(on: Sheet, tried: Sequence[Tried], cells: NotebookCells) -> Verdict:
+    """Explain the verdict on an answer of which all trials are judged, as the grader does."""
+    found = verdict_of(on.exercise, tried, on.ours)
+    wrong = wrong_answer(on.exercise, found, tried, on.ours, cells)
+    return diagnose(found, wrong, wrong and in_sandbox(wrong.trials, on.ours, partial(_ask, on), "cpu"))
 
 
-def _repaired(wrong: WrongAnswer, on: Sheet) -> Repair | None:
-    """Find the small change that makes an answer right, with the requests that the sandbox would get."""
-    evidence: dict[str, Evidence] = {}
-    requests = repair_requests(wrong.find_repair(), wrong.trials, on.ours, evidence, "cpu")
+def _ask(on: Sheet, request: Request) -> Evidence:
+    """Run the request that the sandbox would get."""
     names = notebook_names(on.lesson.assignment)
-    try:
-        while True:
-            request = next(requests)
-            scope: dict[str, Any] = dict(names)
-            exec(request.source, scope)
-            scope["namespace_of"] = lambda definition: names
-            values = scope[request.function](None, **request.inputs)
-            evidence[request.key] = Evidence(key=request.key, status=Status.OK, values=values)
-    except StopIteration as end:
-        return end.value
+    scope: dict[str, Any] = dict(names)
+    exec(request.source, scope)
+    scope["namespace_of"] = lambda definition: names
+    values = scope[request.function](None, **request.inputs)
+    return Evidence(key=request.key, status=Status.OK, values=values)
 
 
 def _place(source: str, cell: str, error: Exception) -> Place:

@@ -14,7 +14,7 @@ from grader.explain.diagnose import diagnose, wrong_answer
 from grader.judge.plan import plan_exercise
 from grader.judge.planned_trial import PlannedTrial, parameters
 from grader.judge.reference_results import ReferenceResults
-from grader.judge.verdicts import judge
+from grader.judge.verdicts import judge, judge_trials, verdict_of
 from grader.records import Evidence, Outcome
 
 DRAWS = ("one", "two", "three")  # hidden inputs are drawn so often: a mistake may pass on one draw and not on another
@@ -67,9 +67,9 @@ def _other_hints(lesson: Lesson, exercise: Exercise) -> Iterator[str]:
     """Yield a sentence on each mistake that fails and whose hint students do not read: another hint fits better."""
     planned, ours = plan_exercise(exercise, "proof", DRAWS[0]), ReferenceResults(lesson.reference)
     for wrong in exercise.mistakes:
-        evidence = _evidence(planned, ours, wrong)
-        verdict = judge(exercise, planned, evidence, ours)
-        told = diagnose(verdict, wrong_answer(exercise, verdict, planned, evidence, ours))
+        tried = judge_trials(planned, _evidence(planned, ours, wrong), ours)
+        verdict = verdict_of(exercise, tried, ours)
+        told = diagnose(verdict, wrong_answer(exercise, verdict, tried, ours))
         if told.mistake != wrong.name:
             instead = f"the hint of {told.mistake}" if told.mistake else f"{told.hint!r}" if told.hint else "no hint"
             instead += "" if told.hint else f", only this: {verdict.message}. Draw inputs on which more is off"

@@ -276,21 +276,16 @@ def problem_of(trial: Trial, got: Mapping[str, Any], probes: Mapping[str, Callab
 def repair(notebook: Notebook, trials: Sequence[Trial], seen: Sequence[Seen], source: str) -> Repair | None:
     """Find the small change that makes an answer right; None if there is none, no source, or no time left."""
     failed = next(trial.check for trial in seen if not trial.passed)
-    passed = [trial.passed for trial in seen]
-    search = find_repair(source, [t.check for t in seen], passed, failed, telling=is_telling(seen, failed))
-    has_time = stopwatch()
-    tried: list[list[bool | None]] | None = None
-    while has_time():
-        try:
-            attempt = next(search) if tried is None else search.send(tried)
-        except StopIteration as end:
-            return end.value
-        chosen = [trials[index] for index in attempt.trials]
-        tried = [
+    passed, has_time = [trial.passed for trial in seen], stopwatch()
+
+    def try_(sources: Sequence[str], indices: Sequence[int]) -> list[list[bool | None]]:
+        chosen = [trials[index] for index in indices]
+        return [
             [passes_changed(notebook, trial, changed) if has_time() else None for trial in chosen]
-            for changed in attempt.sources
+            for changed in sources
         ]
-    return None
+
+    return find_repair(source, [t.check for t in seen], passed, failed, try_, telling=is_telling(seen, failed))
 
 
 def passes_changed(notebook: Notebook, trial: Trial, source: str) -> bool | None:

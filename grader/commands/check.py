@@ -14,7 +14,7 @@ from grader.grading.graded import again_if_starved
 from grader.records import Grade, GradingSettings
 from grader.report.ci import annotated, github, gitlab, junit
 from grader.report.jsonl import to_json
-from grader.report.terminal import as_they_come, details
+from grader.report.terminal import details
 from grader.report.text import number
 from grader.sandbox.device import usable_device
 from grader.sandbox.process import ServerProcess
@@ -27,7 +27,7 @@ CODE_QUALITY = Path("gl-code-quality-report.json")  # as GitLab's documentation 
 
 
 def run(options: CheckOptions, terminal: Terminal, early: ServerProcess | None = None) -> int:
-    """Grade one notebook, and show its verdicts: on a terminal each as it is reached, and all with reasons at the end.
+    """Grade one notebook, and show its verdicts with reasons.
 
     Return the exit status: 0 if it was graded, 1 if not or if it has too few points; raise Complaint for wrong use or a
     machine that cannot grade. `early` is a fork server that was started early; it is used if its tier and device are
@@ -88,8 +88,7 @@ def _grade(file: SubmissionFile, options: CheckOptions, terminal: Terminal, earl
     also = dict(run_all=options.run_all, full_training=options.full_training)
     settings = GradingSettings(secret=secret, device=device, tier=server.isolation, **also)
     try:
-        with as_they_come(terminal.err if is_standard_output(options.json) else terminal.out) as tell:
-            once = partial(grade, file, server=server, settings=settings, released=released, tell=tell)
-            return again_if_starved(once).grade
+        with (terminal.err if is_standard_output(options.json) else terminal.out).status("Running the notebook …"):
+            return again_if_starved(partial(grade, file, server=server, settings=settings, released=released)).grade
     finally:
         servers.close_servers()

@@ -1,15 +1,15 @@
 """Explain the verdict of an exercise that failed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 
 from grader.declare.exercise import Exercise
 from grader.explain.candidates import candidates
 from grader.explain.code.read_code import searchable
 from grader.explain.explain import add_repair, explain_as_it_is, says_enough
 from grader.explain.match import is_telling
-from grader.explain.repairs.find_repair import Search, find_repair
+from grader.explain.repairs.find_repair import Try, find_repair
 from grader.explain.repairs.repairs import Repair
 from grader.explain.seen import Explanation, Seen
 from grader.explain.values.wording import in_words_of
@@ -18,8 +18,8 @@ from grader.judge.excerpt import excerpt, line_of
 from grader.judge.planned_trial import PlannedTrial
 from grader.judge.raised import NO_CELLS, NotebookCells
 from grader.judge.reference_results import ReferenceResults
-from grader.judge.verdicts import judge_trial, was_called
-from grader.records import Evidence, Outcome, Status, Verdict
+from grader.judge.verdicts import Tried, was_called
+from grader.records import Outcome, Status, Verdict
 from grader.submission.cells import answer_cell
 
 
@@ -34,41 +34,38 @@ class WrongAnswer:
     source: str
     failed: str  # name of the first check that failed
 
-    @cached_property
-    def as_it_is(self) -> Explanation | None:
-        """What explains it without changes of the answer."""
+    def explain(self, try_: Try | None) -> Explanation | None:
+        """Explain what is wrong; None if nothing does.
+
+        Where nothing else names the line or the cause, a small change that makes the answer right is looked for.
+
+        Args:
+            try_: runs changed answers on `trials`; None where the interpreter is gone.
+        """
         known = list(candidates(self.exercise, self.trials, self.results))
-        return explain_as_it_is(self.seen, known, self.source)
+        found = explain_as_it_is(self.seen, known, self.source)
+        if says_enough(found):
+            return found
+        return add_repair(found, self._repair(try_) if try_ else None, self.seen, self.source)
 
-    def needs_repair(self) -> bool:
-        """Tell whether to look for a small change that makes the answer right: nothing else names the line or the cause."""
-        return not says_enough(self.as_it_is)
-
-    def explain(self, repair: Repair | None) -> Explanation | None:
-        """Explain what is wrong, with the small change that makes the answer right; None if nothing does."""
-        return add_repair(self.as_it_is, repair, self.seen, self.source) if self.needs_repair() else self.as_it_is
-
-    def find_repair(self) -> Search:
-        """Search for the small change that makes the answer right."""
-        passed = [trial.passed for trial in self.seen]
-        return find_repair(
-            self.source, [t.check for t in self.seen], passed, self.failed, telling=is_telling(self.seen, self.failed)
-        )
+    def _repair(self, try_: Try) -> Repair | None:
+        passed, telling = [trial.passed for trial in self.seen], is_telling(self.seen, self.failed)
+        return find_repair(self.source, [t.check for t in self.seen], passed, self.failed, try_, telling=telling)
 
 
-def diagnose(verdict: Verdict, wrong: WrongAnswer | None, repair: Repair | None = None) -> Verdict:
+def diagnose(verdict: Verdict, wrong: WrongAnswer | None, try_: Try | None = None) -> Verdict:
     """Add to a verdict what explains it; the outcome and the points stay as they are.
 
     Args:
         wrong: the answer that the verdict is on; None if it was not called, or is right.
-        repair: the small change that makes the answer right, where one was looked for and found.
+        try_: runs changed answers on the trials of `wrong`; None: no change is tried.
     """
     if wrong is None:
         return verdict
     words = partial(in_words_of, {check.probe.__name__ for check in wrong.exercise.checks})
     checks = tuple(replace(check, message=words(check.message)) for check in verdict.checks)
     verdict = replace(verdict, message=words(verdict.message), checks=checks)
-    found = wrong.explain(repair)
+    found = wrong.explain(try_)
     if found is None:
         return verdict
     mistake = found.name if found.kind == "mistake" else None
@@ -79,41 +76,37 @@ def diagnose(verdict: Verdict, wrong: WrongAnswer | None, repair: Repair | None 
 def wrong_answer(
     exercise: Exercise,
     verdict: Verdict,
-    planned: Sequence[PlannedTrial],
-    evidence: Mapping[str, Evidence],
+    tried: Sequence[Tried],
     results: ReferenceResults,
-    device: str = "cpu",
     cells: NotebookCells = NO_CELLS,
 ) -> WrongAnswer | None:
     """Put together what is known of an answer; None if it is right, or was not called in its first failed check.
 
     Args:
-        planned: the trials of this exercise.
-        evidence: what came back from the sandbox, by the trial's key.
+        tried: the trials of this exercise, with what came back for each.
         results: what the reference and wrong answers return.
-        device: where the evidence was computed.
         cells: the cells of the notebook that ran, for messages that name a line.
     """
     failing = next((check for check in verdict.checks if check.outcome is not Outcome.PASSED), None)
     if failing is None or failing.outcome is not Outcome.FAILED or verdict.outcome is Outcome.FAULT:
         return None
-    called = [trial for trial in planned if trial.key in evidence and was_called(trial, evidence[trial.key])]
-    seen = [_seen(trial, evidence[trial.key], results, device, cells) for trial in called]
+    called = [one for one in tried if was_called(one.trial, one.got)]
+    seen = [_seen(one, results, cells) for one in called]
     if not any(trial.check == failing.name and not trial.passed for trial in seen):
         return None
     source = searchable(cells.sources.get(answer_cell(exercise.id), ""))
-    return WrongAnswer(exercise, called, seen, results, source, failing.name)
+    return WrongAnswer(exercise, [one.trial for one in called], seen, results, source, failing.name)
 
 
-def _seen(trial: PlannedTrial, got: Evidence, results: ReferenceResults, device: str, cells: NotebookCells) -> Seen:
+def _seen(tried: Tried, results: ReferenceResults, cells: NotebookCells) -> Seen:
     """Make the record of what one trial showed: what came, what is expected, and where it raised."""
-    right = results.right(trial)
+    trial, got, found = tried
     came = got.status is Status.OK
     return Seen(
         check=trial.check.name,
-        passed=judge_trial(trial, got, results, device, cells).outcome is Outcome.PASSED,
+        passed=found.outcome is Outcome.PASSED,
         got=dict(flatten(got.values)) if came else {},
-        expected=dict(flatten(right.values)),
+        expected=dict(flatten(results.right(trial).values)),
         inputs=dict(flatten(trial.inputs)),
         sizes=trial.trial.sizes,
         error="" if came else got.error or got.status.value,

@@ -8,15 +8,12 @@ time of this process counts: a busy machine stretches it by little, and no hones
 import signal
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 from grader.explain.repairs.run_repaired import stopped_by_another_thread
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 AGAIN_SECONDS = 1.0  # of CPU time, after which code that caught the exception gets it once more
 
@@ -46,16 +43,6 @@ class Allowance:
         """Stop the clock of the timed section that this section lies in; outside of one, do nothing."""
         with self._switched(False):
             yield
-
-    def steps(self, steps: Generator[Item, None, Result]) -> Generator[Item, None, Result]:
-        """Yield what a generator yields, and return what it returns; time its own steps alone."""
-        while True:
-            with self.timed():
-                try:
-                    item = next(steps)
-                except StopIteration as stop:
-                    return stop.value
-            yield item
 
     @contextmanager
     def _switched(self, timing: bool) -> Iterator[None]:

@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cache, partial
 from hashlib import sha256
@@ -19,7 +19,7 @@ from grader.grading.allowance import Allowance, TookTooLong
 from grader.grading.decide import SEED, VERIFIED, decide, training_may_remember
 from grader.grading.follow_through import choose_verdict, follow_through, judged_again
 from grader.grading.graded import Graded, withheld
-from grader.grading.judge_run import JudgedAgain, RunJudge, Tell, say_shortened
+from grader.grading.judge_run import Ask, JudgedAnswer, explained, judge_run, say_shortened, with_notes
 from grader.grading.schedule import schedule
 from grader.grading.stand_ins import replaced
 from grader.judge.built_ins import refuse_built_ins
@@ -29,8 +29,8 @@ from grader.judge.planned_trial import PlannedTrial
 from grader.judge.raised import SYNTAX_ERRORS
 from grader.judge.reference_results import ReferenceResults, Results
 from grader.paths import notebook_path
-from grader.records import CellResult, Flag, Grade, GradingSettings, Outcome, Verdict
-from grader.sandbox.engine import Execution, execute
+from grader.records import CellResult, Evidence, Flag, Grade, GradingSettings, Outcome, Request, Verdict
+from grader.sandbox.engine import Execution, session
 from grader.sandbox.server import Server
 from grader.submission.cells import answer_cell, check_cell, exercise_of
 from grader.submission.file import IntakeError, Problem, SubmissionFile, Unreadable, fault
@@ -88,19 +88,11 @@ def get_ready(lesson: Lesson) -> None:
     draw_ahead(lesson.verified)
 
 
-def grade(
-    file: SubmissionFile,
-    *,
-    server: Server,
-    settings: GradingSettings,
-    released: NotebookNode | None,
-    tell: Tell | None = None,
-) -> Graded:
+def grade(file: SubmissionFile, *, server: Server, settings: GradingSettings, released: NotebookNode | None) -> Graded:
     """Grade one submission. Raise no error: return a grade with the status "unreadable" or "fault" instead.
 
     Args:
         released: the student notebook; None where the assignment is unknown.
-        tell: gets verdicts as they are reached; those of the grade may differ from them.
     """
     started = time.monotonic()
     sha, graded = "", None
@@ -114,12 +106,12 @@ def grade(
         reading = Allowance(READING_SECONDS)
         with reading.timed():
             rebuilt = rebuild(lesson, released, submission)
-            graded = _Grading(lesson, released, rebuilt, sha, server, settings, tell, reading).grade(file)
+            graded = _Grading(lesson, released, rebuilt, sha, server, settings, reading).grade(file)
             wrong = {verdict.id for verdict in graded.grade.verdicts if verdict.outcome is not Outcome.PASSED}
             if (by_name := wrong & rebuilt.others) and graded.grade.status == "graded":
                 # A corrected copy without its '# @exercise' line, or an experiment: the better one counts.
                 rebuilt = rebuild(lesson, released, submission, by_name)
-                again = _Grading(lesson, released, rebuilt, sha, server, settings, None, reading).grade(file)
+                again = _Grading(lesson, released, rebuilt, sha, server, settings, reading).grade(file)
                 graded = _better(graded, again)
     except IntakeError as error:
         problem = error.problem
@@ -155,12 +147,11 @@ class _Grading:
         sha: str,
         server: Server,
         settings: GradingSettings,
-        tell: Tell | None,
         reading: Allowance,
     ) -> None:
         self._reading, self._explaining = reading, Allowance(EXPLAINING_SECONDS)
         self._lesson, self._released, self._rebuilt = lesson, released, rebuilt
-        self._sha, self._server, self._settings, self._tell = sha, server, settings, tell
+        self._sha, self._server, self._settings = sha, server, settings
         self._trials: dict[tuple[int, int], tuple[PlannedTrial, ...]] = {}
         self._reference_results = ReferenceResults(lesson.reference, public_results(lesson.assignment, id(lesson)))
         self._verifies = not (settings.full_training or settings.run_all or training_may_remember(lesson, rebuilt))
@@ -170,19 +161,15 @@ class _Grading:
         self._starved = False  # in a run, something timed out for which this machine had little time
         self._left_out = False  # a run did not take place, because the time was used up
         self._unexplained: dict[str, str] = {}  # exercise id → the error of ours that left it without an explanation
-        # Exercise id → what explains its verdict, which was put off because another run judges the exercise again.
-        self._put_off: dict[str, Callable[[Verdict], Verdict]] = {}
+        # Exercise id → its answer, which is explained after all runs: another run judges the exercise again.
+        self._put_off: dict[str, JudgedAnswer] = {}
         # Built-ins that ran while an exercise was probed in any run, by exercise id.
         self._builtin_calls: dict[str, list[tuple[str, str]]] = defaultdict(list)
 
     def grade(self, file: SubmissionFile) -> Graded:
         """Run the notebook, judge again with stand-ins, and assemble the grade."""
         ids = [exercise.id for exercise in self._lesson.exercises]
-
-        def again(verdicts: Mapping[str, Verdict], results: Mapping[str, CellResult]) -> frozenset[str]:
-            return judged_again(self._lesson, self._rebuilt, verdicts, self._unsolved(results))
-
-        submitted = self._decide(self._rebuilt.notebook, ids, again=again if self._lesson.follow_through else None)
+        submitted = self._decide(self._rebuilt.notebook, ids, again=self._lesson.follow_through)
         assert self._first is not None  # the first run always takes place
         followed = follow_through(
             self._lesson,
@@ -194,16 +181,12 @@ class _Grading:
         )
         with self._reading.paused():
             for id in self._put_off.keys() - followed.keys():
-                submitted[id] = self._put_off[id](submitted[id])
+                submitted[id] = self._explained(self._put_off[id])
         verdicts = tuple(choose_verdict(self._lesson, verdict, followed.get(id)) for id, verdict in submitted.items())
         return self._assemble(file, self._first, verdicts)
 
     def _decide(
-        self,
-        notebook: NotebookNode,
-        ids: Collection[str],
-        standing: Collection[str] = (),
-        again: JudgedAgain | None = None,
+        self, notebook: NotebookNode, ids: Collection[str], standing: Collection[str] = (), again: bool = False
     ) -> dict[str, Verdict]:
         """Run a notebook, more than once where its trainings need it, as `decide` says, and judge some exercises."""
 
@@ -227,12 +210,12 @@ class _Grading:
         return self._trials[key]
 
     def _run(
-        self, notebook: NotebookNode, ids: Collection[str], lesson: Lesson, seed: int, again: JudgedAgain | None = None
+        self, notebook: NotebookNode, ids: Collection[str], lesson: Lesson, seed: int, again: bool = False
     ) -> dict[str, Verdict]:
         """Run a notebook once, and judge the exercises `ids`; return {} without a run where no time is left for another.
 
-        `lesson` has whole trainings, or is another form of it; `again` tells which exercises another run judges again.
-        RuntimeError: the sandbox failed.
+        `lesson` has whole trainings, or is another form of it. With `again`, exercises that `follow_through` judges again
+        are left unexplained here. Raise ServerLost if the sandbox failed.
         """
         if self._first and time.monotonic() >= self._deadline:
             self._left_out = True
@@ -241,33 +224,46 @@ class _Grading:
         planned = [trial for some in trials.values() for trial in some]
         plan = schedule(lesson, self._rebuilt, notebook, planned, self._settings, seed=seed)
         limits = replace(plan.limits, seconds=max(self._deadline - time.monotonic(), 1.0))
-        judging = RunJudge(
-            lesson=lesson,
-            rebuilt=self._rebuilt,
-            notebook=notebook,
-            trials=trials,
-            reference_results=self._reference_results,
-            device=self._settings.device,
-            tell=self._tell,
-            judged_again=again,
-            unexplained=self._unexplained,
-            explaining=self._explaining,
-        )
-        plan = replace(plan, limits=limits, arrived=judging.arrived, follow_up=judging.try_repairs)
-        with self._reading.paused():
-            execution = execute(self._server, plan)
-            verdicts = {} if execution.fault else judging.verdicts(execution)
-        if execution.fault:
-            raise RuntimeError(execution.fault)
+        with self._reading.paused(), session(self._server, replace(plan, limits=limits)) as run:
+            execution = run.execution
+            judged = judge_run(lesson, self._rebuilt, execution, trials, self._reference_results)
+            later = self._judged_again(judged, execution) if again else frozenset()
+            self._put_off |= {id: judged[id] for id in later}
+
+            def ask(request: Request) -> Evidence:
+                with self._explaining.paused():
+                    return run.ask(request)
+
+            verdicts = {
+                id: with_notes(self._rebuilt, one, one.verdict) if id in later else self._explained(one, ask)
+                for id, one in judged.items()
+            }
+            self._deadline += run.waited
         self._first = self._first or execution
         self._starved |= execution.starved
-        self._deadline += execution.waited
         for key, evidence in execution.evidence.items():
             self._builtin_calls[key.partition("/")[0]] += evidence.trips
-        self._put_off |= dict.fromkeys(judging.put_off, judging.explain)
         if lesson.whole:
             say_shortened(execution.notebook, lesson.training_cells)
         return verdicts
+
+    def _judged_again(self, judged: Mapping[str, JudgedAnswer], execution: Execution) -> frozenset[str]:
+        """Return the exercises that a run with stand-ins judges again."""
+        verdicts = {id: one.verdict for id, one in judged.items()}
+        return judged_again(self._lesson, self._rebuilt, verdicts, self._unsolved(execution.cells))
+
+    def _explained(self, answer: JudgedAnswer, ask: Ask | None = None) -> Verdict:
+        """Return the verdict on an answer with what explains it; without `ask`, no changes of the answer are tried."""
+        verdict = answer.verdict
+        try:
+            with self._explaining.timed():
+                verdict = explained(answer, ask)
+        except TookTooLong:
+            self._unexplained[verdict.id] = "looking for an explanation took too long"
+        # An explanation decides nothing: without one, the verdict is what it is.
+        except Exception as error:
+            self._unexplained[verdict.id] = f"{type(error).__name__}: {error}"
+        return with_notes(self._rebuilt, answer, verdict)
 
     def _run_with_stand_ins(
         self, submitted: Mapping[str, Verdict], notebook: NotebookNode, ids: frozenset[str]

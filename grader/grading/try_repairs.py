@@ -1,11 +1,11 @@
 """Have the sandbox try small changes of wrong answers: the change that makes one right shows where its mistake is."""
 
 import inspect
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
 
 from grader.explain.repairs import run_repaired
-from grader.explain.repairs.find_repair import Attempt, Search
-from grader.explain.repairs.repairs import Repair
+from grader.explain.repairs.find_repair import Try
 from grader.judge.planned_trial import PlannedTrial, source_of
 from grader.judge.reference_results import ReferenceResults
 from grader.judge.verdicts import judge_trial
@@ -14,51 +14,44 @@ from grader.records import Evidence, Outcome, Request, Status
 FUTURE = "from __future__ import annotations"
 
 
-def repair_requests(
-    search: Search,
-    planned: Sequence[PlannedTrial],
-    results: ReferenceResults,
-    evidence: Mapping[str, Evidence],
-    device: str,
-) -> Generator[Request, None, Repair | None]:
-    """Yield requests that try changes of an answer, and return the change that makes it right; None if there is none.
+def in_sandbox(
+    planned: Sequence[PlannedTrial], results: ReferenceResults, ask: Callable[[Request], Evidence], device: str
+) -> Try:
+    """Return the function that runs changed versions of an answer in the sandbox, and judges what comes back.
 
     Args:
-        search: yields what to try.
-        planned: the trials that it counts, all of one exercise.
-        evidence: what came back, by the request's key; the evidence of a request must be there when the next is asked for.
+        planned: the trials that it chooses from, all of one exercise.
+        ask: runs a probe in the interpreter that has run the answer.
+        device: where that interpreter computes.
     """
-    exercise = planned[0].exercise
-    passed: list[list[bool | None]] | None = None
-    count = 0
-    while True:
-        try:
-            attempt: Attempt = next(search) if passed is None else search.send(passed)
-        except StopIteration as end:
-            return end.value
-        passed = [[None] * len(attempt.trials) for _ in attempt.sources]
-        by_check: dict[str, list[int]] = {}  # places in the trials of the attempt
-        for place, index in enumerate(attempt.trials):
+    exercise, numbers = planned[0].exercise, count()
+
+    def try_(sources: Sequence[str], indices: Sequence[int]) -> list[list[bool | None]]:
+        passed: list[list[bool | None]] = [[None] * len(indices) for _ in sources]
+        by_check: dict[str, list[int]] = {}  # places in `indices`
+        for place, index in enumerate(indices):
             by_check.setdefault(planned[index].check.name, []).append(place)
         for places in by_check.values():
-            key, count = f"{exercise.id}/repairs/{count}", count + 1
-            trials = [planned[attempt.trials[place]] for place in places]
-            yield _request(key, trials, attempt.sources, exercise.defines[0])
-            tried = evidence[key].values.get("tried") if evidence[key].status is Status.OK else None
-            for number in range(len(attempt.sources)):
+            trials = [planned[indices[place]] for place in places]
+            got = ask(_request(f"{exercise.id}/repairs/{next(numbers)}", trials, sources, exercise.defines[0]))
+            tried = got.values.get("tried") if got.status is Status.OK else None
+            for number in range(len(sources)):
                 for column, (place, trial) in enumerate(zip(places, trials, strict=True)):
                     value = _values_of(tried, number, column)
                     if value is not None:
                         passed[number][place] = _passes(trial, value, results, device)
+        return passed
+
+    return try_
 
 
-def _request(key: str, trials: Sequence[PlannedTrial], sources: list[str], defines: str) -> Request:
+def _request(key: str, trials: Sequence[PlannedTrial], sources: Sequence[str], defines: str) -> Request:
     """Make the request that runs the probe of one check on changed answers."""
     check = trials[0].check
     # The module that runs changed answers goes first: its import from __future__ must be the first statement.
     probe = source_of(check.probe).removeprefix(FUTURE)
     source = f"{inspect.getsource(run_repaired)}\n\n{probe}\n\nPROBE = {check.probe.__name__}"
-    inputs = {"sources": sources, "names": dict(check.names), "trials": [dict(trial.inputs) for trial in trials]}
+    inputs = {"sources": list(sources), "names": dict(check.names), "trials": [dict(trial.inputs) for trial in trials]}
     return Request(
         key=key,
         source=source,

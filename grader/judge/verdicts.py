@@ -38,29 +38,42 @@ class Tried(NamedTuple):
     found: Judged
 
 
+def judge_trials(
+    planned: Sequence[PlannedTrial],
+    evidence: Mapping[str, Evidence],
+    reference_results: ReferenceResults,
+    device: str = "cpu",
+    cells: NotebookCells = NO_CELLS,
+) -> tuple[Tried, ...]:
+    """Judge each trial of an exercise.
+
+    Args:
+        planned: the trials.
+        evidence: what came back from the sandbox, by the trial's key; a trial without evidence counts as missing.
+        reference_results: what the reference returns; all exercises of a submission share it, so that each result is
+            computed once.
+        device: where the evidence was computed.
+        cells: the cells of the notebook that ran, for messages that name a line.
+    """
+    pairs = [(trial, evidence.get(trial.key, _never_came(trial))) for trial in planned]
+    return tuple(Tried(trial, got, judge_trial(trial, got, reference_results, device, cells)) for trial, got in pairs)
+
+
 def judge(
     exercise: Exercise,
     planned: Sequence[PlannedTrial],
     evidence: Mapping[str, Evidence],
     reference_results: ReferenceResults,
     device: str = "cpu",
-    cells: NotebookCells = NO_CELLS,
 ) -> Verdict:
-    """Judge one exercise.
+    """Judge the trials of an exercise, and return the verdict on it; the arguments are those of `judge_trials`."""
+    return verdict_of(exercise, judge_trials(planned, evidence, reference_results, device), reference_results, device)
 
-    Args:
-        planned: the trials of this exercise.
-        evidence: what came back from the sandbox, by the trial's key; a trial without evidence counts as
-            missing.
-        reference_results: what the reference returns; all exercises of a submission share it, so that each
-            result is computed once.
-        device: where the evidence was computed.
-        cells: the cells of the notebook that ran, for messages that name a line.
-    """
-    tried: list[Tried] = []
-    for trial in planned:
-        got = evidence.get(trial.key, _never_came(trial))
-        tried.append(Tried(trial, got, judge_trial(trial, got, reference_results, device, cells)))
+
+def verdict_of(
+    exercise: Exercise, tried: Sequence[Tried], reference_results: ReferenceResults, device: str = "cpu"
+) -> Verdict:
+    """Return the verdict on an exercise, of which all trials are judged; `device` is where they ran."""
     results = _judge_checks(exercise, tried, reference_results, device)
     points = sum(result.points for result in results)
     failing = next((result for result in results if result.outcome is not Outcome.PASSED), None)
@@ -172,9 +185,11 @@ def was_called(trial: PlannedTrial, got: Evidence) -> bool:
     """Tell whether the answer itself ran; it did not if it is not solved, or if a name that the probe takes is not defined."""
     if got.status is not Status.RAISED:
         return got.status is Status.OK
+    if is_stubs_own(got.error, got.message):
+        return False
     undefined = got.error == "NameError" and not got.place.cell
-    unsolved = is_stubs_own(got.error, got.message)
-    return not unsolved and not (undefined and any(f"'{name}'" in got.message for name in trial.takes))
+    never_came = got.message == _not_defined(trial)
+    return not undefined or not (never_came or any(f"'{name}'" in got.message for name in trial.takes))
 
 
 def _judge_values(trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults, device: str) -> Judged:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console, Group, RenderableType
-from rich.live import Live
 from rich.padding import Padding
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -163,25 +162,6 @@ def _exercise(verdict: Verdict) -> Iterator[RenderableType]:
 
 
 # ---------------------------------------------------------------- progress
-
-
-@contextmanager
-def as_they_come(console: Console) -> Iterator[Callable[[Verdict], None] | None]:
-    """Show on a terminal how each exercise of a submission ends as it is known; the lines go when all are known.
-
-    Yield a function that must be called with each verdict; None where nobody sees it.
-    """
-    if not console.is_terminal:
-        yield None
-        return
-    with Live(console=console, transient=True, auto_refresh=False) as live:
-        told: dict[str, RenderableType] = {}
-
-        def tell(verdict: Verdict) -> None:
-            told[verdict.id] = next(_exercise(verdict))
-            live.update(Group(*told.values()), refresh=True)
-
-        yield tell
 
 
 class _Rate(ProgressColumn):

@@ -1,9 +1,12 @@
-"""papermill's engine for submissions: run a notebook's cells in an isolated interpreter, and probes between them."""
+"""papermill's engine for submissions: run a notebook's cells in an isolated interpreter, and probes between them.
+
+`session` runs a notebook and keeps its interpreter, so that more can be asked about the state after the last cell.
+"""
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 from typing import Any
 
 import nbformat
@@ -61,11 +64,6 @@ class RunPlan:
     origins: Mapping[str, Origin] = field(default_factory=dict)
     # Names that mean to given cells what given cells made of them, as `seed`, whatever the student's cells bind to them.
     settings: Collection[str] = ()
-    # Called after the probes of each exercise, with what came back so far: cells by id, evidence by key.
-    arrived: Callable[[Mapping[str, CellResult], Mapping[str, Evidence]], None] = lambda cells, evidence: None
-    # Called after the last cell with what came back so far: cells by id, evidence by key. Yields further probes; the
-    # evidence of each is there when the next one is asked for.
-    follow_up: Callable[[Mapping[str, CellResult], Mapping[str, Evidence]], Iterable[Request]] = lambda *_: ()
 
     @property
     def seed(self) -> int:
@@ -83,22 +81,69 @@ class Execution:
     isolation: str  # the tier
     device: str  # on which the notebook ran
     seconds: float
-    # Why the run failed through the grader's fault: the fork server died in every attempt; else empty.
-    fault: str = ""
     starved: bool = False  # something timed out for which this machine had too little time
-    waited: float = 0.0  # seconds in which it was ready and others had its core
     # Why the notebook ran on the CPU although the GPU was requested; else empty.
     moved: str = ""
 
 
-@dataclass
-class _Results:
-    """The results of one run, filled in as its cells and probes end."""
+@dataclass(frozen=True)
+class Session:
+    """A notebook that has run, and the interpreter that ran it: further probes see the state after its last cell."""
 
+    execution: Execution
+    _interpreter: Sandbox
+
+    def ask(self, request: Request) -> Evidence:
+        """Run one more probe. Raise ServerLost if the fork server died."""
+        return self._interpreter.call(request)
+
+    @property
+    def waited(self) -> float:
+        """Seconds so far in which the submission was ready and others had its core; no limit counts them."""
+        return self._interpreter.waited
+
+
+@contextmanager
+def session(server: Server, plan: RunPlan) -> Iterator[Session]:
+    """Run a rebuilt notebook, and each request right after its cell; keep the interpreter until the context ends.
+
+    Cells that raise do not stop the run. If the fork server dies, the run is repeated once. If the GPU may have caused a
+    failure, the run is repeated on the CPU and that run counts: the mark does not depend on the device.
+
+    Raises:
+        ServerLost: the fork server died in the second run, too.
+    """
+    started, moved = time.monotonic(), ""
+    device = str(plan.parameters.get("device", server.device))
+    ran = _run(server, plan)
+    if device != "cpu" and (moved := gpu_trouble(ran.cells, ran.evidence)):
+        ran.interpreter.kill()
+        device = "cpu"
+        ran = _run(server, replace(plan, parameters={**plan.parameters, "device": device}))
+    try:
+        execution = Execution(
+            notebook=ran.notebook,
+            evidence=ran.evidence,
+            cells=ran.cells,
+            isolation=server.isolation,
+            device=device,
+            seconds=time.monotonic() - started,
+            starved=ran.interpreter.starved,
+            moved=moved,
+        )
+        yield Session(execution, ran.interpreter)
+    finally:
+        ran.interpreter.kill()
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One run of a notebook; `evidence` and `cells` are filled in as its probes and cells end."""
+
+    notebook: NotebookNode
+    interpreter: Sandbox
     evidence: dict[str, Evidence] = field(default_factory=dict)
     cells: dict[str, CellResult] = field(default_factory=dict)
-    starved: bool = False
-    waited: float = 0.0
 
     @property
     def timed_out(self) -> frozenset[str]:
@@ -106,87 +151,64 @@ class _Results:
         return frozenset(_exercise(key) for key, evidence in self.evidence.items() if evidence.status is Status.TIMEOUT)
 
 
+def _run(server: Server, plan: RunPlan) -> _Run:
+    """Let papermill run a notebook in a new interpreter, which the caller must kill; ServerLost as in `session`."""
+    papermill_engines.register(NAME, IsolatedEngine)
+    for left in reversed(range(ATTEMPTS)):
+        run: _Run | None = None
+        try:
+            interpreter = server.spawn(plan.limits, seed=plan.seed, device=plan.parameters.get("device"))
+            run = _Run(_prepare(plan), interpreter)
+            papermill_engines.execute_notebook_with_engine(
+                NAME, run.notebook, kernel_name=KERNEL, progress_bar=False, plan=plan, run=run
+            )
+            return run
+        except BaseException as error:
+            if run:
+                run.interpreter.kill()
+            if not isinstance(error, ServerLost):
+                raise
+            if not left:
+                raise ServerLost(f"{error} while it served this submission, twice") from error
+    raise AssertionError("unreachable")
+
+
 class IsolatedEngine(Engine):
     """Run a notebook's cells in an isolated interpreter."""
 
     @classmethod
     def execute_managed_notebook(
-        cls,
-        nb_man: NotebookExecutionManager,
-        kernel_name: str,
-        *,
-        server: Server,
-        run: RunPlan | None = None,
-        results: _Results | None = None,
-        **_unused: Any,
+        cls, nb_man: NotebookExecutionManager, kernel_name: str, *, plan: RunPlan, run: _Run, **_unused: Any
     ) -> None:
-        """Start an interpreter and run the code cells of `nb_man.nb`; after each, run its probes. papermill calls this.
+        """Run the code cells of `nb_man.nb`, and after each its probes. papermill calls this.
 
         Args:
-            server: makes the interpreter.
-            run: limits, probes and cells to skip; papermill's own command line passes none.
-            results: filled in during the run.
+            plan: limits, probes and cells to skip.
+            run: has the interpreter, and gets what comes back.
         """
-        run, results = run or RunPlan(notebook=nb_man.nb), results or _Results()
         # papermill fails on a cell that ends in "papermill_description=".
         nb_man.get_cell_description = lambda *_: None
-        device = run.parameters.get("device")
-        interpreter = server.spawn(run.limits, seed=run.seed, device=device)
-        try:
-            for index, cell in enumerate(nb_man.nb.cells):
-                if cell.cell_type == "code" and cell.source.strip() and cell.id not in run.skip:
-                    nb_man.cell_start(cell, index)
-                    result = results.cells[cell.id] = _run_cell(interpreter, cell, run, results)
-                    _show(cell, result)
-                    if result.status is not Status.OK:
-                        nb_man.cell_exception(cell, index)
-                nb_man.cell_complete(cell, index)
-                for _, requests in groupby(run.requests.get(cell.id, ()), key=lambda one: _exercise(one.key)):
-                    for request in requests:
-                        results.evidence[request.key] = _probe(interpreter, results, request, run.timeout_policy)
-                    run.arrived(results.cells, results.evidence)
-            _repeat_probes(interpreter, results, run)
-            for request in run.follow_up(results.cells, results.evidence):
-                results.evidence[request.key] = interpreter.call(request)
-        finally:
-            results.starved, results.waited = interpreter.starved, interpreter.waited
-            interpreter.kill()
+        for index, cell in enumerate(nb_man.nb.cells):
+            if cell.cell_type == "code" and cell.source.strip() and cell.id not in plan.skip:
+                nb_man.cell_start(cell, index)
+                result = run.cells[cell.id] = _run_cell(run, cell, plan)
+                _show(cell, result)
+                if result.status is not Status.OK:
+                    nb_man.cell_exception(cell, index)
+            nb_man.cell_complete(cell, index)
+            for request in plan.requests.get(cell.id, ()):
+                run.evidence[request.key] = _probe(run, request, plan.timeout_policy)
+        _repeat_probes(run, plan)
 
 
-def execute(server: Server, run: RunPlan) -> Execution:
-    """Run a rebuilt notebook, and each request right after its cell.
-
-    Cells that raise do not stop the run. If the fork server dies, the run is repeated once. If the GPU may have caused a
-    failure, the run is repeated on the CPU and that run counts: the mark does not depend on the device.
-    """
-    started, fault = time.monotonic(), ""
-    device = str(run.parameters.get("device", server.device))
-    papermill_engines.register(NAME, IsolatedEngine)
-    for _ in range(ATTEMPTS):
-        results = _Results()
-        prepared = _prepare(run)
-        try:
-            papermill_engines.execute_notebook_with_engine(
-                NAME, prepared, kernel_name=KERNEL, progress_bar=False, server=server, run=run, results=results
-            )
-            fault = ""
-            break
-        except ServerLost as error:
-            fault = f"{error} while it served this submission, twice"
-    if device != "cpu" and not fault and (why := gpu_trouble(results.cells, results.evidence)):
-        on_cpu = execute(server, replace(run, parameters={**run.parameters, "device": "cpu"}))
-        return replace(on_cpu, seconds=time.monotonic() - started, moved=why)
-    return Execution(
-        notebook=prepared,
-        evidence=results.evidence,
-        cells=results.cells,
-        isolation=server.isolation,
-        device=device,
-        seconds=time.monotonic() - started,
-        fault=fault,
-        starved=results.starved,
-        waited=results.waited,
-    )
+def run_without_probes(nb_man: NotebookExecutionManager, server: Server) -> None:
+    """Run the notebook of papermill's own command line, which has written the parameters into it already."""
+    plan = RunPlan(notebook=nb_man.nb)
+    run = _Run(nb_man.nb, server.spawn(plan.limits, seed=plan.seed))
+    try:
+        IsolatedEngine.execute_managed_notebook(nb_man, KERNEL, plan=plan, run=run)
+    finally:
+        run.interpreter.kill()
 
 
 def gpu_trouble(cells: Mapping[str, CellResult], evidence: Mapping[str, Evidence]) -> str:
@@ -205,14 +227,14 @@ def gpu_trouble(cells: Mapping[str, CellResult], evidence: Mapping[str, Evidence
     return ""
 
 
-def _prepare(run: RunPlan) -> NotebookNode:
+def _prepare(plan: RunPlan) -> NotebookNode:
     """Copy the notebook, insert the cell with the parameters as papermill does, and give every cell an id."""
-    prepared = nbformat.from_dict(run.notebook)
+    prepared = nbformat.from_dict(plan.notebook)
     prepared.metadata.setdefault("papermill", nbformat.NotebookNode())
     for cell in prepared.cells:
         cell.metadata.setdefault("tags", [])  # papermill expects them
     prepared = parameterize_notebook(
-        prepared, dict(run.parameters), kernel_name=KERNEL, language=LANGUAGE, engine_name=NAME
+        prepared, dict(plan.parameters), kernel_name=KERNEL, language=LANGUAGE, engine_name=NAME
     )
     for index, cell in enumerate(prepared.cells):
         cell.setdefault("id", f"cell-{index}")
@@ -221,41 +243,41 @@ def _prepare(run: RunPlan) -> NotebookNode:
     return prepared
 
 
-def _run_cell(interpreter: Sandbox, cell: NotebookNode, run: RunPlan, results: _Results) -> CellResult:
+def _run_cell(run: _Run, cell: NotebookNode, plan: RunPlan) -> CellResult:
     """Run one cell; skip it if a probe of an exercise whose code it calls has timed out."""
-    if timed_out := run.timeout_policy.cells.get(cell.id, frozenset()) & results.timed_out:
+    if timed_out := plan.timeout_policy.cells.get(cell.id, frozenset()) & run.timed_out:
         message = f"it calls what {', '.join(sorted(timed_out))} asks for, which did not come back"
         return CellResult(status=Status.TIMEOUT, message=message)
-    seconds = run.cell_seconds.get(cell.id, run.limits.cell_seconds)
-    origin = run.origins.get(cell.id, OWN)
-    settings = run.settings if origin == GIVEN or cell.id == INJECTED else ()
-    return interpreter.run_cell(cell.source, seconds=seconds, origin=origin, cell=cell.id, settings=settings)
+    seconds = plan.cell_seconds.get(cell.id, plan.limits.cell_seconds)
+    origin = plan.origins.get(cell.id, OWN)
+    settings = plan.settings if origin == GIVEN or cell.id == INJECTED else ()
+    return run.interpreter.run_cell(cell.source, seconds=seconds, origin=origin, cell=cell.id, settings=settings)
 
 
-def _probe(interpreter: Sandbox, results: _Results, request: Request, policy: TimeoutPolicy) -> Evidence:
+def _probe(run: _Run, request: Request, policy: TimeoutPolicy) -> Evidence:
     """Run one probe and return its evidence.
 
     If an earlier probe of the same exercise timed out, return that time-out again without running this one.
     If the exercise builds on one whose probe timed out, shorten the time limit.
     """
     exercise = _exercise(request.key)
-    for key, earlier in results.evidence.items():
+    for key, earlier in run.evidence.items():
         if earlier.status is Status.TIMEOUT and _exercise(key) == exercise:
             return Evidence(key=request.key, status=Status.TIMEOUT, message=earlier.message)
-    if policy.exercises.get(exercise, frozenset()) & results.timed_out:
+    if policy.exercises.get(exercise, frozenset()) & run.timed_out:
         request = replace(request, seconds=min(request.seconds, policy.seconds))
-    return interpreter.call(request)
+    return run.interpreter.call(request)
 
 
-def _repeat_probes(interpreter: Sandbox, results: _Results, run: RunPlan) -> None:
+def _repeat_probes(run: _Run, plan: RunPlan) -> None:
     """After the last cell, run the probes that raised a NameError, and those whose cell the notebook lacks.
 
     A later cell may have defined the name.
     """
-    for request in (request for group in run.requests.values() for request in group):
-        first = results.evidence.get(request.key)
+    for request in (request for group in plan.requests.values() for request in group):
+        first = run.evidence.get(request.key)
         if first is None or first.error in ("NameError", "UnboundLocalError"):
-            results.evidence[request.key] = _probe(interpreter, results, request, run.timeout_policy)
+            run.evidence[request.key] = _probe(run, request, plan.timeout_policy)
 
 
 def _exercise(key: str) -> str:

@@ -15,8 +15,8 @@ class Isolated(Engine):
     @classmethod
     def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **options: Any) -> None:
         """Run the notebook; papermill calls this."""
-        from grader.sandbox.engine import IsolatedEngine
+        from grader.sandbox.engine import run_without_probes
         from grader.sandbox.server import Server
 
         with Server() as server:
-            IsolatedEngine.execute_managed_notebook(nb_man, kernel_name, server=server, **options)
+            run_without_probes(nb_man, server)

@@ -20,8 +20,6 @@ from typing import BinaryIO
 
 from starlette.exceptions import HTTPException
 
-from grader.classes.workers.job import RIGHT_SO_FAR
-from grader.report.text import by_number
 from grader.serve.quota import Kept, QuotaError, remove, remove_leftovers, size_of, to_remove
 from grader.serve.store import Store, now, text_of
 from grader.serve.turns import HOUR, Open, free_at, in_order, next_turn, place_of
@@ -198,12 +196,6 @@ def refuse_too_many(own: Sequence[Attempt], an_hour: int) -> None:
 def folder_of(folder: Path, student: str, assignment: str, place: str) -> Path:
     """Return an attempt's folder below the folder of the results; `place` is its own name."""
     return folder / "submitted" / ATTEMPTS / student / assignment / place
-
-
-def right_so_far(folder: Path, attempt: Attempt) -> list[str]:
-    """Return the exercises of an attempt that are known to be right while it is being graded."""
-    path = folder_of(folder, attempt.student, attempt.assignment, attempt.place) / RIGHT_SO_FAR
-    return sorted(set(path.read_text("utf-8").split()), key=by_number) if path.is_file() else []
 
 
 def submission_of(folder: Path, attempt: Attempt) -> SubmissionFile:

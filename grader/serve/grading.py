@@ -85,7 +85,6 @@ def grade_queue(site: Site, options: GradeOptions, *, wait: bool = True) -> None
         opening = (site.gradebook, lessons(), masters, site.course, site.config.late_penalty)
         gradebook = when_free(lambda: stack.enter_context(open_gradebook(*opening)))
         queue, writer = Queue(site, wait=wait), AttemptWriter(site, ResultsWriter(site.folder, None, gradebook))
-        course = replace(course, tells=True)
         # The workers would take two jobs each. A job that waits for its worker would not be graded in the order of the
         # queue, and its student would pay for the time of the job before it.
         workers = replace(workers, ahead=partial(_one_each, workers.ahead))

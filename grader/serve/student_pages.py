@@ -127,9 +127,7 @@ def state_of(site: Site, attempt: Attempt) -> str:
             return f"In the queue. {used} This attempt is not graded before {until:%H:%M} UTC."
         return f"In the queue: {ahead} before you." if ahead else "In the queue: you are next."
     if attempt.state == attempts.GRADING:
-        shown = site.shows_feedback(attempt.assignment, attempt.student)
-        right = attempts.right_so_far(site.folder, attempt) if shown else []
-        return f"Being graded now. Right so far: {', '.join(right)}." if right else "Being graded now."
+        return "Being graded now."
     if attempt.state == attempts.REPLACED:
         return "Your newer attempt took the place of this one before it was graded. This one does not count."
     if attempt.state == attempts.FAULT and attempt.deaths >= attempts.MOST_DEATHS:

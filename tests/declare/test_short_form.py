@@ -16,7 +16,7 @@ from grader.declare.short_form import exercise
 from grader.explain.diagnose import diagnose, wrong_answer
 from grader.judge.plan import plan_exercise
 from grader.judge.reference_results import ReferenceResults, run_here
-from grader.judge.verdicts import judge
+from grader.judge.verdicts import judge_trials, verdict_of
 from grader.records import Outcome
 
 
@@ -47,9 +47,10 @@ def verdict(declared: Exercise, answer: object):
     planned = plan_exercise(declared, "secret", "somebody")
     names = {declared.defines[0]: answer}
     evidence = {one.key: run_here(one.check, {**LESSON.reference, **names}, one.inputs, one.key) for one in planned}
-    judged = judge(declared, planned, evidence, ReferenceResults(LESSON.reference))
-    wrong = wrong_answer(declared, judged, planned, evidence, ReferenceResults(LESSON.reference))
-    return diagnose(judged, wrong)
+    results = ReferenceResults(LESSON.reference)
+    tried = judge_trials(planned, evidence, results)
+    judged = verdict_of(declared, tried, results)
+    return diagnose(judged, wrong_answer(declared, judged, tried, results))
 
 
 def test_it_has_the_checks_that_its_shapes_ask_for() -> None:

@@ -11,7 +11,7 @@ from grader.declare.sampler import InputSampler
 from grader.declare.written_exercise import written_exercise
 from grader.explain.diagnose import diagnose, wrong_answer
 from grader.judge.reference_results import ReferenceResults, run_here
-from grader.judge.verdicts import judge
+from grader.judge.verdicts import judge_trials, verdict_of
 from grader.records import Evidence, Outcome, Status
 
 
@@ -58,9 +58,10 @@ def explained(answer):
 
 
 def of_evidence(evidence):
-    found = PLANNED, evidence, ReferenceResults(LESSON.reference)
-    verdict = judge(EXERCISE, *found)
-    return diagnose(verdict, wrong_answer(EXERCISE, verdict, *found))
+    results = ReferenceResults(LESSON.reference)
+    tried = judge_trials(PLANNED, evidence, results)
+    verdict = verdict_of(EXERCISE, tried, results)
+    return diagnose(verdict, wrong_answer(EXERCISE, verdict, tried, results))
 
 
 def test_a_right_answer_gets_no_explanation():

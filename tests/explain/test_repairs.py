@@ -187,15 +187,13 @@ def test_the_notebooks_names_are_found_through_what_it_defines():
 
 def search(source, right, checks, passed, failed, *, telling=True):
     """Drive the search with a function that tells whether a changed answer passes a trial."""
-    found = find_repair(source, checks, passed, failed, telling=telling)
-    attempts, answer = [], None
-    try:
-        while True:
-            attempt = next(found) if answer is None else found.send(answer)
-            attempts.append(attempt)
-            answer = [[right(text, trial) for trial in attempt.trials] for text in attempt.sources]
-    except StopIteration as end:
-        return end.value, attempts
+    attempts: list[tuple[list[str], list[int]]] = []
+
+    def try_(sources, trials):
+        attempts.append((list(sources), list(trials)))
+        return [[right(text, trial) for trial in trials] for text in sources]
+
+    return find_repair(source, checks, passed, failed, try_, telling=telling), attempts
 
 
 SOURCE = "def f(a, b):\n    a = a + 1\n    return a // b"
@@ -207,7 +205,7 @@ def test_a_change_must_pass_every_trial_of_the_check():
 
     found, attempts = search(SOURCE, right, ["values", "values"], [False, False], "values")
     assert found is None
-    assert [attempt.trials for attempt in attempts] == [[0], [1]]
+    assert [trials for _, trials in attempts] == [[0], [1]]
 
 
 def test_where_little_was_seen_a_change_must_pass_every_trial_of_the_exercise():

@@ -87,21 +87,6 @@ def test_what_is_paused_and_what_only_waits_takes_nothing() -> None:
         pytest.fail("nothing was left")
 
 
-def test_of_a_generator_its_own_steps_alone_are_timed() -> None:
-    def steps():
-        busy(0.05)
-        yield 1
-        busy(0.05)
-        return 2
-
-    generator = Allowance(0.3).steps(steps())
-    assert next(generator) == 1
-    busy(0.4)
-    with pytest.raises(StopIteration) as ended:
-        next(generator)
-    assert ended.value.value == 2
-
-
 @pytest.fixture(scope="module")
 def server():
     with shared_server() as started:

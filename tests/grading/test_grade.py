@@ -1,5 +1,6 @@
 """What happens between execution and grade; the whole way is tested with the example class."""
 
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from grader.grading.grade import grade, master_notebook
 from grader.grading.graded import Graded
 from grader.grading.judge_run import NOTE
 from grader.records import GradingSettings, Outcome, Status
-from grader.sandbox.engine import Execution, execute
+from grader.sandbox.engine import Execution, session
 from grader.sandbox.server import Server
 from grader.submission.cells import check_cell
 from grader.submission.file import SubmissionFile
@@ -47,7 +48,14 @@ def server():
 def runs(monkeypatch) -> list[Execution]:
     """Every execution that a grade took."""
     made: list[Execution] = []
-    monkeypatch.setattr(grading, "execute", lambda *a, **k: made.append(execute(*a, **k)) or made[-1])
+
+    @contextmanager
+    def watched(*arguments):
+        with session(*arguments) as ran:
+            made.append(ran.execution)
+            yield ran
+
+    monkeypatch.setattr(grading, "session", watched)
     return made
 
 
@@ -144,7 +152,7 @@ def test_an_untouched_notebook_is_run_once(server: Server, tmp_path: Path, runs)
 
 
 def test_a_fault_of_ours_withholds_the_grade_and_costs_nothing(server: Server, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("grader.grading.judge_run.judge", lambda *_: 1 / 0)
+    monkeypatch.setattr("grader.grading.judge_run.verdict_of", lambda *_: 1 / 0)
     graded = grade_solution(server, tmp_path).grade
     assert (graded.status, graded.score) == ("fault", None)
     assert "ZeroDivisionError" in graded.message
@@ -187,7 +195,7 @@ def test_what_a_stand_in_is_there_for_is_explained_once(server: Server, tmp_path
     explained = []
     monkeypatch.setattr(
         "grader.grading.judge_run.diagnose",
-        lambda verdict, wrong, repair: explained.append(wrong and verdict.id) or diagnose(verdict, wrong, repair),
+        lambda verdict, wrong, try_: explained.append(wrong and verdict.id) or diagnose(verdict, wrong, try_),
     )
     wrong = {
         "1.2": UNSCALED,

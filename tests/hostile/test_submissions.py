@@ -217,7 +217,7 @@ def test_a_borrowed_softmax_earns_nothing_or_is_flagged(
     hostile: Hostile, works: bool, server, master, tmp_path, monkeypatch
 ):
     monkeypatch.setattr(grading, "follow_through", lambda *_, **__: {})
-    monkeypatch.setattr(judge_run, "repair_requests", lambda *_: iter(()))  # they find nothing here, slowly
+    monkeypatch.setattr(judge_run, "in_sandbox", lambda *_: None)  # they find nothing here, slowly
     (graded,) = grade_all(place(hostile, master, tmp_path), server)
     flags = {flag.kind for flag in graded.grade.flags}
     assert graded.grade.score in ((DESERVED, DESERVED + 10.0) if works else (DESERVED,)), flags

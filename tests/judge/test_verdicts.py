@@ -14,7 +14,7 @@ from grader.declare.sampler import InputSampler
 from grader.declare.trial import trials
 from grader.judge.raised import NotebookCells
 from grader.judge.reference_results import ReferenceResults, run_here
-from grader.judge.verdicts import judge
+from grader.judge.verdicts import judge, judge_trials, verdict_of
 from grader.records import Evidence, Finding, Outcome, Place, Status
 
 
@@ -232,9 +232,8 @@ def test_an_exception_of_the_students_with_the_name_of_ours_keeps_its_line() -> 
     place = Place(cell="exercise-9-1", line=1)
     evidence = Evidence(key="", status=Status.RAISED, error="WrongForm", message="no", place=place)
     planned = PLANNED[:2]
-    got = judge(
-        EXERCISE, planned, {one.key: replace(evidence, key=one.key) for one in planned}, REFERENCE, "cpu", cells
-    )
+    raised = {one.key: replace(evidence, key=one.key) for one in planned}
+    got = verdict_of(EXERCISE, judge_trials(planned, raised, REFERENCE, "cpu", cells), REFERENCE)
     assert got.message == "2 rows: line 1: `raise WrongForm`: WrongForm: no"
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import nullcontext
 
 import nbformat
 import pytest
@@ -15,7 +16,8 @@ import torch
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from grader.records import GIVEN, Limits, Request, Status
-from grader.sandbox.engine import RunPlan, execute
+from grader.sandbox.engine import RunPlan, session
+from grader.sandbox.errors import ServerLost
 from tests.warm_python import run_python
 
 
@@ -34,7 +36,8 @@ def ask(name: str, *, trial: int = 0, seconds: float = 20.0) -> Request:
 
 def run(server, book, requests=None, **more):
     parameters = {"device": "cpu", "seed": 0}
-    return execute(server, RunPlan(notebook=book, parameters=parameters, requests=requests or {}, **more))
+    with session(server, RunPlan(notebook=book, parameters=parameters, requests=requests or {}, **more)) as ran:
+        return ran.execution
 
 
 def test_parameters_outputs_and_evidence(server):
@@ -48,7 +51,7 @@ def test_parameters_outputs_and_evidence(server):
     assert by_id["c"].outputs[0].data["text/plain"] == "42"
     assert by_id["c"].metadata.papermill.status == "completed"
     assert [cell.id for cell in execution.notebook.cells][:2] == ["setup", "injected-parameters"]
-    assert (execution.isolation, execution.device, execution.fault) == ("full", "cpu", "")
+    assert (execution.isolation, execution.device) == ("full", "cpu")
     assert "papermill" not in book.metadata
     nbformat.validate(execution.notebook)
 
@@ -133,13 +136,24 @@ def test_the_server_dying_is_survived_once_and_then_a_fault(server):
             time.sleep(0.05)
 
     book = notebook(("one", "def one(t):\n    return t"), ("wait", "import time\ntime.sleep(4)"))
-    for times, fault in ((1, ""), (2, "the fork server died while it served this submission, twice")):
+    twice = pytest.raises(ServerLost, match="the fork server died while it served this submission, twice")
+    for times, outcome in ((1, nullcontext()), (2, twice)):
         run(server, notebook())  # it lives
         thread = threading.Thread(target=strike, args=(times,))
         thread.start()
-        execution = run(server, book, {"one": [ask("one")]})
+        with outcome:
+            assert run(server, book, {"one": [ask("one")]}).evidence["one/values/hidden/0"].status is Status.OK
         thread.join()
-        assert execution.fault == fault
+
+
+def test_after_the_last_cell_more_can_be_asked_of_the_state_that_it_left(server):
+    book = notebook(("one", "def one(t):\n    return t + n"), ("late", "n = 1"), ("last", "n = 2"))
+    with session(server, RunPlan(notebook=book, parameters={"device": "cpu"})) as ran:
+        answers = [ran.ask(ask("one", trial=trial)) for trial in range(2)]
+        pid = ran._interpreter.pid
+    assert [one.values["y"].tolist() for one in answers] == [[4.0, 5.0, 7.0]] * 2
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
 
 
 def test_papermill_finds_the_engine_by_its_name(tmp_path):

@@ -17,7 +17,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from grader.records import Limits, Request, Status
 from grader.sandbox import visible_gpu
 from grader.sandbox.device import usable_device
-from grader.sandbox.engine import RunPlan, execute, gpu_trouble
+from grader.sandbox.engine import RunPlan, gpu_trouble, session
 from grader.sandbox.errors import IsolationError
 from grader.sandbox.guest import gpu as guest
 from grader.sandbox.guest import server as guest_server
@@ -269,14 +269,11 @@ def test_where_the_gpu_fails_the_cpu_decides(told_of_a_gpu):
         inputs={"t": torch.tensor([2.0, 3.0])},
         seconds=20.0,
     )
-    execution = execute(
-        told_of_a_gpu,
-        RunPlan(
-            notebook=new_notebook(cells=cells),
-            parameters={"device": "cuda", "seed": 0},
-            requests={"exercise": [request]},
-        ),
+    plan = RunPlan(
+        notebook=new_notebook(cells=cells), parameters={"device": "cuda", "seed": 0}, requests={"exercise": [request]}
     )
+    with session(told_of_a_gpu, plan) as ran:
+        execution = ran.execution
     assert execution.device == "cpu"
     assert execution.moved.startswith("exercise: ")
     assert execution.evidence[request.key].values["y"].tolist() == [3.0, 4.0]

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from grader.records import Limits, Status
-from grader.sandbox.engine import RunPlan, execute
+from grader.sandbox.engine import RunPlan, session
 
 
 @pytest.fixture
@@ -108,6 +108,6 @@ def test_what_the_clock_stopped_before_it_had_its_time_was_starved(server, monke
     }
     second = {**cell, "id": "b", "source": "1"}
     notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell, second]}
-    execution = execute(server, RunPlan(notebook=notebook, limits=Limits(cell_seconds=60, seconds=3)))
-    assert execution.starved
-    assert execution.cells["b"].status is Status.TIMEOUT
+    with session(server, RunPlan(notebook=notebook, limits=Limits(cell_seconds=60, seconds=3))) as ran:
+        assert ran.execution.starved
+    assert ran.execution.cells["b"].status is Status.TIMEOUT

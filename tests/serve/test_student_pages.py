@@ -15,7 +15,6 @@ from grader.course import lessons
 from grader.report.page import without_solutions
 from grader.serve import attempts
 from grader.serve.site import Site
-from grader.serve.student_pages import state_of
 from tests.classes.gradebook.small_course import COURSE, NAME
 from tests.serve.people import grade, instructor, set_due, solved, student
 
@@ -157,17 +156,6 @@ def test_the_queue_is_told_as_it_changes(site: Site, monkeypatch: pytest.MonkeyP
     newest = attempts.attempts_of(site.store, "zoe")[0]
     attempts.finish(site.store, replace(newest, state=attempts.GRADED, score=0.0, max_score=100.0, worth=0.0))
     assert "event: graded" in zoe.get(f"/a/{NAME}/events").text
-
-
-def test_what_is_right_is_told_while_the_rest_is_graded(graded: Site) -> None:
-    """It is told where the score is shown, too: nowhere before the instructor shows it."""
-    busy = replace(attempts.attempts_of(graded.store, "ada")[-1], state=attempts.GRADING)
-    assert state_of(graded, busy) == "Being graded now. Right so far: 1.1."
-    (graded.root / "serve.toml").write_text('[every]\nfeedback = "by hand"\n')
-    try:
-        assert state_of(graded, busy) == "Being graded now."
-    finally:
-        (graded.root / "serve.toml").write_text("# at once\n")
 
 
 def test_after_the_due_date_the_page_says_that_it_is_late(site: Site) -> None:

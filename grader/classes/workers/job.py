@@ -25,7 +25,6 @@ class Course:
     root: Path
     settings: GradingSettings
     force: bool = False  # grade again submissions whose grades are recorded
-    tells: bool = False  # somebody waits for the verdicts: write those that are right beside the submission
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,11 +38,7 @@ class Job:
     released: bytes = field(repr=False)  # the student notebook, compressed
     code: str  # digest of the coordinator's grader, declaration and packages
     settings: GradingSettings
-    tells: bool = False  # as in Course
     attempts: int = 1  # how often this job was handed to a worker, the current attempt included
-
-
-RIGHT_SO_FAR = "right_so_far.txt"  # beside a submission: the exercises that are known to be right, one a line
 
 
 class JobMaker:
@@ -69,8 +64,7 @@ class JobMaker:
         settings = self._course.settings
         texts = (settings.secret, settings.device, settings.tier, str(settings.run_all), str(settings.full_training))
         key = grade_key(digest, code, *texts, *(["draft"] if file.draft else []))  # a flag goes with the grade
-        tells = self._course.tells
-        return Job(file=file, key=key, content=raw, released=released, code=code, settings=settings, tells=tells)
+        return Job(file=file, key=key, content=raw, released=released, code=code, settings=settings)
 
     def _of_assignment(self, assignment: str) -> tuple[bytes, str]:
         """Return an assignment's compressed student notebook, and its code digest; compute each once."""

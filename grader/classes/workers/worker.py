@@ -9,7 +9,7 @@ import platform
 import socket
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -18,15 +18,12 @@ from nbformat import NotebookNode
 
 from grader.classes.workers.cluster import this_worker
 from grader.classes.workers.grade_key import code_digest
-from grader.classes.workers.job import RIGHT_SO_FAR, Job
+from grader.classes.workers.job import Job
 from grader.classes.workers.servers import thread_server
 from grader.classes.workers.workers import UnfitWorker
 from grader.grading import grade as grading
 from grader.grading.graded import Graded
-from grader.grading.judge_run import Tell
 from grader.paths import own_lessons
-from grader.records import Outcome, Verdict
-from grader.submission.file import SubmissionFile
 
 
 class OtherVersion(Exception):
@@ -51,24 +48,9 @@ def run(job: Job) -> Graded:
             )
         server = thread_server(settings.tier, settings.device)
         with reserve_core() if settings.device == "cpu" else nullcontext():  # a GPU's driver needs more cores
-            tell = _beside(file) if job.tells else None
-            return grading.grade(file, server=server, settings=settings, released=_notebook(job.released), tell=tell)
+            return grading.grade(file, server=server, settings=settings, released=_notebook(job.released))
     except Exception as error:  # not the submission's: what grades it raises none
         raise UnfitWorker(f"{type(error).__name__}: {error}", this_worker()) from error
-
-
-def _beside(file: SubmissionFile) -> Tell:
-    """Return what writes each right exercise beside the submission; on another machine than its own, nothing."""
-    path = file.path.with_name(RIGHT_SO_FAR)
-    with suppress(OSError):
-        path.unlink(missing_ok=True)  # a run that was killed has left it
-
-    def tell(verdict: Verdict) -> None:
-        if verdict.outcome is Outcome.PASSED:
-            with suppress(OSError), path.open("a") as lines:
-                lines.write(f"{verdict.id}\n")
-
-    return tell
 
 
 @lru_cache(8)

@@ -1,25 +1,18 @@
 """Find the small change that makes a wrong answer right: which changes to try on which trials, and which one tells most."""
 
-from collections.abc import Generator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
 
 from grader.explain.repairs.repairs import Repair, repairs
 
-
-class Attempt(NamedTuple):
-    """Changed answers to run on some trials."""
-
-    sources: list[str]
-    trials: list[int]  # by index
+# Runs changed answers on some trials, given by index, and returns for each answer whether it passes each of these trials;
+# None where that is not known, for lack of time.
+Try = Callable[[Sequence[str], Sequence[int]], Sequence[Sequence[bool | None]]]
 
 
-# For each source, whether it passes each trial; None: not known, for lack of time.
-Passed = Sequence[Sequence[bool | None]]
-Search = Generator[Attempt, Passed, "Repair | None"]
-
-
-def find_repair(source: str, checks: Sequence[str], passed: Sequence[bool], failed: str, *, telling: bool) -> Search:
-    """Yield attempts, get back which of them pass, and return the change that tells most; None if there is none.
+def find_repair(
+    source: str, checks: Sequence[str], passed: Sequence[bool], failed: str, try_: Try, *, telling: bool
+) -> Repair | None:
+    """Return the change that makes a wrong answer right, and tells most; None if there is none.
 
     A change must make every trial of the failed check pass, and must not make another fail that passes without it. Where the
     answer's values say little, such as a yes or a no, it must make every trial of the exercise pass.
@@ -29,6 +22,7 @@ def find_repair(source: str, checks: Sequence[str], passed: Sequence[bool], fail
         checks: of each trial, the name of its check.
         passed: of each trial, whether the answer as it stands passes.
         failed: the name of the check that failed first.
+        try_: runs changed answers.
         telling: whether the values that came back say enough.
     """
     changes = repairs(source)
@@ -37,11 +31,11 @@ def find_repair(source: str, checks: Sequence[str], passed: Sequence[bool], fail
     # Most changes fall out on the first trial that fails.
     for trials in (wrong[:1], [i for i, check in enumerate(checks) if check == failed and i not in wrong[:1]]):
         if changes and trials:
-            right = yield Attempt(_sources(changes), trials)
+            right = try_(_sources(changes), trials)
             changes = [change for change, passes in zip(changes, right, strict=True) if all(passes)]
     if not changes or not wrong:
         return None
-    elsewhere = (yield Attempt(_sources(changes), others)) if others else [[]] * len(changes)
+    elsewhere = try_(_sources(changes), others) if others else [[]] * len(changes)
     # A change that spoils what was right passes by accident.
     known = [passed[index] for index in others]
     sound = [
