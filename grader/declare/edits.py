@@ -26,9 +26,10 @@ import inspect
 import re
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import torch
@@ -64,18 +65,52 @@ def edits(right: Any, text: str, *, defines: str = "", **names: Any) -> tuple[Mi
         names: what the new texts use and the module of `right` does not have; torch, nn and F are there.
 
     Raises:
-        DeclarationError: a line cannot be read, an old text does not stand there once, or what comes out is no Python.
+        DeclarationError: a line cannot be read, or an old text does not stand there once. If what comes out is no Python, the
+            error is raised when the wrong definition is first used, as by `grader build`.
     """
     source = _source(right)
     space = {**vars(sys.modules[right.__module__]), **ALWAYS_THERE, **names}
     made = []
     for written in _written(right.__name__, text):
-        wrong, code = _wrong(right.__name__, source, written, dict(space))
-        hint = " ".join(written.hint)
+        changed = _changed(right.__name__, source, written)
+        wrong = _Wrong(right.__name__, defines or right.__name__, changed, written, space)
         # `+` and `=` say what comes out, not what stands there.
-        shown = (source, code) if isinstance(code, str) else ("", "")
-        made.append(Mistake(written.name, {defines or right.__name__: wrong}, hint, written.slip, shown))
+        shown = ("", "") if written.first or written.back else (source, changed)
+        made.append(Mistake(written.name, wrong, " ".join(written.hint), written.slip, shown))
     return tuple(made)
+
+
+class _Wrong(Mapping[str, Any]):
+    """The wrong definition of a mistake, by its name in the notebook.
+
+    It is compiled when it is first asked for: a lesson has hundreds, and most submissions need none of them. What asks
+    raises DeclarationError if the changed text is no Python.
+    """
+
+    def __init__(self, right: str, name: str, source: str, written: _Written, space: Mapping[str, Any]) -> None:
+        self._right, self._name, self._source, self._written, self._space = right, name, source, written, space
+
+    def __getitem__(self, name: str) -> Any:
+        if name != self._name:
+            raise KeyError(name)
+        return self._definition
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((self._name,))
+
+    def __len__(self) -> int:
+        return 1
+
+    @cached_property
+    def _definition(self) -> Any:
+        written, space = self._written, dict(self._space)
+        try:
+            code = _with_more(self._source, written) if written.first or written.back else self._source
+            exec(compile(code, f"<{written.name}>", "exec"), space)
+        except (SyntaxError, NameError, LookupError) as error:
+            where = f"edits of {self._right}, {written.name}"
+            raise DeclarationError(f"{where}: what comes out is no Python: {error}") from error
+        return space[self._right]
 
 
 def in_both(mistakes: Sequence[Mistake], **pairs: str) -> tuple[Mistake, ...]:
@@ -139,8 +174,8 @@ def _written(right: str, text: str) -> Iterator[_Written]:
         yield found
 
 
-def _wrong(right: str, source: str, written: _Written, space: dict[str, Any]) -> tuple[Any, str | ast.Module]:
-    """Carry a mistake's changes out; return the wrong definition, and its code: text, or a tree if it has `+` or `=` lines."""
+def _changed(right: str, source: str, written: _Written) -> str:
+    """Return the text of a definition with what a mistake changes in it; DeclarationError if an old text is not there once."""
     where = f"edits of {right}, {written.name}"
     for old, new in written.changes:
         if (count := source.count(old)) != 1:
@@ -150,12 +185,7 @@ def _wrong(right: str, source: str, written: _Written, space: dict[str, Any]) ->
         source = source.replace(old, new)
     if not (written.changes or written.first or written.back):
         raise DeclarationError(f"{where}: no line changes anything. Between old and new stands → (not ->)")
-    try:
-        code = _with_more(source, written) if written.first or written.back else source
-        exec(compile(code, f"<{written.name}>", "exec"), space)
-    except (SyntaxError, NameError, LookupError) as error:
-        raise DeclarationError(f"{where}: what comes out is no Python: {error}") from error
-    return space[right], code
+    return source
 
 
 def _with_more(source: str, written: _Written) -> ast.Module:

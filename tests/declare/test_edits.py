@@ -87,6 +87,11 @@ def test_names_hints_and_slips_are_read():
     assert torch.equal(second.replaces["scores"](x, x), x / 4)
 
 
+def used(mistakes):
+    """Take each wrong definition, as `grader build` does: until then the changed text is not compiled."""
+    return [dict(one.replaces) for one in mistakes]
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -103,14 +108,14 @@ def test_names_hints_and_slips_are_read():
 )
 def test_what_cannot_be_read_is_said_in_one_line(text, says):
     with pytest.raises(DeclarationError, match="edits of doubled") as raised:
-        edits(doubled, text)
+        used(edits(doubled, text))
     assert says in str(raised.value)
     assert len(str(raised.value).splitlines()) == 1
 
 
 def test_of_a_class_a_method_that_is_not_there_is_said():
     with pytest.raises(DeclarationError, match=r"edits of Layer, a_slip: .*forwards"):
-        edits(Layer, "a_slip: It is wrong.\n    + forwards: x = 1")
+        used(edits(Layer, "a_slip: It is wrong.\n    + forwards: x = 1"))
 
 
 def test_a_slip_of_two_functions_is_made_in_both():
