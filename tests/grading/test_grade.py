@@ -74,7 +74,6 @@ CHANGED = {
     "lighter scenes": OTHER_SCENES,
     "empty scenes": OTHER_SCENES.replace("1.25", "0"),
     "another start": "draw_before = draw_start\n\n\ndef draw_start(model, seed):\n    draw_before(model, seed + 1)",
-    "no steps": "train_steps = 0",
 }
 
 
