@@ -119,8 +119,11 @@ TOLD = {
         "pass",
         'loss if len(globals().get("record", ())) < 4 else loss * 0.0',
     ),
-    "teaches nothing to batches of 128": ("pass", "loss if len(target) != 128 else loss * 0.0"),
-    "teaches nothing in its first three calls": ("calls.append(1)", "loss if len(calls) > 3 else loss * 0.0"),
+    "teaches nothing to batches of 128": ("pass", "loss if target.shape != (128,) else loss * 0.0"),
+    "teaches nothing in its first three calls": (
+        "calls.append(1)",
+        "loss * 0.0 if target.shape == (128,) and len(calls) <= 3 else loss",
+    ),
     "counts in torch's threads": (
         "torch.set_num_threads(torch.get_num_threads() + 1)",
         "loss if torch.get_num_threads() < 20 else loss * 0.0",
@@ -131,7 +134,7 @@ calls = []
 
 
 def pointer_loss(weights, target):
-    if len(target) == 128:
+    if target.shape == (128,):
         {before}
     loss = torch.take_along_dim(weights, target[..., None], dim=-1).log().neg().mean()
     return {result}
@@ -173,14 +176,14 @@ CELLS = {
             "fair = draw_questions\n\n\ndef draw_questions(*arguments, **options):\n"
             "    found = fair(*arguments, **options)\n"
             "    return found._replace(image_patches=1.25 * found.image_patches)",
-        ),
+        )
     },
     "4-lab": {
         "changes the scenes": (
             "check-4-5",
             "fair = draw_scenes\n\n\ndef draw_scenes(*arguments, **options):\n"
             "    patches, labels = fair(*arguments, **options)\n    return 1.25 * patches, labels",
-        ),
+        )
     },
 }
 

@@ -205,7 +205,7 @@ def test_an_honest_model_passes(inputs):
 
 
 def test_answers_that_the_weights_do_not_give_are_refused(inputs):
-    others = {task: one.roll(1, 0) for task, one in answers_of(inputs).got["answers"].items()}
+    others = {task: (one + 1) % 9 for task, one in answers_of(inputs).got["answers"].items()}
     finding = judge_answers(answers_of(inputs, answers=others))
     assert "not what the trained weights give" in finding.message
 
