@@ -1,6 +1,6 @@
 """What a submission costs: core-seconds a head, of right submissions and of a class with mistakes, for each lesson.
 
-    python -m benchmarks.heads [--students 30] [--full-training] [1-attention …]
+    python -m benchmarks.heads [--students 30] [1-attention …]
 
 Right submissions are the solution with other right answers from the tests put in; in the class, four in ten have one wrong answer
 of the corpus besides. Counted is the CPU time of the command and all that it starts, from the moment when the first two are graded.
@@ -53,7 +53,7 @@ def seconds(usage: Path) -> float:
     return int(text) / 1e9 if text.strip().isdigit() else int(text.split()[1]) / 1e6
 
 
-def measure(course: Path, assignment: str, *options: str) -> float:
+def measure(course: Path, assignment: str) -> float:
     """Grade a class, and return the core-seconds a head.
 
     Raises:
@@ -63,7 +63,7 @@ def measure(course: Path, assignment: str, *options: str) -> float:
     count = len(list((course / "submitted").iterdir()))
     with counted() as usage:
         join = ["sh", "-c", f'echo $$ > {usage.parent}/cgroup.procs; exec "$@"', "sh"]
-        process = grader(course, "--jobs", "1", *options, before=join)
+        process = grader(course, "--jobs", "1", before=join)
         stop = time.monotonic() + MOST_SECONDS
         began = done = 0.0
         graded = first = 0
@@ -78,9 +78,7 @@ def measure(course: Path, assignment: str, *options: str) -> float:
             time.sleep(0.02)
     check_all_graded(course, count)
     grades = [json.loads(line) for line in lines.read_text("utf-8").splitlines()]
-    print(
-        f"  {assignment} {' '.join(options)}: mean score {sum(one['score'] for one in grades) / count:.1f}", flush=True
-    )
+    print(f"  {assignment}: mean score {sum(one['score'] for one in grades) / count:.1f}", flush=True)
     return (done - began) / (count - first)
 
 
@@ -89,10 +87,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("assignments", nargs="*", default=list(lessons()))
     parser.add_argument("--students", type=int, default=30)
-    parser.add_argument("--full-training", action="store_true")
     chosen = parser.parse_args()
-    options = ("--full-training",) if chosen.full_training else ()
-    figures: dict[str, object] = {"students": chosen.students, "full_training": chosen.full_training}
+    figures: dict[str, object] = {"students": chosen.students}
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for assignment in chosen.assignments:
@@ -100,7 +96,7 @@ def main() -> None:
             for kind, students in (("right", right), ("class", mixed)):
                 made = {assignment: students(assignment, chosen.students + WARM)}
                 course = make_course(Path(folder) / assignment / kind, made)
-                row[kind] = measure(course, assignment, *options)
+                row[kind] = measure(course, assignment)
                 figures[f"{assignment}_{kind}_core_s"] = round(float(row[kind]), 3)
             rows.append(row)
     load = os.getloadavg()[0]

@@ -99,8 +99,7 @@ def answers(lesson: Lesson, exercise: Exercise, most_of_corpus: int, mutants_of_
 
 def judge_all(lesson: Lesson, *counts: int) -> Iterator[dict[str, Any]]:
     """Judge all answers of a lesson, and yield what each gets, in its own exercise and in the trainings that run it."""
-    # An exercise without points whose training is judged whole alone has no such check.
-    trained = [exercise for exercise in lesson.verified.exercises if _planned(lesson.assignment, exercise.id)[0]]
+    trained = [exercise for exercise in lesson.exercises if _planned(lesson.assignment, exercise.id)[0]]
     for exercise in lesson.exercises:
         for answer in answers(lesson, exercise, *counts):
             found = {f"{exercise.id} {name}": marks for name, marks in _alone(lesson, exercise, answer).items()}
@@ -156,7 +155,7 @@ def _planned(assignment: str, id: str) -> tuple[list[PlannedTrial], ReferenceRes
     """Draw the trials of a verified training, and make what keeps the reference's results on them."""
     lesson = lessons()[assignment]
     names = lesson.training_checks(id)
-    planned = plan_exercise(lesson.verified.exercise(id), SECRET, "kernels")
+    planned = plan_exercise(lesson.exercise(id), SECRET, "kernels")
     return [one for one in planned if one.check.name in names], ReferenceResults(lesson.reference)
 
 

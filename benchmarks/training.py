@@ -38,9 +38,11 @@ from attention.training import train_step
 from attention.vlm import MiniVLM
 from torch import nn
 
-from grader.course.lesson_3.trained_model import GATES, GROUNDING_GATE
-
 SCENES = 2000
+# What lesson 3 promises of a trained model: the least share of right answers to each kind of question, and of questions whose
+# value-weighted map is largest on the patch that the question is about.
+GATES = {"where": 0.90, "what": 0.95, "read": 0.85}
+GROUNDING_GATE = 0.90
 
 
 def main() -> None:

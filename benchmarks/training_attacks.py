@@ -1,12 +1,38 @@
-"""Twenty submissions that compute rightly at first and cheat later in their training: for `benchmarks.same_marks`.
+"""What attacks on trainings earn: submissions that compute rightly at first and cheat later in their training.
 
-Each is the solution with one answer replaced. It tells the beginning of a training from the rest by what a student's code can
-see: the optimizer's count of steps, the rate, the loss, or its own calls so far.
+    python -m benchmarks.training_attacks [1-attention …]
+
+Each is the solution with one answer replaced, or with a cell that changes what the notebook trains with. An answer tells the
+beginning of a training from the rest by what a student's code can see: the optimizer's count of steps, the rate, the loss, the
+notebook's names, or its own calls so far. The table shows the points that each of them loses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import argparse
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+from benchmarks import publish
+from examples.make import Example, content
+from grader.course import lessons
+from grader.grading.grade import get_ready, grade, master_notebook
+from grader.paths import course_root
+from grader.records import Grade, GradingSettings
+from grader.sandbox.server import Server
+from grader.submission.file import SubmissionFile
+
+
+class Attack(NamedTuple):
+    """A submission: the solution with some answers replaced, and with cells that the student added."""
+
+    name: str
+    answers: Mapping[str, str] = MappingProxyType({})
+    own: tuple[tuple[str, str], ...] = ()  # behind which cell, and source
+
 
 # 3.6, which takes one step. `done` counts the steps before it.
 TRAIN_STEP = """
@@ -86,13 +112,131 @@ LOSSES = {
 }
 
 
-def attacks(assignment: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the name of each attack on a lesson's trainings, and its answers by exercise id; the lab's have none."""
+# 1.9 again: what tells a sample from the training is not a count of calls.
+TOLD = {
+    "teaches nothing if the notebook trains in whole": ("pass", "loss if train_steps else loss * 0.0"),
+    "teaches nothing once the record has 4 losses": (
+        "pass",
+        'loss if len(globals().get("record", ())) < 4 else loss * 0.0',
+    ),
+    "teaches nothing to batches of 128": ("pass", "loss if target.shape != (128,) else loss * 0.0"),
+    "teaches nothing in its first three calls": (
+        "calls.append(1)",
+        "loss * 0.0 if target.shape == (128,) and len(calls) <= 3 else loss",
+    ),
+    "counts in torch's threads": (
+        "torch.set_num_threads(torch.get_num_threads() + 1)",
+        "loss if torch.get_num_threads() < 20 else loss * 0.0",
+    ),
+}
+TOLD_LOSS = """
+calls = []
+
+
+def pointer_loss(weights, target):
+    if target.shape == (128,):
+        {before}
+    loss = torch.take_along_dim(weights, target[..., None], dim=-1).log().neg().mean()
+    return {result}
+"""
+# Cells that change what a notebook trains with. The answers are right.
+CELLS = {
+    "1-attention": {
+        "changes the scenes": (
+            "check-1-9",
+            "fair = draw_scenes\n\n\ndef draw_scenes(*arguments, **options):\n"
+            "    scenes = fair(*arguments, **options)\n    return scenes._replace(patches=1.25 * scenes.patches)",
+        ),
+        "empties the scenes": (
+            "check-1-9",
+            "fair = draw_scenes\n\n\ndef draw_scenes(*arguments, **options):\n"
+            "    scenes = fair(*arguments, **options)\n    return scenes._replace(patches=0 * scenes.patches)",
+        ),
+        "changes the start": (
+            "check-1-9",
+            "before = draw_start\n\n\ndef draw_start(model, seed):\n    before(model, seed + 1)",
+        ),
+        "changes the trained weights": ("train-pointer", "pointer.attention.W_Q.weight.data.normal_()"),
+    },
+    "2-heads": {
+        "changes the digits": (
+            "check-2-3",
+            "fair = digits\n\n\ndef digits(split):\n"
+            "    found = fair(split)\n    return found._replace(patches=1.25 * found.patches)",
+        ),
+        "changes the scenes": (
+            "check-2-6",
+            "fair = draw_reading\n\n\ndef draw_reading(*arguments, **options):\n"
+            "    patches, cells, answers = fair(*arguments, **options)\n    return 1.25 * patches, cells, answers",
+        ),
+    },
+    "3-vlm": {
+        "changes the scenes": (
+            "check-3-6",
+            "fair = draw_questions\n\n\ndef draw_questions(*arguments, **options):\n"
+            "    found = fair(*arguments, **options)\n"
+            "    return found._replace(image_patches=1.25 * found.image_patches)",
+        )
+    },
+    "4-lab": {
+        "changes the scenes": (
+            "check-4-5",
+            "fair = draw_scenes\n\n\ndef draw_scenes(*arguments, **options):\n"
+            "    patches, labels = fair(*arguments, **options)\n    return 1.25 * patches, labels",
+        )
+    },
+}
+
+
+def attacks(assignment: str) -> Iterator[Attack]:
+    """Yield the attacks on a lesson's trainings, and the right notebooks that train with something else."""
     if assignment == "3-vlm":
         for name, parts in STEPS.items():
-            yield name, {"3.6": TRAIN_STEP.format(**RIGHT_STEP | parts)}
+            yield Attack(name, {"3.6": TRAIN_STEP.format(**RIGHT_STEP | parts)})
     losses = {"1-attention": ("1.9", POINTER_LOSS), "2-heads": ("2.3", ALIGNMENT_LOSS)}
     if assignment in losses:
         id, source = losses[assignment]
         for name, result in LOSSES.items():
-            yield name, {id: source.format(result=result)}
+            yield Attack(name, {id: source.format(result=result)})
+    if assignment == "1-attention":
+        for name, (before, result) in TOLD.items():
+            yield Attack(name, {"1.9": TOLD_LOSS.format(before=before, result=result)})
+    for name, cell in CELLS[assignment].items():
+        yield Attack(f"a cell {name}", own=(cell,))
+
+
+def graded(assignment: str, attack: Attack, server: Server) -> Grade:
+    """Grade one attack."""
+    example = Example("s", assignment, None, "", answers=dict(attack.answers), own=list(attack.own))
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "s.ipynb").write_bytes(content(example))
+        file = SubmissionFile("s", assignment, Path(folder), ("s.ipynb",))
+        settings = GradingSettings(secret="training attacks", device="cpu", tier=server.isolation)
+        return grade(file, server=server, settings=settings, released=master_notebook(course_root(), assignment)).grade
+
+
+def main() -> None:
+    """Grade the attacks, and print a table and a line of JSON."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("assignments", nargs="*", default=list(lessons()))
+    rows = []
+    with Server() as server:
+        for assignment in parser.parse_args().assignments:
+            get_ready(lessons()[assignment])
+            for attack in attacks(assignment):
+                found = graded(assignment, attack, server)
+                lost = {one.id: one.max_points - one.points for one in found.verdicts if one.points < one.max_points}
+                said = ", ".join(f"{id} −{points:g}" for id, points in lost.items()) or found.message or "nothing"
+                rows.append({"lesson": assignment, "attack": attack.name, "score": found.score, "loses": said})
+    right = [row for row in rows if row["attack"].startswith("a cell ")]
+    figures = {
+        "attacks": len(rows) - len(right),
+        "attacks_without_loss": sum(row["loses"] == "nothing" for row in rows if row not in right),
+        "right": len(right),
+        "right_with_loss": sum(row["loses"] != "nothing" for row in right),
+    }
+    publish("training_attacks", figures, rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -43,7 +43,6 @@ class GradingSettings:
     device: str  # cpu or cuda
     tier: str  # of isolation: full, partial or none; grading never falls back to a lower one
     run_all: bool = False  # run given cells that only draw, the self-checks and whole trainings, too
-    full_training: bool = False  # repeat every training in whole, and do not only verify it
 
 
 # ---------------------------------------------------------------- evidence: what came back from the sandbox

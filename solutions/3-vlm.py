@@ -1669,7 +1669,7 @@ def look_at_image(cross_attn: nn.Module, words: Tensor, patches: Tensor) -> tupl
     ### END SOLUTION
 
 
-# %% id="train-look"
+# %% id="train-look" draws="1"
 mended_look, look_losses = train_pocket(seed, look=look_at_image, device=device)
 
 # %% id="draw-look" draws="1"
@@ -1733,7 +1733,7 @@ def start_stage_two(model: nn.Module) -> list[nn.Parameter]:
     ### END SOLUTION
 
 
-# %% id="train-stages"
+# %% id="train-stages" draws="1"
 mended_stages, stages_losses = train_pocket(seed, start_stage_two=start_stage_two, device=device)
 
 # %% id="draw-stages" draws="1"
@@ -1799,7 +1799,7 @@ def shuffle_questions(
     ### END SOLUTION
 
 
-# %% id="train-order"
+# %% id="train-order" draws="1"
 mended_order, order_losses = train_pocket(seed, shuffle_questions=shuffle_questions, device=device)
 
 # %% id="draw-order" draws="1"

@@ -99,7 +99,8 @@ def requirements_page(root: Path, lessons: Iterable[Lesson], notebooks: Mapping[
         for exercise in lesson.exercises:
             text = cells[task_cell(exercise.id)] + "\n" + cells[answer_cell(exercise.id)]
             above = "\n".join(source for id, source in cells.items() if order[id] < order[task_cell(exercise.id)])
-            for check in exercise.checks:
+            steps = lesson.step_checks(exercise.id)  # they give no points: what needs them is stated
+            for check in (one for one in exercise.checks if one.name not in steps):
                 words = quoted.get(exercise.id, {}).get(check.name, [])
                 place = f"{QUOTATIONS}: {exercise.id}, check {check.name!r}"
                 if not words:

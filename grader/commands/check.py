@@ -85,8 +85,7 @@ def _grade(file: SubmissionFile, options: CheckOptions, terminal: Terminal, earl
     if early is not None and (early.tier, early.device) == (tier, device):
         servers.use(early)
     server = servers.thread_server(tier, device)
-    also = dict(run_all=options.run_all, full_training=options.full_training)
-    settings = GradingSettings(secret=secret, device=device, tier=server.isolation, **also)
+    settings = GradingSettings(secret=secret, device=device, tier=server.isolation, run_all=options.run_all)
     try:
         with (terminal.err if is_standard_output(options.json) else terminal.out).status("Running the notebook …"):
             return again_if_starved(partial(grade, file, server=server, settings=settings, released=released)).grade

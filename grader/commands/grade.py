@@ -128,9 +128,7 @@ def prepare(
         device = workers.device
         # The cluster's machines may differ. Each must reach the same tier, so `auto` means the highest.
         tier = "full" if options.isolation == "auto" else options.isolation
-    settings = GradingSettings(
-        secret=secret, device=device, tier=tier, run_all=options.run_all, full_training=options.full_training
-    )
+    settings = GradingSettings(secret=secret, device=device, tier=tier, run_all=options.run_all)
     return Course(root=options.root, settings=settings, force=options.force), workers
 
 

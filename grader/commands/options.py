@@ -59,9 +59,6 @@ AnyDevice = Annotated[Device, Option(help="Where the notebooks run.")]
 AnyIsolation = Annotated[Isolation, Option(help="The sandbox's tier; none must be asked for.")]
 AnyScheduler = Annotated[str | None, Option(help="Address of a dask.distributed scheduler.")]
 Gradebook = Annotated[str | None, Option(help="The gradebook's URL; default: the course's own, gradebook.db.")]
-FullTraining = Annotated[
-    bool, Option("--full-training", help="Repeat each training in whole, and do not only verify it.")
-]
 RunAll = Annotated[
     bool, Option("--run-all", help="Run whole trainings, given cells that only draw, and the self-checks, too.")
 ]
@@ -118,7 +115,6 @@ class GradeOptions(InCourse):
     html: Annotated[Path | None, Option(help="Write the feedback pages and the class report into this folder.")] = None
     gradebook: Gradebook = None
     force: Annotated[bool, Option("--force", help="Grade anew what was graded already.")] = False
-    full_training: FullTraining = False
     run_all: RunAll = False
     worksheet: Annotated[
         Path | None, Option(help="Moodle's grading worksheet: what is still a draft there is flagged.")
@@ -133,7 +129,6 @@ class CheckOptions(InCourse):
     assignment: Annotated[str | None, Option(help="What it is a submission of.")] = None
     device: Annotated[Device, Option(help="Where the notebook runs.")] = "auto"
     isolation: AnyIsolation = "auto"
-    full_training: FullTraining = False
     run_all: RunAll = False
     json: JsonLines = None
     fail_under: Annotated[float | None, Option(min=0.0, help="Exit with status 1 below so many points.")] = None
@@ -155,7 +150,6 @@ class RegradeOptions(InCourse):
     device: AnyDevice = "auto"
     isolation: AnyIsolation = "auto"
     gradebook: Gradebook = None
-    full_training: FullTraining = False
     run_all: RunAll = False
 
 

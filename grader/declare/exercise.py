@@ -45,9 +45,6 @@ class Check:
     map: str | None = None  # the returned value that is an attention map, shown as a heatmap
     at: str | None = None  # id of the given cell after which the probe runs; None: after the exercise's own cell
     seconds: float = 10.0  # time limit of one trial; most take milliseconds, those on a trained model longer
-    # What decides about the same points where a training is verified and not repeated (`Lesson.verified`): None for the
-    # check itself, () for nothing.
-    verified: tuple["Check", ...] | None = None
 
 
 @dataclass(frozen=True)

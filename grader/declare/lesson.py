@@ -7,10 +7,10 @@ from inspect import isclass, isfunction
 from typing import Any, Self
 
 from grader.declare.errors import DeclarationError
-from grader.declare.exercise import Check, Exercise
+from grader.declare.exercise import Exercise
 from grader.records import Limits
 
-SHORT = 3  # steps of a training that is verified and not repeated: the notebook's `train_steps`
+SHORT = 3  # steps of a training that is verified: the notebook's `train_steps`
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,6 @@ class Lesson:
     follow_through: bool = True
     # What takes long and is kept for all submissions: called before the first one, and cheap from then on.
     prepare: tuple[Callable[[], object], ...] = ()
-    whole: "Lesson | None" = None  # the lesson of which this is the verified form
 
     def __post_init__(self) -> None:
         for problem in self._problems():
@@ -85,38 +84,29 @@ class Lesson:
         return frozenset(name for name, value in self.reference.items() if isfunction(value) or isclass(value))
 
     @cached_property
-    def verified(self) -> Self:
-        """The same lesson, in which a training runs for SHORT steps, and its checks are replaced by their `verified`."""
-        exercises = tuple(replace(exercise, checks=tuple(_verified(exercise.checks))) for exercise in self.exercises)
-        parameters = {**self.parameters, "train_steps": SHORT}
-        return replace(self, exercises=exercises, parameters=parameters, whole=self)
-
-    @cached_property
     def with_weights(self) -> Self:
-        """The verified form without the checks on steps of a training: what a model does with trained weights is left.
+        """The lesson without the checks on steps of a training: what a model does with trained weights is left.
 
         For a submission whose steps are wrong because of an exercise that nothing can stand in for.
         """
-        return replace(
-            self.verified,
-            exercises=tuple(_without(exercise, self.step_checks(exercise.id)) for exercise in self.verified.exercises),
-        )
+        exercises = tuple(_without(exercise, self.step_checks(exercise.id)) for exercise in self.exercises)
+        return replace(self, exercises=exercises)
 
     @cached_property
     def training_cells(self) -> frozenset[str]:
         """The ids of the given cells after which a check probes what they have trained (`Check.at`)."""
-        whole = self.whole or self
-        return frozenset(check.at for exercise in whole.exercises for check in exercise.checks if check.at)
+        return frozenset(check.at for exercise in self.exercises for check in exercise.checks if check.at)
 
     def training_checks(self, id: str) -> frozenset[str]:
-        """Return the names of an exercise's checks on a training: those of the whole lesson, and those that replace them."""
-        checks = [check for check in (self.whole or self).exercise(id).checks if check.verified is not None]
-        return frozenset(one.name for check in checks for one in (check, *(check.verified or ())))
+        """Return the names of an exercise's checks on a training: those after its cell, and those that need its steps."""
+        steps = self.step_checks(id)
+        return frozenset(
+            check.name for check in self.exercise(id).checks if check.at or steps.intersection(check.needs)
+        )
 
     def step_checks(self, id: str) -> frozenset[str]:
         """Return the names of the checks that verify the steps of a training; they give no points, but others need them."""
-        checks = [check for check in (self.whole or self).exercise(id).checks if check.verified is not None]
-        return frozenset(one.name for check in checks for one in check.verified or () if not one.points)
+        return frozenset(check.name for check in self.exercise(id).checks if check.at and not check.points)
 
     @property
     def max_score(self) -> float:
@@ -133,12 +123,6 @@ class Lesson:
             if exercise.id == id:
                 return exercise
         raise KeyError(f"{self.assignment} has no exercise {id}; it has {', '.join(e.id for e in self.exercises)}")
-
-
-def _verified(checks: Iterable[Check]) -> Iterable[Check]:
-    """Yield each check, or those that replace it where trainings are verified."""
-    for check in checks:
-        yield from (check,) if check.verified is None else check.verified
 
 
 def _without(exercise: Exercise, names: Collection[str]) -> Exercise:

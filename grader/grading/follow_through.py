@@ -11,7 +11,6 @@ from dataclasses import replace
 from nbformat import NotebookNode
 
 from grader.declare.lesson import Lesson
-from grader.grading.decide import only_training_failed
 from grader.grading.stand_ins import stand_ins, with_stand_ins
 from grader.judge.dependencies import foundations, may_use
 from grader.records import Outcome, Verdict
@@ -91,7 +90,7 @@ def _with_trained_weights(
     missing = {
         id: below[id] & failed
         for id, verdict in judged.items()
-        if lesson.step_checks(id) and only_training_failed(lesson, verdict)
+        if lesson.step_checks(id) and _only_training_failed(lesson, verdict)
     }
     missing = {id: without for id, without in missing.items() if without}
     better = {}
@@ -101,6 +100,13 @@ def _with_trained_weights(
             if 0 < verdict.points - judged[id].points <= cost:
                 better[id] = verdict, here | missing[id]
     return better
+
+
+def _only_training_failed(lesson: Lesson, verdict: Verdict) -> bool:
+    """Return True if an exercise failed or timed out, and each check that it did not pass is a check of its training."""
+    failed = {check.name for check in verdict.checks if check.outcome is not Outcome.PASSED}
+    fell_short = verdict.outcome in (Outcome.FAILED, Outcome.TIMEOUT)
+    return fell_short and bool(failed) and failed <= lesson.training_checks(verdict.id)
 
 
 def judged_again(

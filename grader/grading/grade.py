@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cache, partial
-from hashlib import sha256
 from pathlib import Path
 
 import nbformat
@@ -16,12 +15,10 @@ from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
 from grader.explain.exceptions.shadowed import refused_call
 from grader.grading.allowance import Allowance, TookTooLong
-from grader.grading.decide import SEED, VERIFIED, decide, training_may_remember
 from grader.grading.follow_through import choose_verdict, follow_through, judged_again
 from grader.grading.graded import Graded, withheld
 from grader.grading.judge_run import Ask, JudgedAnswer, explained, judge_run, say_shortened, with_notes
 from grader.grading.schedule import schedule
-from grader.grading.stand_ins import replaced
 from grader.judge.built_ins import refuse_built_ins
 from grader.judge.from_scratch import same_definitions
 from grader.judge.plan import draw_ahead, plan_exercise
@@ -85,7 +82,7 @@ def run_trainings(lesson: Lesson) -> None:
 def get_ready(lesson: Lesson) -> None:
     """Run a lesson's trainings and draw its public trials, so that the first submission need not wait for that."""
     run_trainings(lesson)
-    draw_ahead(lesson.verified)
+    draw_ahead(lesson)
 
 
 def grade(file: SubmissionFile, *, server: Server, settings: GradingSettings, released: NotebookNode | None) -> Graded:
@@ -152,9 +149,8 @@ class _Grading:
         self._reading, self._explaining = reading, Allowance(EXPLAINING_SECONDS)
         self._lesson, self._released, self._rebuilt = lesson, released, rebuilt
         self._sha, self._server, self._settings = sha, server, settings
-        self._trials: dict[tuple[int, int], tuple[PlannedTrial, ...]] = {}
+        self._trials: dict[int, tuple[PlannedTrial, ...]] = {}
         self._reference_results = ReferenceResults(lesson.reference, public_results(lesson.assignment, id(lesson)))
-        self._verifies = not (settings.full_training or settings.run_all or training_may_remember(lesson, rebuilt))
         self._first: Execution | None = None  # the run of the notebook as submitted
         # All runs of the notebook together have the time of one.
         self._deadline = time.monotonic() + lesson.limits.seconds
@@ -169,15 +165,15 @@ class _Grading:
     def grade(self, file: SubmissionFile) -> Graded:
         """Run the notebook, judge again with stand-ins, and assemble the grade."""
         ids = [exercise.id for exercise in self._lesson.exercises]
-        submitted = self._decide(self._rebuilt.notebook, ids, again=self._lesson.follow_through)
+        submitted = self._run(self._rebuilt.notebook, ids, self._lesson, again=self._lesson.follow_through)
         assert self._first is not None  # the first run always takes place
         followed = follow_through(
             self._lesson,
             self._rebuilt,
             submitted,
-            partial(self._run_with_stand_ins, submitted),
+            partial(self._run, lesson=self._lesson),
             self._unsolved(self._first.cells),
-            partial(self._run, lesson=self._lesson.with_weights, seed=SEED),
+            partial(self._run, lesson=self._lesson.with_weights),
         )
         with self._reading.paused():
             for id in self._put_off.keys() - followed.keys():
@@ -185,44 +181,34 @@ class _Grading:
         verdicts = tuple(choose_verdict(self._lesson, verdict, followed.get(id)) for id, verdict in submitted.items())
         return self._assemble(file, self._first, verdicts)
 
-    def _decide(
-        self, notebook: NotebookNode, ids: Collection[str], standing: Collection[str] = (), again: bool = False
-    ) -> dict[str, Verdict]:
-        """Run a notebook, more than once where its trainings need it, as `decide` says, and judge some exercises."""
-
-        def run(some: Collection[str], attempt: int) -> dict[str, Verdict]:
-            if attempt == VERIFIED:
-                return self._run(notebook, some, self._lesson.verified, SEED, again)
-            return self._run(notebook, some, self._lesson, self._seed(attempt), again)
-
-        return decide(run, self._lesson, ids, standing, self._verifies)
-
-    def _seed(self, attempt: int) -> int:
-        """Return the seed of a whole training, which only the course secret tells: so no student can train in advance."""
-        text = f"{self._settings.secret}\x1f{self._sha}\x1ftraining {attempt}"
-        return int.from_bytes(sha256(text.encode("utf-8", "surrogatepass")).digest()[:4], "little") >> 1
-
-    def _planned(self, exercise: Exercise, seed: int) -> tuple[PlannedTrial, ...]:
-        """Return the trials of an exercise with their inputs; draw them once for each form of its lesson and each seed."""
-        key = id(exercise), seed
-        if key not in self._trials:
-            self._trials[key] = plan_exercise(exercise, self._settings.secret, self._sha, seed)
-        return self._trials[key]
+    def _planned(self, exercise: Exercise) -> tuple[PlannedTrial, ...]:
+        """Return the trials of an exercise with their inputs; draw them once for each form of its lesson."""
+        if id(exercise) not in self._trials:
+            self._trials[id(exercise)] = plan_exercise(exercise, self._settings.secret, self._sha)
+        return self._trials[id(exercise)]
 
     def _run(
-        self, notebook: NotebookNode, ids: Collection[str], lesson: Lesson, seed: int, again: bool = False
+        self, notebook: NotebookNode, ids: Collection[str], lesson: Lesson, again: bool = False
     ) -> dict[str, Verdict]:
-        """Run a notebook once, and judge the exercises `ids`; return {} without a run where no time is left for another.
+        """Run a notebook once, and judge some exercises.
 
-        `lesson` has whole trainings, or is another form of it. With `again`, exercises that `follow_through` judges again
-        are left unexplained here. Raise ServerLost if the sandbox failed.
+        Args:
+            ids: the exercises to judge.
+            lesson: the lesson, or the form of it that is judged with trained weights.
+            again: whether `follow_through` comes after this run: exercises that it judges again are left unexplained here.
+
+        Returns:
+            The verdicts by exercise id; {} without a run if no time is left for another one.
+
+        Raises:
+            ServerLost: the sandbox failed.
         """
         if self._first and time.monotonic() >= self._deadline:
             self._left_out = True
             return {}
-        trials = {exercise.id: self._planned(exercise, seed) for exercise in lesson.exercises if exercise.id in ids}
+        trials = {exercise.id: self._planned(exercise) for exercise in lesson.exercises if exercise.id in ids}
         planned = [trial for some in trials.values() for trial in some]
-        plan = schedule(lesson, self._rebuilt, notebook, planned, self._settings, seed=seed)
+        plan = schedule(lesson, self._rebuilt, notebook, planned, self._settings)
         limits = replace(plan.limits, seconds=max(self._deadline - time.monotonic(), 1.0))
         with self._reading.paused(), session(self._server, replace(plan, limits=limits)) as run:
             execution = run.execution
@@ -243,7 +229,7 @@ class _Grading:
         self._starved |= execution.starved
         for key, evidence in execution.evidence.items():
             self._builtin_calls[key.partition("/")[0]] += evidence.trips
-        if lesson.whole:
+        if not self._settings.run_all:
             say_shortened(execution.notebook, lesson.training_cells)
         return verdicts
 
@@ -264,13 +250,6 @@ class _Grading:
         except Exception as error:
             self._unexplained[verdict.id] = f"{type(error).__name__}: {error}"
         return with_notes(self._rebuilt, answer, verdict)
-
-    def _run_with_stand_ins(
-        self, submitted: Mapping[str, Verdict], notebook: NotebookNode, ids: frozenset[str]
-    ) -> Mapping[str, Verdict]:
-        """Run `notebook`, in which stand-ins replace failed answers, and return the verdicts on the exercises `ids`."""
-        failed = {id for id, verdict in submitted.items() if verdict.outcome is not Outcome.PASSED}
-        return self._decide(notebook, ids, failed - replaced(self._lesson, notebook) - ids)
 
     def _unsolved(self, results: Mapping[str, CellResult]) -> frozenset[str]:
         """Find the exercises with no answer, the unchanged stub, or what does not parse: stand-ins for others cannot help."""

@@ -85,7 +85,7 @@ def with_notes(rebuilt: Rebuilt, answer: JudgedAnswer, verdict: Verdict) -> Verd
         hint = training_stopped(verdict, exercise, answer.cells) or not_installed(message) or refused_call(message)
         if hint := hint or shadowed(code, exercise.defines, lesson.definitions, message):
             verdict = replace(verdict, hint=hint, mistake=None, diagnosis="exception")
-    notes = (*rebuilt.notes.get(exercise.id, ()), *not_run(lesson, exercise))
+    notes = rebuilt.notes.get(exercise.id, ())
     return replace(verdict, notes=(*verdict.notes, *notes, *where_it_stopped(exercise, verdict, answer.cells)))
 
 
@@ -94,10 +94,3 @@ def say_shortened(notebook: NotebookNode, cells: Collection[str]) -> None:
     for cell in notebook.cells:
         if cell.id in cells and cell.execution_count:
             cell.outputs = [*cell.outputs, nbformat.v4.new_output("stream", name="stdout", text=NOTE)]
-
-
-def not_run(lesson: Lesson, exercise: Exercise) -> tuple[str, ...]:
-    """Return a note on each check of an exercise that is left out where trainings are verified."""
-    asked = {check.name for check in exercise.checks}
-    left_out = [one for one in lesson.exercise(exercise.id).checks if one.verified == () and one.name not in asked]
-    return tuple(f"Not run when grading: {one.title}. Your notebook shows whether it does." for one in left_out)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from nbformat import NotebookNode
 
-from grader.declare.lesson import Lesson
+from grader.declare.lesson import SHORT, Lesson
 from grader.grading.batching import batch_probes
 from grader.grading.pruning import unneeded_cells
 from grader.grading.stand_ins import stand_ins
@@ -19,17 +19,12 @@ from grader.submission.cells import Role, answer_cell, role
 from grader.submission.code.source_names import bound_names, definitions, imported_names
 from grader.submission.rebuild import Rebuilt
 
+SEED = 0  # of the notebook's own draws, as in the notebook itself
 PARAMETERS = "parameters"  # papermill's tag of the cell whose values it replaces
 
 
 def schedule(
-    lesson: Lesson,
-    rebuilt: Rebuilt,
-    notebook: NotebookNode,
-    trials: Sequence[PlannedTrial],
-    settings: GradingSettings,
-    *,
-    seed: int,
+    lesson: Lesson, rebuilt: Rebuilt, notebook: NotebookNode, trials: Sequence[PlannedTrial], settings: GradingSettings
 ) -> RunPlan:
     """Plan one run.
 
@@ -38,9 +33,10 @@ def schedule(
         trials: the trials that are probed in this run.
     """
     skip = [] if settings.run_all else unneeded_cells(lesson, notebook, rebuilt.own, trials)
+    steps = {} if settings.run_all else {"train_steps": SHORT}
     return RunPlan(
         notebook=notebook,
-        parameters={**lesson.parameters, "device": settings.device, "seed": seed},
+        parameters={**lesson.parameters, **steps, "device": settings.device, "seed": SEED},
         requests=_requests(lesson, notebook, rebuilt, trials, skip),
         limits=lesson.limits,
         cell_seconds=_cell_seconds(lesson, notebook, rebuilt),

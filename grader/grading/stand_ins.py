@@ -28,11 +28,3 @@ def with_stand_ins(lesson: Lesson, notebook: NotebookNode, exercises: Collection
     for cell in copy.cells:
         cell.source = sources.get(cell.id) or cell.source
     return copy
-
-
-def replaced(lesson: Lesson, notebook: NotebookNode) -> frozenset[str]:
-    """Return the ids of the exercises that stand-ins replace in a notebook."""
-    sources = {cell.id: cell.source for cell in notebook.cells}
-    return frozenset(
-        id for id in stand_ins(lesson) if sources.get(carry_on_cell(id)) == lesson.exercise(id).stand_in_source
-    )

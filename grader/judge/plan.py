@@ -14,9 +14,7 @@ from grader.records import Inputs
 from grader.submission.cells import answer_cell
 
 
-def plan_exercise(
-    exercise: Exercise, secret: str, submission_sha256: str, run_seed: int = 0
-) -> tuple[PlannedTrial, ...]:
+def plan_exercise(exercise: Exercise, secret: str, submission_sha256: str) -> tuple[PlannedTrial, ...]:
     """Draw every trial of one exercise: of each check the public ones, then the hidden ones; last, one once more.
 
     The course secret and the submission's content seed the hidden inputs: a student cannot predict them, and another grading
@@ -24,9 +22,8 @@ def plan_exercise(
 
     Args:
         submission_sha256: the digest of the submission's content.
-        run_seed: the seed of the notebook's run, from which a training starts.
     """
-    trials = list(_draw(exercise, (secret, submission_sha256), run_seed))
+    trials = list(_draw(exercise, (secret, submission_sha256)))
     return (*trials, *_once_more(trials))
 
 
@@ -55,16 +52,12 @@ def shown(exercise: Exercise) -> tuple[PlannedTrial, ...]:
 
 
 def _draw(
-    exercise: Exercise,
-    seed: tuple[str, ...] | None = None,
-    run_seed: int = 0,
-    kinds: tuple[str, ...] = ("public", "hidden"),
+    exercise: Exercise, seed: tuple[str, ...] | None = None, kinds: tuple[str, ...] = ("public", "hidden")
 ) -> Iterator[PlannedTrial]:
     """Draw the trials of each check.
 
     Args:
         seed: what seeds the inputs of hidden trials besides the trial's key; None: they are public.
-        run_seed: what a check on a trained object gets as the input "seed": the notebook's own word does not count.
     """
     for check, kind in product(exercise.checks, kinds):
         public = kind == "public"
@@ -80,7 +73,7 @@ def _draw(
                 check=check,
                 trial=trial,
                 public=public,
-                inputs=inputs if check.verified is None else {**inputs, "seed": run_seed},
+                inputs=inputs,
                 cell=check.at or answer_cell(exercise.id),
             )
 

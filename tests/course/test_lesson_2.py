@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from pathlib import Path
 
 import pytest
 import torch
 from attention.alignment import TokenAligner
-from attention.data.digits import digits
-from attention.experiments.matching import draw_linear, train_aligner, word_vectors
-from attention.experiments.reader import draw_reading, train_reader
+from attention.experiments.reader import TwoCellReader
 from attention.multi_head import MultiHeadAttention
-from torch.nn import functional as F
 
 from corpus.judging import verdict
-from corpus.planning import plan
-from grader.course.lesson_2 import LESSON, trained_reader
-from grader.course.lesson_2.trained_aligner import labels_of, matches_unseen
-from grader.course.lesson_2.trained_reader import reads_unseen
+from grader.course.lesson_2 import LESSON
+from grader.judge.plan import plan_exercise
 from grader.judge.reference_results import run_here
-from grader.records import Case, Outcome
+from grader.records import Case, Finding, Outcome
 from tests.scripts import cells_of
 
 HERE = Path(__file__).parent
@@ -51,91 +45,36 @@ def test_what_stands_in_for_an_exercise_is_right(id):
 # ---------------------------------------------------------------- what the notebook trains
 
 
-@pytest.fixture(scope="module")
-def trained() -> dict:
-    aligner, words = TokenAligner(64, 32), word_vectors(0)
-    train_aligner(aligner, words, steps=200, seed=0)
-    return {**LESSON.reference, "aligner": aligner, "words": words, "reader": train_reader(4, 600, seed=0)}
+TRAINED = {**LESSON.reference, "aligner": TokenAligner(64, 32), "reader": TwoCellReader(4)}
 
 
-def case(id: str, check: str, namespace: dict, **changes) -> Case:
-    (trial,) = [
-        trial for trial in plan(LESSON, "secret", "sha") if trial.exercise.id == id and trial.check.name == check
-    ]
-    got = run_here(trial.check, namespace, trial.inputs)
+def judged(id: str, check: str, **changes) -> Finding:
+    (trial,) = (trial for trial in plan_exercise(EXERCISES[id], "secret", "sha") if trial.check.name == check)
+    got = run_here(trial.check, TRAINED, trial.inputs)
     assert got.error == "", got.message
-    return Case(inputs=trial.inputs, got={**got.values, **changes}, expected=dict, rtol=1.0)
+    return trial.check.judge(Case(inputs=trial.inputs, got={**got.values, **changes}, expected=dict, rtol=1.0))
 
 
-def aligner_case(namespace: dict, **changes) -> Case:
-    return case("2.3", "trained", namespace, **changes)
+def test_an_aligner_and_a_reader_with_trained_weights_pass():
+    assert judged("2.3", "trained").passed
+    assert judged("2.6", "maps").passed
 
 
-def reader_case(namespace: dict, **changes) -> Case:
-    return case("2.6", "maps", namespace, **changes)
+@pytest.mark.parametrize(
+    "value", [torch.zeros(100, 32), torch.zeros(3), None, "none", torch.full((100, 32), torch.nan)]
+)
+def test_aligned_tokens_that_the_weights_do_not_give_are_refused(value):
+    assert "aligned" in judged("2.3", "trained", aligned=value).message
 
 
-def test_a_trained_aligner_and_a_trained_reader_pass(trained):
-    assert matches_unseen(aligner_case(trained)).message == ""
-    assert reads_unseen(reader_case(trained)).message == ""
+@pytest.mark.parametrize(("name", "shape"), [("maps", (100, 4, 9)), ("logits", (100, 2, 10))])
+def test_maps_and_logits_that_the_weights_do_not_give_are_refused(name, shape):
+    for value in (torch.zeros(shape), torch.zeros(shape[1:]), None, torch.full(shape, torch.nan)):
+        assert name in judged("2.6", "maps", **{name: value}).message
 
 
-def test_labels_are_found_by_pixels():
-    patches, cells, answers = draw_reading(50, torch.Generator().manual_seed(1), "test")
-    assert torch.equal(labels_of(patches).gather(1, cells), answers)
-    held_out = digits("test")
-    assert torch.equal(labels_of(held_out.patches), held_out.labels)
-
-
-def test_an_untrained_aligner_is_refused(trained):
-    aligner = TokenAligner(64, 32)
-    draw_linear(aligner, seed=0)
-    assert (
-        "nearest to their own word, 90% are asked"
-        in matches_unseen(aligner_case({**trained, "aligner": aligner})).message
-    )
-
-
-def test_aligned_tokens_that_the_weights_do_not_give_are_refused(trained):
-    honest = aligner_case(trained)
-    perfect = word_vectors(0)[labels_of(honest.inputs["patches"])]
-    assert "own weights" in matches_unseen(aligner_case(trained, aligned=perfect)).message
-    assert "own weights" in matches_unseen(aligner_case(trained, words=word_vectors(1))).message
-
-
-def test_what_comes_back_must_be_tensors_of_the_right_form(trained):
-    assert "weight is" in matches_unseen(aligner_case(trained, weight="none")).message
-    assert "expected float32, (32,)" in matches_unseen(aligner_case(trained, bias=torch.zeros(31))).message
-    assert "NaN" in matches_unseen(aligner_case(trained, weight=torch.full((32, 64), torch.nan))).message
-    assert "did not come back" in reads_unseen(reader_case(trained, state=None)).message
-    assert (
-        "positions is"
-        in reads_unseen(reader_case(trained, state={**reader_case(trained).got["state"], "positions": 0})).message
-    )
-
-
-def test_an_untrained_reader_is_refused(trained):
-    assert "both digits are right" in reads_unseen(reader_case({**trained, "reader": train_reader(4, 0, 0)})).message
-
-
-def test_maps_that_the_weights_do_not_give_are_refused(trained):
-    honest = reader_case(trained)
-    perfect = F.one_hot(honest.inputs["cells"], 9).float().repeat(1, 2, 1)
-    assert "maps: off by" in reads_unseen(reader_case(trained, maps=perfect)).message
-    assert "maps is" in reads_unseen(reader_case(trained, maps=honest.got["maps"].mean(1))).message
-
-
-def test_a_reader_that_answers_without_looking_is_refused(trained, monkeypatch):
-    """Its digits are right, but no head looks at one of the cells: only the maps can tell."""
-    monkeypatch.setattr(trained_reader, "READING_GATE", 0.0)
-    reader = deepcopy(trained["reader"])
-    with torch.no_grad():
-        reader.attention.W_Q.weight.zero_()
-    assert "no head of its own" in reads_unseen(reader_case({**trained, "reader": reader})).message
-
-
-def test_the_reader_is_the_students_own_layer(trained):
-    assert isinstance(trained["reader"].attention, MultiHeadAttention)
+def test_the_reader_is_the_students_own_layer():
+    assert isinstance(TRAINED["reader"].attention, MultiHeadAttention)
 
 
 HOOK_LEFT = """

@@ -1,4 +1,4 @@
-"""The repairs of the lab: what decides about a mended training, whole and verified, and what the hints say of the gate."""
+"""The repairs of the lab: what decides about a mended training, and what the hints say of the gate."""
 
 from __future__ import annotations
 
@@ -8,69 +8,55 @@ from pathlib import Path
 import pytest
 import torch
 from attention.experiments import short_trainings
-from attention.experiments.short_trainings import ALIGNER, MIRROR, SCALE, short_scores, train_short
-from attention.lab_repairs import image_tokens, mirror_left_right
+from attention.experiments.short_trainings import SCALE, short_scores, train_short
+from attention.lab_repairs import mirror_left_right
 
 from benchmarks.lab_repairs import BROKEN, LAB, TRAININGS
 from benchmarks.repair import broken_pieces
 from grader.course.lesson_4 import LESSON
-from grader.course.lesson_4.short_training import mended_answers, mended_began
-from grader.declare.exercise import Check
 from grader.declare.lesson import SHORT
-from grader.declare.sampler import InputSampler
+from grader.judge.plan import plan_exercise
+from grader.judge.planned_trial import PlannedTrial
+from grader.judge.reference_results import run_here
 from grader.records import Case, Finding
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "lab_repairs.txt"
 
 
-def check(id: str) -> Check:
-    return next(one for one in LESSON.exercise(id).checks if one.name == "mended")
+def trial(id: str) -> PlannedTrial:
+    (found,) = (one for one in plan_exercise(LESSON.exercise(id), "secret", "sha") if one.check.name == "begins")
+    return found
 
 
-def judged(id: str, model: torch.nn.Module, **changed) -> Finding:
-    """Judge what the probe of a whole training returns for a model."""
-    one = check(id)
-    inputs = one.trials[0].draw(InputSampler("gate", id))
-    got = {**mended_answers(model, inputs["asked"]), **changed}
-    return one.judge(Case(inputs=inputs, got=got, expected=dict, rtol=1.0))
-
-
-def begun(id: str, piece) -> Finding:
-    """Judge what the verified form returns for a training of some steps with a piece."""
-    (one,) = check(id).verified
-    model, losses = train_short(TRAININGS[id], piece, 0, steps=SHORT)
-    got = mended_began(model, losses)
-    return one.judge(Case(inputs={}, got=got, expected=dict, rtol=1.0))
-
-
-def test_a_whole_training_is_judged_by_its_weights():
-    model, _ = train_short(ALIGNER, image_tokens, 11)
-    assert judged("4.7", model).passed
-    invented = torch.zeros(500, 9)
-    assert "against the same weights" in judged("4.7", model, maps=invented).message
-    state = {name: value.detach() for name, value in model.named_parameters()}
-    assert "NaN" in judged("4.7", model, state={**state, "W_Q.weight": state["W_Q.weight"] * torch.nan}).message
-    assert "shape" in judged("4.7", model, state={**state, "W_Q.weight": torch.ones(3, 3)}).message
-    assert "did not come back" in judged("4.7", model, state={"W_Q.weight": state["W_Q.weight"]}).message
-
-
-def test_a_whole_training_with_the_fault_misses_the_gate():
-    model, _ = train_short(MIRROR, broken_pieces(LAB)[BROKEN["4.8"]], 11)
-    finding = judged("4.8", model)
-    assert not finding.passed
-    assert "the gate asks for 85%" in finding.message
+def begun(id: str, piece, **changed) -> Finding:
+    """Judge what the model of a training of some steps with a piece does next."""
+    one, training = trial(id), TRAININGS[id]
+    model, _ = train_short(training, piece, 0, steps=SHORT)
+    notebook = {**LESSON.reference, one.check.names["mended"]: model, one.check.names["piece"]: piece}
+    got = run_here(one.check, notebook, one.inputs)
+    assert got.error == "", got.message
+    return one.check.judge(Case(inputs=one.inputs, got={**got.values, **changed}, expected=dict, rtol=1.0))
 
 
 @pytest.mark.parametrize("id", TRAININGS)
 def test_three_steps_show_the_fault(id: str):
-    assert begun(id, LESSON.exercise(id).reference[0]).passed
+    assert begun(id, LESSON.exercise(id).reference[0]).message == ""
     assert not begun(id, broken_pieces(LAB)[BROKEN[id]]).passed
 
 
-def test_the_checks_together_decide_the_same_points():
-    for id in TRAININGS:
-        assert check(id).points == sum(one.points for one in check(id).verified)
-    assert mirror_left_right in LESSON.exercise("4.8").reference
+def test_a_model_with_other_weights_than_the_lessons_is_refused():
+    one = trial("4.8")
+    start = {name: value.detach() for name, value in TRAININGS["4.8"].build(mirror_left_right).named_parameters()}
+    name = next(iter(start))
+    for wrong, said in (
+        (start[name] * torch.nan, "NaN"),
+        (torch.ones(3, 3), "another shape"),
+        (start[name].double(), "another shape or type"),
+    ):
+        assert said in begun("4.8", mirror_left_right, start={**start, name: wrong}).message
+    for wrong in (None, {}, {name: start[name]}):
+        assert "did not come back" in begun("4.8", mirror_left_right, start=wrong).message
+    assert one.check.points == 1
 
 
 def test_a_hint_says_that_the_gate_is_passed_where_it_is():

@@ -14,7 +14,6 @@ from grader.grading import grade as grading
 from grader.grading import judge_run
 from grader.grading.allowance import Allowance, TookTooLong
 from grader.sandbox.server import Server
-from grader.submission.code.keeps_state import may_remember
 from tests.classes.gradebook.warm_server import shared_server
 from tests.grading.test_grade import UNSCALED, grade_answers, grade_solution
 
@@ -122,17 +121,3 @@ def test_an_explanation_that_takes_too_long_is_left_out_and_costs_nothing(
     assert ("not-explained", "1.3", "looking for an explanation took too long") in [
         (flag.kind, flag.exercise, flag.detail) for flag in graded.flags
     ]
-
-
-@pytest.mark.parametrize(
-    ("source", "remembers"),
-    [
-        ("a0 = []\n" + "\n".join(f"a{i + 1} = a{i}" for i in range(20_000)) + "\ndef f():\n    a20000", True),
-        (", ".join(f"a{i}" for i in range(9000)) + " = " + ", ".join(f"b{i}" for i in range(9000)), False),
-        ("f = " + "lambda: " * 1500 + "0", True),
-    ],
-    ids=["aliases", "many at once", "nested"],
-)
-def test_a_memory_is_looked_for_in_time_that_grows_with_the_code(source: str, remembers: bool) -> None:
-    with Allowance(15.0).timed():  # each took minutes, and takes less than two seconds
-        assert may_remember([source]) is remembers

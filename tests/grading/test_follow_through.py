@@ -9,7 +9,7 @@ from grader.declare.exercise import Check, Exercise
 from grader.declare.lesson import Lesson
 from grader.declare.trial import trials
 from grader.grading.follow_through import choose_verdict, follow_through
-from grader.grading.stand_ins import replaced, stand_ins, with_stand_ins
+from grader.grading.stand_ins import stand_ins, with_stand_ins
 from grader.records import CheckResult, Outcome, Verdict
 from grader.submission.cells import carry_on_source
 from grader.submission.rebuild import Rebuilt
@@ -140,8 +140,6 @@ def test_a_stand_in_takes_the_place_of_the_carry_on_cell() -> None:
     made = with_stand_ins(LESSON, NOTEBOOK, {"9.1", "9.4"})
     assert [cell.source for cell in made.cells] == ["def f1():\n    return 1\n", carry_on_source("9.2")]
     assert NOTEBOOK.cells[0].source == carry_on_source("9.1")
-    assert replaced(LESSON, made) == {"9.1"}
-    assert replaced(LESSON, NOTEBOOK) == frozenset()
 
 
 def test_a_verdict_that_is_no_better_changes_nothing() -> None:
@@ -209,15 +207,19 @@ def test_the_lessons_setting_decides_which_counts_and_both_are_shown() -> None:
 
 
 def verified_lesson() -> Lesson:
-    """9.5 is about what a cell trains with 9.4, which has no stand-in; its training is verified."""
+    """9.5 is about what a cell trains with 9.4, which has no stand-in."""
 
     def check(name: str, points: float, *needs: str, **more: Any) -> Check:
         return Check(name=name, title="", points=points, probe=dict, trials=trials(dict, {}), needs=needs, **more)
 
-    verified = (check("goes on", 0, at="train"), check("with weights", 3, "goes on", at="train"))
-    trained = check("trained", 3, at="train", verified=verified)
+    checks = (
+        check("values", 2),
+        check("goes on", 0, at="train"),
+        check("with weights", 3, "goes on", at="train"),
+        check("maps", 0, "goes on"),
+    )
     *others, last = LESSON.exercises
-    return replace(LESSON, exercises=(*others, replace(last, points=5, checks=(check("values", 2), trained))))
+    return replace(LESSON, exercises=(*others, replace(last, points=5, checks=checks)))
 
 
 def trained_verdict(points: float, *failed: str) -> Verdict:
@@ -261,5 +263,10 @@ def test_with_weights_no_check_is_about_steps() -> None:
     lesson = verified_lesson()
     assert lesson.step_checks("9.5") == {"goes on"}
     checks = lesson.with_weights.exercise("9.5").checks
-    assert [(check.name, check.needs) for check in checks] == [("values", ()), ("with weights", ())]
-    assert lesson.with_weights.whole is lesson
+    assert [(check.name, check.needs) for check in checks] == [("values", ()), ("with weights", ()), ("maps", ())]
+
+
+def test_a_check_that_needs_the_steps_of_a_training_is_one_of_the_training() -> None:
+    lesson = verified_lesson()
+    assert lesson.training_checks("9.5") == {"goes on", "with weights", "maps"}
+    assert lesson.training_checks("9.4") == frozenset()

@@ -1,3 +1,4 @@
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import pytest
@@ -11,7 +12,6 @@ from grader.declare.exercise import Check
 from grader.declare.probes import function_gradients
 from grader.declare.sampler import InputSampler
 from grader.declare.trial import Trial, describe
-from grader.judge.compare import flatten
 from grader.judge.plan import plan_exercise
 from grader.judge.planned_trial import source_of
 from grader.records import Outcome
@@ -19,14 +19,16 @@ from grader.records import Outcome
 
 def numbers(planned) -> dict[str, list]:
     """The real numbers of each trial; whole numbers, such as lengths, may come out the same twice."""
-    return {
-        one.key: [
-            value.tolist()
-            for _, value in flatten(one.inputs)
-            if isinstance(value, torch.Tensor) and value.is_floating_point()
-        ]
-        for one in planned
-    }
+    return {one.key: [tensor.tolist() for tensor in real_tensors(one.inputs)] for one in planned}
+
+
+def real_tensors(value) -> Iterator[torch.Tensor]:
+    """The tensors of real numbers in a value, at any depth."""
+    if isinstance(value, torch.Tensor):
+        yield from (value,) if value.is_floating_point() else ()
+    elif isinstance(value, (Mapping, list, tuple)):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from real_tensors(part)
 
 
 def test_the_same_secret_and_submission_give_the_same_hidden_inputs() -> None:

@@ -18,8 +18,8 @@ from attention.training import shift_targets
 from attention.vlm import MiniVLM, VisionLanguageBlock
 from torch import nn
 
+from benchmarks.training import GATES, GROUNDING_GATE
 from grader.course.lesson_3 import LESSON
-from grader.course.lesson_3.trained_model import GATES, GROUNDING_GATE
 from tests.scripts import cells_of
 
 ROOT = Path(__file__).parents[2]

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from inspect import signature
 from math import log
 from pathlib import Path
 
@@ -29,7 +30,6 @@ from benchmarks.repair import LESSON as SCRIPT
 from benchmarks.repair import broken_pieces, findings_untrained
 from benchmarks.scaling import ATTENTIONS, LENGTHS, WINDOW
 from grader.course.lesson_3 import LESSON
-from grader.course.lesson_3.repaired_model import ON_PATCH_GATE, RIGHT_GATE
 from tests.scripts import cells_of
 
 ROOT = Path(__file__).parents[2]
@@ -37,6 +37,7 @@ CELLS = cells_of("3-vlm")
 PROSE = " ".join(" ".join(cell.source.split()) for cell in CELLS if cell.cell_type == "markdown")
 RESULTS = (ROOT / "benchmarks" / "results" / "repair.txt").read_text("utf-8").splitlines()
 SEED = 0  # the notebook's
+RIGHT_GATE, ON_PATCH_GATE = 0.85, 0.90  # what the lesson asks of a mended training
 GUESS = log(10)  # the loss of somebody who knows that a digit comes, and not which
 
 
@@ -204,9 +205,7 @@ def test_the_gate_and_the_training():
         r"Guessing gives about # of the answers"
     )
     assert (right, on_patch, guess) == (RIGHT_GATE, ON_PATCH_GATE, 0.1)
-    for id in ("3.P5", "3.P6", "3.P7"):
-        check = LESSON.exercise(id).checks[-1]
-        assert (check.name, check.trials[0].sizes["scenes"]) == ("repaired", scenes)
+    assert scenes == signature(pocket_scores).parameters["count"].default
     first, second, last = says("Scenes hold # or # digits at first, and up to # at the end")
     assert (first, second, last) == (1, 2, min(9, 2 + POCKET_EPOCHS - 1))
 

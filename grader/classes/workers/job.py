@@ -62,7 +62,7 @@ class JobMaker:
             digest = sha256(str(error).encode("utf-8", "replace")).hexdigest()
         released, code = self._of_assignment(file.assignment)
         settings = self._course.settings
-        texts = (settings.secret, settings.device, settings.tier, str(settings.run_all), str(settings.full_training))
+        texts = (settings.secret, settings.device, settings.tier, str(settings.run_all))
         key = grade_key(digest, code, *texts, *(["draft"] if file.draft else []))  # a flag goes with the grade
         return Job(file=file, key=key, content=raw, released=released, code=code, settings=settings)
 

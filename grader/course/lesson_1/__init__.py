@@ -1,7 +1,7 @@
 """Lesson 1, attention from scratch: nine exercises, one module for each group of related ones.
 
 In: the right definitions in `attention`. Out: LESSON, which `grader.course.lessons()` validates. What several exercises
-share is in `shared`; how the trained pointer of 1.9 is judged is in `trained_pointer`.
+share is in `shared`; how the training of 1.9 is verified is in `verified_pointer`.
 """
 
 from attention.experiments.digit_pointer import Pointer
@@ -34,5 +34,5 @@ LESSON = Lesson(
         CROSS_ATTENTION,
         POINTER,
     ),
-    given={"pointer": None, "losses": None, "Pointer": Pointer},
+    given={"pointer": None, "Pointer": Pointer},
 )

@@ -1,17 +1,14 @@
 """Exercise 1.9: `pointer_loss`, and the attention maps of the pointer that is trained with it."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import torch
 from attention.pointer_loss import pointer_loss
-from torch import Tensor
 
 from grader.course.common.loss_gradients import gradients_through_softmax
 from grader.course.lesson_1 import stand_ins
-from grader.course.lesson_1.trained_pointer import draw_unseen_scenes, judge_pointer
-from grader.course.lesson_1.verified_pointer import POINTER_CELL, VERIFIED_POINTER
-from grader.declare.authoring import Inputs, InputSampler, Value, drawn, integers, written_exercise
+from grader.course.lesson_1.verified_pointer import VERIFIED_POINTER
+from grader.declare.authoring import Inputs, InputSampler, drawn, integers, written_exercise
 
 
 def draw_pointer_maps(
@@ -40,15 +37,6 @@ def draw_any_pointer_maps(sampler: InputSampler, *, zeros: bool = False, **sizes
 draw_pointer_scores = drawn(scores="* patches", target=integers(0, "patches", "*"))
 
 
-def pointer_maps(pointer, words: Tensor, patches: Tensor) -> Mapping[str, Value]:
-    """Return the maps of the pointer that the notebook trained, on scenes it has never seen, and its weights."""
-    device = next(pointer.parameters()).device
-    with torch.no_grad():
-        maps = pointer(words.to(device), patches.to(device))
-    state = {name: value.detach().cpu() for name, value in pointer.named_parameters()}
-    return {"maps": maps.cpu(), "state": state}
-
-
 POINTER = written_exercise("1.9 A pointer that learns to look", pointer_loss, """
     values 3: the mean negative log weight on the target
         e.g. batch 2, 3 patches
@@ -58,18 +46,13 @@ POINTER = written_exercise("1.9 A pointer that learns to look", pointer_loss, ""
         7 patches; batch 3 × 5, 2 patches; batch 2 × 3 × 5, 7 patches; batch 3, 7 patches, zeros = True
     conduct 1
         batch 5, 7 patches, float64
-    maps 5: the pointer that you trained looks at the right patch of scenes it has never seen
-        500 scenes
 """,
     draw=draw_pointer_maps, returns=("loss",),
     details=dict(
         batch=dict(draw=draw_any_pointer_maps),
         conduct=dict(draw=draw_pointer_scores, probe=gradients_through_softmax),
-        maps=dict(
-            draw=draw_unseen_scenes, probe=pointer_maps, judge=judge_pointer, at=POINTER_CELL, seconds=30,
-            verified=VERIFIED_POINTER,
-        ),
     ),
+    also=VERIFIED_POINTER,
     builds_on=("1.1", "1.2", "1.3", "1.4", "1.6", "1.8"), difficulty=2, minutes=10,
     review="A pointer that learns to look", stand_in=stand_ins.pointer_loss,
     mistakes="""

@@ -1,54 +1,38 @@
 """How the training of 1.9 is verified without being repeated."""
 
 from collections.abc import Mapping
-from functools import cache, partial
-from typing import Any
+from functools import partial
 
 import torch
 from attention.experiments.digit_pointer import Pointer, draw_looks, draw_start
 from attention.pointer_loss import pointer_loss
 from torch import Tensor
 
-from grader.course.lesson_1.trained_pointer import draw_unseen_scenes, judge_pointer
-from grader.course.trainings.checks import begins, goes_on, with_trained
+from grader.course.trainings.checks import begins, goes_on, with_trained, without_weights
 from grader.course.trainings.recorded import Training, evenly
-from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name, steps_on, weights_of
-from grader.declare.authoring import SHORT, Check, Inputs, InputSampler, Trial, Value
+from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name, steps_on
+from grader.declare.authoring import Case, Check, Finding, Inputs, InputSampler, Trial, Value, build_quietly, failed
+from grader.judge.compare import compare
 
 STEPS, RATE, SCENES = 300, 3e-3, 128
 
 
-def train_pointer(steps: int = STEPS) -> tuple[Pointer, list[float]]:
-    """Train the reference pointer as the cell `train-pointer` does, from seed 0; return it and its losses."""
-    pointer, losses = Pointer(), []
+def train_pointer() -> Pointer:
+    """Train the reference pointer as the cell `train-pointer` does, from seed 0."""
+    pointer = Pointer()
     draw_start(pointer, 0)
     optimizer = torch.optim.Adam(pointer.parameters(), lr=RATE)
     generator = torch.Generator().manual_seed(0)
-    for _ in range(steps):
+    for _ in range(STEPS):
         words, patches, target = draw_looks(SCENES, generator)
         loss = pointer_loss(pointer(words, patches), target)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        losses.append(loss.item())
-    return pointer, losses
+    return pointer
 
 
-POINTER_TRAINING = Training("1-attention", lambda: train_pointer()[0], evenly(STEPS, 8))
-
-
-def pointer_began(pointer, losses) -> Mapping[str, Value]:
-    """Return what the training cell left after a few steps: the losses, and the weights by name."""
-    return {"losses": losses, "weights": weights_of(pointer)}
-
-
-@cache
-def pointer_begun() -> Mapping[str, Any]:
-    """Return losses and weights of the reference after SHORT steps, and its initial weights as "start"."""
-    start = Pointer()
-    draw_start(start, 0)
-    pointer, losses = train_pointer(SHORT)
-    return {"losses": losses, "weights": weights_of(pointer), "start": weights_of(start)}
+POINTER_TRAINING = Training("1-attention", train_pointer, evenly(STEPS, 8))
 
 
 def draw_pointer_segment(sampler: InputSampler, *, early: bool) -> Inputs:
@@ -58,15 +42,25 @@ def draw_pointer_segment(sampler: InputSampler, *, early: bool) -> Inputs:
     return {"state": state, "rates": [RATE] * 3, "batches": batches}
 
 
-def pointer_goes_on(Pointer, pointer_loss, state: Mapping, rates, batches) -> Mapping[str, Value]:
-    """Train a pointer of the notebook for a few steps from a state; return what `go_on` does."""
-    pointer = Pointer().to(batches[0][1].device)
+def pointer_begins(pointer, pointer_loss, state: Mapping, rates, batches) -> Mapping[str, Value]:
+    """Train a pointer for a few steps more; return what `go_on` does."""
     optimizer = torch.optim.Adam(pointer.parameters())
 
     def loss_of(words, patches, target):
         return pointer_loss(pointer(words, patches), target)
 
     return go_on(pointer, optimizer, steps_on(optimizer, loss_of), state, rates, batches)
+
+
+def pointer_goes_on(Pointer, pointer_loss, state: Mapping, rates, batches) -> Mapping[str, Value]:
+    """Train a pointer of the notebook for a few steps from a state; return what `go_on` does."""
+    return pointer_begins(Pointer().to(batches[0][1].device), pointer_loss, state, rates, batches)
+
+
+def draw_unseen_scenes(sampler: InputSampler, *, scenes: int) -> Inputs:
+    """Draw scenes of held-out digits, and for each the word that names one digit."""
+    words, patches, _ = draw_looks(scenes, sampler.generator, "test")
+    return {"words": words, "patches": patches}
 
 
 def pointer_with_weights(pointer, weights: Mapping, words: Tensor, patches: Tensor) -> Mapping[str, Value]:
@@ -76,9 +70,30 @@ def pointer_with_weights(pointer, weights: Mapping, words: Tensor, patches: Tens
         return {"maps": pointer(words, patches)}
 
 
+def judge_pointer(case: Case) -> Finding:
+    """Pass if the reference computes the same maps from the weights that the grader chose."""
+    pointer = build_quietly(Pointer)
+    pointer.load_state_dict(dict(case.inputs["weights"]))
+    with torch.no_grad():
+        expected = pointer(case.inputs["words"], case.inputs["patches"])
+    # The pointer's scores are large, and exp enlarges their rounding errors, up to 3e-4 of the largest
+    # weight.
+    finding = compare({"map": case.got.get("maps")}, {"map": expected}, rtol=30 * case.rtol, device=case.device)
+    if not finding.passed:
+        return failed(f"{finding.message}, recomputed from the same weights. Does your CrossAttention pass 1.8?")
+    return Finding(passed=True)
+
+
 POINTER_CELL = "train-pointer"
 VERIFIED_POINTER = (
-    begins(POINTER_CELL, pointer_began, pointer_begun, POINTER_TRAINING, needs=("values",)),
+    begins(
+        POINTER_CELL,
+        pointer_begins,
+        without_weights(draw_pointer_segment),
+        lambda: build_quietly(Pointer),
+        partial(pointer_begins, pointer_loss=pointer_loss),
+        needs=("values",),
+    ),
     goes_on(POINTER_CELL, pointer_goes_on, draw_pointer_segment, needs=("values", "begins")),
     Check(
         name="maps",

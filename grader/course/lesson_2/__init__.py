@@ -26,5 +26,5 @@ LESSON = Lesson(
     exercises=(ALIGNER, VARIANCE, LOSS, SPLIT, MERGE, MULTI_HEAD, ALIGNED, ABLATION, ENTROPY, PATTERN, FUSION),
     # Names that the training cells define and probes ask for. The reference has no trained model, so they are
     # None.
-    given={"aligner": None, "losses": None, "words": None, "reader": None, "TwoCellReader": TwoCellReader},
+    given={"aligner": None, "reader": None, "TwoCellReader": TwoCellReader},
 )

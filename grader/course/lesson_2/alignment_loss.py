@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from grader.course.lesson_2 import stand_ins
-from grader.course.lesson_2.verified_trainings import TRAINED_ALIGNER
+from grader.course.lesson_2.verified_trainings import ALIGNER_CHECKS
 from grader.declare.authoring import Inputs, InputSampler, drawn, edits, given, integers, normal, written_exercise
 from grader.declare.probes import purity_and_gradients
 
@@ -71,7 +71,7 @@ LOSS = written_exercise("2.3 Learning the rate of exchange", alignment_loss, """
     draw=draw_words, returns=("loss",), probe=alignment_loss_values,
     details=dict(sharp=dict(draw=draw_near_words), conduct=dict(probe=alignment_loss_conduct)),
     builds_on=("2.1",), difficulty=2, minutes=10, review="Learning the rate", stand_in=stand_ins.alignment_loss,
-    also=(TRAINED_ALIGNER,),
+    also=ALIGNER_CHECKS,
     mistakes=edits(alignment_loss, """
     dot_products: Cosine similarity compares directions: divide both vectors by their length first.
         F.normalize(aligned, dim=-1)  →  aligned

@@ -9,7 +9,6 @@ from attention.multi_head import MultiHeadAttention
 from torch import Tensor
 
 from grader.course.lesson_2.layers import draw_head_projections
-from grader.course.lesson_2.trained_aligner import unusable
 from grader.declare.authoring import Case, Finding, Inputs, InputSampler, failed
 from grader.declare.probes import as_tensor, load, load_alone, pair
 from grader.judge.compare import difference
@@ -55,6 +54,20 @@ def attend_with_dropout(
         "output in evaluation mode": quiet,
         "another call drops others": not torch.equal(again, others),
     }
+
+
+def unusable(values: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> str:
+    """Return a message on the first tensor that is missing, not float32, misshapen or not finite, or ""."""
+    for name, shape in shapes.items():
+        tensor = values.get(name)
+        if not isinstance(tensor, Tensor):
+            return f"{name} is {type(tensor).__name__}, expected float32, {shape}"
+        if tensor.dtype != torch.float32 or tuple(tensor.shape) != shape:
+            text = f"{name} is {tensor.dtype}, {tuple(tensor.shape)}, expected float32, {shape}"
+            return text.replace("torch.", "")
+        if not tensor.isfinite().all():
+            return f"{name} holds NaN or infinite numbers"
+    return ""
 
 
 def drops_weights(case: Case) -> Finding:

@@ -1,4 +1,4 @@
-"""Exercise 2.6, MultiHeadAttention; the check of dropout is in `dropout`, that of the trained reader in `trained_reader`."""
+"""Exercise 2.6, MultiHeadAttention; the check of dropout is in `dropout`, those of the trained reader in `verified_trainings`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from attention.multi_head import MultiHeadAttention
 from grader.course.lesson_2 import stand_ins
 from grader.course.lesson_2.dropout import attend_with_dropout, draw_dropout, drops_weights, expected_moments
 from grader.course.lesson_2.layers import draw_head_projections, draw_layer_mask, gradients_and_size
-from grader.course.lesson_2.verified_trainings import TRAINED_READER
+from grader.course.lesson_2.verified_trainings import READER_CHECKS
 from grader.course.lesson_2.writings import MultiHeadByHand
 from grader.declare.authoring import Inputs, InputSampler, edits, written_exercise
 from grader.declare.probes import load_alone, named, pair, raised
@@ -126,7 +126,7 @@ MULTI_HEAD = written_exercise("2.6 Multi-head attention", MultiHeadAttention, ""
         conduct=dict(probe=multi_head_conduct),
     ),
     builds_on=("2.4", "2.5"), bans={"fused attention"}, may_call=("attention.builtin",), difficulty=3, minutes=20,
-    review="Many heads", stand_in=stand_ins.MultiHeadAttention, also=(TRAINED_READER,),
+    review="Many heads", stand_in=stand_ins.MultiHeadAttention, also=READER_CHECKS,
     mistakes=edits(MultiHeadByHand, """
     scaled_by_d_model: The scores are divided by the root of d_model. Each head works on d_head numbers: divide by
         √d_head.

@@ -1,8 +1,7 @@
 """Lesson 3, declared: a small vision-language model.
 
 Each module declares related exercises: how their hidden inputs are drawn, their probes, and the exercises with their checks
-and recognised mistakes. `trained_model` judges what a submission trained, and `repaired_model` what it trained again
-after a repair. This file only puts the exercises in their order.
+and recognised mistakes. `verified_model` has the checks of the training. This file only puts the exercises in their order.
 """
 
 from attention.multi_head import MultiHeadAttention
@@ -45,14 +44,7 @@ LESSON = Lesson(
         FREEZE,
         ORDER,
     ),
-    given={
-        "MultiHeadAttention": MultiHeadAttention,
-        "model": None,
-        "record": None,
-        "mended_look": None,
-        "mended_stages": None,
-        "mended_order": None,
-    },
+    given={"MultiHeadAttention": MultiHeadAttention, "model": None},
     prepare=(MODEL_TRAINING.states,),
     cell_seconds={"train-vlm": 240.0, "train-nowhere": 120.0, "compare-queries": 240.0},
 )

@@ -7,7 +7,6 @@ import torch
 from attention.repairs import start_stage_two
 from torch import Tensor, nn
 
-from grader.course.lesson_3.repaired_model import gate
 from grader.declare.authoring import Inputs, InputSampler, Value, edits, written_exercise
 from grader.declare.probes import WrongForm
 
@@ -82,7 +81,7 @@ FREEZE = written_exercise("3.P6 Repair a training that stands still", start_stag
         widths = [5, 3], depth = 2; widths = [2, 7], depth = 3; widths = [3, 5], depth = 1, learns = nothing
 """,
     draw=draw_frozen, details=dict(values=dict(probe=thawed)),
-    difficulty=2, minutes=8, review="Repair three trainings", also=(gate("mended_stages", at="train-stages"),),
+    difficulty=2, minutes=8, review="Repair three trainings",
     mistakes=edits(start_stage_two, """
     sets_an_attribute: What was frozen is frozen still: a new attribute of a module changes no parameter. Call the
         function that does it: its name ends in an underscore.

@@ -5,7 +5,6 @@ from attention.repairs import look_at_image
 from torch import Tensor
 
 from grader.course.common.look import draw_look, draw_look_and_direction, look_conduct, look_values
-from grader.course.lesson_3.repaired_model import gate
 from grader.declare.authoring import edits, written_exercise
 
 
@@ -30,7 +29,7 @@ LOOK = written_exercise("3.P5 Repair a collapse", look_at_image, """
         values=dict(probe=look_values, map="weights"),
         conduct=dict(draw=draw_look_and_direction, probe=look_conduct),
     ),
-    difficulty=2, minutes=8, review="Repair three trainings", also=(gate("mended_look", at="train-look"),),
+    difficulty=2, minutes=8, review="Repair three trainings",
     mistakes=edits(look_at_image, """
     still_causal: The first word sees the first patch alone: the mask is causal still. It hides words that come
         later, and no patch comes later.

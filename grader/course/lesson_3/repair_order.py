@@ -6,7 +6,6 @@ import torch
 from attention.repairs import shuffle_questions
 from torch import Tensor
 
-from grader.course.lesson_3.repaired_model import gate
 from grader.declare.authoring import Inputs, InputSampler, Value, written_exercise
 from grader.declare.probes import as_tensor, pair, side_effects
 
@@ -67,7 +66,7 @@ ORDER = written_exercise("3.P7 Repair a misalignment", shuffle_questions, """
         13 questions, 2 tokens, 3 patches, d_vision = 5; 29 questions, 5 tokens, 2 patches, d_vision = 3
 """,
     draw=draw_questions_and_images, details=dict(values=dict(probe=shuffled)),
-    difficulty=1, minutes=6, review="Repair three trainings", also=(gate("mended_order", at="train-order"),),
+    difficulty=1, minutes=6, review="Repair three trainings",
     mistakes="""
     two_orders: The images are in another order than the questions, so a question comes with the image of another.
         One order must do for both.

@@ -7,8 +7,7 @@ from attention.grounding import value_weighted_map
 from attention.multi_head import MultiHeadAttention
 
 from grader.course.common.model_state import what_learns
-from grader.course.lesson_3.trained_model import draw_held_out, judge_answers, judge_maps, trained_answers, trained_maps
-from grader.course.lesson_3.verified_model import MODEL_CELL, VERIFIED_ANSWERS, VERIFIED_MAPS
+from grader.course.lesson_3.verified_model import MODEL_CHECKS
 from grader.course.lesson_3.writings import map_in_loop
 from grader.declare.authoring import drawn_layer, edits, normal, written_exercise
 from grader.declare.probes import load, side_effects, strided
@@ -53,23 +52,13 @@ GROUNDING = written_exercise("3.8 Where it really looks", value_weighted_map, ""
         batch 2 × 3, 5 tokens, 7 patches, d_model = 6, 3 heads
     conduct 1: float64 stays float64; inputs, layer and mode stay as they are
         batch 2, 3 tokens, 5 patches, d_model = 6, 2 heads, float64
-    trained answers 3: the model that you trained answers questions about scenes it has never seen
-        500 scenes
-    trained maps 3: and looks at the patch that it speaks of
-        200 scenes
 """,
     draw=draw_multi_head,
     details={
         "values": dict(probe=map_values, map="map"),
         "conduct": dict(probe=map_purity),
-        "trained answers": dict(
-            draw=draw_held_out, probe=trained_answers, judge=judge_answers, at=MODEL_CELL, seconds=60,
-            verified=VERIFIED_ANSWERS,
-        ),
-        "trained maps": dict(
-            draw=draw_held_out, probe=trained_maps, judge=judge_maps, seconds=60, verified=VERIFIED_MAPS
-        ),
     },
+    also=MODEL_CHECKS,
     builds_on=("3.3", "3.4", "3.5", "3.6"), difficulty=3, minutes=12, review="Where it really looks",
     mistakes=edits(map_in_loop, """
     head_average: This is the average of the heads' weights: it does not know how long the values are.

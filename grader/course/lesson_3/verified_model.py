@@ -1,8 +1,7 @@
 """How the training of lesson 3 is verified without being repeated."""
 
 from collections.abc import Mapping
-from functools import cache
-from typing import Any
+from functools import partial
 
 import torch
 from attention.data.tokens import draw_questions
@@ -11,10 +10,10 @@ from attention.training import train_step
 from attention.vlm import MiniVLM
 
 from grader.course.lesson_3.trained_model import answers_of, draw_held_out, judge_answers, judge_maps, maps_of
-from grader.course.trainings.checks import begins, goes_on, with_trained
+from grader.course.trainings.checks import begins, goes_on, with_trained, without_weights
 from grader.course.trainings.recorded import Training, evenly
-from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name, weights_of
-from grader.declare.authoring import SHORT, Check, Inputs, InputSampler, Value, build_quietly, trials
+from grader.course.trainings.segment import draw_state, go_on, load_weights_by_name
+from grader.declare.authoring import Check, Inputs, InputSampler, Value, build_quietly, trials
 
 MODEL_CELL = "train-vlm"
 WEIGHT_DECAY = 0.01  # the recipe's
@@ -23,30 +22,14 @@ WEIGHT_DECAY = 0.01  # the recipe's
 SLOWEST_RATE = 3e-4
 
 
-def train_model(steps: int = recipe.STEPS) -> tuple[MiniVLM, Mapping[str, Any]]:
-    """Train the reference model as the cell `train-vlm` does, from seed 0; return it and its record."""
+def train_model() -> MiniVLM:
+    """Train the reference model as the cell `train-vlm` does, from seed 0."""
     model = build_quietly(MiniVLM, **recipe.MODEL)
-    record = recipe.train(model, train_step, 0, steps=steps, align_steps=min(recipe.ALIGN_STEPS, steps))
-    return model, record
+    recipe.train(model, train_step, 0)
+    return model
 
 
-MODEL_TRAINING = Training("3-vlm", lambda: train_model()[0], evenly(recipe.STEPS, 8))
-
-
-def model_began(model, record: Mapping) -> Mapping[str, Value]:
-    """Return what the training cell left after a few steps of each stage: all losses, and the weights by name."""
-    losses = [*record["align losses"].tolist(), *record["losses"].tolist()]
-    return {"losses": losses, "weights": weights_of(model)}
-
-
-@cache
-def model_begun() -> Mapping[str, Any]:
-    """Return losses and weights of the reference after SHORT steps of each stage, and its initial weights as "start"."""
-    start = build_quietly(MiniVLM, **recipe.MODEL)
-    recipe.draw_start(start, 0)
-    model, record = train_model(SHORT)
-    torch.set_flush_denormal(False)  # the recipe sets it
-    return {**model_began(model, record), "start": weights_of(start)}
+MODEL_TRAINING = Training("3-vlm", train_model, evenly(recipe.STEPS, 8))
 
 
 def draw_segment(sampler: InputSampler, *, early: bool) -> Inputs:
@@ -58,25 +41,31 @@ def draw_segment(sampler: InputSampler, *, early: bool) -> Inputs:
         for step in after
     ]
     return {
-        "sizes": dict(recipe.MODEL),
         "state": state,
         "rates": [max(recipe.learning_rate(step), SLOWEST_RATE) for step in after],
         "batches": [list(batch) for batch in batches],
-        "betas": list(recipe.BETAS),
-        "weight_decay": WEIGHT_DECAY,
-        "learning_rate": recipe.LEARNING_RATE,
+        "options": {"lr": recipe.LEARNING_RATE, "betas": list(recipe.BETAS), "weight_decay": WEIGHT_DECAY},
     }
 
 
-def model_goes_on(
-    MiniVLM, train_step, sizes: Mapping, state: Mapping, rates, batches, betas, weight_decay, learning_rate
-) -> Mapping[str, Value]:
-    """Train a model of the notebook for a few steps from a state, with an optimizer that looks like the recipe's."""
-    device = batches[0][2].device
-    model = MiniVLM(**sizes).to(device)
-    options = {"lr": learning_rate, "betas": tuple(betas), "weight_decay": weight_decay}
-    optimizer = torch.optim.AdamW(model.parameters(), **options, fused=device.type in ("cpu", "cuda"))
+def draw_segment_and_sizes(sampler: InputSampler, *, early: bool) -> Inputs:
+    """Draw what `draw_segment` does, and add the sizes of the model."""
+    return {**draw_segment(sampler, early=early), "sizes": dict(recipe.MODEL)}
+
+
+def model_begins(model, train_step, state: Mapping, rates, batches, options: Mapping) -> Mapping[str, Value]:
+    """Train a model for a few steps more, with an optimizer that looks like the recipe's; return what `go_on` does."""
+    fused = batches[0][2].device.type in ("cpu", "cuda")
+    optimizer = torch.optim.AdamW(model.parameters(), **{**options, "betas": tuple(options["betas"])}, fused=fused)
     return go_on(model, optimizer, lambda batch: train_step(model, optimizer, tuple(batch)), state, rates, batches)
+
+
+def model_goes_on(
+    MiniVLM, train_step, sizes: Mapping, state: Mapping, rates, batches, options: Mapping
+) -> Mapping[str, Value]:
+    """Train a model of the notebook for a few steps from a state; return what `go_on` does."""
+    model = MiniVLM(**sizes).to(batches[0][2].device)
+    return model_begins(model, train_step, state, rates, batches, options)
 
 
 draw_held_out_and_weights = with_trained(draw_held_out, MODEL_TRAINING)
@@ -96,9 +85,16 @@ def maps_with_weights(
     return maps_of(model, value_weighted_map, prompts, patches)
 
 
-VERIFIED_ANSWERS = (
-    begins(MODEL_CELL, model_began, model_begun, MODEL_TRAINING, needs=("values",)),
-    goes_on(MODEL_CELL, model_goes_on, draw_segment, needs=("values", "begins")),
+MODEL_CHECKS = (
+    begins(
+        MODEL_CELL,
+        model_begins,
+        without_weights(draw_segment),
+        partial(build_quietly, MiniVLM, **recipe.MODEL),
+        partial(model_begins, train_step=train_step),
+        needs=("values",),
+    ),
+    goes_on(MODEL_CELL, model_goes_on, draw_segment_and_sizes, needs=("values", "begins")),
     Check(
         name="trained answers",
         title="with trained weights, your model answers questions about scenes it has never seen",
@@ -110,8 +106,6 @@ VERIFIED_ANSWERS = (
         at=MODEL_CELL,
         seconds=60,
     ),
-)
-VERIFIED_MAPS = (
     Check(
         name="trained maps",
         title="and looks at the patch that it speaks of",

@@ -16,8 +16,7 @@ from attention.explanation_maps import gradient_attention as right_gradients
 from attention.open_vlm import OpenVLM
 from torch import Tensor
 
-from grader.course.lesson_4.short_training import NOT_BACK
-from grader.course.trainings.loaded import load_returned
+from grader.course.trainings.checks import load_returned
 from grader.declare.authoring import Case, Finding, Inputs, InputSampler, Value, build_quietly, failed
 from grader.judge.compare import compare
 
@@ -79,7 +78,7 @@ def on_own_model(
 
     def judge(case: Case) -> Finding:
         model = build_quietly(OpenVLM, **MODEL)
-        if problem := load_returned(model, case.got.get("state"), NOT_BACK):
+        if problem := load_returned(model, case.got.get("state")):
             return failed(problem)
         expected = dict(probe(right, model.requires_grad_(True), **case.inputs))
         del expected["state"]

@@ -1,63 +1,82 @@
-"""The checks that verified trainings share: it begins as the reference's, and it goes on as the reference's."""
+"""The checks that verify a training: it goes on as the reference's, from its own state and from secret ones."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 
 from grader.course.trainings.recorded import Training
 from grader.course.trainings.segment import compare_training, judge_segment
 from grader.declare.authoring import SHORT, Case, Check, Finding, Inputs, Trial, Value, failed
 
+NOT_BACK = "the weights of the lesson's model did not come back"
+
 
 def begins(
     cell: str,
     probe: Callable[..., Mapping[str, Value]],
-    begun: Callable[[], Mapping[str, Any]],
-    training: Training,
+    draw: Callable[..., Inputs],
+    build: Callable[[], nn.Module],
+    go_on: Callable[..., Mapping[str, Any]],
     *,
     needs: tuple[str, ...],
+    points: float = 0,
+    names: Mapping[str, str] | None = None,
 ) -> Check:
-    """Make the check that the training cell, run for SHORT steps, lands where the reference does.
+    """Make the check that the model that a training cell has left goes on as the reference does from there.
+
+    The model starts from its own weights. So the check does not depend on what the cell trained it with: a student may
+    have changed the scenes, say.
 
     Args:
-        probe: returns "losses", and "weights" by parameter, of what the cell trained.
-        begun: returns the same for the reference, and the "start" of the weights.
-        training: the reference's.
+        probe: takes a few steps with the notebook's model, and returns what `segment.go_on` does.
+        draw: draws the inputs of the probe; the "state" has no weights.
+        build: makes a model of the reference.
+        go_on: called as go_on(model, **inputs) → what the probe returns, with the reference.
+        names: parameter of the probe → name in the notebook.
     """
 
-    def judge_begin(case: Case) -> Finding:
-        right, own = begun(), case.got.get("weights")
-        if not isinstance(own, Mapping):
-            return failed("no weights came back")
-        moved = {
-            name: value - right["start"][name]
-            for name, value in own.items()
-            if name in right["start"]
-            and isinstance(value, Tensor)
-            and value.is_floating_point()
-            and value.shape == right["start"][name].shape
-        }
-        wanted = {name: value - right["start"][name] for name, value in right["weights"].items()}
-        return compare_training(
-            {"losses": case.got.get("losses"), "moved": moved},
-            {"losses": right["losses"], "moved": wanted},
-            training.states()[0].square,
-            case.rtol,
-            right["start"],
-        )
+    def judge(case: Case) -> Finding:
+        model, start = build(), case.got.get("start")
+        if problem := load_returned(model, start):
+            return failed(problem)
+        right = go_on(model, **case.inputs)
+        expected = {name: value for name, value in right.items() if name != "start"}
+        return compare_training(case.got, expected, case.inputs["state"]["square"], right["start"], case.rtol)
 
     return Check(
         name="begins",
-        title=f"the training begins as it should: {SHORT} steps from its start",
-        points=0,
+        title=f"the training begins as it should: from where its first {SHORT} steps led, it goes on rightly",
+        points=points,
         needs=needs,
         probe=probe,
-        judge=judge_begin,
+        names=names or {},
+        judge=judge,
         at=cell,
         seconds=30,
-        trials=(Trial(f"the first {SHORT} steps", lambda sampler: {}),),
+        trials=(Trial(f"3 steps after the first {SHORT}", draw),),
     )
+
+
+def load_returned(model: nn.Module, state: object) -> str:
+    """Copy weights that came back into a model; return a message if they do not fit, "" if they do.
+
+    Args:
+        state: the weights by parameter name; untrusted.
+    """
+    wanted = dict(model.named_parameters())
+    if not isinstance(state, Mapping) or set(state) != set(wanted):
+        return NOT_BACK
+    for name, parameter in wanted.items():
+        value = state[name]
+        if not isinstance(value, Tensor) or value.shape != parameter.shape or value.dtype != parameter.dtype:
+            return f"the weight {name} has another shape or type than in the lesson"
+        if not value.isfinite().all():
+            return f"the weight {name} holds NaN or infinity: training has diverged"
+        with torch.no_grad():
+            parameter.copy_(value)
+    return ""
 
 
 def goes_on(
@@ -66,7 +85,7 @@ def goes_on(
     """Make the check that a training goes on as the reference's, from two secret states.
 
     Args:
-        probe: takes a few steps from a state, and returns what `go_on` does.
+        probe: takes a few steps from a state, and returns what `segment.go_on` does.
         draw: called as draw(sampler, early=…) → the inputs of the probe; early: in the first half of the training.
     """
     return Check(
@@ -83,6 +102,16 @@ def goes_on(
             Trial("3 steps near the end", lambda sampler: draw(sampler, early=False)),
         ),
     )
+
+
+def without_weights(draw: Callable[..., Inputs]) -> Callable[..., Inputs]:
+    """Return a function that draws what `draw` does in the first half of a training, but no weights of the state."""
+
+    def drawn(sampler: Any) -> Inputs:
+        inputs = draw(sampler, early=True)
+        return {**inputs, "state": {name: part for name, part in inputs["state"].items() if name != "weights"}}
+
+    return drawn
 
 
 def with_trained(draw: Callable[..., Inputs], training: Training) -> Callable[..., Inputs]:

@@ -18,9 +18,6 @@ MOST_OFF, MOST_LOSS_OFF = 0.01, 1e-3
 # A smaller loss is compared as if it were this large: it is the difference of logits near 20, and keeps their rounding, 1e-6.
 LEAST_LOSS = 0.1
 LEAST_MOVE = 1e-6  # an update shorter than this, relative to the longest one, is rounding
-# Where the notebook has drawn the weights from which a move is computed, this share of them is rounding, too: the random numbers
-# of other processors differ in their last bits, by 3e-7 at most.
-START_ROUNDING = 1e-6
 # A weight keeps 24 bits: an update changes it by a multiple of its last digit, and where it is short, that is seen.
 LAST_DIGIT = 3e-8
 
@@ -38,7 +35,12 @@ def draw_state(sampler: InputSampler, states: Sequence[State], *, early: bool) -
         # In one order, whether this process ran the training or read it: the sampler draws the next numbers for each.
         for name, weight in sorted(chosen.weights.items())
     }
-    return {"step": chosen.step, "weights": weights, "mean": dict(chosen.mean), "square": dict(chosen.square)}
+    return {"weights": weights, **moments(chosen)}
+
+
+def moments(state: State) -> dict[str, Any]:
+    """Return a state without its weights: those with which the notebook's own model goes on."""
+    return {"step": state.step, "mean": dict(state.mean), "square": dict(state.square)}
 
 
 def _spread(weight: Tensor) -> float:
@@ -54,11 +56,17 @@ def go_on(
 ) -> Mapping[str, Value]:
     """Put a model and its optimizer into a state, and take a step on each batch.
 
+    Args:
+        state: as `draw_state` draws it. If it has no weights, the model goes on with its own.
+
     Returns:
-        "losses"; and by parameter, how far it "moved" and the optimizer's "mean" of its gradients.
+        "losses"; and by parameter, its value at the "start" if that is the model's own, how far it
+        "moved", and the optimizer's "mean" of its gradients.
     """
     parameters = dict(model.named_parameters())
-    load_weights_by_name(parameters, state["weights"])
+    if "weights" in state:
+        load_weights_by_name(parameters, state["weights"])
+    start = {name: parameter.detach().clone() for name, parameter in parameters.items()}
     fused = optimizer.defaults["fused"]
     for name, mean in state["mean"].items():
         optimizer.state[parameters[name]] = {
@@ -73,7 +81,8 @@ def go_on(
         losses.append(float(take_step(batch)))
     return {
         "losses": losses,
-        "moved": {name: parameter.detach() - state["weights"][name] for name, parameter in parameters.items()},
+        **({} if "weights" in state else {"start": start}),
+        "moved": {name: parameter.detach() - start[name] for name, parameter in parameters.items()},
         "mean": {name: optimizer.state[parameters[name]]["exp_avg"] for name in state["mean"]},
     }
 
@@ -89,11 +98,6 @@ def steps_on(optimizer, loss_of: Callable) -> Callable:
         return loss.item()
 
     return take_step
-
-
-def weights_of(model) -> dict[str, Tensor]:
-    """Return a model's parameters by name, detached; they are no copies."""
-    return {name: parameter.detach() for name, parameter in model.named_parameters()}
 
 
 def load_weights_by_name(parameters: Mapping, weights: Mapping) -> None:
@@ -118,18 +122,15 @@ def load_weights_by_name(parameters: Mapping, weights: Mapping) -> None:
 def judge_segment(case: Case) -> Finding:
     """Pass if the losses and all updates are the reference's, up to rounding."""
     state = case.inputs["state"]
-    return compare_training(
-        case.got, case.expected(), state["square"], case.rtol, state["weights"], rounding=LAST_DIGIT
-    )
+    return compare_training(case.got, case.expected(), state["square"], state["weights"], case.rtol)
 
 
 def compare_training(
     got: Mapping[str, Any],
     expected: Mapping[str, Any],
     square: Mapping[str, Tensor],
+    start: Mapping[str, Tensor],
     rtol: float = 1.0,
-    start: Mapping[str, Tensor] | None = None,
-    rounding: float = START_ROUNDING,
 ) -> Finding:
     """Compare what some steps of a training gave with what they give with the reference.
 
@@ -138,9 +139,8 @@ def compare_training(
         expected: the same.
         square: the running mean of the squared gradients. Adam divides by its root: where a gradient is 0 but for rounding, a
             weight moves by chance. So a move counts as much as the gradient there usually is.
-        rtol: factor on what is allowed.
         start: the weights from which a move is computed.
-        rounding: the share of them that is rounding.
+        rtol: factor on what is allowed.
     """
     losses = got.get("losses")
     wanted = expected["losses"]
@@ -151,7 +151,7 @@ def compare_training(
             text = f"the loss of step {step} is {_number(own)}, and {right:.4f} with a right answer"
             return failed(text)
     for kind in sorted(expected.keys() - {"losses"}):
-        of_move = (square, start, rounding) if kind == "moved" else ({},)
+        of_move = (square, start) if kind == "moved" else ({},)
         for name, off in distances(got.get(kind), expected[kind], *of_move).items():
             if not off <= rtol * MOST_OFF:
                 return failed(_words(name, off, len(wanted)))
@@ -159,16 +159,13 @@ def compare_training(
 
 
 def distances(
-    got: object,
-    expected: Mapping[str, Tensor],
-    square: Mapping[str, Tensor],
-    start: Mapping[str, Tensor] | None = None,
-    rounding: float = START_ROUNDING,
+    got: object, expected: Mapping[str, Tensor], square: Mapping[str, Tensor], start: Mapping[str, Tensor] | None = None
 ) -> dict[str, float]:
-    """Return by name how far tensors are from the expected ones, as a share of their length, weighted by the root of `square`.
+    """Return by name how far tensors are from the expected ones, as a share of their length.
 
     Args:
-        start, rounding: of moves, see `compare_training`.
+        square: weighs a distance by its root, see `compare_training`.
+        start: the weights from which a move is computed, if these are moves.
     """
     weights = {name: square[name].double().sqrt() if name in square else torch.ones(()) for name in expected}
 
@@ -177,7 +174,7 @@ def distances(
 
     lengths = {name: length(name, right) for name, right in expected.items()}
     least = LEAST_MOVE * max(lengths.values(), default=0.0)
-    rounded = {name: rounding * length(name, start[name]) for name in expected} if start else {}
+    rounded = {name: LAST_DIGIT * length(name, start[name]) for name in expected} if start else {}
     own = got if isinstance(got, Mapping) else {}
     return {
         name: how_far_off(own.get(name), right, weights[name], max(lengths[name], least, 1e-30), rounded.get(name, 0.0))

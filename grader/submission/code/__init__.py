@@ -1,9 +1,8 @@
 """Say what source text does, without running it.
 
-In: the source of cells. Out: the names that it binds, reads and mentions (`source_names`, `own_names`), what it may remember from
-call to call (`keeps_state`, `library_state`, `told_names`), and what stays the same when names, order, comments or dead code
-change, so that two codes can be compared: `words` (what a piece of code is made of), trees without comments (`without_docs`),
-without dead code (`live`) or without names for values that are used once (`inlined`), and what stands for each name
-(`labels_in`).
+In: the source of cells. Out: the names that it binds, reads and mentions (`source_names`), and what stays the same when
+names, order, comments or dead code change, so that two codes can be compared: `words` (what a piece of code is made of), trees
+without comments (`without_docs`), without dead code (`live`) or without names for values that are used once (`inlined`), and
+what stands for each name (`labels_in`).
 May import: nothing of grader.
 """

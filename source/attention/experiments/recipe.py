@@ -114,16 +114,13 @@ def train(
         progress: called as progress(steps, title) → the same steps, with a bar.
 
     Returns:
-        The record of the run: "losses" (steps,), "align losses" (align_steps,), "path"
-        (1 + align_steps + steps, n): a few numbers of every parameter, before the first step and after each; and
-        "checkpoints": all parameters by step of stage 2, every 100 steps and at the end.
+        The record of the run: "losses" (steps,), "align losses" (align_steps,), and "checkpoints": all parameters by
+        step of stage 2, every 100 steps and at the end.
     """
     device = next(model.parameters()).device
     # Numbers below 1e-38 count as 0: a processor takes long over them, here a tenth of the whole time.
     torch.set_flush_denormal(True)
     draw_start(model, seed)
-    places = _places(model, seed)
-    path = [_numbers_at(places)]
     aligning = adamw(model.aligner) if align_steps else None  # an aligner may have nothing to learn
     patches, labels = (tensor.to(device) for tensor in digits("train"))
     align_losses, losses = [], []
@@ -131,21 +128,14 @@ def train(
         generator = torch.Generator().manual_seed(seed * 1_000_003 - 1 - step)
         chosen = torch.randint(len(labels), (256,), generator=generator).to(device)
         align_losses.append(align_step(model, aligning, patches[chosen], labels[chosen]))
-        path.append(_numbers_at(places))
     optimizer, checkpoints = adamw(model), {0: _state(model)}
     for step in progress(range(steps), "stage 2: answer"):
         optimizer.param_groups[0]["lr"] = learning_rate(step, steps)
         batch = training_questions(step, seed, steps).to(device).batch
         losses.append(train_step(model, optimizer, batch))
-        path.append(_numbers_at(places))
         if (step + 1) % CHECKPOINT_EVERY == 0 or step + 1 == steps:
             checkpoints[step + 1] = _state(model)
-    return {
-        "align losses": torch.tensor(align_losses),
-        "losses": torch.tensor(losses),
-        "path": torch.stack(path).cpu(),
-        "checkpoints": checkpoints,
-    }
+    return {"align losses": torch.tensor(align_losses), "losses": torch.tensor(losses), "checkpoints": checkpoints}
 
 
 def teach_nowhere(
@@ -172,23 +162,3 @@ def at_checkpoint(model: nn.Module, record: dict, step: int) -> nn.Module:
 
 def _state(model: nn.Module) -> dict[str, Tensor]:
     return {name: value.detach().clone() for name, value in model.state_dict().items()}
-
-
-def watch(model: nn.Module, seed: int) -> Tensor:
-    """Four numbers of every parameter, at places drawn from the seed: (4 × parameters,)."""
-    return _numbers_at(_places(model, seed))
-
-
-def _places(model: nn.Module, seed: int) -> list[tuple[Tensor, Tensor]]:
-    """Every parameter, by name, with the four places (4,) in it that are watched."""
-    generator = torch.Generator().manual_seed(seed + 1)
-    return [
-        (parameter, torch.randint(parameter.numel(), (4,), generator=generator).to(parameter.device))
-        for _, parameter in sorted(model.named_parameters())
-    ]
-
-
-def _numbers_at(places: list[tuple[Tensor, Tensor]]) -> Tensor:
-    """The numbers that stand there now."""
-    with torch.no_grad():
-        return torch.cat([parameter.take(place) for parameter, place in places])

@@ -72,20 +72,32 @@ def train_short(
     losses: list[float] = []
     for step in range(SHORT_STEPS if steps is None else steps):
         examples = training.draw(POCKET_BATCH, generator, "train", min(9, 2 + step // POCKET_BATCHES))
-        examples = examples.to(device)
-        if training.change:
-            examples = training.change(piece, examples, generator)
-        logits, maps = model(*examples.asked)
-        if training.loss:
-            loss = training.loss(piece, logits[:, 0], examples.answers, maps[-1][:, 0, 0], step / SHORT_STEPS)
-        else:
-            loss = F.cross_entropy(logits[:, 0], examples.answers)
         optimizer.param_groups[0]["lr"] = pocket_rate(step)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
+        losses.append(short_step(training, piece, model, optimizer, examples.to(device), generator, step / SHORT_STEPS))
     return model, losses
+
+
+def short_step(
+    training: ShortTraining,
+    piece: Callable,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    examples: Examples,
+    generator: torch.Generator,
+    done: float,
+) -> float:
+    """Take one step of a training on some examples, and return the loss; `done` is the share of the steps before it."""
+    if training.change:
+        examples = training.change(piece, examples, generator)
+    logits, maps = model(*examples.asked)
+    if training.loss:
+        loss = training.loss(piece, logits[:, 0], examples.answers, maps[-1][:, 0, 0], done)
+    else:
+        loss = F.cross_entropy(logits[:, 0], examples.answers)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss.item()
 
 
 def answers_and_maps(model: nn.Module, *asked: Tensor) -> tuple[Tensor, Tensor]:
