@@ -8,7 +8,7 @@ from typing import Any
 from grader.explain.exceptions.where_raised import file_of, source_of_file
 from grader.judge.reach import StudentCode
 from grader.submission.cells import MARKER
-from grader.submission.code.source_names import without_magics
+from grader.submission.code.source import without_magics
 
 LESSON_CELL = "# @title "
 STUB = 'raise NotImplementedError("TODO '

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from grader.build.provided import extract, names_in
 from grader.build.slim import slim
 from grader.paths import OUR_PACKAGES
-from grader.submission.code.source_names import names_bound_by
+from grader.submission.code.source import names_bound_by
 
 
 class Part(NamedTuple):

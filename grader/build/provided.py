@@ -10,7 +10,7 @@ from types import ModuleType
 
 from grader.build.slim import is_text
 from grader.paths import OUR_PACKAGES, OWN_LESSONS
-from grader.submission.code.source_names import names_bound_by
+from grader.submission.code.source import names_bound_by
 
 PROJECT = (*OUR_PACKAGES, OWN_LESSONS)  # packages whose imports are left out of a notebook
 LINE = 10_000  # characters of a line of compressed text: few lines, and no editor stumbles over one

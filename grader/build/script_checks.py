@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 from grader.build.errors import BuildError
 from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
-from grader.submission.code.source_names import definitions, free_names
+from grader.submission.code.source import parsed
 
 # What code says to tools and not to people.
 DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(?:fmt:|noqa\b|ruff:|isort:|mypy:|type:|pragma:|pylint:).*$", re.MULTILINE)
@@ -55,7 +55,7 @@ def check_what_students_read(script: str | Path, cells: Sequence[NotebookNode]) 
     reads it in the place of the figure.
     """
     code = [cell for cell in cells if cell.cell_type == "code"]
-    own = {name for cell in code for name in definitions(cell.source)}
+    own = {name for cell in code for name in parsed(cell.source).definitions}
     for cell, after in zip(cells, [*cells[1:], None], strict=True):
         head = cell.source.strip().splitlines()[:1]
         if cell.cell_type == "markdown":
@@ -81,7 +81,7 @@ def _solution_problems(exercise: Exercise, solution: str) -> Iterator[str]:
         ast.parse(solution)
     except SyntaxError as error:
         yield f"the solution's line {error.lineno} is no Python: {error.msg}"
-    if missing := [name for name in exercise.defines if name not in definitions(solution)]:
+    if missing := [name for name in exercise.defines if name not in parsed(solution).definitions]:
         yield f"the solution does not define {', '.join(missing)}, as the declaration asks"
 
 
@@ -94,7 +94,7 @@ def _review_problems(exercise: Exercise, headings: Sequence[str]) -> Iterator[st
 
 
 def _builds_on_problems(exercise: Exercise, lesson: Lesson, solution: str) -> Iterator[str]:
-    used = free_names(solution)
+    used = parsed(solution).free
     for other in lesson.exercises:
         names = [name for name in other.defines if name in used]
         if names and other is not exercise and other.id not in exercise.builds_on:

@@ -146,8 +146,8 @@ def _read_size(text: str) -> tuple[str, Any]:
 
 def _value(text: str) -> Any:
     """Read a value that is written as in Python; anything else is returned as the text."""
-    if text.isdecimal():  # nearly always
-        return int(text)
+    if re.fullmatch(r"\d+(\.\d+)?", text):  # nearly always
+        return float(text) if "." in text else int(text)
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from nbformat import NotebookNode
 
 from grader.grading.pruning import student_looks_names_up
-from grader.submission.code.source_names import bound_names, cached_by_source, mentioned_names, parse_statements
+from grader.submission.code.source import cached_by_source, parsed
 
 # Kinds of expression that call no function. An operator, as in `a + b`, calls a method of its operands; that
 # is accepted.
@@ -37,7 +37,7 @@ def batch_probes(notebook: NotebookNode, skip: Collection[str], own: Collection[
         names = defined_alone(cell.source)
         if names is None or names & mentioned:
             batch = []
-        mentioned |= mentioned_names(cell.source)
+        mentioned |= parsed(cell.source).mentioned
         batch.append(cell.id)
         probed_after.update(dict.fromkeys(batch, cell.id))
     return probed_after
@@ -46,8 +46,9 @@ def batch_probes(notebook: NotebookNode, skip: Collection[str], own: Collection[
 @cached_by_source
 def defined_alone(source: str) -> frozenset[str] | None:
     """Return the names of a cell's functions and classes; None if it does anything but define these, or does not parse."""
-    statements = parse_statements(source)
-    return bound_names(source) if statements is not None and all(map(_only_defines, statements)) else None
+    cell = parsed(source)
+    only_defines = cell.is_plain and all(map(_only_defines, cell.statements or ()))  # a magic may do anything
+    return cell.bound if only_defines else None
 
 
 def _only_defines(node: ast.stmt) -> bool:

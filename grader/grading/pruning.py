@@ -7,7 +7,7 @@ from nbformat import NotebookNode
 from grader.declare.lesson import Lesson
 from grader.judge.planned_trial import PlannedTrial
 from grader.submission.cells import Role, exercise_of, is_off, only_draws, role
-from grader.submission.code.source_names import bound_names, free_names, imported_names, looks_names_up, mentioned_names
+from grader.submission.code.source import parsed
 
 
 def unneeded_cells(
@@ -46,7 +46,7 @@ def unneeded_cells(
     while True:
         running = [cell.source for id, cell in cells.items() if id not in skipped and id not in without_effect]
         used = probed.union(*map(_used_names, running))
-        imports = frozenset().union(*map(imported_names, running))
+        imports = frozenset().union(*(parsed(source).imports for source in running))
         needed = {id for id in skipped if _provided_names(cells[id].source, imports) & used}
         if not needed:
             return [*without_effect, *skipped]
@@ -55,15 +55,15 @@ def unneeded_cells(
 
 def _provided_names(source: str, imports: Collection[tuple[str, str]]) -> frozenset[str]:
     """Return the names that a cell binds, except `imports` that a running cell makes, too."""
-    imported_elsewhere = {name for name, what in imported_names(source) if (name, what) in imports}
-    return (bound_names(source) or frozenset()) - imported_elsewhere
+    imported_elsewhere = {name for name, what in parsed(source).imports if (name, what) in imports}
+    return (parsed(source).bound or frozenset()) - imported_elsewhere
 
 
 def _used_names(source: str) -> frozenset[str]:
     """Return the names that a cell reads and does not bind, or all that it mentions if it does not parse."""
-    return mentioned_names(source) if bound_names(source) is None else free_names(source)
+    return parsed(source).mentioned if parsed(source).bound is None else parsed(source).free
 
 
 def student_looks_names_up(cells: Iterable[NotebookNode], own: Collection[str]) -> bool:
     """Tell whether an answer, or one of the student's `own` cells, may look names up, as with `globals()`."""
-    return any(looks_names_up(cell.source) for cell in cells if cell.id in own or role(cell.id) is Role.ANSWER)
+    return any(parsed(cell.source).looks_names_up for cell in cells if cell.id in own or role(cell.id) is Role.ANSWER)

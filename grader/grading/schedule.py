@@ -16,7 +16,7 @@ from grader.judge.planned_trial import PlannedTrial
 from grader.records import GIVEN, GradingSettings, Origin, Request
 from grader.sandbox.engine import RunPlan, TimeoutPolicy
 from grader.submission.cells import Role, answer_cell, role
-from grader.submission.code.source_names import bound_names, definitions, imported_names
+from grader.submission.code.source import parsed
 from grader.submission.rebuild import Rebuilt
 
 SEED = 0  # of the notebook's own draws, as in the notebook itself
@@ -51,12 +51,12 @@ def _settings(notebook: NotebookNode, rebuilt: Rebuilt) -> frozenset[str]:
     """Return the parameters, and the names of Python and of libraries to which the student's cells give another meaning."""
     given = _given_cells(notebook, rebuilt)
     tagged = [cell.source for cell in given if PARAMETERS in cell.metadata.get("tags", ())]
-    parameters = frozenset().union(*(bound_names(source) or () for source in tagged))
-    libraries = frozenset().union(*(imported_names(cell.source) for cell in given))
+    parameters = frozenset().union(*(parsed(source).bound or () for source in tagged))
+    libraries = frozenset().union(*(parsed(cell.source).imports for cell in given))
     students = [cell.source for cell in notebook.cells if cell.id in rebuilt.own or role(cell.id) is Role.ANSWER]
     # `from torch import *` binds names that nobody writes.
     known = {*vars(builtins), *(name for name, _ in libraries)}
-    bound = frozenset().union(*(bound_names(source) or () for source in students))
+    bound = frozenset().union(*(parsed(source).bound or () for source in students))
     return parameters | (known if "*" in bound else known & bound)
 
 
@@ -125,8 +125,10 @@ def _timeout_policy(lesson: Lesson, rebuilt: Rebuilt) -> TimeoutPolicy:
     given cell that trains is skipped only if a stand-in can replace the exercise: follow-through then runs the cell.
     """
     given = _given_cells(rebuilt.notebook, rebuilt)
-    provided = {name: names for cell in given for name, names in definitions(cell.source).items()}
-    answered = {name: names for source in rebuilt.answers.values() for name, names in definitions(source).items()}
+    provided = {name: names for cell in given for name, names in parsed(cell.source).definitions.items()}
+    answered = {
+        name: names for source in rebuilt.answers.values() for name, names in parsed(source).definitions.items()
+    }
     trains = lesson.training_cells
     replaceable = stand_ins(lesson) if lesson.follow_through else frozenset()
     cells = {}

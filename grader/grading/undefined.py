@@ -13,7 +13,7 @@ from grader.judge.raised import SYNTAX_ERRORS, NotebookCells, Undefined, raised
 from grader.records import CellResult, Outcome, Status, Verdict
 from grader.sandbox.text import one_line
 from grader.submission.cells import answer_cell, is_stubs_own
-from grader.submission.code.source_names import binding_lines, bound_names, without_magics
+from grader.submission.code.source import parsed
 from grader.submission.rebuild import Rebuilt
 
 UNDEFINED = re.compile(r"NameError: name '(\w+)' is not defined")
@@ -66,7 +66,7 @@ def training_stopped(verdict: Verdict, exercise: Exercise, cells: NotebookCells)
     if known is None:
         return ""
     name = UNDEFINED.search(known.why)
-    below = name and any(name[1] in (bound_names(cells.sources[cell]) or ()) for cell in cells.student)
+    below = name and any(name[1] in (parsed(cells.sources[cell]).bound or ()) for cell in cells.student)
     return f"The lesson's cell that trains with it {known.why}." + (
         f" A cell of yours further down defines {name[1]}: move it above this exercise." if name and below else ""
     )
@@ -81,8 +81,8 @@ def _undefined_by(
         return dict.fromkeys((*asked, *_meant(cell.source)), cause)
     if not asked:
         return {}
-    bound = bound_names(cell.source) or frozenset()
-    code = [line for line in without_magics(cell.source).splitlines() if line.strip()]
+    bound = parsed(cell.source).bound or frozenset()
+    code = [line for line in parsed(cell.source).python.splitlines() if line.strip()]
     if all(line.lstrip().startswith("#") for line in code):
         return {}
     return {name: _misnamed(cell, name, bound - set(asked)) for name in asked if name not in bound}
@@ -112,7 +112,7 @@ def _misnamed(cell: NotebookNode, name: str, bound: Collection[str]) -> Undefine
     alike = get_close_matches(name, others, n=1) or others[:MAX_NAMES]
     defines = ", ".join(alike)
     why = f"runs, but defines no {name}" + (f"; it defines {defines}" if alike else "")
-    first_lines = dict(reversed(binding_lines(cell.source)))
+    first_lines = dict(reversed(parsed(cell.source).binding_lines))
     line = next((first_lines[other] for other in alike if other in first_lines), 0)
     shown = excerpt(cell.source, line) if line else ""
     return Undefined(cell=cell.id, why=why, briefly=why, excerpt=shown)
@@ -120,10 +120,10 @@ def _misnamed(cell: NotebookNode, name: str, bound: Collection[str]) -> Undefine
 
 def _meant(source: str) -> Collection[str]:
     """Return the names that a cell binds, or would bind if Python could read it."""
-    bound = bound_names(source)
+    bound = parsed(source).bound
     if bound is not None:
         return bound
-    names = [name for name, _ in binding_lines(source)]
+    names = [name for name, _ in parsed(source).binding_lines]
     # Of `import numpy as np, math`, the last word of each part.
     names += [part.split()[-1] for parts in IMPORTS.findall(source) for part in parts.split(",") if part.split()]
     return names

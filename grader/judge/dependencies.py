@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping
 
 from grader.declare.lesson import Lesson
-from grader.submission.code.source_names import definitions, looks_names_up, mentioned_names
+from grader.submission.code.source import parsed
 
 
 def mentioned_exercises(lesson: Lesson, source: str, defined: Mapping[str, frozenset[str]]) -> frozenset[str]:
     """Return the ids of the exercises whose names a source mentions, or the definitions that it mentions (name → names in it)."""
     reached: frozenset[str] = frozenset()
-    new = mentioned_names(source)
+    new = parsed(source).mentioned
     while new:
         reached |= new
         new = frozenset().union(*(defined[name] for name in new & defined.keys())) - reached
@@ -37,7 +37,7 @@ def may_use(lesson: Lesson, id: str, answers: Mapping[str, str], own: Iterable[s
     """
     below = foundations(lesson, id)
     source = "\n".join([answers.get(id, ""), *own])
-    if looks_names_up(source) or any(check.at for check in lesson.exercise(id).checks):
+    if parsed(source).looks_names_up or any(check.at for check in lesson.exercise(id).checks):
         return below  # training an object may call all foundations
-    defined = {name: names for text in answers.values() for name, names in definitions(text).items()}
+    defined = {name: names for text in answers.values() for name, names in parsed(text).definitions.items()}
     return below & mentioned_exercises(lesson, source, defined)

@@ -15,7 +15,7 @@ from grader.declare.exercise import Exercise
 from grader.judge.mentions import HIDDEN, mentions
 from grader.judge.reach import StudentCode, reached
 from grader.paths import OUR_PACKAGES
-from grader.submission.code.source_names import cached_by_source, parse_statements, without_magics
+from grader.submission.code.source import cached_by_source, parsed
 from grader.submission.code.words import without_docs
 
 # The tripwire reports this as an operator if student code has switched the tripwire off.
@@ -97,7 +97,7 @@ def imported_by_answer(exercise: Exercise, code: StudentCode, others: Collection
 
 def imported_by_cell(source: str) -> tuple[str, ...]:
     """List the modules of `grader` and `attention`, the solutions, that a cell imports anywhere."""
-    return _imported_course(parse_statements(without_magics(source)) or ()) if "import" in source else ()
+    return _imported_course(parsed(source).statements or ()) if "import" in source else ()
 
 
 def _imported_course(nodes: Iterable[ast.AST]) -> tuple[str, ...]:
@@ -131,7 +131,7 @@ def same_definitions(answer: str, given: str, names: Sequence[str]) -> bool:
 def _definition_dumps(source: str) -> Mapping[str, str]:
     """Map each function and class at the top level to its tree without docs."""
     dumps = {}
-    for node in parse_statements(without_magics(source)) or ():
+    for node in parsed(source).statements or ():
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             # Too deep a tree, as of a sum of a thousand terms, or a number of 5,000 digits is left out: no given cell
             # has one.

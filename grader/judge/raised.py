@@ -21,7 +21,7 @@ from grader.judge.raised_words import (
 from grader.records import CellResult, Evidence, Outcome, Place
 from grader.sandbox.text import one_line
 from grader.submission.cells import Role, exercise_of, role
-from grader.submission.code.source_names import cached_by_source, parse_statements
+from grader.submission.code.source import cached_by_source, parsed
 
 SYNTAX_ERRORS = ("SyntaxError", "IndentationError", "TabError")
 UNDEFINED = re.compile(r"^name '(\w+)' is not defined")
@@ -143,6 +143,6 @@ def _definition_lines(source: str) -> tuple[tuple[str, int, int], ...]:
     """List the functions and classes that a cell defines at its top level, with first and last line."""
     return tuple(
         (node.name, node.lineno, node.end_lineno or 0)
-        for node in parse_statements(source) or ()
+        for node in parsed(source).statements or ()
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
     )

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterator
 from itertools import islice
 
-from grader.submission.code.source_names import cached_by_source, names_bound_by, parse_statements, without_magics
+from grader.submission.code.source import cached_by_source, names_bound_by, parsed
 
 # The last two run a network whose operators are named by texts.
 MODULES = frozenset("marshal ctypes cffi guest signal onnx onnxruntime".split())
@@ -70,7 +70,7 @@ def reaches(source: str) -> tuple[str, ...]:
     found = dict.fromkeys(match.group() for match in PLACES.finditer(source))
     if IN_BACKGROUND.search(source):
         found["a process in the background"] = None
-    nodes = [node for statement in parse_statements(without_magics(source)) or () for node in ast.walk(statement)]
+    nodes = [node for statement in parsed(source).statements or () for node in ast.walk(statement)]
     libraries = LIBRARIES.union(*(names_bound_by(node) for node in nodes if isinstance(node, ast.Import)))
     # One of the names that `dir` lists can be picked without being written.
     odd = any(_is_odd_text(node) or _calls(node, "dir", with_arguments=True) for node in nodes)

@@ -12,13 +12,7 @@ from dataclasses import dataclass
 
 from grader.submission.cells import is_stub_line
 from grader.submission.code.scopes import statements_of_cell
-from grader.submission.code.source_names import (
-    binding_lines,
-    bound_names,
-    mentioned_names,
-    parse_statements,
-    without_magics,
-)
+from grader.submission.code.source import parsed
 
 # Halves are searched for among at most so many characters, times the square of the number of cells: every few cells
 # that stand together may be one, and each try reads their text. That is 10 cells of 10,000 characters, or 50 of 80.
@@ -52,20 +46,20 @@ def join(cells: Mapping[int, str], names: set[str]) -> Joined:
         names: what the exercise asks to define.
     """
     # A cell of comments alone is no part.
-    parts = [part for part in _whole_parts(cells) if parse_statements(without_magics(part.source)) != []]
+    parts = [part for part in _whole_parts(cells) if parsed(part.source).statements != ()]
     defining = {part: found for part in parts if (found := defined(part.source) & names)}
     scratch = {part for part in parts if part not in defining and _is_scratch(part.source)}
     parts = [part for part in parts if part not in scratch]
     replaced = _replaced(defining)
     kept = [part for part in parts if part not in replaced]
     # A copy of the answer may be the only cell that still has the helpers.
-    mentioned = frozenset().union(*(mentioned_names(part.source) for part in kept))
+    mentioned = frozenset().union(*(parsed(part.source).mentioned for part in kept))
     # `class Layer(Layer)` and `Layer.forward = forward` complete a class of an earlier cell.
     completed = frozenset().union(*(completes(part.source) for part in kept)) & names
     helping = {
         part
         for part, defines in defining.items()
-        if part in replaced and (((bound_names(part.source) or set()) - names) & mentioned or defines & completed)
+        if part in replaced and (((parsed(part.source).bound or set()) - names) & mentioned or defines & completed)
     }
     kept = [part for part in parts if part not in replaced or part in helping]
     used = [index for part in kept for index in part.indices]
@@ -117,12 +111,12 @@ def _replaced(defining: dict[_Part, frozenset[str]]) -> set[_Part]:
 
 
 def _parses(source: str) -> bool:
-    return bound_names(source) is not None
+    return parsed(source).bound is not None
 
 
 def _is_scratch(source: str) -> bool:
     """Tell whether a cell has only expressions and assertions, or does not parse: in the answer, it could only stop it."""
-    statements = parse_statements(without_magics(source))
+    statements = parsed(source).statements
     return statements is None or all(isinstance(one, (ast.Expr, ast.Assert)) for one in statements)
 
 
@@ -131,8 +125,8 @@ def defined(source: str) -> frozenset[str]:
 
     Where Python cannot read the cell, these are the names of the lines that begin with `def name`, `class name` or `name =`.
     """
-    bound = bound_names(source)
-    return frozenset(name for name, _ in binding_lines(source)) if bound is None else bound
+    bound = parsed(source).bound
+    return frozenset(name for name, _ in parsed(source).binding_lines) if bound is None else bound
 
 
 def completes(source: str) -> frozenset[str]:

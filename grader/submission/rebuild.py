@@ -30,7 +30,7 @@ from grader.submission.cells import (
     role,
     written_cell,
 )
-from grader.submission.code.source_names import bound_names, names_bound_by, parse_statements, without_magics
+from grader.submission.code.source import names_bound_by, parsed
 from grader.submission.file import Cell, Submission, Unreadable
 from grader.submission.parts import changed, completes, defined, is_rest, join, stubs
 from grader.submission.written import shown, written_texts
@@ -174,7 +174,7 @@ def _read_cells(cells: Sequence[Cell], exercises: Sequence[Exercise], given: Seq
         owners = frozenset(marked or (id for id in ids if cell.grade_id == answer_cell(id)))
         if not owners and read and read[-1].exercises and is_rest(read[-1].source, cell.source):
             owners = read[-1].exercises
-        parses = bound_names(cell.source) is not None
+        parses = parsed(cell.source).bound is not None
         released = None if owners else _released_as(cell, given)
         text = next((one.source for one in given if one.id == released), "")
         edited = (
@@ -192,7 +192,7 @@ def _is_edited(source: str, released: str) -> bool:
     copy, original = (
         [
             ast.dump(node)
-            for node in parse_statements(without_magics(text)) or ()
+            for node in parsed(text).statements or ()
             if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant))
         ]
         for text in (source, released)
@@ -202,10 +202,10 @@ def _is_edited(source: str, released: str) -> bool:
 
 def additions(source: str, released: str) -> str:
     """Return the imports and definitions in a copy of a released cell that bind only names which that cell does not bind."""
-    known = bound_names(released) or frozenset()
-    lines = without_magics(source).splitlines()
+    known = parsed(released).bound or frozenset()
+    lines = parsed(source).python.splitlines()
     added: list[str] = []
-    for node in parse_statements(without_magics(source)) or ():
+    for node in parsed(source).statements or ():
         new = [name for name in names_bound_by(node) if name not in known]
         is_import = isinstance(node, (ast.Import, ast.ImportFrom))
         defines = isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign))
@@ -225,7 +225,7 @@ def _with_edits(
             below = (id for later in cells[index:] for id in sorted(later.exercises))
             id = next(below, exercises[-1].id)
             kept = (
-                f" What you added to it is kept: {', '.join(sorted(bound_names(cell.added) or ()))}."
+                f" What you added to it is kept: {', '.join(sorted(parsed(cell.added).bound or ()))}."
                 if cell.added
                 else ""
             )

@@ -6,7 +6,7 @@ import pytest
 
 from grader.build.provided import extract, inline
 from grader.build.scripts import without_directives
-from grader.submission.code.source_names import bound_names, imported_names
+from grader.submission.code.source import parsed
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -111,6 +111,6 @@ def test_no_provided_cell_rebinds_a_name_of_another(script: Path) -> None:
     owners: dict[str, str] = {}
     for what in re.findall(r'provided="([^"]+)"', script.read_text("utf-8")):
         cell = inline(what)
-        for name in (bound_names(cell) or frozenset()) - {name for name, _ in imported_names(cell)}:
+        for name in (parsed(cell).bound or frozenset()) - {name for name, _ in parsed(cell).imports}:
             assert owners.setdefault(name, what) == what, f"{what} and {owners[name]} both define {name}"
     assert len(owners) > 20

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from grader.submission.code import source_names
+from grader.submission.code.source import LONG
 from grader.submission.parts import join
 
 LINES = "1,\n" * 2_000
@@ -12,15 +12,15 @@ LINES = "1,\n" * 2_000
 
 @pytest.fixture
 def parsed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The numbers of characters that are parsed for the names that they bind."""
+    """The numbers of characters of each text that is parsed."""
     sizes: list[int] = []
-    parse = source_names.parse_statements
+    parse = ast.parse
 
-    def counted(source: str) -> list[ast.stmt] | None:
-        sizes.append(len(source))
-        return parse(source)
+    def counted(text: str) -> ast.Module:
+        sizes.append(len(text))
+        return parse(text)
 
-    monkeypatch.setattr(source_names, "parse_statements", counted)
+    monkeypatch.setattr(ast, "parse", counted)
     return sizes
 
 
@@ -35,7 +35,7 @@ def test_the_search_for_halves_does_not_grow_with_the_square_of_the_cells(count:
 
 
 def test_copies_are_compared_once(parsed: list[int]) -> None:
-    copies = [f"def f():\n    return {index}\n{'#' * source_names.LONG}" for index in range(30)]
+    copies = [f"def f():\n    return {index}\n{'#' * LONG}" for index in range(30)]
     joined = join(dict(enumerate(copies)), {"f"})
     assert joined.source == copies[-1]
     assert joined.alternatives == 30

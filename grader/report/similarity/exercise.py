@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from grader.report.similarity.fragments import Fragments, fragments_of
 from grader.report.similarity.pairs import Comparison, compare
 from grader.submission.cells import without_marks
-from grader.submission.code.source_names import bound_names, mentioned_names, without_magics
+from grader.submission.code.source import parsed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,21 +52,21 @@ def compare_exercise(
 
 def given_fragments(sources: Collection[str]) -> list[Fragments]:
     """Return the fragments of code that everybody was given; of what is too long, none."""
-    read = (fragments_of(source, bound_names(source) or ()) for source in sources)
+    read = (fragments_of(source, parsed(source).bound or ()) for source in sources)
     return [found for found in read if found]
 
 
 def whole_answer(answer: str, own: Sequence[str]) -> str:
     """Return an answer, below the student's `own` cells that define what it mentions, directly or through others."""
-    answer, helping = without_marks(without_magics(answer)), [without_magics(source) for source in own]
-    mentioned, chosen = mentioned_names(answer), set[int]()
+    answer, helping = without_marks(parsed(answer).python), [parsed(source).python for source in own]
+    mentioned, chosen = parsed(answer).mentioned, set[int]()
     while True:
         more = {
             place
             for place, source in enumerate(helping)
-            if place not in chosen and (bound_names(source) or frozenset()) & mentioned
+            if place not in chosen and (parsed(source).bound or frozenset()) & mentioned
         }
         if not more:
             return "\n\n".join([*(helping[place].strip() for place in sorted(chosen)), answer])
         chosen |= more
-        mentioned = mentioned.union(*(mentioned_names(helping[place]) for place in more))
+        mentioned = mentioned.union(*(parsed(helping[place]).mentioned for place in more))

@@ -14,7 +14,7 @@ from hashlib import blake2b
 from grader.submission.code.inlined import inlined
 from grader.submission.code.labels import labels_in
 from grader.submission.code.live_code import BLOCK_PARTS, live
-from grader.submission.code.source_names import parse_statements
+from grader.submission.code.source import parsed
 from grader.submission.code.words import is_small, words
 
 K, END = 6, "end"
@@ -25,10 +25,10 @@ Fragments = Mapping[int, frozenset[int]]  # hash of a fragment → numbers of th
 
 def fragments_of(source: str, wanted: Collection[str]) -> Fragments | None:
     """Return the fragments of an answer that defines `wanted`; None if it is no Python, too long or too deep."""
-    statements = parse_statements(source) if len(source) <= MOST_CHARACTERS else None
+    statements = parsed(source).statements if len(source) <= MOST_CHARACTERS else None
     if statements is None or not is_small(statements):
         return None
-    module = inlined(live(statements, wanted))
+    module = inlined(live(ast.parse(parsed(source).python).body, wanted))  # a tree of its own, which they change
     labels = labels_in(module, wanted)
     found: dict[int, set[int]] = {}
     for part, block in _parts(module, ""):

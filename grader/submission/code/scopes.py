@@ -14,7 +14,7 @@ from torch.autograd import Function
 
 from grader.submission.code.can_run import flat, live, taken
 from grader.submission.code.lookups import looked_up
-from grader.submission.code.source_names import UNREADABLE, cached_by_source, without_magics
+from grader.submission.code.source import UNREADABLE, cached_by_source, parsed
 
 FILLS = frozenset("append appendleft extend insert update setdefault add register __setitem__".split())
 # Methods that a library may call by themselves, unlike those that a student adds to show or to test something.
@@ -80,9 +80,9 @@ class _Scope:
 def statements_of_cell(source: str) -> tuple[Statement, ...]:
     """Return the statements of a cell, in order, without its magics; none if Python cannot read it."""
     try:
-        body = ast.parse(without_magics(source)).body
+        body = parsed(source).statements or ()
         return tuple(statement for node, certain in flat(body) for statement in _read(node, certain))
-    except UNREADABLE:
+    except UNREADABLE:  # it is too deep to walk through
         return ()
 
 

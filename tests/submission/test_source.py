@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.submission.code.source_names import LONG, bound_names, free_names, imported_names
+from grader.submission.code.source import LONG, parsed
 
 
 @pytest.mark.parametrize(
@@ -20,13 +20,13 @@ from grader.submission.code.source_names import LONG, bound_names, free_names, i
     ],
 )
 def test_what_a_cell_binds(source: str, names: set[str]) -> None:
-    assert bound_names(source) == names
+    assert parsed(source).bound == names
 
 
 def test_a_module_is_the_same_however_it_is_imported_names() -> None:
     one, other = "import torch.nn.functional as F", "from torch.nn import functional as F"
-    assert imported_names(one) == imported_names(other) == {("F", "torch.nn.functional")}
-    assert imported_names("from . import a") == {("a", "a")}
+    assert parsed(one).imports == parsed(other).imports == {("F", "torch.nn.functional")}
+    assert parsed("from . import a").imports == {("a", "a")}
 
 
 @pytest.mark.parametrize(
@@ -35,13 +35,13 @@ def test_a_module_is_the_same_however_it_is_imported_names() -> None:
     ids=["elif", "lambda"],
 )
 def test_code_that_is_nested_deeper_than_python_calls_is_read(source: str) -> None:
-    assert bound_names(source) == {"x", "y"}
-    assert free_names(source) == {"a"}
+    assert parsed(source).bound == {"x", "y"}
+    assert parsed(source).free == {"a"}
 
 
 def test_what_does_not_parse_binds_nothing_known() -> None:
-    assert bound_names("def f(:") is None
-    assert free_names("def f(:") == frozenset()
+    assert parsed("def f(:").bound is None
+    assert parsed("def f(:").free == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -56,12 +56,22 @@ def test_what_does_not_parse_binds_nothing_known() -> None:
     ],
 )
 def test_what_a_cell_takes_from_the_notebook(source: str, names: set[str]) -> None:
-    assert free_names(source) - {"__name__", "__module__", "__qualname__"} == names
+    assert parsed(source).free - {"__name__", "__module__", "__qualname__"} == names
 
 
-def test_a_large_cell_that_stands_in_every_submission_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    source, read = f"provided = 1\n# {'x' * LONG}", []
-    with monkeypatch.context() as patched:
-        patched.setattr("grader.submission.code.source_names.without_magics", lambda source: read.append(1) or source)
-        assert [bound_names(str(source.encode(), "utf-8")) for _ in range(2)] == [{"provided"}] * 2
-    assert len(read) == 1
+def test_a_large_cell_that_stands_in_every_submission_is_read_once() -> None:
+    source = f"provided = 1\n# {'x' * LONG}"
+    first, again = (parsed(str(source.encode(), "utf-8")) for _ in range(2))
+    assert first is again
+    assert first.bound == {"provided"}
+
+
+def test_a_line_that_begins_with_an_operator_is_no_magic() -> None:
+    source = "odd = (\n    number\n    % 2\n)\ndef is_odd():\n    return odd"
+    assert parsed(source).bound == {"odd", "is_odd"}
+    assert parsed(source).free == {"number"}
+    assert parsed("%time x = 1\n" + "y = 2").bound == {"y"}
+
+
+def test_a_definition_below_a_magic_has_its_own_names() -> None:
+    assert parsed("%load_ext autoreload\ndef twice(x):\n    return double(x)").definitions["twice"] >= {"double"}
