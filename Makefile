@@ -21,7 +21,7 @@ GPU_RESULTS := benchmarks/results/gpu.txt
 # Whoever switches off that Python keeps what it has compiled waits for it again in each of the many processes of the tests.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup system browser build grade test test-rest test-all lint built lab release students preview explorer truth bench scale gpu clean
+.PHONY: help setup system browser build examples grade test test-rest test-all lint built lab release students preview explorer truth bench scale gpu clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -49,7 +49,11 @@ system:
 build: setup  ## make the solution and student notebooks from solutions/*.py
 	$(RUN)/grader build
 
+examples: setup  ## write examples/submitted/, the example class, from the student notebooks and examples/classes/
+	$(RUN)/python -m examples.make
+
 grade: build  ## grade the example class; prints the table and where the results are
+	$(MAKE) --no-print-directory examples
 	@# A gradebook of its own: the examples are not in the gradebook of a class. Beside it lie the pages.
 	mkdir -p examples/graded
 	@# Status 1: some could not be graded, each is named. One example is cut off on purpose.
@@ -60,12 +64,12 @@ browser:
 
 PYTEST = $(RUN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
-test: setup browser  ## lint, built, and a case of every guarantee: before each commit (minutes)
+test: setup browser examples  ## lint, built, and a case of every guarantee: before each commit (minutes)
 	@# Side by side: each of the two keeps one core busy.
 	$(MAKE) --no-print-directory -j 2 lint built
 	$(PYTEST) -m "not slow"
 
-test-rest: setup browser  ## the tests that `make test` leaves out (many minutes)
+test-rest: setup browser examples  ## the tests that `make test` leaves out (many minutes)
 	$(PYTEST) -m slow
 
 test-all: test  ## test, then test-rest: what CI runs
@@ -106,7 +110,7 @@ scale: setup  ## throughput beside nbgrader and otter, and a class of 1,000 (an 
 	$(INSTALL) -e '.[bench]'
 	for name in throughput scale; do $(RUN)/python -m benchmarks.$$name || exit 1; done
 
-gpu: setup  ## on a machine with an NVIDIA GPU: its tests and its benchmark (GPU_PYTHON=python3: another PyTorch)
+gpu: setup examples  ## on a machine with an NVIDIA GPU: its tests and its benchmark (GPU_PYTHON=python3: another PyTorch)
 	PYTHONPATH=$(CURDIR)/source:$(CURDIR) $(GPU_PYTHON) -m pytest tests/gpu -W default
 	{ date -u +%F; PYTHONPATH=$(CURDIR)/source:$(CURDIR) $(GPU_PYTHON) -m benchmarks.gpu; } > $(GPU_RESULTS).partial || { rm $(GPU_RESULTS).partial; exit 1; }
 	mv $(GPU_RESULTS).partial $(GPU_RESULTS)
@@ -115,5 +119,5 @@ gpu: setup  ## on a machine with an NVIDIA GPU: its tests and its benchmark (GPU
 CACHES := .pytest_cache .ruff_cache .mypy_cache .hypothesis
 
 clean:  ## remove what can be made again; the secret, the gradebook, autograded/ and feedback/ stay
-	rm -rf $(VENV) dist examples/graded $(CACHES)
+	rm -rf $(VENV) dist examples/graded examples/submitted $(CACHES)
 	find benchmarks examples grader source tests assets -name __pycache__ -prune -exec rm -rf {} +

@@ -17,7 +17,7 @@ solution notebook's, or with base="student" the untouched student notebook's.
 from __future__ import annotations
 
 import json
-import sys
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -150,25 +150,17 @@ ALTER: dict[str, Callable[[bytes], bytes]] = {"colab": colab, "truncated": trunc
 
 
 def main() -> None:
-    """Write every example; with --check, fail where a committed one differs."""
-    stale = []
-    wanted = set()
+    """Write every example, and remove what no script makes."""
+    folder, wanted = ROOT / "examples" / "submitted", set()
     for example in classes():
         wanted.add(example.path)
         made = content(example)
-        if example.path.is_file() and example.path.read_bytes() == made:
-            continue
-        stale.append(example.path)
-        if "--check" not in sys.argv:
+        if not example.path.is_file() or example.path.read_bytes() != made:
             example.path.parent.mkdir(parents=True, exist_ok=True)
             example.path.write_bytes(made)
-    stray = set((ROOT / "examples" / "submitted").glob("*/*/*.ipynb")) - wanted
-    for path in [*stale, *sorted(stray)]:
-        print(
-            f"{'no script makes' if path in stray else 'stale:' if '--check' in sys.argv else 'wrote'} {path.relative_to(ROOT)}"
-        )
-    if stray or (stale and "--check" in sys.argv):
-        sys.exit(1)
+    for path in set(folder.glob("*/*/*.ipynb")) - wanted:
+        shutil.rmtree(path.parent)
+    print(f"{folder.relative_to(ROOT)} has {len(wanted)} submissions")
 
 
 if __name__ == "__main__":
