@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import time
 from contextlib import nullcontext
 
 import nbformat
+import numpy
 import pytest
 import torch
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
@@ -144,6 +146,17 @@ def test_the_server_dying_is_survived_once_and_then_a_fault(server):
         with outcome:
             assert run(server, book, {"one": [ask("one")]}).evidence["one/values/hidden/0"].status is Status.OK
         thread.join()
+
+
+def test_a_probe_draws_the_random_numbers_that_the_reference_draws(server):
+    """Seed 0, for each probe anew, whatever the notebook has drawn before."""
+    source = "def probe(np, random):\n    return {'y': torch.rand(3), 'a': random.random(), 'b': float(np.random.rand())}"
+    book = notebook(("draws", "import random, torch, numpy as np\nrandom.random(), torch.rand(7), np.random.rand(7)"))
+    request = Request(key="draws/values/hidden/0", source=source, function="probe", inputs={}, seconds=20.0)
+    with session(server, RunPlan(notebook=book, parameters={"device": "cpu", "seed": 5})) as ran:
+        values = ran.ask(request).values
+    assert torch.equal(values["y"], torch.rand(3, generator=torch.Generator().manual_seed(0)))
+    assert (values["a"], values["b"]) == (random.Random(0).random(), numpy.random.RandomState(0).rand())
 
 
 def test_after_the_last_cell_more_can_be_asked_of_the_state_that_it_left(server):
