@@ -103,9 +103,14 @@ def test_a_submission_that_takes_too_long_to_read_is_unreadable(
     assert graded.message.count("\n") == 0
 
 
-def test_a_submission_that_is_too_deep_to_read_is_unreadable(server: Server, tmp_path: Path) -> None:
-    deep = f"{UNSCALED}\nif False:\n    torch.relu(query{'.T' * 600}())"
-    graded = grade_answers(server, tmp_path, {"1.3": deep}).grade
+def test_a_submission_that_is_too_deep_to_read_is_unreadable(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_each_level(depth: int) -> None:
+        read_each_level(depth + 1)
+
+    monkeypatch.setattr(grading, "schedule", lambda *_: read_each_level(0))
+    graded = grade_answers(server, tmp_path, {"1.3": UNSCALED}).grade
     assert (graded.status, graded.score) == ("unreadable", 0.0)
     assert "so deep" in graded.message
 
