@@ -13,7 +13,7 @@ from email.utils import parsedate_to_datetime
 from functools import partial
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.error import HTTPError
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
@@ -133,8 +133,8 @@ def _problem(url: str, error: Exception) -> LtiError:
     if not isinstance(error, HTTPError):
         return NoAnswer(said) if isinstance(error, OSError) else LtiError(said)
     text = b""
-    with suppress(OSError, HTTPException, ValueError):
-        text = error.read(MOST_REASON * 4)
+    with suppress(OSError, HTTPException, ValueError), error:
+        text = cast(HTTPResponse, error.fp).read1(MOST_REASON * 4)  # what is there: nobody waits for the rest
     words = clean(" ".join(text.decode("utf-8", "replace").split()))[:MOST_REASON]
     # Canvas says 403 where others say 429.
     status = 429 if "rate limit exceeded" in words.lower() else error.code

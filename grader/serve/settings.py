@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from grader.complaint import Complaint
 from grader.paths import write_atomically
-from grader.serve.platforms import ANY, PRESETS, STANDARD, Preset, filled_in
+from grader.serve.platforms import PRESETS, STANDARD, Preset, filled_in
 
 FILE = "serve.toml"
 AT_ONCE, AFTER_DUE, BY_HAND = "at once", "after the due date", "by hand"
@@ -123,11 +123,12 @@ class Platform(_Table):
         """Add what the preset knows to what the table says."""
         if not isinstance(told, dict) or "platform" not in told:
             return told
-        name, school, client, tool = (told.get(key, "") for key in ("platform", "school", "client_id", "tool"))
+        values = [told.get(key, "") for key in ("platform", "school", "client_id", "tool")]
+        name, school, client, tool = (each if isinstance(each, str) else "" for each in values)
         if name not in PRESETS:
             raise ValueError(f"platform must be one of {', '.join(PRESETS)}")
-        if not all(isinstance(each, str) for each in (school, client, tool)) or not is_protected(school):
-            raise ValueError('a platform needs school = "https://…" and client_id = "…", both in quotation marks')
+        if not is_protected(school):
+            raise ValueError('a platform needs school = "https://…", its address')
         return {**filled_in(name, school.rstrip("/"), client, tool), **told}
 
     @property
@@ -139,10 +140,6 @@ class Platform(_Table):
     def signer(self) -> tuple[str, str, str]:
         """What entries have in common that differ in their deployments alone."""
         return self.issuer, self.client_id, self.keys_url
-
-    def is_open_to(self, deployment: str) -> bool:
-        """Return True if launches of a deployment are allowed."""
-        return deployment in self.deployments or ANY in self.deployments
 
     def may_fetch(self, url: str) -> bool:
         """Return True if an address belongs to the platform. This server asks no other for anything."""

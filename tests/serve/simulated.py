@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from email.message import Message
+from functools import cache
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import parse_qsl, urlsplit
@@ -240,12 +241,18 @@ class Fault(Exception):
         self.status, self.text, self.headers = status, text, headers or {}
 
 
+@cache
+def key_of(name: str) -> RSAKey:
+    """Make a platform's key, once for all tests of a process."""
+    return RSAKey.generate_key(2048, {"kid": f"{name}-1"})
+
+
 class Simulated:
     """One platform."""
 
     def __init__(self, name: str, tool_key: RSAKey) -> None:
         self.name, self.kind, self._tool_key = name, KINDS[name], tool_key
-        self.key = RSAKey.generate_key(2048, {"kid": f"{name}-1"})
+        self.key = key_of(name)
         self.tokens: dict[str, set[str]] = {}
         self.assertions: list[str] = []
         self.asked: list[tuple[str, str]] = []  # method and address of each request

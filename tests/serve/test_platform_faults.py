@@ -6,6 +6,7 @@ import json
 import logging
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from html import unescape
 from itertools import pairwise
 from pathlib import Path
@@ -17,7 +18,7 @@ import pytest
 from joserfc.jwk import RSAKey
 
 from grader.records import Grade, GradebookEntry, Student
-from grader.serve import lti_calls, lti_scores
+from grader.serve import lti_calls, lti_scores, settings
 from grader.serve.lti_calls import LtiError, own_key
 from grader.serve.lti_scores import Sender
 from grader.serve.settings import Platform, SettingsError, is_within, origin, read_settings
@@ -54,21 +55,12 @@ def internet(site: Site, monkeypatch: pytest.MonkeyPatch) -> Iterator[Internet]:
 
 
 def rules(site: Site, text: str) -> None:
-    """Write serve.toml."""
-    path = site.root / "serve.toml"
-    path.write_text(
-        text + "\n" * (1 + path.read_text().count("\n") if path.exists() else 1)
-    )  # another length: another time
-    settings_again()
-
-
-def settings_again() -> None:
-    from grader.serve import settings
-
+    """Write serve.toml, and let it be read again within the second."""
+    (site.root / "serve.toml").write_text(text)
     settings._read.clear()
 
 
-def by_hand(*more: str, deployment: str = KINDS["canvas"].deployment) -> str:  # type: ignore[assignment]
+def by_hand(*more: str, deployment: str = str(KINDS["canvas"].deployment)) -> str:
     """Return what serve.toml says of Canvas without a preset."""
     lines = [
         "[lti.cloud]", 'issuer = "https://canvas.instructure.com"', f'client_id = "{CLIENT}"',
@@ -199,7 +191,9 @@ def test_which_addresses_an_entry_of_services_allows(pattern: str, url: str, exp
         ],
         ('services = "https://a.example"', "services: Input should be a valid list"),
         ('platform = "blackbored"', r"\[lti.cloud\]: platform must be one of canvas, blackboard"),
+        ('platform = ["canvas"]', r"\[lti.cloud\]: platform must be one of canvas, blackboard"),
         ('platform = "canvas"\nschool = 7', r'\[lti.cloud\]: a platform needs school = "https://…"'),
+        ('platform = "canvas"\nschool = "https://uni.edu"\ntool = 7', "tool: Input should be a valid string"),
         ('platform = "canvas"\nschool = "http://uni.instructure.com"', "a platform needs school"),
     ],
 )  # fmt: skip
@@ -295,7 +289,9 @@ def test_an_item_is_looked_for_before_one_is_made_and_made_once(
     assert made | {"id": ""} == {
         "id": "", "label": NAME, "scoreMaximum": 100, "resourceId": NAME, "tag": NAME, "resourceLinkId": "link-1",
     }  # fmt: skip
-    site.store.change("UPDATE lti_place SET lineitem = '', sent = '', sending = ''")  # killed before it was written down
+    site.store.change(
+        "UPDATE lti_place SET lineitem = '', sent = '', sending = ''"
+    )  # killed before it was written down
     assert (Sender(site).send_all(), len(canvas.created)) == (2, 1)
     launch(site, canvas, **without_item(canvas))  # comes again: the item stays, and the score is there
     assert (Sender(site).send_all(), len(canvas.created)) == (0, 1)
@@ -312,7 +308,7 @@ def test_a_launch_without_an_item_takes_none_away(site: Site, internet: Internet
 def test_an_item_that_the_platform_does_not_let_us_make(site: Site, internet: Internet, five: dict[str, float]) -> None:
     canvas = internet.platforms["canvas"]
     rules(site, by_hand(SERVICES))
-    object.__setattr__(canvas, "kind", KINDS["canvas"].__class__(**{**vars(canvas.kind), "may_create": False}))
+    canvas.kind = replace(canvas.kind, may_create=False)
     canvas.items = []
     launch(site, canvas, **without_item(canvas))
     assert Sender(site).send_all() == 0
@@ -324,7 +320,7 @@ def test_an_item_elsewhere_gets_no_score(site: Site, internet: Internet, five: d
     canvas = internet.platforms["canvas"]
     rules(site, by_hand(SERVICES))
     canvas.items = [{"id": id, "scoreMaximum": 9, "resourceLinkId": "link-1", "tag": NAME}]
-    object.__setattr__(canvas, "kind", KINDS["canvas"].__class__(**{**vars(canvas.kind), "may_create": False}))
+    canvas.kind = replace(canvas.kind, may_create=False)
     launch(site, canvas, **without_item(canvas))
     assert (Sender(site).send_all(), canvas.scores) == (0, [])
 

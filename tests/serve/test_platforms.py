@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from html import unescape
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -18,8 +19,10 @@ from nbgrader.api import Gradebook
 
 from grader.serve import guard, lti_calls
 from grader.serve.lti_calls import own_key
+from grader.serve.lti_people import student_of
 from grader.serve.lti_scores import Sender
 from grader.serve.platforms import PRESETS
+from grader.serve.settings import Platform
 from grader.serve.site import Site
 from tests.classes.gradebook.small_course import COURSE, NAME
 from tests.serve.people import URL, Person, grade, instructor, open_course, solved
@@ -326,6 +329,27 @@ def test_an_id_that_is_none(site: Site, internet: Internet, name: str, claims: d
     assert not any("$" in one for one in site.students())
 
 
+@pytest.mark.parametrize(
+    ("name", "claim", "told", "expected"),
+    [
+        ("openolat", "sub", {"user_id": "17"}, None),  # another id than that of a launch
+        ("openolat", "email", {"user_id": "17", "email": "ada@uni.edu"}, "ada@uni.edu"),
+        ("moodle", "sub", {"user_id": 17}, "17"),
+        ("moodle", "sub", {"user_id": "17", "status": "Inactive"}, None),
+        ("moodle", "ext.user_username", {"user_id": "17", "ext_user_username": "ada"}, "ada"),
+        ("moodle", "ext.user_username", {"user_id": "17", "ext_user_username": "$User.username"}, None),
+        ("canvas", "custom.login", {"user_id": "17", "message": ["nonsense"]}, None),
+        ("canvas", "custom.login", {"user_id": "17", "message": [{f"{CLAIM}custom": {"login": "ada"}}]}, "ada"),
+    ],
+)
+def test_the_id_of_a_member_is_that_of_a_launch(
+    name: str, claim: str, told: dict[str, Any], expected: str | None
+) -> None:
+    table = {"platform": name, "school": "https://uni.edu", "client_id": "7", "student": claim}
+    found = student_of(Platform.model_validate(table), {"roles": [LEARNER], **told})
+    assert (found.id if found else None) == expected
+
+
 def test_a_launch_without_a_course_is_no_course_called_none(site: Site, internet: Internet) -> None:
     moodle, context = internet.platforms["moodle"], f"{CLAIM}context"
     try:
@@ -344,11 +368,8 @@ def test_a_roster_of_many_pages(site: Site, internet: Internet, monkeypatch: pyt
     """Canvas has at most 50 people on a page; each header `Link` is read; a page that leads to itself is the last."""
     schoology = internet.platforms["schoology"]
     pages = tuple(({"user_id": f"many-{n}", "roles": ["Learner"]},) for n in range(60))
-    object.__setattr__(schoology.kind, "roster", pages)
-    try:
-        site.store.change("DELETE FROM lti_roster")
-        launched(site, schoology, Person.of(site), "eva", teaches=True)
-        Sender(site).take_rosters()
-    finally:
-        object.__setattr__(schoology.kind, "roster", KINDS["schoology"].roster)
+    monkeypatch.setattr(schoology, "kind", replace(schoology.kind, roster=pages))
+    site.store.change("DELETE FROM lti_roster")
+    launched(site, schoology, Person.of(site), "eva", teaches=True)
+    Sender(site).take_rosters()
     assert {f"schoology-many-{n}" for n in range(60)} <= set(site.students())
