@@ -185,10 +185,8 @@ def _check_course(site: Site, launch: Launch) -> None:
         known = [row["course"] for row in site.store.rows("SELECT * FROM lti_course WHERE platform = ?", launch.name)]
     if known and came not in known:
         line = f"courses = {json.dumps([*known, came])} under [lti.{launch.name}] in serve.toml"
-        place = (
-            "This is the place of another course." if came else "Your platform does not say which course you are from."
-        )
-        raise LtiError(f"{place} To let this one in, its operator writes {line}.")
+        which = "This is the place of another course." if came else "Your platform does not say which course this is."
+        raise LtiError(f"{which} To let this one in, its operator writes {line}.")
 
 
 def _claims(platform: Platform, token: str) -> dict[str, Any]:

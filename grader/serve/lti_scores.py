@@ -137,6 +137,12 @@ class Sender:
     def _item(self, row: sqlite3.Row, platform: Platform) -> str:
         """Return the platform's item for an assignment, which its launch did not name: the one that is there, or a new one."""
         name, link = row["assignment"], row["link"]
+        place, own = (
+            "platform = ? AND items = ? AND link = ? AND assignment = ?",
+            (row["platform"], row["items"], link, name),
+        )
+        for other in self._site.store.rows(f"SELECT lineitem FROM lti_place WHERE {place} AND lineitem != ''", *own):
+            return other["lineitem"]
         about = {"resource_link_id": link} if link else {"tag": name}
         mark = "&" if "?" in row["items"] else "?"
         pages = self._services.pages(platform, LINE_ITEM, f"{row['items']}{mark}{urlencode(about)}", ITEMS, kind=list)
@@ -148,9 +154,7 @@ class Sender:
             found = told.get("id")
         if not isinstance(found, str) or not platform.may_fetch(found):
             raise LtiError(f"{platform.issuer} names no item of its own for {name}: {found!r}")
-        same = "platform = ? AND items = ? AND link = ? AND assignment = ? AND lineitem = ''"
-        change = f"UPDATE lti_place SET lineitem = ? WHERE {same}"
-        self._site.store.change(change, found, row["platform"], row["items"], link, name)
+        self._change(row, lineitem=found)
         return found
 
 
@@ -197,9 +201,7 @@ def _is_for(item: object, assignment: str, link: str) -> bool:
     """Return True if an item of a platform is the one of an assignment in this place of a course."""
     if not isinstance(item, dict) or not isinstance(item.get("id"), str):
         return False
-    names = {item.get(key) for key in ("tag", "resourceId")} - {None, ""}
-    return (
-        text_of_id(item.get("resourceLinkId")) == link and names <= {assignment}
-        if link
-        else item.get("tag") == assignment
-    )
+    if not link:
+        return item.get("tag") == assignment
+    is_ours = all(item.get(key) in (assignment, None, "") for key in ("tag", "resourceId"))
+    return is_ours and text_of_id(item.get("resourceLinkId")) == link

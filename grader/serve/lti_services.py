@@ -21,7 +21,8 @@ LINE_ITEM = "https://purl.imsglobal.org/spec/lti-ags/scope/lineitem"
 MEMBERS = "https://purl.imsglobal.org/spec/lti-nrps/scope/contextmembership.readonly"
 SCOPES = (SCORE, LINE_ITEM, MEMBERS)
 ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-MOST_PAGES = 2000  # of a list
+MOST_SECONDS = 24 * 3600  # that a token is kept
+MOST_PAGES = 1000  # of a list
 NEXT = re.compile(r'<([^>]+)>\s*;[^<]*?\brel\s*=\s*"?next\b')
 
 
@@ -79,7 +80,8 @@ class Services:
             refusal = LtiError(f"{platform.issuer} gives no token for {key[2]}: {error.reason or error}")
             refusal.wait = max(error.wait, BUSY_SECONDS)
             raise refusal from error
-        self._tokens[key] = time.monotonic() + (lasts if isinstance(lasts, int | float) else 60) - 30.0, given
+        seconds = min(lasts, MOST_SECONDS) if isinstance(lasts, int | float) else 60
+        self._tokens[key] = time.monotonic() + seconds - 30.0, given
         return given
 
 

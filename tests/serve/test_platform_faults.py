@@ -135,6 +135,16 @@ def test_services_on_other_hosts_are_named_and_not_asked(
     assert (Sender(site).send_all(), len(canvas.scores)) == (1, 1)
 
 
+def test_a_wildcard_lets_all_hosts_below_it_in(site: Site, internet: Internet, five: dict[str, float]) -> None:
+    canvas = internet.platforms["canvas"]
+    rules(site, by_hand('services = ["https://*.instructure.com"]'))
+    policy = launch(site, canvas).headers["content-security-policy"]
+    directives = dict(part.strip().split(" ", 1) for part in policy.split(";"))
+    for directive in ("frame-ancestors", "form-action"):
+        assert "https://*.instructure.com" in directives[directive].split()
+    assert Sender(site).send_all() == 1
+
+
 def test_a_host_is_only_named_if_the_launch_is_signed(site: Site, internet: Internet) -> None:
     canvas = internet.platforms["canvas"]
     rules(site, by_hand())
@@ -281,10 +291,12 @@ def test_an_item_is_looked_for_before_one_is_made_and_made_once(
     canvas.items = [
         {"id": f"{canvas.kind.services}/items/8", "scoreMaximum": 9, "resourceLinkId": "another-link", "tag": NAME},
         {"id": f"{canvas.kind.services}/items/9", "scoreMaximum": 9, "resourceLinkId": "link-1", "tag": "2-heads"},
+        {"id": f"{canvas.kind.services}/items/7", "scoreMaximum": 9, "resourceLinkId": "link-1", "tag": [NAME]},
     ]
     for user in ("ada", "bob"):
         launch(site, canvas, user, **without_item(canvas))
     assert Sender(site).send_all() == 2
+    assert len([url for method, url in canvas.asked if method == "GET" and "/items?" in url]) == 1
     (made,) = canvas.created
     assert made | {"id": ""} == {
         "id": "", "label": NAME, "scoreMaximum": 100, "resourceId": NAME, "tag": NAME, "resourceLinkId": "link-1",
@@ -323,6 +335,7 @@ def test_an_item_elsewhere_gets_no_score(site: Site, internet: Internet, five: d
     canvas.kind = replace(canvas.kind, may_create=False)
     launch(site, canvas, **without_item(canvas))
     assert (Sender(site).send_all(), canvas.scores) == (0, [])
+    assert [row["lineitem"] for row in site.store.rows("SELECT * FROM lti_place")] == [""]
 
 
 # ---------------------------------------------------------------- scores after an error

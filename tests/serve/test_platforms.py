@@ -359,7 +359,7 @@ def test_a_launch_without_a_course_is_no_course_called_none(site: Site, internet
         assert [row["course"] for row in site.store.rows("SELECT * FROM lti_course")] == ["42"]
         for told in ({}, {context: {}}, {context: {"id": None}}):
             page = launched(site, moodle, Person.of(site), **told)
-            assert (page.status_code, "does not say which course" in page.text) == (403, True)
+            assert (page.status_code, "does not say which course this is" in page.text) == (403, True)
     finally:
         site.store.change("DELETE FROM lti_course")
 
