@@ -134,7 +134,7 @@ def sign_out(visit: Visit) -> Response:
 
 
 def _static(content: str, kind: str) -> Response:
-    """Answer with the styles, or with a script: one shows what happens in the queue, one closes a platform's frame."""
+    """Answer with the styles, or with a script: for the queue, or to close a platform's frame."""
     return Response(content, media_type=kind, headers={"Cache-Control": "max-age=300"})
 
 

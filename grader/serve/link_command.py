@@ -1,4 +1,4 @@
-"""`grader roster --links` and its relatives: personal links, and what a platform needs to register this server."""
+"""`grader roster --links`, `--platform`, …: personal links, and what a platform needs to know."""
 
 from pathlib import Path
 
@@ -48,7 +48,10 @@ def run(options: RosterOptions, terminal: Terminal) -> None:
 
 
 def _add_platform(site: Site, name: str, options: RosterOptions, terminal: Terminal) -> None:
-    """Print what to enter on a platform, field by field; write the platform into serve.toml once its client id is known."""
+    """Print what to enter on a platform, field by field.
+
+    Once the client id is known, write the platform into serve.toml.
+    """
     preset, url, school = PRESETS[name], site.settings.url, (options.school or "").rstrip("/")
     if not is_protected(school):
         raise Complaint(f"--platform {name} needs --school, the address of your {preset.title}, as in https://…")

@@ -147,7 +147,10 @@ def ticket_of(site: Site, launch: Launch) -> Ticket:
 
 
 def _with_link(launch: Launch, roster: str) -> str:
-    """Return the address of a roster; with the link of the task, if the student's id is a custom claim, which links have."""
+    """Return the address of a roster. If the student's id is a custom claim, it names the task's link.
+
+    Only links have custom claims.
+    """
     link = text_of_id(launch.of(f"{CLAIM}resource_link", "id"))
     if not link or not launch.platform.student.startswith("custom."):
         return roster
@@ -174,9 +177,10 @@ def _entry(site: Site, began: str, deployment: str) -> str:
 
 
 def _check_course(site: Site, launch: Launch) -> None:
-    """Raise LtiError for another course of the platform. The first course whose instructor comes is ours.
+    """Raise LtiError for another course of the platform.
 
-    A launch without a course is one of the course "", which only the operator can let in once there is another one.
+    The first course whose instructor comes is ours. A launch that names no course is one of the course "", which the
+    operator has to let in once there is another one.
     """
     came, known = filled_in(text_of_id(launch.of(f"{CLAIM}context", "id")), "context"), launch.platform.courses
     if not known:
@@ -273,7 +277,7 @@ def _assignment(site: Site, launch: Launch) -> str | None:
 
 
 def _remember(site: Site, launch: Launch, person: str, assignment: str) -> None:
-    """Store the address at which the platform wants the score, or its list of such addresses, if it wants one."""
+    """Store the address at which the platform wants the score, or its list of such addresses."""
     item, items = launch.address(*ITEM), launch.address(*ITEMS)
     if item is None and items is None:
         return
@@ -281,9 +285,10 @@ def _remember(site: Site, launch: Launch, person: str, assignment: str) -> None:
     same = "excluded.lineitem = '' AND platform = excluded.platform AND items IN ('', excluded.items)"
     kept = f"CASE WHEN {same} THEN lineitem ELSE excluded.lineitem END"
     place = (
-        "INSERT INTO lti_place (person, assignment, platform, subject, lineitem, items, link) VALUES (?, ?, ?, ?, ?, ?, ?)"
-        " ON CONFLICT DO UPDATE SET platform = excluded.platform, subject = excluded.subject, items = excluded.items,"
-        f" lineitem = {kept}, link = excluded.link, sent = CASE WHEN lineitem = {kept} THEN sent ELSE '' END, refused = ''"
+        "INSERT INTO lti_place (person, assignment, platform, subject, lineitem, items, link)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET platform = excluded.platform,"
+        f" subject = excluded.subject, items = excluded.items, lineitem = {kept}, link = excluded.link,"
+        f" sent = CASE WHEN lineitem = {kept} THEN sent ELSE '' END, refused = ''"
     )
     link = text_of_id(launch.of(f"{CLAIM}resource_link", "id"))
     told = (launch.name, text_of_id(launch.claims["sub"]), item or "", items or "", link)

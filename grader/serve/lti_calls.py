@@ -101,10 +101,13 @@ _opener = build_opener(_NoRedirect, ProxyHandler({}))
 def fetch(
     may_fetch: Callable[[str], bool], url: str, data: bytes = b"", headers: Headers | None = None, kind: type = dict
 ) -> Answer:
-    """Ask a platform, or JupyterHub; return the JSON object that it answers, and the headers by their names in small letters.
+    """Ask a platform, or JupyterHub; return the JSON object that it answers, and the headers.
 
     Args:
-        kind: `list` for a JSON array in place of an object. The result is empty if the answer is of another kind.
+        kind: `list` for a JSON array instead of an object.
+
+    Returns:
+        The object, empty if the answer is of another kind; and the headers by their names in small letters.
 
     Raises:
         LtiError: it does not answer, or the address is not its own.
@@ -146,7 +149,7 @@ def _problem(url: str, error: Exception) -> LtiError:
 
 
 def _seconds_to_wait(retry_after: str) -> float:
-    """Return how long a service wants to be left alone, by its header: a number of seconds, or a time."""
+    """Return for how many seconds a service wants to be left alone: its header has them, or a time."""
     with suppress(ValueError, TypeError, OverflowError):
         is_number = retry_after.strip().isdecimal()
         seconds = float(retry_after) if is_number else parsedate_to_datetime(retry_after).timestamp() - time.time()
@@ -208,7 +211,7 @@ def published_keys(platform: Platform, *, fresh: bool = False) -> KeySet:
 
 
 def _rsa_key(told: object) -> RSAKey | None:
-    """Return a public RSA key that signs; None for what is none, so that one bad key does not spoil the others."""
+    """Return a public RSA key that signs; None for anything else: a bad key does not spoil the others."""
     if not isinstance(told, dict) or told.get("kty") != "RSA" or told.get("use", "sig") != "sig":
         return None
     try:

@@ -1,4 +1,4 @@
-"""Who somebody is by what a platform says: the role, the claim that is a student's id, and a member of a course."""
+"""Who somebody is, by what a platform says: the role, the student's id, and a member of a course."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -29,7 +29,7 @@ MADE_UP = "system/person#testuser"
 
 
 def role_of(platform: Platform, roles: object) -> str | None:
-    """Return the role that somebody has in a course: INSTRUCTOR, STUDENT or TEST_STUDENT; None for any other.
+    """Return somebody's role in a course: INSTRUCTOR, STUDENT or TEST_STUDENT; None for any other.
 
     Args:
         roles: what a launch or a roster lists.
@@ -68,20 +68,21 @@ def text_of_id(value: object) -> str:
 
 
 def filled_in(value: str, claim: str) -> str:
-    """Return the value of a claim. Raise LtiError if it is a variable that the platform should have replaced.
+    """Return the value of a claim.
 
-    Everybody has the same variable, so all students would be one.
+    Raises:
+        LtiError: it is a variable that the platform should have replaced. All students would be one.
     """
     if value.strip().startswith("$"):
         raise LtiError(
-            f"Your platform sent {shown(value, MOST_VARIABLE)!r} as {claim}, which is the name of a variable and not its value. "
-            "Tell your instructor: the tool's settings in the platform name a variable that it does not know."
+            f"Your platform sent {shown(value, MOST_VARIABLE)!r} as {claim}, which is the name of a variable and not "
+            "its value. Tell your instructor: the tool's settings in the platform name a variable that it does not know."
         )
     return value
 
 
 def student_of(platform: Platform, member: object) -> Student | None:
-    """Return the student that a member of a course is, under the id of a launch; None for others."""
+    """Return the student that a member is, with the id that a launch has; None for other members."""
     if not isinstance(member, dict) or role_of(platform, member.get("roles")) != STUDENT:
         return None
     person = platform.prefix + _id_of(platform, member)

@@ -1,4 +1,4 @@
-"""Registering this server as a tool: a platform does it by an address of ours, or an administrator by a file that it reads."""
+"""Registering this server as a tool: by an address of ours, or by a file that a platform reads."""
 
 import json
 import re

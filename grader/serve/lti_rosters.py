@@ -20,7 +20,7 @@ MEMBERSHIPS = "application/vnd.ims.lti-nrps.v2.membershipcontainer+json"  # some
 
 
 def take_rosters(site: Site, services: Services) -> None:
-    """Add those to the gradebook who take the course at a platform, so that the class page lists them before they come."""
+    """Add the students whom platforms list to the gradebook: the class page lists them before they come."""
     old = text_of(now() - timedelta(hours=ROSTER_HOURS))
     for row in site.store.rows("SELECT * FROM lti_roster WHERE fetched < ?", old):
         if platform := site.settings.lti.get(row["platform"]):

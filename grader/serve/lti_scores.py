@@ -2,8 +2,8 @@
 
 What is sent is what the gradebook says, as soon as the student may see it. Before a score leaves, it is written down with
 its time; killed before the answer comes, the same score goes out with the same time, which a platform takes as one score.
-A platform that refuses the same time has had the score: then it goes out with a new one. What a platform refuses for good
-is not sent again until the score changes, the student comes again, or an instructor wants it.
+If the platform refuses that time, the score goes out with a new one. A score that is refused for good is not sent again
+until it changes, the student comes again, or an instructor wants it.
 """
 
 import json
@@ -75,7 +75,7 @@ class Sender:
         return sum(self._send(row, self._site.settings.lti[row["platform"]], wanted) for row, wanted in due)
 
     def _send(self, row: sqlite3.Row, platform: Platform, wanted: str) -> bool:
-        """Send one score, unless it was refused, or failed a short while ago; return True if the platform took it."""
+        """Send one score, unless it was refused or failed a short while ago; return True if it was taken."""
         key, moment = (row["person"], row["assignment"]), time.monotonic()
         until = max(self._pauses.get(key, (0.0, 0.0))[0], self._quiet.get(row["platform"], 0.0))
         if moment < until or row["refused"] == wanted:
@@ -135,7 +135,7 @@ class Sender:
         self._services.ask(platform, SCORE, address, SCORES, json.dumps(score).encode())
 
     def _item(self, row: sqlite3.Row, platform: Platform) -> str:
-        """Return the platform's item for an assignment, which its launch did not name: the one that is there, or a new one."""
+        """Return the platform's item for an assignment, which no launch named: a present one, or a new one."""
         name, link = row["assignment"], row["link"]
         place, own = (
             "platform = ? AND items = ? AND link = ? AND assignment = ?",
@@ -181,7 +181,7 @@ def score_of(row: sqlite3.Row, platform: Platform, wanted: str, url: str, receiv
 
 
 def scaled(given: float, most: float, wanted: Any) -> dict[str, float]:
-    """Return points of a maximum as points of the wanted maximum; no change if that is not a positive number."""
+    """Return points as points of another maximum; nothing if that is not a positive number."""
     is_maximum = isinstance(wanted, int | float) and not isinstance(wanted, bool) and wanted > 0
     return {"scoreGiven": given * wanted / most, "scoreMaximum": wanted} if is_maximum and most else {}
 
@@ -193,12 +193,12 @@ def whole(value: str | float) -> float:
 
 
 def in_milliseconds(moment: datetime) -> str:
-    """Write a time in UTC as platforms read it: some take every digit after the point as one of milliseconds."""
+    """Write a time in UTC with three digits: some platforms read more of them as milliseconds, too."""
     return moment.isoformat(timespec="milliseconds")
 
 
 def _is_for(item: object, assignment: str, link: str) -> bool:
-    """Return True if an item of a platform is the one of an assignment in this place of a course."""
+    """Return True if a platform's item is that of an assignment at a link in a course."""
     if not isinstance(item, dict) or not isinstance(item.get("id"), str):
         return False
     if not link:

@@ -1,4 +1,4 @@
-"""Asks the services of platforms, with the tokens that these give us, and remembers services on hosts that are not known."""
+"""Asks the services of platforms, with tokens, and remembers services on hosts that are not known."""
 
 import json
 import logging
@@ -36,7 +36,7 @@ class Services:
     def ask(
         self, platform: Platform, scope: str, url: str, media: str, data: bytes = b"", *, kind: type = dict
     ) -> Answer:
-        """Send data of a media type to an address of a platform, or read it, with a token for the scope.
+        """Send data to an address of a platform, or read it, with a token for the scope.
 
         Raises:
             LtiError: as `fetch`; or the platform gives no token, which is never final for what was asked.
@@ -89,7 +89,7 @@ class Services:
 
 
 def note_elsewhere(site: Site, name: str, addresses: list[Any]) -> None:
-    """Remember the hosts in a signed launch of a platform that serve.toml does not know, and write them to the log once."""
+    """Remember the hosts in a signed launch that serve.toml does not name; write each to the log once."""
     platform = site.settings.lti[name]
     found = {
         origin(url) for url in addresses if isinstance(url, str) and is_protected(url) and not platform.may_fetch(url)
@@ -102,7 +102,7 @@ def note_elsewhere(site: Site, name: str, addresses: list[Any]) -> None:
 
 
 def missing(site: Site) -> dict[str, str]:
-    """Map each platform with services on hosts that serve.toml does not know to the line that its operator should write."""
+    """Map each platform with services on hosts that serve.toml does not name to the line to write."""
     rows = site.store.rows("SELECT * FROM lti_elsewhere ORDER BY origin")
     lines = {}
     for name, platform in site.settings.lti.items():

@@ -1,7 +1,8 @@
-"""In what learning platforms differ: their addresses, what they accept, and what a person enters on them.
+"""In what learning platforms differ: their addresses, what they accept, what a person enters there.
 
-One row for each platform that serve.toml may name (`platform = "canvas"`). All other code asks a row, and knows no platform.
-Read in public documentation and source code in November 2026; docs/serve.md names the sources. Only Moodle was tried.
+One row for each platform that serve.toml may name (`platform = "canvas"`). All other code asks a row.
+Read in public documentation and source code in November 2026; docs/serve.md names the sources.
+Only Moodle was tried.
 """
 
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ from urllib.parse import urlsplit
 ANY = "*"  # as a deployment: each one of the client
 TASK, CHOICE = "LtiResourceLinkRequest", "LtiDeepLinkingRequest"  # the messages: open a task, choose one for a course
 LOGIN, LAUNCH, KEYS, CONFIGURATION = "/lti/login", "/lti/launch", "/lti/keys", "/lti/configuration/"
-# What serve.toml calls an address of a platform, and what the platform calls it when a tool registers.
+# What serve.toml calls an address of a platform, and what the platform calls it.
 ADDRESSES = dict(issuer="issuer", login_url="authorization_endpoint", token_url="token_endpoint", keys_url="jwks_uri")
 # Canvas: where the tool appears, by message. The first place makes it an assignment's tool.
 CANVAS_PLACEMENTS = {CHOICE: ("assignment_selection", "link_selection"), TASK: ("course_navigation",)}
@@ -22,8 +23,8 @@ CANVAS_PLACEMENTS = {CHOICE: ("assignment_selection", "link_selection"), TASK: (
 class Preset:
     """A kind of platform. The defaults are what the standard says.
 
-    Addresses are functions of the school's: {school} is that address, {host} its host and port, {tool} the platform's own
-    number of this tool, and {stage} "beta." or "test." for a trial system of the vendor, else "".
+    Addresses are functions of the school's: {school} is that address, {host} its host and port, {tool}
+    the platform's own number of this tool, and {stage} "beta." or "test." for a trial system, else "".
     """
 
     title: str
@@ -215,7 +216,7 @@ STANDARD = Preset(title="", login_url="", token_url="", keys_url="", where="", f
 
 
 def filled_in(name: str, school: str, client_id: str, tool: str = "") -> dict[str, Any]:
-    """Return what serve.toml would say of a platform, without the addresses that contain a {tool} that is not known.
+    """Return what serve.toml would say of a platform, without addresses with a {tool} that is unknown.
 
     Args:
         school: the school's address, without a slash at the end.

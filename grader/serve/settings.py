@@ -20,7 +20,7 @@ from grader.serve.platforms import PRESETS, STANDARD, Preset, filled_in
 FILE = "serve.toml"
 AT_ONCE, AFTER_DUE, BY_HAND = "at once", "after the due date", "by hand"
 LAST, BEST = "last", "best"
-# A host with its scheme; instead of the host's first label `*`, if two more follow: *.com would be everybody.
+# A host with its scheme. Its first label may be `*` if two more follow: *.com would be everybody.
 SERVICE = re.compile(r"(https?)://((?:\*\.(?=[^.:]+\.))?[a-z0-9.-]+|\[[0-9a-f:]+\])(:[0-9]{1,5})?")
 
 
@@ -74,7 +74,7 @@ def _services(patterns: list[str]) -> list[str]:
 
 
 def is_within(address: str, pattern: str) -> bool:
-    """Return True if an origin is the one that an entry of `services` names, or one of those below its `*.`."""
+    """Return True if an origin is what an entry of `services` names, or is below its `*.`."""
     scheme, wildcard, rest = pattern.partition("://*.")
     below = rf"{scheme}://[a-z0-9.-]+\.{re.escape(rest)}"
     return bool(re.fullmatch(below, address)) if wildcard else address == pattern
@@ -98,7 +98,7 @@ class Policy(_Table):
 
 
 class Platform(_Table):
-    """A learning platform, as [lti.NAME] registers it. With `platform`, a preset gives what the table leaves out."""
+    """A learning platform, as [lti.NAME] registers it. A preset gives what the table leaves out."""
 
     issuer: str
     client_id: str
@@ -142,12 +142,12 @@ class Platform(_Table):
         return self.issuer, self.client_id, self.keys_url
 
     def may_fetch(self, url: str) -> bool:
-        """Return True if an address belongs to the platform. This server asks no other for anything."""
+        """Return True if an address belongs to the platform. No other is asked for anything."""
         return is_protected(url) and any(is_within(origin(url), each) for each in self.origins)
 
     @property
     def origins(self) -> set[str]:
-        """The origins (scheme, host and port) of issuer, login, tokens, keys and services, as browsers write patterns."""
+        """The origins (scheme, host, port) of issuer, login, tokens and keys; and the services."""
         own = (self.issuer, self.token_url, self.keys_url, self.login_url)
         return {*map(origin, own), *self.services}
 

@@ -1,4 +1,4 @@
-"""Nine learning platforms for the tests, each on its own hosts and with its own quirks, instead of the network.
+"""Nine learning platforms for the tests, each with its hosts and quirks, instead of the network.
 
 They are written from what the platforms' documentation and source code say (docs/serve.md names them), and not from
 grader/serve/platforms.py: a wrong address or a missing field there fails here. No real platform is asked.
@@ -90,7 +90,10 @@ KINDS = {
         student="al123",
         claims={f"{CLAIM}custom": {"login": "al123"}},
         roster=(
-            (member("u1", message=[{f"{CLAIM}custom": {"login": "rosa"}}]), member("t1", LEARNER, f"{SYSTEM}#TestUser")),
+            (
+                member("u1", message=[{f"{CLAIM}custom": {"login": "rosa"}}]),
+                member("t1", LEARNER, f"{SYSTEM}#TestUser"),
+            ),
             (
                 member("u2", message=[{f"{CLAIM}custom": {"login": 4711}}]),
                 member("u3", message=[{f"{CLAIM}custom": {"login": "$Canvas.user.loginId"}}]),
@@ -161,7 +164,11 @@ KINDS = {
         student="adaeid",
         claims={f"{CLAIM}lis": {"person_sourcedid": "adaeid"}},
         roster=(
-            (member("uuid-1", "Learner", lis_person_sourcedid="rosaeid"), member("uuid-2", "Instructor"), member("uuid-3", "Learner")),
+            (
+                member("uuid-1", "Learner", lis_person_sourcedid="rosaeid"),
+                member("uuid-2", "Instructor"),
+                member("uuid-3", "Learner"),
+            ),
         ),
         enrolled=("rosaeid",),
         taken=(200, ""),
@@ -285,6 +292,7 @@ class Simulated:
     def signed(self, told: Mapping[str, str], user: Any, roles: tuple[str, ...], **claims: Any) -> str:
         """Return the token of a launch, as the answer to what the tool asked for."""
         kind, moment = self.kind, int(time.time())
+        roster = {NRPS: {"context_memberships_url": f"{kind.services}/members?course=7"}}
         grades = {"scope": [SCORE, ITEM], "lineitems": f"{kind.services}/items{kind.item_query}"}
         about = {
             "iss": kind.issuer, "aud": [CLIENT], "sub": user, "nonce": told["nonce"], "iat": moment, "exp": moment + 60,
@@ -292,7 +300,7 @@ class Simulated:
             f"{CLAIM}message_type": "LtiResourceLinkRequest", f"{CLAIM}roles": [*roles],
             f"{CLAIM}resource_link": {"id": "link-1"},
             AGS: grades | ({"lineitem": self.item} if kind.has_item else {}),
-            **({NRPS: {"context_memberships_url": f"{kind.services}/members?course=7"}} if kind.roster is not None else {}),
+            **({} if kind.roster is None else roster),
         }  # fmt: skip
         custom = {f"{CLAIM}custom": {**kind.claims.get(f"{CLAIM}custom", {}), **claims.pop("custom", {})}}
         return jwt.encode({"alg": "RS256", "kid": self.key.kid}, {**about, **kind.claims, **custom, **claims}, self.key)
@@ -338,7 +346,8 @@ class Simulated:
     def _published(self) -> list[dict[str, Any]]:
         """Return its keys, among others that the tool cannot use."""
         right = {**self.key.as_dict(private=False), "use": "sig"}
-        return [{"kty": "RSA", "kid": "bad", "n": "", "e": "!"}, {"kty": "EC", "kid": "ec"}, right]  # type: ignore[list-item]
+        wrong: list[Any] = [{"kty": "RSA", "kid": "bad", "n": "", "e": "!"}, {"kty": "EC", "kid": "ec"}]
+        return [*wrong, right]
 
     def _token(self, form: Mapping[str, str]) -> dict[str, Any]:
         told = jwt.decode(form["client_assertion"], self._tool_key, algorithms=["RS256"]).claims

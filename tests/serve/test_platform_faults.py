@@ -1,4 +1,4 @@
-"""Platforms on several hosts: the lines to add to serve.toml, deployments, line items, and scores after an error."""
+"""Platforms on several hosts: lines to add to serve.toml, deployments, items, scores after an error."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from grader.serve.sign_in import PLATFORM_ROLE, links_for
 from grader.serve.site import Site
 from tests.classes.gradebook.small_course import NAME, SmallCourse
 from tests.serve.people import Person, instructor, open_course
-from tests.serve.school import CLAIM, CLIENT, TOOL, sent
+from tests.serve.school import CLAIM, CLIENT, SCORE, TOOL, sent
 from tests.serve.simulated import AGS, INSTRUCTOR, KINDS, LEARNER, Fault, Internet, Simulated
 
 CLOUD = "https://sso.canvaslms.com"
@@ -83,7 +83,7 @@ def launch(
 
 @pytest.fixture
 def five(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
-    """Let the gradebook say that students have points: by id. Nobody has handed in, which the grade does not say."""
+    """Let the gradebook say that students have points, by their ids."""
     given = {"ada": 5.0}
 
     def entries(site: Site) -> list[GradebookEntry]:
@@ -108,7 +108,7 @@ def five(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
 def test_services_on_other_hosts_are_named_and_not_asked(
     site: Site, internet: Internet, five: dict[str, float], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The instructor's page, the choice of a task and the log say the line; with the line everything arrives."""
+    """Instructor's page, choice of a task and log say the line; with it, everything arrives."""
     caplog.set_level(logging.WARNING)
     canvas = internet.platforms["canvas"]
     rules(site, by_hand())
@@ -356,7 +356,7 @@ def canvas(site: Site, internet: Internet, five: dict[str, float], at_once: None
 
 
 def test_a_time_that_was_taken_is_replaced(site: Site, canvas: Simulated) -> None:
-    """The answer was lost; the platform refuses the same time, and takes the score with a new one."""
+    """The answer was lost, and the platform refuses the same time."""
     sender = Sender(site)
     canvas.loses = 1
     assert [sender.send_all() for _ in range(4)] == [0, 0, 1, 0]
@@ -436,7 +436,7 @@ def test_the_token_is_kept_when_one_student_fails(site: Site, canvas: Simulated,
 def test_a_platform_that_gives_no_token_is_not_asked_for_each_student(
     site: Site, canvas: Simulated, five: dict[str, float]
 ) -> None:
-    """As without Brightspace's audience. It is nothing final: the operator mends serve.toml, and all scores arrive."""
+    """As without Brightspace's audience. When the operator has fixed serve.toml, all scores arrive."""
     five["bob"] = 7.0
     launch(site, canvas, "bob")
     rules(site, by_hand(SERVICES, 'audience = "https://api.example/token"'))
@@ -444,10 +444,7 @@ def test_a_platform_that_gives_no_token_is_not_asked_for_each_student(
     assert sender.send_all() == 0
     assert [url for method, url in canvas.asked if method == "POST"] == [canvas.kind.token]
     page = unescape(instructor(site).get("/class").text)
-    assert (
-        'gives no token for https://purl.imsglobal.org/spec/lti-ags/scope/score: 400 refused: {"error": "invalid_grant"}'
-        in page
-    )
+    assert f'gives no token for {SCORE}: 400 refused: {{"error": "invalid_grant"}}' in page
     assert "Send the refused scores again" not in page
     rules(site, by_hand(SERVICES))
     sender._quiet.clear()
@@ -517,7 +514,7 @@ CANVAS_CONFIGURATION = {
 
 
 def test_canvas_registers_the_tool(empty: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its issuer is another host than the school, its configuration needs the token, and it names no deployment."""
+    """Its issuer is another host, its configuration needs the token, and it names no deployment."""
     registrar = Registrar("https://uni.instructure.com", CANVAS_CONFIGURATION, {"client_id": 170000000000007})
     page = registered(empty, registrar, "canvas", monkeypatch)
     assert page.status_code == 200, page.text

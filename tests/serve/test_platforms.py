@@ -1,4 +1,4 @@
-"""The nine platforms that serve.toml may name: sign in, choose a task, enrol, score, score again, and be refused.
+"""The nine platforms of serve.toml: sign in, choose a task, enrol, score, score again, be refused.
 
 Each is simulated with its own hosts and quirks (simulated.py); no real one is asked.
 """
@@ -52,7 +52,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 @pytest.fixture(scope="module")
 def internet(site: Site) -> Iterator[Internet]:
-    """All nine platforms, registered in one course. Each has a student, who has 5 points there, and the platform not yet."""
+    """All nine platforms, registered in one course."""
     key = own_key(site.folder)
     made = Internet({name: Simulated(name, key) for name in KINDS})
     (site.root / "serve.toml").write_text("\n".join(one.entry for one in made.platforms.values()))
@@ -65,7 +65,7 @@ def internet(site: Site) -> Iterator[Internet]:
 
 @pytest.fixture(scope="module")
 def graded(site: Site, internet: Internet) -> Internet:
-    """Let the student of each platform hand in once. Canvas's is graded; the others get the same points in the gradebook."""
+    """Let each platform's student hand in. Canvas's is graded; the gradebook gives the others its points."""
     for platform in internet.platforms.values():
         ada, _ = signed_in(site, platform)
         if platform.name == "canvas":
@@ -365,7 +365,7 @@ def test_a_launch_without_a_course_is_no_course_called_none(site: Site, internet
 
 
 def test_a_roster_of_many_pages(site: Site, internet: Internet, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Canvas has at most 50 people on a page; each header `Link` is read; a page that leads to itself is the last."""
+    """Canvas has at most 50 people on a page; and each header `Link` is read."""
     schoology = internet.platforms["schoology"]
     pages = tuple(({"user_id": f"many-{n}", "roles": ["Learner"]},) for n in range(60))
     monkeypatch.setattr(schoology, "kind", replace(schoology.kind, roster=pages))
