@@ -236,7 +236,21 @@ class RosterOptions(InCourse):
         list[str] | None, Option(help="Print a link to the page of the class for this person; may be repeated.")
     ] = None
     platform: Annotated[
-        list[str] | None, Option(help="Print the address that registers this server at this platform, by LTI 1.3.")
+        list[str] | None,
+        Option(
+            help="A platform for LTI 1.3: its address, or canvas, blackboard, brightspace, moodle, sakai, schoology, "
+            "openedx, ilias or openolat with --school. Print how it registers this server."
+        ),
+    ] = None
+    school: Annotated[str | None, Option(help="Your school's address on that platform.")] = None
+    client_id: Annotated[str | None, Option(help="The client id that the platform shows. Write it to serve.toml.")] = (
+        None
+    )
+    deployment: Annotated[
+        list[str] | None, Option(help="The deployment that the platform shows; * for any; may be repeated.")
+    ] = None
+    tool: Annotated[
+        str | None, Option(help="The number of the tool at the end of Sakai's or Open edX's token address.")
     ] = None
     revoke: Annotated[
         list[str] | None, Option(help="Revoke this person's link, and end all sessions; may be repeated.")

@@ -13,9 +13,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from grader.classes.gradebook.errors import AppealError, RecordError
-from grader.serve import class_pages, hub, lti, student_pages, web
+from grader.serve import class_pages, hub, lti, lti_register, student_pages, web
 from grader.serve.guard import Guard, client_of
 from grader.serve.lti_calls import LtiError, NoAnswer, hub_calls
+from grader.serve.platforms import LAUNCH, LOGIN
 from grader.serve.shares import UPLOADS_A_MINUTE, RateLimit
 from grader.serve.sign_in import INSTRUCTOR, Ticket, begin_session, end_token, form_token, make_ticket, ticket_of
 from grader.serve.site import Site
@@ -40,16 +41,18 @@ def make_app(site: Site) -> Starlette:
         post("/out", sign_out, ANYBODY),
         get("/static/style.css", lambda visit: _static(web.render("serve.css"), "text/css")),
         get("/static/live.js", lambda visit: _static(web.render("live.js"), "text/javascript")),
+        get("/static/close.js", lambda visit: _static(web.render("close.js"), "text/javascript")),
         get("/health", lambda visit: PlainTextResponse("ok\n")),
         *student_pages.ROUTES,
         *class_pages.ROUTES,
         *lti.ROUTES,
+        *lti_register.ROUTES,
         get("/hub/login", lambda visit: RedirectResponse(hub.login_address(visit.site), 302)),
         get("/hub/callback", from_hub, runs=hub_calls),
     ]
     refusals = (HTTPException, RecordError, StoreError, *STATUS)
     handlers: dict[Any, Any] = dict.fromkeys(refusals, on_refusal) | {500: on_error}
-    foreign = frozenset({lti.LOGIN, lti.LAUNCH})
+    foreign = frozenset({LOGIN, LAUNCH})
     guard = Middleware(Guard, settings=lambda: site.settings, person_of=web.person_of_session, foreign=foreign)
     app = Starlette(routes=routes, middleware=[guard], exception_handlers=handlers)
     app.router.redirect_slashes = False
@@ -131,7 +134,7 @@ def sign_out(visit: Visit) -> Response:
 
 
 def _static(content: str, kind: str) -> Response:
-    """Answer with the styles, or with the only script: it shows what happens in the queue without a reload."""
+    """Answer with the styles, or with a script: for the queue, or to close a platform's frame."""
     return Response(content, media_type=kind, headers={"Cache-Control": "max-age=300"})
 
 

@@ -17,6 +17,7 @@ from grader.serve.attempts import Attempt
 from grader.serve.flags import MOST_SHOWN as MOST_FLAGS
 from grader.serve.flags import Flagged, Key, flags_of, with_all_flags
 from grader.serve.lti_scores import unsent
+from grader.serve.lti_services import missing
 from grader.serve.settings import BY_HAND
 from grader.serve.sign_in import INSTRUCTOR
 from grader.serve.site import Site, release, released, show_solutions, solutions_shown
@@ -60,7 +61,8 @@ def collect(site: Site) -> dict[str, Any]:
         "students": students,
         "has_grades": bool(scores),
         "sent": len(site.store.rows("SELECT 1 FROM lti_place WHERE sent != ''")),
-        "unsent": [(row["person"], row["assignment"], wanted) for row, wanted in unsent(site, entries)],
+        "unsent": [(row, wanted) for row, wanted in unsent(site, entries)],
+        "missing": missing(site),
     }
 
 
@@ -141,6 +143,12 @@ def grade_again(visit: Visit) -> Response:
     return go_to("class")
 
 
+def send_again(visit: Visit) -> Response:
+    """Send the scores again that platforms have refused."""
+    visit.site.store.change("UPDATE lti_place SET refused = ''")
+    return go_to("class")
+
+
 ROUTES = [
     get("/class", overview, INSTRUCTOR),
     get("/class/report", report, INSTRUCTOR),
@@ -149,4 +157,5 @@ ROUTES = [
     post("/class/show", show_feedback, INSTRUCTOR),
     post("/class/solutions", open_solutions, INSTRUCTOR),
     post("/class/again", grade_again, INSTRUCTOR),
+    post("/class/scores", send_again, INSTRUCTOR),
 ]

@@ -11,15 +11,15 @@ and message. The state is not tied to a cookie: a launch that somebody else bega
 
 import hmac
 import json
+import logging
 import math
-import re
 import secrets
 import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from joserfc import jwt
 from joserfc.errors import JoseError
@@ -33,28 +33,29 @@ from grader.course import max_score
 from grader.records import Student
 from grader.report.text import clean
 from grader.serve import sign_in, web
-from grader.serve.log import shown
-from grader.serve.lti_calls import LtiError, fetch, own_key, platform_calls, published_keys, signed
-from grader.serve.lti_scores import LEARNER, MEMBERS, MEMBERSHIP, SCORE
-from grader.serve.settings import Platform, SettingsError, add_platform, is_protected, origin
-from grader.serve.sign_in import INSTRUCTOR, PLATFORM_ROLE, STATE, STUDENT, Ticket, can_sign_in
+from grader.serve.lti_calls import LtiError, own_key, platform_calls, published_keys, signed
+from grader.serve.lti_people import CLAIM, TEST_STUDENT, claim_at, filled_in, role_of, text_of_id
+from grader.serve.lti_scores import whole
+from grader.serve.lti_services import missing, note_elsewhere
+from grader.serve.platforms import ANY, CHOICE, KEYS, LAUNCH, LOGIN, TASK
+from grader.serve.settings import Platform, origin
+from grader.serve.sign_in import INSTRUCTOR, STATE, STUDENT, Ticket, can_sign_in
 from grader.serve.site import Site
 from grader.serve.web import PLATFORM, Visit, get, post
 
-LOGIN, LAUNCH, REGISTER = "/lti/login", "/lti/launch", "/lti/register/"
-CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"
+log = logging.getLogger("grader.serve")
+
 DEEP_LINK = "https://purl.imsglobal.org/spec/lti-dl/claim/"
 GRADE_SERVICE = "https://purl.imsglobal.org/spec/lti-ags/claim/endpoint"
 ROSTER_SERVICE = "https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleservice"
-INSTRUCTORS = {f"{MEMBERSHIP}#Instructor", f"{MEMBERSHIP}/Instructor#TeachingAssistant"}
-TASK, CHOICE = "LtiResourceLinkRequest", "LtiDeepLinkingRequest"  # the messages: open a task, choose one for a course
+CHOICE_SERVICE = f"{DEEP_LINK}deep_linking_settings"
+# Where a launch names addresses of services: the claim, and the key in it.
+ITEM, ITEMS = (GRADE_SERVICE, "lineitem"), (GRADE_SERVICE, "lineitems")
+ROSTER, BACK = (ROSTER_SERVICE, "context_memberships_url"), (CHOICE_SERVICE, "deep_link_return_url")
 STATE_SECONDS, LEEWAY_SECONDS, OLDEST_SECONDS = 600, 60, 600
-CHOICE_SECONDS = 3600  # for the instructor to choose
+CHOICE_SECONDS = 300  # for the instructor to choose: Canvas takes no answer that is older
 MOST_NAME = 200  # characters of a person's name
-TOOL = "https://purl.imsglobal.org/spec/lti-tool-configuration"
-# What serve.toml says of a platform, and what a platform calls that.
-NAMES = dict(issuer="issuer", login_url="authorization_endpoint", token_url="token_endpoint", keys_url="jwks_uri")
-DEEPEST_CLAIM, MOST_VARIABLE = 20, 60  # nested values of a launch; characters of a variable that a message shows
+DEEPEST_CLAIM = 20  # nested values of a launch
 ALGORITHMS = ["RS256"]  # no other: neither "none", nor one that takes a public key for a shared secret
 
 
@@ -72,10 +73,9 @@ class Launch:
         return group.get(key) if isinstance(group, dict) else None
 
     @property
-    def roles(self) -> set[str]:
-        """The roles that somebody has in the course, as addresses; none if the platform says none."""
-        roles = self.claims.get(f"{CLAIM}roles")
-        return {role for role in roles if isinstance(role, str)} if isinstance(roles, list) else set()
+    def role(self) -> str | None:
+        """The role that somebody has in the course; None if it is none of ours."""
+        return role_of(self.platform, self.claims.get(f"{CLAIM}roles"))
 
     def address(self, claim: str, key: str) -> str | None:
         """Return an address of a nested claim, if it is one of the platform's."""
@@ -91,9 +91,11 @@ def login(visit: Visit) -> Response:
     site = visit.site
     told = visit.form if visit.request.method == "POST" else visit.request.query_params
     issuer, client, known = told.get("iss"), told.get("client_id") or None, site.settings.lti
-    own = (name for name, one in known.items() if issuer == one.issuer and client in (one.client_id, None))
-    if (name := next(own, None)) is None:
+    own = [name for name, one in known.items() if issuer == one.issuer and client in (one.client_id, None)]
+    if not own:
         raise LtiError("Your platform is not known here. Tell your instructor.")
+    deployment = told.get("lti_deployment_id")  # few platforms say it yet; a launch says it
+    name = next((name for name in own if deployment in known[name].deployments), own[0])
     platform = known[name]
     nonce = secrets.token_urlsafe(32)
     query = {
@@ -119,38 +121,76 @@ def launch(site: Site, token: str, state: str) -> Launch:
         raise LtiError("This launch is too old, or was used already. Open the task in your course once more.")
     claims = _claims(platform, token)
     _check(site, platform, claims, began["nonce"])
-    checked = Launch(name=began["platform"], platform=platform, claims=claims)
+    name = _entry(site, began["platform"], text_of_id(claims.get(f"{CLAIM}deployment_id")))
+    checked = Launch(name=name, platform=site.settings.lti[name], claims=claims)
     _check_course(site, checked)
+    note_elsewhere(site, name, [checked.of(*place) for place in (ITEM, ITEMS, ROSTER, BACK)])
     return checked
 
 
 def ticket_of(site: Site, launch: Launch) -> Ticket:
     """Return who somebody is; remember where score and roster are; raise LtiError if it is nobody of the course."""
-    claims, roles = launch.claims, launch.roles
-    if not roles & (INSTRUCTORS | {LEARNER}):
+    if launch.role is None:
         raise LtiError("You are neither a student nor an instructor of this course.")
-    person = f"{launch.platform.prefix}{_claim_text(launch)}"
-    role = INSTRUCTOR if roles & INSTRUCTORS else STUDENT
+    person = f"{launch.platform.prefix}{_student_id(launch)}"
+    role = INSTRUCTOR if launch.role == INSTRUCTOR else STUDENT
     assignment = _assignment(site, launch)
     leads_to = "/class" if role == INSTRUCTOR else f"/a/{assignment}" if assignment else "/"
-    if role == STUDENT and assignment:
+    if launch.role == STUDENT and assignment:
         _remember(site, launch, person, assignment)
-    roster = launch.address(ROSTER_SERVICE, "context_memberships_url")
+    roster = launch.address(*ROSTER)
     if role == INSTRUCTOR and roster:  # an instructor who comes gets the newest
-        site.store.change("INSERT OR REPLACE INTO lti_roster VALUES (?, ?, '')", launch.name, roster)
-    return Ticket(person=person, role=role, name=_name(claims.get("name")), via="lti", leads_to=leads_to)
+        site.store.change(
+            "INSERT OR REPLACE INTO lti_roster VALUES (?, ?, '')", launch.name, _with_link(launch, roster)
+        )
+    return Ticket(person=person, role=role, name=_name(launch.claims.get("name")), via="lti", leads_to=leads_to)
+
+
+def _with_link(launch: Launch, roster: str) -> str:
+    """Return the address of a roster. If the student's id is a custom claim, it names the task's link.
+
+    Only links have custom claims.
+    """
+    link = text_of_id(launch.of(f"{CLAIM}resource_link", "id"))
+    if not link or not launch.platform.student.startswith("custom."):
+        return roster
+    return f"{roster}{'&' if '?' in roster else '?'}{urlencode({'rlid': link})}"
+
+
+def _entry(site: Site, began: str, deployment: str) -> str:
+    """Return the name of the platform in serve.toml that a deployment belongs to.
+
+    Several schools may share issuer, client and keys: then each has an entry with its own deployments.
+    """
+    known = site.settings.lti
+    own = [name for name, one in known.items() if one.signer == known[began].signer]
+    for wanted in (deployment, ANY):
+        for name in own:
+            if wanted and wanted in known[name].deployments:
+                return name
+    line = f"deployments = {json.dumps([*known[began].deployments, deployment])} under [lti.{began}] in serve.toml"
+    log.warning("a launch of another deployment was refused. To allow it, write %s", line)
+    raise LtiError(
+        "This launch is not valid: its deployment is not the expected one. "
+        f"If the tool was added at a new place on purpose, the operator writes {line}."
+    )
 
 
 def _check_course(site: Site, launch: Launch) -> None:
-    """Raise LtiError for another course of the platform. The first course whose instructor comes is ours."""
-    came, known = _filled_in(str(launch.of(f"{CLAIM}context", "id")), "context"), launch.platform.courses
+    """Raise LtiError for another course of the platform.
+
+    The first course whose instructor comes is ours. A launch that names no course is one of the course "", which the
+    operator has to let in once there is another one.
+    """
+    came, known = filled_in(text_of_id(launch.of(f"{CLAIM}context", "id")), "context"), launch.platform.courses
     if not known:
-        if launch.roles & INSTRUCTORS and launch.of(f"{CLAIM}context", "id"):
+        if launch.role == INSTRUCTOR and came:
             site.store.change("INSERT OR IGNORE INTO lti_course VALUES (?, ?)", launch.name, came)
         known = [row["course"] for row in site.store.rows("SELECT * FROM lti_course WHERE platform = ?", launch.name)]
     if known and came not in known:
-        told = f"courses = {json.dumps([*known, came])} under [lti.{launch.name}] in serve.toml"
-        raise LtiError(f"This is the place of another course. To let this one in, its operator writes {told}.")
+        line = f"courses = {json.dumps([*known, came])} under [lti.{launch.name}] in serve.toml"
+        which = "This is the place of another course." if came else "Your platform does not say which course this is."
+        raise LtiError(f"{which} To let this one in, its operator writes {line}.")
 
 
 def _claims(platform: Platform, token: str) -> dict[str, Any]:
@@ -197,7 +237,7 @@ def _check(site: Site, platform: Platform, claims: Mapping[str, Any], nonce: str
         (expires > moment - LEEWAY_SECONDS, "time"),
         (moment - OLDEST_SECONDS < issued < moment + LEEWAY_SECONDS, "time"),
         (hmac.compare_digest(str(claims.get("nonce")).encode(), nonce.encode()), "nonce"),
-        (str(claims.get(f"{CLAIM}deployment_id")) in platform.deployments, "deployment"),
+        (text_of_id(claims.get(f"{CLAIM}deployment_id")) != "", "deployment"),
         (claims.get(f"{CLAIM}version") == "1.3.0", "version"),
         (claims.get(f"{CLAIM}message_type") in (TASK, CHOICE), "message"),
         (not target or origin(target) == site.settings.origin, "target"),
@@ -213,26 +253,12 @@ def _seconds(value: object, otherwise: float = 0.0) -> float:
     return otherwise
 
 
-def _claim_text(launch: Launch) -> str:
-    """Return the claim that names a student; of nested ones the path is written with `.`, as in `ext.user_username`."""
-    group, _, key = launch.platform.student.rpartition(".")
-    value = launch.of(f"{CLAIM}{group}", key) if group else launch.claims.get(key)
-    if not isinstance(value, str) or not value or not isinstance(launch.claims.get("sub"), str):
+def _student_id(launch: Launch) -> str:
+    """Return the claim that is a student's id; raise LtiError without one."""
+    value = text_of_id(claim_at(launch.claims, launch.platform.student))
+    if not value or not text_of_id(launch.claims.get("sub")):
         raise LtiError("Your platform does not say who you are. Tell your instructor.")
-    return _filled_in(value, launch.platform.student)
-
-
-def _filled_in(value: str, claim: str) -> str:
-    """Return the value of a claim. Raise LtiError if it is a variable that the platform should have replaced.
-
-    Everybody has the same variable, so all students would be one.
-    """
-    if value.strip().startswith("$"):
-        raise LtiError(
-            f"Your platform sent {shown(value, MOST_VARIABLE)!r} as {claim}, which is the name of a variable and not its value. "
-            "Tell your instructor: the tool's settings in the platform name a variable that it does not know."
-        )
-    return value
+    return filled_in(value, launch.platform.student)
 
 
 def _name(value: object) -> str:
@@ -246,21 +272,27 @@ def _assignment(site: Site, launch: Launch) -> str | None:
     target = urlsplit(str(launch.claims.get(f"{CLAIM}target_link_uri") or "")).path
     wanted = launch.of(f"{CLAIM}custom", "assignment") or target.removeprefix("/a/")
     if isinstance(wanted, str):
-        _filled_in(wanted, "assignment")
+        filled_in(wanted, "assignment")
     return wanted if wanted in list(site.open_assignments()) else None
 
 
 def _remember(site: Site, launch: Launch, person: str, assignment: str) -> None:
-    """Store the address at which the platform wants the score, if it wants one."""
-    lineitem = launch.address(GRADE_SERVICE, "lineitem")
-    if lineitem is None:
+    """Store the address at which the platform wants the score, or its list of such addresses."""
+    item, items = launch.address(*ITEM), launch.address(*ITEMS)
+    if item is None and items is None:
         return
+    # A launch that names no item, as from a second link in the course, takes no item away.
+    same = "excluded.lineitem = '' AND platform = excluded.platform AND items IN ('', excluded.items)"
+    kept = f"CASE WHEN {same} THEN lineitem ELSE excluded.lineitem END"
     place = (
-        "INSERT INTO lti_place (person, assignment, platform, subject, lineitem) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO"
-        " UPDATE SET platform = excluded.platform, subject = excluded.subject, lineitem = excluded.lineitem,"
-        " sent = CASE WHEN lineitem = excluded.lineitem THEN sent ELSE '' END"
+        "INSERT INTO lti_place (person, assignment, platform, subject, lineitem, items, link)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET platform = excluded.platform,"
+        f" subject = excluded.subject, items = excluded.items, lineitem = {kept}, link = excluded.link,"
+        f" sent = CASE WHEN lineitem = {kept} THEN sent ELSE '' END, refused = ''"
     )
-    site.store.change(place, person, assignment, launch.name, launch.claims["sub"], lineitem)
+    link = text_of_id(launch.of(f"{CLAIM}resource_link", "id"))
+    told = (launch.name, text_of_id(launch.claims["sub"]), item or "", items or "", link)
+    site.store.change(place, person, assignment, *told)
 
 
 # ---------------------------------------------------------------- an instructor chooses the task
@@ -271,14 +303,20 @@ def choices(site: Site, launch: Launch) -> tuple[str, list[tuple[str, str, str]]
 
     Raise LtiError if this is no instructor, or if the address is not the platform's.
     """
-    back = launch.address(f"{DEEP_LINK}deep_linking_settings", "deep_link_return_url")
-    if back is None or not INSTRUCTORS & launch.roles:
+    if launch.role != INSTRUCTOR:
         raise LtiError("Only an instructor of the course can choose its tasks.")
+    if (back := launch.address(*BACK)) is None:
+        line = missing(site).get(launch.name)
+        advice = f" Its operator writes {line} under [lti.{launch.name}] in serve.toml." if line else ""
+        raise LtiError(f"Your choice would go to an address that serve.toml does not name.{advice}")
 
     def chosen(name: str, title: str) -> str:
         about = {"claims": launch.claims, "url": site.settings.url, "nonce": secrets.token_urlsafe(16)}
-        claims = json.loads(web.render("lti_choice.json.j2", name=name, title=title, most=max_score(name), **about))
-        return signed(site.folder, launch.platform, launch.platform.issuer, CHOICE_SECONDS, **claims)
+        claims = json.loads(
+            web.render("lti_choice.json.j2", name=name, title=title, most=whole(max_score(name)), **about)
+        )
+        platform = launch.platform
+        return signed(site.folder, platform, platform.issuer, CHOICE_SECONDS, sub=platform.client_id, **claims)
 
     return back, [(name, title, chosen(name, title)) for name, title in site.open_assignments().items()]
 
@@ -296,7 +334,8 @@ def receive(visit: Visit) -> Response:
     ticket = ticket_of(site, received)
     if not can_sign_in(ticket.person):
         raise HTTPException(403, "Your platform's name for you cannot be used here. Tell your instructor.")
-    _add_student(site, ticket)
+    if received.role != TEST_STUDENT:
+        _add_student(site, ticket)
     return visit.html("lti.html.j2", token=sign_in.make_ticket(site.store, ticket))
 
 
@@ -313,48 +352,9 @@ def keys(visit: Visit) -> Response:
     return JSONResponse({"keys": [own_key(visit.site.folder).as_dict(private=False)]})
 
 
-# ---------------------------------------------------------------- dynamic registration
-
-
-def register(visit: Visit) -> Response:
-    """Register this server as a tool of the platform for which the link was made, and the platform in serve.toml.
-
-    Without the operator's link, anybody could register a platform of the own, and sign in by it as anybody. Nothing is
-    fetched but from that platform.
-    """
-    site, asked = visit.site, visit.request.query_params
-    ticket = sign_in.link_ticket(site.store, site.key, visit["token"])
-    if ticket is None or ticket.role != PLATFORM_ROLE:
-        raise LtiError("This address registers no platform. Write a new one: grader roster --platform ADDRESS")
-    address = ticket.person
-
-    def may_fetch(url: str) -> bool:
-        return origin(url) == address and is_protected(url)
-
-    told, _ = fetch(may_fetch, asked.get("openid_configuration", ""))
-    if origin(str(told.get("issuer"))) != address:
-        raise LtiError("This platform names another issuer. Write it into serve.toml by hand, if that is meant.")
-    headers = {"Content-Type": "application/json", "Accept": "application/json"}
-    if token := asked.get("registration_token"):
-        headers["Authorization"] = f"Bearer {token}"
-    ours = web.render("lti_tool.json.j2", url=site.settings.url, scope=f"{SCORE} {MEMBERS}").encode()
-    answer, _ = fetch(may_fetch, str(told.get("registration_endpoint")), ours, headers)
-    name = re.sub(r"[^a-z0-9]+", "-", urlsplit(address).netloc)
-    deployment = (answer.get(TOOL) or {}).get("deployment_id")
-    values: dict[str, Any] = {ours: told.get(theirs) for ours, theirs in NAMES.items()}
-    values |= {"client_id": answer.get("client_id"), "deployments": [str(deployment)] if deployment else []}
-    try:
-        add_platform(site.root, name, values)
-    except SettingsError as error:
-        raise LtiError(str(error)) from error
-    sign_in.revoke(site.store, address, PLATFORM_ROLE)
-    return visit.html("registered.html.j2", name=name)
-
-
 ROUTES = [
     get(LOGIN, login),
     post(LOGIN, login, PLATFORM),
     post(LAUNCH, receive, PLATFORM, runs=platform_calls),
-    get("/lti/keys", keys),
-    get(REGISTER + "{token}", register, runs=platform_calls),
+    get(KEYS, keys),
 ]

@@ -7,18 +7,22 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
 from functools import partial
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.error import HTTPError
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
 from joserfc import jwt
+from joserfc.errors import JoseError
 from joserfc.jwk import KeySet, RSAKey
 
 from grader.paths import write_atomically
+from grader.report.text import clean
 from grader.serve.log import shown
 from grader.serve.settings import Platform, origin
 from grader.serve.shares import at_once
@@ -28,14 +32,27 @@ KEYS_SECONDS = 60.0  # before a platform's keys are fetched again for a key that
 FAILURES, PAUSE_SECONDS = 3, 30.0  # in a row, until nobody waits for a service; how long
 THREADS = 4  # that wait for JupyterHub, and as many for platforms
 MOST_WAITING = 100  # requests that may wait for one of these threads
+MOST_REASON = 300  # characters of a refusal that people read
+BUSY_SECONDS, LONGEST_BUSY = 60.0, 3600.0  # to wait if a service is asked too often, and does not say how long
+TRY_LATER = (401, 408, 425, 429)  # of the answers from 400 to 499, those that may be others the next time
+USER_AGENT = "attention-course (grader serve)"  # some platforms refuse a request without one
 clock = time.monotonic
 Headers = Mapping[str, str]
-Answer = tuple[dict[str, Any], Headers]
+Answer = tuple[Any, Headers]
 _keys: dict[str, tuple[float, KeySet]] = {}
 
 
 class LtiError(Exception):
     """A login or a launch is refused, or a platform does not answer; the message is for the person who sees the page."""
+
+    status = 0  # of the answer behind it, as HTTP numbers them; 0 without one
+    reason = ""  # what the platform wrote, for instructors
+    wait = 0.0  # seconds for which the platform wants to be left alone
+
+    @property
+    def is_final(self) -> bool:
+        """Return True if the same request would be refused again."""
+        return 400 <= self.status < 500 and self.status not in TRY_LATER
 
 
 class Refused(LtiError):
@@ -81,28 +98,63 @@ breaker = Breaker()
 _opener = build_opener(_NoRedirect, ProxyHandler({}))
 
 
-def fetch(may_fetch: Callable[[str], bool], url: str, data: bytes = b"", headers: Headers | None = None) -> Answer:
-    """Ask a platform, or JupyterHub; return the JSON object that it answers, {} for anything else, and the headers.
+def fetch(
+    may_fetch: Callable[[str], bool], url: str, data: bytes = b"", headers: Headers | None = None, kind: type = dict
+) -> Answer:
+    """Ask a platform, or JupyterHub; return the JSON object that it answers, and the headers.
 
-    Raise LtiError if it does not answer, or if the address is not its own.
+    Args:
+        kind: `list` for a JSON array instead of an object.
+
+    Returns:
+        The object, empty if the answer is of another kind; and the headers by their names in small letters.
+
+    Raises:
+        LtiError: it does not answer, or the address is not its own.
     """
     if not may_fetch(url):
         raise LtiError(f"{shown(url.partition('?')[0])!r} is no address of a platform that is known here")
     service = origin(url)
     breaker.check(service)
+    request = Request(url, data or None, {"User-Agent": USER_AGENT, **(headers or {})})
     try:
-        with _opener.open(Request(url, data or None, dict(headers or {})), timeout=FETCH_SECONDS) as answer:
+        with _opener.open(request, timeout=FETCH_SECONDS) as answer:
             content, received = _read(answer), answer.headers
-        told = json.loads(content) if content.strip() else {}
+        told = json.loads(content) if content.strip() else kind()
     except (OSError, HTTPException, ValueError, RecursionError) as error:
         # Whoever answers with a refusal, or with nonsense, answers.
-        unreachable = isinstance(error, OSError) and not isinstance(error, HTTPError)
-        breaker.record(service, answered=not unreachable)
-        refused = isinstance(error, HTTPError) and error.code in (401, 403)
-        kind = NoAnswer if unreachable else Refused if refused else LtiError
-        raise kind(f"{shown(url.partition('?')[0])} does not answer as it should ({shown(str(error))})") from error
+        breaker.record(service, answered=not isinstance(error, OSError) or isinstance(error, HTTPError))
+        raise _problem(url, error) from error
     breaker.record(service, answered=True)
-    return (told if isinstance(told, dict) else {}), received
+    joined = {name.lower(): ", ".join(received.get_all(name, ())) for name in received}
+    return (told if isinstance(told, kind) else kind()), joined
+
+
+def _problem(url: str, error: Exception) -> LtiError:
+    """Return what a request that failed raises: with the platform's reason, if it gave one."""
+    said = f"{shown(url.partition('?')[0])} does not answer as it should ({shown(str(error))})"
+    if not isinstance(error, HTTPError):
+        return NoAnswer(said) if isinstance(error, OSError) else LtiError(said)
+    text = b""
+    with suppress(OSError, HTTPException, ValueError), error:
+        text = cast(HTTPResponse, error.fp).read1(MOST_REASON * 4)  # what is there: nobody waits for the rest
+    words = clean(" ".join(text.decode("utf-8", "replace").split()))[:MOST_REASON]
+    # Canvas says 403 where others say 429.
+    status = 429 if "rate limit exceeded" in words.lower() else error.code
+    problem = Refused(said) if status in (401, 403) else LtiError(said)
+    problem.status, problem.reason = status, f"{error.code} {shown(str(error.reason))}: {words}".rstrip(": ")
+    waits = "Retry-After" in error.headers or status == 429
+    problem.wait = _seconds_to_wait(error.headers.get("Retry-After", "")) if waits else 0.0
+    return problem
+
+
+def _seconds_to_wait(retry_after: str) -> float:
+    """Return for how many seconds a service wants to be left alone: its header has them, or a time."""
+    with suppress(ValueError, TypeError, OverflowError):
+        is_number = retry_after.strip().isdecimal()
+        seconds = float(retry_after) if is_number else parsedate_to_datetime(retry_after).timestamp() - time.time()
+        return min(max(1.0, seconds), LONGEST_BUSY)
+    return BUSY_SECONDS
 
 
 def _read(answer: HTTPResponse) -> bytes:
@@ -152,10 +204,20 @@ def published_keys(platform: Platform, *, fresh: bool = False) -> KeySet:
     fetched, keys = _keys.get(platform.keys_url, (0.0, None))
     if keys is None or (fresh and time.monotonic() - fetched > KEYS_SECONDS):
         told, _ = fetch(platform.may_fetch, platform.keys_url)
-        found = [key for key in told.get("keys", ()) if isinstance(key, dict) and key.get("kty") == "RSA"]
-        keys = KeySet([RSAKey.import_key(key) for key in found])
+        listed = told.get("keys")
+        keys = KeySet([key for each in (listed if isinstance(listed, list) else ()) if (key := _rsa_key(each))])
         _keys[platform.keys_url] = time.monotonic(), keys
     return keys
+
+
+def _rsa_key(told: object) -> RSAKey | None:
+    """Return a public RSA key that signs; None for anything else: a bad key does not spoil the others."""
+    if not isinstance(told, dict) or told.get("kty") != "RSA" or told.get("use", "sig") != "sig":
+        return None
+    try:
+        return RSAKey.import_key({name: told[name] for name in ("kty", "n", "e", "kid") if name in told})
+    except (JoseError, ValueError, TypeError, KeyError, AttributeError):
+        return None
 
 
 def own_key(folder: Path) -> RSAKey:

@@ -1,39 +1,38 @@
-"""Sends scores to learning platforms, and asks them who takes the course: LTI's grade service and names and roles.
+"""Sends scores to learning platforms: LTI's assignment and grade service.
 
 What is sent is what the gradebook says, as soon as the student may see it. Before a score leaves, it is written down with
 its time; killed before the answer comes, the same score goes out with the same time, which a platform takes as one score.
+If the platform refuses that time, the score goes out with a new one. A score that is refused for good is not sent again
+until it changes, the student comes again, or an instructor wants it.
 """
 
 import json
 import logging
-import re
-import secrets
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
-from datetime import timedelta
-from urllib.parse import urlencode, urljoin, urlsplit, urlunsplit
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
-from grader.classes.gradebook.writer import add_students
-from grader.records import GradebookEntry, Student
+from grader.course import max_score
+from grader.records import GradebookEntry
 from grader.report.text import number
-from grader.serve.lti_calls import Answer, LtiError, fetch, signed
+from grader.serve import attempts
+from grader.serve.lti_calls import LtiError
+from grader.serve.lti_people import text_of_id
+from grader.serve.lti_rosters import take_rosters
+from grader.serve.lti_services import LINE_ITEM, SCORE, Services
 from grader.serve.settings import Platform
-from grader.serve.sign_in import can_sign_in
 from grader.serve.site import Site
-from grader.serve.store import now, text_of
+from grader.serve.store import now
 
 log = logging.getLogger("grader.serve")
 
 ROUND_SECONDS, LONGEST_PAUSE = 5.0, 600.0
-ROSTER_HOURS = 6  # between two looks at a roster; an instructor who comes from the platform has a new one at once
-MOST_PAGES = 50  # of a roster
-SCORE = "https://purl.imsglobal.org/spec/lti-ags/scope/score"
-MEMBERS = "https://purl.imsglobal.org/spec/lti-nrps/scope/contextmembership.readonly"
-ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-MEMBERSHIP = "http://purl.imsglobal.org/vocab/lis/v2/membership"
-LEARNER = f"{MEMBERSHIP}#Learner"
-NEXT = re.compile(r'<([^>]+)>;[^,]*\brel="?next\b')
+OWN = "WHERE person = ? AND assignment = ?"
+SCORES = "application/vnd.ims.lis.v1.score+json"
+ITEM, ITEMS = "application/vnd.ims.lis.v2.lineitem+json", "application/vnd.ims.lis.v2.lineitemcontainer+json"
 
 
 def unsent(site: Site, entries: Iterable[GradebookEntry]) -> Iterator[tuple[sqlite3.Row, str]]:
@@ -49,12 +48,12 @@ def unsent(site: Site, entries: Iterable[GradebookEntry]) -> Iterator[tuple[sqli
 
 
 class Sender:
-    """Sends what is not sent yet, again and again, with the tokens that platforms give us."""
+    """Sends what is not sent yet, again and again."""
 
     def __init__(self, site: Site) -> None:
-        self._site = site
-        self._tokens: dict[tuple[str, str], tuple[float, str]] = {}  # address and scope → until when, token
+        self._site, self._services = site, Services(site.folder)
         self._pauses: dict[tuple[str, str], tuple[float, float]] = {}  # person and assignment → until when, how long
+        self._quiet: dict[str, float] = {}  # platform that wants to be left alone → until when
 
     def run(self) -> None:
         """Send for ever."""
@@ -66,113 +65,143 @@ class Sender:
                     log.warning("%s: %s: %s", step.__name__, type(error).__name__, error)
             time.sleep(ROUND_SECONDS)
 
+    def take_rosters(self) -> None:
+        """Add the students whom platforms list to the gradebook."""
+        take_rosters(self._site, self._services)
+
     def send_all(self) -> int:
         """Send each score that the platform has not; return how many it took."""
         due = list(unsent(self._site, self._site.entries()))
         return sum(self._send(row, self._site.settings.lti[row["platform"]], wanted) for row, wanted in due)
 
     def _send(self, row: sqlite3.Row, platform: Platform, wanted: str) -> bool:
-        """Send one score, unless it failed a short while ago; tell whether the platform took it."""
-        key = row["person"], row["assignment"]
-        until, pause = self._pauses.get(key, (0.0, ROUND_SECONDS))
-        if time.monotonic() < until:
+        """Send one score, unless it was refused or failed a short while ago; return True if it was taken."""
+        key, moment = (row["person"], row["assignment"]), time.monotonic()
+        until = max(self._pauses.get(key, (0.0, 0.0))[0], self._quiet.get(row["platform"], 0.0))
+        if moment < until or row["refused"] == wanted:
             return False
+        attempt = attempts.counting(self._site.store, *key)
+        received = attempt.received if attempt else ""
         try:
-            self._post(row, platform, wanted, self._stamp(row, wanted))
+            stamp = self._stamp(row, wanted)
+            self._post(row, platform, wanted, stamp, received)
         except LtiError as error:
-            self._pauses[key] = time.monotonic() + pause, min(2 * pause, LONGEST_PAUSE)
-            log.warning("the score of %r in %s was not sent, and will be again: %s", *key, error)
+            self._note(row, wanted, error)
             return False
         self._pauses.pop(key, None)
-        self._site.store.change("UPDATE lti_place SET sent = ? WHERE person = ? AND assignment = ?", wanted, *key)
+        self._change(row, sent=wanted, attempt=received, refused="", problem="")
         return True
+
+    def _note(self, row: sqlite3.Row, wanted: str, error: LtiError) -> None:
+        """Write down why a score was not sent, and when it is sent again."""
+        key = row["person"], row["assignment"]
+        sent_before = row["sending"].startswith(f"{wanted} ")
+        if error.is_final and sent_before:  # perhaps the platform has had it, and takes no time twice
+            self._change(row, sending="")
+            return
+        self._change(row, problem=error.reason or str(error), refused=wanted if error.is_final else "")
+        if error.wait:
+            self._quiet[row["platform"]] = time.monotonic() + error.wait
+        pause = self._pauses.get(key, (0.0, ROUND_SECONDS))[1]
+        self._pauses[key] = time.monotonic() + pause, min(2 * pause, LONGEST_PAUSE)
+        then = "will not be: the platform refuses it" if error.is_final else "will be again"
+        log.warning("the score of %r in %s was not sent, and %s: %s", *key, then, error.reason or error)
+
+    def _change(self, row: sqlite3.Row, **values: str) -> None:
+        """Change what is known of a place."""
+        columns = ", ".join(f"{name} = ?" for name in values)
+        self._site.store.change(
+            f"UPDATE lti_place SET {columns} {OWN}", *values.values(), row["person"], row["assignment"]
+        )
 
     def _stamp(self, row: sqlite3.Row, wanted: str) -> str:
         """Return the time of a score: the one that it had when it was sent before without an answer, or now."""
         before, _, stamp = row["sending"].partition(" ")
         if before == wanted:
             return stamp
-        stamp = text_of(now())
-        change = "UPDATE lti_place SET sending = ? WHERE person = ? AND assignment = ?"
-        self._site.store.change(change, f"{wanted} {stamp}", row["person"], row["assignment"])
+        stamp = in_milliseconds(now())
+        self._change(row, sending=f"{wanted} {stamp}")
         return stamp
 
-    def _post(self, row: sqlite3.Row, platform: Platform, wanted: str, stamp: str) -> None:
+    def _post(self, row: sqlite3.Row, platform: Platform, wanted: str, stamp: str, received: str) -> None:
         """Send a score to its place at the platform."""
-        points, most = map(float, wanted.split("/"))
-        score = {"userId": row["subject"], "scoreGiven": points, "scoreMaximum": most, "timestamp": stamp}
-        score |= {"activityProgress": "Completed", "gradingProgress": "FullyGraded"}
-        score["comment"] = f"Feedback: {self._site.settings.url}/a/{row['assignment']}"
-        parts = urlsplit(row["lineitem"])
+        item = row["lineitem"] or self._item(row, platform)
+        score = score_of(row, platform, wanted, self._site.settings.url, received) | {"timestamp": stamp}
+        if not platform.preset.scales:
+            told, _ = self._services.ask(platform, LINE_ITEM, item, ITEM)
+            score |= scaled(score["scoreGiven"], score["scoreMaximum"], told.get("scoreMaximum"))
+        parts = urlsplit(item)
         address = urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/scores"))
-        kind = "application/vnd.ims.lis.v1.score+json"
-        self._ask(platform, SCORE, address, kind, json.dumps(score).encode())
+        self._services.ask(platform, SCORE, address, SCORES, json.dumps(score).encode())
 
-    def take_rosters(self) -> None:
-        """Add those to the gradebook who take the course at a platform, so that the class page lists them before they come."""
-        old = text_of(now() - timedelta(hours=ROSTER_HOURS))
-        for row in self._site.store.rows("SELECT * FROM lti_roster WHERE fetched < ?", old):
-            if platform := self._site.settings.lti.get(row["platform"]):
-                try:
-                    students = list(self._students(platform, row["url"]))
-                    add_students(self._site.gradebook, self._site.course, students)
-                    log.info("%s has %d students", row["platform"], len(students))
-                except LtiError as error:
-                    log.warning("the roster of %s was not read: %s", row["platform"], error)
-            self._site.store.change("UPDATE lti_roster SET fetched = ? WHERE url = ?", text_of(now()), row["url"])
-
-    def _students(self, platform: Platform, url: str) -> Iterator[Student]:
-        """Yield those who take a course, from all pages of its roster."""
-        for _ in range(MOST_PAGES):
-            kind = "application/vnd.ims.lti-nrps.v2.membershipcontainer+json"
-            told, headers = self._ask(platform, MEMBERS, url, kind)
-            members = told.get("members")
-            for member in members if isinstance(members, list) else ():
-                if student := _student(platform, member):
-                    yield student
-            following = NEXT.search(headers.get("Link") or "")
-            if following is None:
-                return
-            url = urljoin(url, following[1])
-
-    def _ask(self, platform: Platform, scope: str, url: str, kind: str, data: bytes = b"") -> Answer:
-        """Send data of a media type to an address of a platform, or read it, with a token for the scope; raise as `fetch`."""
-        authorization = f"Bearer {self._token(platform, scope)}"
-        headers = {"Content-Type" if data else "Accept": kind, "Authorization": authorization}
-        try:
-            return fetch(platform.may_fetch, url, data, headers)
-        except LtiError:
-            self._tokens.pop((platform.token_url, scope), None)  # the next time with a new one
-            raise
-
-    def _token(self, platform: Platform, scope: str) -> str:
-        """Return a token for a scope; ask for a new one before it is too old."""
-        key = platform.token_url, scope
-        until, token = self._tokens.get(key, (0.0, ""))
-        if time.monotonic() < until:
-            return token
-        id = secrets.token_urlsafe(16)
-        assertion = signed(self._site.folder, platform, platform.token_url, 60, sub=platform.client_id, jti=id)
-        form = {"grant_type": "client_credentials", "client_assertion_type": ASSERTION, "client_assertion": assertion}
-        told, _ = fetch(platform.may_fetch, platform.token_url, urlencode({**form, "scope": scope}).encode())
-        given, lasts = told.get("access_token"), told.get("expires_in")
-        if not isinstance(given, str):
-            raise LtiError(f"{platform.issuer} gives no token for {scope}")
-        self._tokens[key] = time.monotonic() + (lasts if isinstance(lasts, int | float) else 60) - 30.0, given
-        return given
+    def _item(self, row: sqlite3.Row, platform: Platform) -> str:
+        """Return the platform's item for an assignment, which no launch named: a present one, or a new one."""
+        name, link = row["assignment"], row["link"]
+        place, own = (
+            "platform = ? AND items = ? AND link = ? AND assignment = ?",
+            (row["platform"], row["items"], link, name),
+        )
+        for other in self._site.store.rows(f"SELECT lineitem FROM lti_place WHERE {place} AND lineitem != ''", *own):
+            return other["lineitem"]
+        about = {"resource_link_id": link} if link else {"tag": name}
+        mark = "&" if "?" in row["items"] else "?"
+        pages = self._services.pages(platform, LINE_ITEM, f"{row['items']}{mark}{urlencode(about)}", ITEMS, kind=list)
+        found = next((item["id"] for page in pages for item in page if _is_for(item, name, link)), None)
+        if found is None:
+            new = {"label": name, "scoreMaximum": whole(max_score(name)), "resourceId": name, "tag": name}
+            new |= {"resourceLinkId": link} if link else {}
+            told, _ = self._services.ask(platform, LINE_ITEM, row["items"], ITEM, json.dumps(new).encode())
+            found = told.get("id")
+        if not isinstance(found, str) or not platform.may_fetch(found):
+            raise LtiError(f"{platform.issuer} names no item of its own for {name}: {found!r}")
+        self._change(row, lineitem=found)
+        return found
 
 
-def _student(platform: Platform, member: object) -> Student | None:
-    """Return the student that a member of a course is, under the id of a launch; None for others."""
-    if not isinstance(member, dict):
-        return None
-    person = member.get("user_id" if platform.student == "sub" else platform.student.replace(".", "_"))
-    roles = member.get("roles")
-    learns = isinstance(roles, list) and (LEARNER in roles or "Learner" in roles)
-    if not learns or member.get("status", "Active") != "Active":
-        return None
-    # A variable that the platform did not replace is the same for everybody.
-    if not isinstance(person, str) or person.startswith("$") or not can_sign_in(platform.prefix + person):
-        return None
-    first, last, email = (str(member.get(key) or "") for key in ("given_name", "family_name", "email"))
-    return Student(id=platform.prefix + person, first_name=first, last_name=last, email=email)
+def score_of(row: sqlite3.Row, platform: Platform, wanted: str, url: str, received: str) -> dict[str, Any]:
+    """Return what a platform is sent about a score, without its time.
+
+    Args:
+        row: the place of the score.
+        wanted: "points/of".
+        url: our address.
+        received: when the attempt was handed in, in UTC; "" if that is not known.
+    """
+    points, most = wanted.split("/")
+    score: dict[str, Any] = {"userId": row["subject"], "scoreGiven": whole(points), "scoreMaximum": whole(most)}
+    score |= {"activityProgress": "Completed", "gradingProgress": "FullyGraded"}
+    score["comment"] = f"Feedback: {url}/a/{row['assignment']}"
+    if received and platform.preset.takes_submission:
+        score["submission"] = {"submittedAt": in_milliseconds(datetime.fromisoformat(received))}
+    if extension := platform.preset.submission_extension:
+        page = f"{url}/class/feedback/{quote(row['person'], safe='')}/{row['assignment']}"  # opened beside the score
+        new = {"new_submission": True, "submission_type": "online_url", "submission_data": page}
+        score[extension] = {"new_submission": False} if row["sent"] and received == row["attempt"] else new
+    return score
+
+
+def scaled(given: float, most: float, wanted: Any) -> dict[str, float]:
+    """Return points as points of another maximum; nothing if that is not a positive number."""
+    is_maximum = isinstance(wanted, int | float) and not isinstance(wanted, bool) and wanted > 0
+    return {"scoreGiven": given * wanted / most, "scoreMaximum": wanted} if is_maximum and most else {}
+
+
+def whole(value: str | float) -> float:
+    """Return a number, and as an integer if it is one: some platforms accept no other maximum."""
+    amount = float(value)
+    return int(amount) if amount.is_integer() else amount
+
+
+def in_milliseconds(moment: datetime) -> str:
+    """Write a time in UTC with three digits: some platforms read more of them as milliseconds, too."""
+    return moment.isoformat(timespec="milliseconds")
+
+
+def _is_for(item: object, assignment: str, link: str) -> bool:
+    """Return True if a platform's item is that of an assignment at a link in a course."""
+    if not isinstance(item, dict) or not isinstance(item.get("id"), str):
+        return False
+    if not link:
+        return item.get("tag") == assignment
+    is_ours = all(item.get(key) in (assignment, None, "") for key in ("tag", "resourceId"))
+    return is_ours and text_of_id(item.get("resourceLinkId")) == link

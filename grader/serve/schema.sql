@@ -19,7 +19,12 @@ CREATE TABLE IF NOT EXISTS token (digest TEXT PRIMARY KEY, kind TEXT NOT NULL, v
 CREATE TABLE IF NOT EXISTS released (assignment TEXT PRIMARY KEY, at TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS lti_place (
     person TEXT NOT NULL, assignment TEXT NOT NULL, platform TEXT NOT NULL, subject TEXT NOT NULL, lineitem TEXT NOT NULL,
-    sending TEXT NOT NULL DEFAULT '', sent TEXT NOT NULL DEFAULT '', PRIMARY KEY (person, assignment));
+    sending TEXT NOT NULL DEFAULT '', sent TEXT NOT NULL DEFAULT '',
+    items TEXT NOT NULL DEFAULT '', link TEXT NOT NULL DEFAULT '',  -- where the line item is found if the launch named none
+    attempt TEXT NOT NULL DEFAULT '',  -- when the attempt was received whose score was sent
+    refused TEXT NOT NULL DEFAULT '', problem TEXT NOT NULL DEFAULT '',  -- the score that the platform refuses; why
+    PRIMARY KEY (person, assignment));
 CREATE TABLE IF NOT EXISTS lti_roster (platform TEXT NOT NULL, url TEXT PRIMARY KEY, fetched TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS lti_course (platform TEXT PRIMARY KEY, course TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS lti_elsewhere (platform TEXT NOT NULL, origin TEXT NOT NULL, PRIMARY KEY (platform, origin));
 CREATE TABLE IF NOT EXISTS solutions_shown (assignment TEXT PRIMARY KEY, at TEXT NOT NULL);

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
@@ -10,14 +11,17 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from grader.complaint import Complaint
 from grader.paths import write_atomically
+from grader.serve.platforms import PRESETS, STANDARD, Preset, filled_in
 
 FILE = "serve.toml"
 AT_ONCE, AFTER_DUE, BY_HAND = "at once", "after the due date", "by hand"
 LAST, BEST = "last", "best"
+# A host with its scheme. Its first label may be `*` if two more follow: *.com would be everybody.
+SERVICE = re.compile(r"(https?)://((?:\*\.(?=[^.:]+\.))?[a-z0-9.-]+|\[[0-9a-f:]+\])(:[0-9]{1,5})?")
 
 
 class SettingsError(Complaint):
@@ -61,6 +65,21 @@ def _bare(url: str) -> str:
     return url.rstrip("/")
 
 
+def _services(patterns: list[str]) -> list[str]:
+    """Refuse what is not an origin; leave out the slash at the end."""
+    patterns = [each.lower().rstrip("/") for each in patterns]
+    if not all(SERVICE.fullmatch(each) and is_protected(each.replace("*.", "")) for each in patterns):
+        raise ValueError('must be origins, as in ["https://school.instructure.com", "https://*.example.org"]')
+    return patterns
+
+
+def is_within(address: str, pattern: str) -> bool:
+    """Return True if an origin is what an entry of `services` names, or is below its `*.`."""
+    scheme, wildcard, rest = pattern.partition("://*.")
+    below = rf"{scheme}://[a-z0-9.-]+\.{re.escape(rest)}"
+    return bool(re.fullmatch(below, address)) if wildcard else address == pattern
+
+
 Address = Annotated[str, AfterValidator(_protected)]
 
 
@@ -79,26 +98,58 @@ class Policy(_Table):
 
 
 class Platform(_Table):
-    """A learning platform, as [lti.NAME] registers it."""
+    """A learning platform, as [lti.NAME] registers it. A preset gives what the table leaves out."""
 
     issuer: str
     client_id: str
-    deployments: list[str]
+    deployments: list[str]  # "*" among them: each one of this client
     courses: list[str] = []  # the platform's ids; without one, that of the first instructor who comes
     login_url: Address
     token_url: Address
     keys_url: Address
+    audience: str = ""  # of what we sign to get a token; "" for the token's address
+    services: Annotated[
+        list[str], AfterValidator(_services)
+    ] = []  # other hosts of scores, rosters, choices and frames; a leading *. is allowed
     student: str = "sub"  # the claim that is the student's id in the gradebook
     prefix: str = ""  # in front of that id, where two platforms have the same ids
+    platform: str = ""  # the name of a preset
+    school: Address | None = None  # the school's address there
+    tool: str = ""  # the platform's own number of this tool, where its addresses contain that
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_in(cls, told: Any) -> Any:
+        """Add what the preset knows to what the table says."""
+        if not isinstance(told, dict) or "platform" not in told:
+            return told
+        values = [told.get(key, "") for key in ("platform", "school", "client_id", "tool")]
+        name, school, client, tool = (each if isinstance(each, str) else "" for each in values)
+        if name not in PRESETS:
+            raise ValueError(f"platform must be one of {', '.join(PRESETS)}")
+        if not is_protected(school):
+            raise ValueError('a platform needs school = "https://…", its address')
+        return {**filled_in(name, school.rstrip("/"), client, tool), **told}
+
+    @property
+    def preset(self) -> Preset:
+        """In what this platform differs from others."""
+        return PRESETS.get(self.platform, STANDARD)
+
+    @property
+    def signer(self) -> tuple[str, str, str]:
+        """What entries have in common that differ in their deployments alone."""
+        return self.issuer, self.client_id, self.keys_url
 
     def may_fetch(self, url: str) -> bool:
-        """Tell whether an address belongs to the platform: of no other this server asks for anything."""
-        return origin(url) in self.origins and is_protected(url)
+        """Return True if an address belongs to the platform. No other is asked for anything."""
+        return is_protected(url) and any(is_within(origin(url), each) for each in self.origins)
 
     @property
     def origins(self) -> set[str]:
-        """The origins (scheme, host and port) of all four addresses: issuer, login, tokens and keys."""
-        return {origin(each) for each in (self.issuer, self.token_url, self.keys_url, self.login_url)}
+        """The origins (scheme, host, port) of issuer, login, tokens and keys; and the services."""
+        own = (self.issuer, self.token_url, self.keys_url, self.login_url)
+        return {*map(origin, own), *self.services}
 
 
 class Hub(_Table):
@@ -161,7 +212,8 @@ def _settings(path: Path, text: str) -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         *table, key = map(str, first["loc"])
-        place = f"[{'.'.join(table)}] {key}" if table else key
+        of_table = first["type"] == "value_error" and isinstance(first["input"], dict)
+        place = f"[{'.'.join([*table, key])}]" if of_table else f"[{'.'.join(table)}] {key}" if table else key
         said = {"extra_forbidden": "there is no such key", "missing": "it is missing"}.get(first["type"], first["msg"])
         raise SettingsError(f"{path}: {place}: {said.removeprefix('Value error, ')}.") from error
 

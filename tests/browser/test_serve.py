@@ -238,6 +238,11 @@ def test_a_platform_registers_itself_and_an_instructor_chooses_a_task(browser: B
         page.goto(asked)
         expect(page.get_by_role("heading", name="Registered")).to_be_visible()
         look(page, "registered")
+        page.evaluate(
+            "() => { window.told = []; addEventListener('message', (event) => told.push(event.data.subject)); }"
+        )
+        page.get_by_role("button", name="Close").click()
+        page.wait_for_function("() => told[0] === 'org.imsglobal.lti.close'")
         page.goto(asked)
         expect(page.get_by_text("This address registers no platform.")).to_be_visible()
         look(page, "registered-twice")

@@ -29,6 +29,7 @@ CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"
 DEEP_LINK = "https://purl.imsglobal.org/spec/lti-dl/claim/"
 MEMBERS = "https://purl.imsglobal.org/spec/lti-nrps/scope/contextmembership.readonly"
 TOOL = "https://purl.imsglobal.org/spec/lti-tool-configuration"
+ITEM = "https://purl.imsglobal.org/spec/lti-ags/scope/lineitem"
 SCORE = "https://purl.imsglobal.org/spec/lti-ags/scope/score"
 
 

@@ -540,11 +540,33 @@ def test_an_answer_that_is_none_is_told(answer: bytes) -> None:
         platform.join(10)
 
 
-def answers_once(server: socket.socket, answer: bytes) -> None:
+def test_nobody_waits_for_the_rest_of_a_refusal() -> None:
+    """The reason is what has arrived with the refusal."""
+    answer = b"HTTP/1.1 422 Unprocessable\r\nContent-Length: 100000\r\nRetry-After: 7\r\n\r\nno such\n user"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        over = threading.Event()
+        platform = threading.Thread(target=lambda: answers_once(server, answer, over), daemon=True)
+        platform.start()
+        began = time.monotonic()
+        with pytest.raises(LtiError) as refused:
+            lti_calls.fetch(lambda asked: True, f"http://127.0.0.1:{server.getsockname()[1]}/scores")
+        seconds = time.monotonic() - began
+        over.set()
+        platform.join(10)
+    error = refused.value
+    assert (error.status, error.reason, error.wait) == (422, "422 Unprocessable: no such user", 7.0)
+    assert error.is_final
+    assert seconds < lti_calls.FETCH_SECONDS / 2
+
+
+def answers_once(server: socket.socket, answer: bytes, over: threading.Event | None = None) -> None:
+    """Answer one request, and keep the connection until something is over."""
     connection, _ = server.accept()
     with connection:
         connection.recv(65536)
         connection.sendall(answer)
+        if over is not None:
+            over.wait(60)
 
 
 @pytest.mark.slow(held_by="tests/serve/test_lti.py::test_a_score_arrives_once_and_again_until_the_platform_has_it")

@@ -22,6 +22,7 @@ from tests.serve.school import (
     CLAIM,
     CLIENT,
     DEPLOYMENT,
+    ITEM,
     MEMBERS,
     MEMBERSHIP,
     SCORE,
@@ -77,7 +78,7 @@ def test_a_platform_and_the_tool_register_each_other(fresh: Site, platform: Scho
     (tool,) = platform.registered
     assert (tool["initiate_login_uri"], tool["redirect_uris"]) == (f"{URL}/lti/login", [f"{URL}/lti/launch"])
     assert (tool["jwks_uri"], tool["token_endpoint_auth_method"]) == (f"{URL}/lti/keys", "private_key_jwt")
-    assert set(tool["scope"].split()) == {SCORE, MEMBERS}
+    assert set(tool["scope"].split()) == {SCORE, ITEM, MEMBERS}
     assert [one["type"] for one in tool[TOOL]["messages"]] == ["LtiResourceLinkRequest", "LtiDeepLinkingRequest"]
     _, answer = signed_in(fresh, platform, "ada", assignment=NAME)
     assert answer.headers["location"] == f"/a/{NAME}"
@@ -305,9 +306,9 @@ def test_the_next_page_of_a_roster_is_the_platforms_or_none(
     site: Site, school: School, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "grader.serve.lti_scores.NEXT", re.compile("<([^>]+/other)>")
+        "grader.serve.lti_services.NEXT", re.compile("<([^>]+/other)>")
     )  # the first address of the header
-    monkeypatch.setattr("grader.serve.lti_scores.urljoin", lambda base, url: "https://evil.example/members")
+    monkeypatch.setattr("grader.serve.lti_services.urljoin", lambda base, url: "https://evil.example/members")
     school.members = [[member("n1")], [member("n2")]]
     signed_in(site, school, "lti-eva", role="Instructor")
     Sender(site).take_rosters()
@@ -315,7 +316,7 @@ def test_the_next_page_of_a_roster_is_the_platforms_or_none(
 
 
 def test_a_roster_without_an_end(site: Site, school: School, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.serve.lti_scores.MOST_PAGES", 2)
+    monkeypatch.setattr("grader.serve.lti_services.MOST_PAGES", 2)
     school.members = [[member("e1")], [member("e2")], [member("e3")]]
     signed_in(site, school, "lti-eva", role="Instructor")
     Sender(site).take_rosters()

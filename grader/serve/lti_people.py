@@ -1,0 +1,103 @@
+"""Who somebody is, by what a platform says: the role, the student's id, and a member of a course."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from grader.records import Student
+from grader.serve.log import shown
+from grader.serve.lti_calls import LtiError
+from grader.serve.settings import Platform
+from grader.serve.sign_in import INSTRUCTOR, STUDENT, can_sign_in
+
+CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"
+MEMBERSHIP = "http://purl.imsglobal.org/vocab/lis/v2/membership"
+INSTITUTION = "http://purl.imsglobal.org/vocab/lis/v2/institution/person"
+TEST_STUDENT = "test student"  # a student whom the platform has made up, to look at the course with
+MOST_VARIABLE = 60  # characters of a variable that a message shows
+LARGEST_NUMBER = 10**18  # that is an id
+
+# In small letters: platforms write the short names in several ways.
+IN_COURSE = {
+    INSTRUCTOR: {"instructor", f"{MEMBERSHIP}#instructor", f"{MEMBERSHIP}/instructor#teachingassistant"},
+    STUDENT: {"learner", f"{MEMBERSHIP}#learner"},
+}
+IN_INSTITUTION = {
+    INSTRUCTOR: {f"{INSTITUTION}#instructor"},
+    STUDENT: {f"{INSTITUTION}#student", f"{INSTITUTION}#learner"},
+}
+MADE_UP = "system/person#testuser"
+
+
+def role_of(platform: Platform, roles: object) -> str | None:
+    """Return somebody's role in a course: INSTRUCTOR, STUDENT or TEST_STUDENT; None for any other.
+
+    Args:
+        roles: what a launch or a roster lists.
+    """
+    listed = {role.lower() for role in roles if isinstance(role, str)} if isinstance(roles, list) else set()
+    for known in (IN_COURSE, IN_INSTITUTION) if platform.preset.institution_roles else (IN_COURSE,):
+        for role, names in known.items():
+            if listed & names:
+                made_up = role == STUDENT and any(each.endswith(MADE_UP) for each in listed)
+                return TEST_STUDENT if made_up else role
+    return None
+
+
+def claim_at(claims: Mapping[str, Any], path: str) -> Any:
+    """Return the value at a path, in which `.` is between names; None if there is none.
+
+    A name may contain `.` itself, and LTI's own claims have short names: `custom.login`, `lis.person_sourcedid`.
+    """
+    ends = [place for place, mark in enumerate(path) if mark == "."]
+    for end in (len(path), *ends):
+        for name in (path[:end], CLAIM + path[:end]):
+            value = claims.get(name)
+            if end < len(path) and isinstance(value, Mapping):
+                value = claim_at(value, path[end + 1 :])
+            elif end < len(path):
+                continue
+            if value is not None:
+                return value
+    return None
+
+
+def text_of_id(value: object) -> str:
+    """Return an id as text, which platforms also send as a number; "" for anything else."""
+    is_number = isinstance(value, int) and not isinstance(value, bool) and abs(value) < LARGEST_NUMBER
+    return value if isinstance(value, str) else str(value) if is_number else ""
+
+
+def filled_in(value: str, claim: str) -> str:
+    """Return the value of a claim.
+
+    Raises:
+        LtiError: it is a variable that the platform should have replaced. All students would be one.
+    """
+    if value.strip().startswith("$"):
+        raise LtiError(
+            f"Your platform sent {shown(value, MOST_VARIABLE)!r} as {claim}, which is the name of a variable and not "
+            "its value. Tell your instructor: the tool's settings in the platform name a variable that it does not know."
+        )
+    return value
+
+
+def student_of(platform: Platform, member: object) -> Student | None:
+    """Return the student that a member is, with the id that a launch has; None for other members."""
+    if not isinstance(member, dict) or role_of(platform, member.get("roles")) != STUDENT:
+        return None
+    person = platform.prefix + _id_of(platform, member)
+    if member.get("status", "Active") != "Active" or person == platform.prefix or not can_sign_in(person):
+        return None
+    first, last, email = (str(member.get(key) or "") for key in ("given_name", "family_name", "email"))
+    return Student(id=person, first_name=first, last_name=last, email=email)
+
+
+def _id_of(platform: Platform, member: Mapping[str, Any]) -> str:
+    """Return the id that a launch of a member would have; "" if the roster does not say that."""
+    told = member.get("message")  # what a launch of the member would say, if the roster is asked for one link
+    message = told[0] if isinstance(told, list) and told and isinstance(told[0], dict) else {}
+    sub = member.get("user_id") if platform.preset.roster_has_sub else None
+    claims = {**member, **message, "sub": sub, "lis": {"person_sourcedid": member.get("lis_person_sourcedid")}}
+    value = claim_at(claims, platform.student)
+    found = text_of_id(member.get(platform.student.replace(".", "_")) if value is None else value)
+    return "" if found.strip().startswith("$") else found

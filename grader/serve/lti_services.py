@@ -1,0 +1,112 @@
+"""Asks the services of platforms, with tokens, and remembers services on hosts that are not known."""
+
+import json
+import logging
+import re
+import secrets
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode, urljoin
+
+from grader.serve.lti_calls import BUSY_SECONDS, Answer, LtiError, fetch, signed
+from grader.serve.settings import SERVICE, Platform, is_protected, origin
+from grader.serve.site import Site
+
+log = logging.getLogger("grader.serve")
+
+SCORE = "https://purl.imsglobal.org/spec/lti-ags/scope/score"
+LINE_ITEM = "https://purl.imsglobal.org/spec/lti-ags/scope/lineitem"
+MEMBERS = "https://purl.imsglobal.org/spec/lti-nrps/scope/contextmembership.readonly"
+SCOPES = (SCORE, LINE_ITEM, MEMBERS)
+ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+MOST_SECONDS = 24 * 3600  # that a token is kept
+MOST_PAGES = 1000  # of a list
+NEXT = re.compile(r'<([^>]+)>\s*;[^<]*?\brel\s*=\s*"?next\b')
+
+
+class Services:
+    """The services of all platforms. A token is kept until it is too old, or is refused."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._tokens: dict[tuple[str, str, str], tuple[float, str]] = {}  # address, client, scope → until when, token
+
+    def ask(
+        self, platform: Platform, scope: str, url: str, media: str, data: bytes = b"", *, kind: type = dict
+    ) -> Answer:
+        """Send data to an address of a platform, or read it, with a token for the scope.
+
+        Raises:
+            LtiError: as `fetch`; or the platform gives no token, which is never final for what was asked.
+        """
+        key = platform.token_url, platform.client_id, scope
+        headers = {"Content-Type" if data else "Accept": media, "Authorization": f"Bearer {self._token(platform, key)}"}
+        try:
+            return fetch(platform.may_fetch, url, data, headers, kind)
+        except LtiError as error:
+            if error.status == 401:
+                self._tokens.pop(key, None)  # the next time with a new one
+            raise
+
+    def pages(self, platform: Platform, scope: str, url: str, media: str, *, kind: type = dict) -> Iterator[Any]:
+        """Yield the pages of a list, which name the next one each."""
+        seen = set[str]()
+        while url not in seen:
+            if len(seen) == MOST_PAGES:
+                log.warning("%s has more than %d pages: the others were not read", url, MOST_PAGES)
+                return
+            seen.add(url)
+            told, headers = self.ask(platform, scope, url, media, kind=kind)
+            yield told
+            following = NEXT.search(headers.get("link", ""))
+            url = urljoin(url, following[1]) if following else url
+
+    def _token(self, platform: Platform, key: tuple[str, str, str]) -> str:
+        """Return a token for a scope; ask for a new one before it is too old."""
+        until, token = self._tokens.get(key, (0.0, ""))
+        if time.monotonic() < until:
+            return token
+        id, address = secrets.token_urlsafe(16), platform.token_url
+        assertion = signed(self._folder, platform, platform.audience or address, 60, sub=platform.client_id, jti=id)
+        form = {"grant_type": "client_credentials", "client_assertion_type": ASSERTION, "client_assertion": assertion}
+        try:
+            told, _ = fetch(platform.may_fetch, address, urlencode({**form, "scope": key[2]}).encode())
+            given, lasts = told.get("access_token"), told.get("expires_in")
+            if not isinstance(given, str):
+                raise LtiError("there is none in its answer")
+        except LtiError as error:
+            refusal = LtiError(f"{platform.issuer} gives no token for {key[2]}: {error.reason or error}")
+            refusal.wait = max(error.wait, BUSY_SECONDS)
+            raise refusal from error
+        seconds = min(lasts, MOST_SECONDS) if isinstance(lasts, int | float) else 60
+        self._tokens[key] = time.monotonic() + seconds - 30.0, given
+        return given
+
+
+# ---------------------------------------------------------------- services on hosts that are not known
+
+
+def note_elsewhere(site: Site, name: str, addresses: list[Any]) -> None:
+    """Remember the hosts in a signed launch that serve.toml does not name; write each to the log once."""
+    platform = site.settings.lti[name]
+    found = {
+        origin(url) for url in addresses if isinstance(url, str) and is_protected(url) and not platform.may_fetch(url)
+    }
+    for host in sorted(each for each in found if SERVICE.fullmatch(each)):
+        if site.store.change("INSERT OR IGNORE INTO lti_elsewhere VALUES (?, ?)", name, host):
+            log.warning(
+                "[lti.%s] has services on %s, which serve.toml does not name: %s", name, host, missing(site)[name]
+            )
+
+
+def missing(site: Site) -> dict[str, str]:
+    """Map each platform with services on hosts that serve.toml does not name to the line to write."""
+    rows = site.store.rows("SELECT * FROM lti_elsewhere ORDER BY origin")
+    lines = {}
+    for name, platform in site.settings.lti.items():
+        hosts = [row["origin"] for row in rows if row["platform"] == name and not platform.may_fetch(row["origin"])]
+        if hosts:
+            lines[name] = f"services = {json.dumps([*platform.services, *hosts])}"
+    return lines
