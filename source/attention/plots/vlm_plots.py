@@ -185,24 +185,31 @@ def show_map_grid(maps: Mapping[str, Tensor], words: Mapping[str, Sequence[str]]
     plt.show()
 
 
-def show_head_effects(effects: Sequence[Sequence[float]]) -> None:
-    """For each head (on_target, length, logit, without): what it adds, and what it does to the answer."""
+def show_head_effects(effects: Mapping[str, Sequence[Sequence[float]]]) -> None:
+    """Show what each head adds, and what the answers lose without it: a row of panels for each kind of question.
+
+    Args:
+        effects: (on_target, length, logit, without) for each head, by kind of question. Each column has one scale.
+    """
     titles = (
         "weight on the\nright patch",
         "length of the\nvector it adds",
         "what it adds to the\nright word's logit",
-        "right answers\nwithout it",
+        "right first words\nwithout it",
     )
-    _, axes = plt.subplots(1, 4, figsize=(8, 2.3), layout="constrained")
-    for ax, title, values in zip(axes, titles, zip(*effects, strict=True), strict=True):
-        names = [str(head) for head in range(len(values))]
-        bars = ax.bar(names, values, color=_BLUE)
-        ax.bar_label(bars, fmt="%.2f", fontsize=8, padding=3)
-        ax.axhline(0, color="0.3", linewidth=0.8)
-        ax.margins(y=0.22)
-        ax.set_title(title, fontsize=9)
-        ax.set_xlabel("head", fontsize=8)
-        ax.tick_params(labelsize=8)
+    size = (8, 0.7 + 1.45 * len(effects))  # inches
+    _, axes = plt.subplots(len(effects), 4, figsize=size, layout="constrained", squeeze=False, sharey="col")
+    for index, (line, (task, heads)) in enumerate(zip(axes, effects.items(), strict=True)):
+        for ax, values in zip(line, zip(*heads, strict=True), strict=True):
+            bars = ax.bar([str(head) for head in range(len(values))], values, color=(_BLUE, _ORANGE, _GREEN)[index % 3])
+            ax.bar_label(bars, fmt="%.2f", fontsize=8, padding=3)
+            ax.axhline(0, color="0.3", linewidth=0.8)
+            ax.margins(y=0.25)
+            ax.tick_params(labelsize=8)
+        line[0].set_ylabel(task, fontsize=10, fontweight="bold")
+    for top, bottom, title in zip(axes[0], axes[-1], titles, strict=True):
+        top.set_title(title, fontsize=9)
+        bottom.set_xlabel("head", fontsize=8)
     plt.show()
 
 
