@@ -184,11 +184,13 @@ show_answers(some.image_patches, asked, ["→ " + words for words in truth])
 #
 # ```
 #  0  1 |  2  3
-#  4  5 |  6  7      →   [0, 1, 4, 5], [2, 3, 6, 7], [8, 9, 12, 13], [10, 11, 14, 15]
+#  4  5 |  6  7
 # ------+------
 #  8  9 | 10 11
 # 12 13 | 14 15
 # ```
+#
+# → [0, 1, 4, 5], [2, 3, 6, 7], [8, 9, 12, 13], [10, 11, 14, 15]
 
 # %% [markdown] about="3.1"
 # Write `patchify(images, patch_size)`. Images (B, H, W) become patches (B, n, patch_size²). H and W may differ. Where
@@ -677,8 +679,8 @@ need("record", "3.6")
 show_losses(record)
 
 # %% [markdown]
-# *Two curves that fall: the alignment loss on the left; on the right the loss of the answers, first quickly, and close
-# to zero well before the end.*
+# *Two losses that fall, each step in grey and the mean of 20 steps in blue: on the left that of the alignment; on the right that of
+# the answers, first quickly, and close to zero well before the end.*
 
 # %% [markdown]
 # ## Answering
@@ -769,8 +771,8 @@ show_journey(asked[0], some.image_patches[0], follow(model, asked[0], some.image
 # %% [markdown]
 # *Upper lane: the image (24, 24), cut into patches (9, 64), aligned (9, 64), with positions and normalised (9, 64).
 # Lower lane: the question as text tokens (6, 64), after block 1 (6, 64), after block 2 (6, 64), and the scores of the
-# next word (34,). An arrow brings keys and values of the image down to block 2; of its map (4, 6, 9), where the
-# last word looks in each of the four heads stands on the right.*
+# next word (34,). An arrow brings keys and values of the image down to block 2. Another one leads from there to its map (4, 6, 9):
+# where the last word looks, in heads 0 to 3. Below are the keys to the two colour scales.*
 #
 # An answer is the top of a list. The softmax of the logits gives each word of the vocabulary a probability:
 
@@ -850,19 +852,20 @@ show_right_by_step(curves, chance=1 / 9)
 
 # %% [markdown]
 # *Three curves that lie near the dotted line of chance, or below it, for 100 steps, and then climb above 0.9, one after the
-# other. At seed 0 four blocks climb first, then two; a single block comes last.*
+# other. At seed 0 four blocks climb first, then two; a single block comes last. Where they end, within 0.02 of one another, 200
+# questions cannot tell which is best; the table below has ten times as many.*
 #
-# In the end all three answer. `python -m benchmarks.layers` trains each three times; always the last block looks at the image. From
-# the worst to the best of 3 seeds, on 2,000 scenes of each kind:
+# In the end all three answer. `python -m benchmarks.layers` trains each three times; always the last block looks at the image.
+# Over 3 seeds (mean ± standard deviation), on 2,000 scenes of each kind:
 #
 # | blocks | where | what | read | map on the right patch (where) | CPU seconds |
 # |--:|---|---|---|---|---|
-# | 1 | 0.948 to 0.991 | 0.975 to 0.983 | 0.935 to 0.953 | 0.844 to 0.981 | 11 to 12 |
-# | 2 | 0.981 to 0.992 | 0.978 to 0.985 | 0.944 to 0.951 | 0.977 to 0.990 | 15 to 17 |
-# | 4 | 0.989 to 0.994 | 0.981 to 0.988 | 0.943 to 0.958 | 0.984 to 0.993 | 23 to 24 |
+# | 1 | 0.974 ± 0.023 | 0.979 ± 0.004 | 0.943 ± 0.009 | 0.924 ± 0.071 | 11 |
+# | 2 | 0.988 ± 0.006 | 0.981 ± 0.003 | 0.947 ± 0.004 | 0.985 ± 0.007 | 16 |
+# | 4 | 0.992 ± 0.003 | 0.984 ± 0.003 | 0.950 ± 0.007 | 0.989 ± 0.005 | 23 |
 #
-# More blocks are surer at the worst seed, in the answer and in the map, and take longer: four blocks half as long again
-# as our two.
+# With one block the seeds differ most, in the answer and in the map. Between two and four the difference is as small as the
+# spread; four take half as long again.
 #
 # **A good place to stop.** What comes next asks where the model looks, and needs the trained model. The cell below the training
 # brings it back.
@@ -1004,7 +1007,8 @@ show_head_effects(effects)
 # %% [markdown]
 # *A row of four bar charts for each kind of question, a bar for each head: the weight on the right patch, the length of the
 # vector that the head adds, what it adds to the logit of the right word, and the share of right first words without it. In the row
-# of "where" one head stands out; in the rows of "what" and "read" the three others do, and that head is the lowest.*
+# of "where" one head stands out. In the rows of "what" and "read" it looks elsewhere and lowers the right word's logit, though its
+# vector is long; the three others look at the right patch, and any one of them can be missed.*
 #
 # The heads share the work. At seed 0 head 0 has 0.92 of its weight on the right patch of "where", and the three others have about
 # 0.14 there, hardly more than a blind head would (0.11). For "what" it is the other way round: head 0 has 0.18, the others have
@@ -1058,22 +1062,23 @@ show_bars(dissociation, "right answers")
 
 # %% id="draw-patterns" draws="1"
 need("grounding", "3.8")
+task = "where"  # or "what"
 grids, words = {}, {}
 for step in [kept for kept in record["checkpoints"] if kept in (0, 100, 200, 300, steps)]:
     earlier = at_checkpoint(model, record, step)
-    title = f"step {step}\n{accuracy(earlier, generate, 'where', held['where']):.2f} right"
-    grids[title] = maps_by_cell(earlier, "where", held["where"])
+    title = f"step {step}\n{accuracy(earlier, generate, task, held[task]):.2f} right"
+    grids[title] = maps_by_cell(earlier, task, held[task])
     words[title] = [classify_pattern(grid) for grid in grids[title]]
 show_map_grid(grids, words, "patch", "cell that the answer is in")
 
 # %% [markdown]
 # *Five rows of four 9×9 maps, each with its word: even maps before training; vertical stripes (hubs) at step 100; at
-# step 300 a bright diagonal in head 0, which stays; the other heads keep their stripes.*
+# step 300 a bright diagonal in head 0, which stays; the other heads have no diagonal at any step.*
 #
 # Read it from top to bottom. Before training three heads are *uniform*, and the fourth is nearly so. After 100 steps
 # three are *hubs*: whatever is asked, they look at the same patch, and 0.12 of the answers are right. By step 300 one
-# head has let go: its map is *diagonal*, and 0.93 are right. The three others are hubs still. At seed 0 the heads
-# rest first, and one of them learns to look later.
+# head has let go: its map is *diagonal*, and 0.93 are right. The three others are hubs still, for "where". Put `"what"` in its place,
+# and in the end these three are diagonal.
 
 # %% [markdown]
 # Now look for yourself. Pick a question and a scene, then a word, a layer and a head: where does this word look, in the
@@ -1084,7 +1089,7 @@ show_map_grid(grids, words, "patch", "cell that the answer is in")
 need("grounding", "3.8")
 
 
-def show_picked(question="where", scene=0, word=6, layer="block 2, image", head="average"):
+def show_picked(question="where", scene=index, word=6, layer="block 2, image", head="average"):
     questions = held[question]
     one, prompts = slice(scene, scene + 1), prompt_of(question, questions)
     words = ["<bos>", *decode(prompts[scene]).split()]
@@ -1100,8 +1105,8 @@ def show_picked(question="where", scene=0, word=6, layer="block 2, image", head=
     tokens, image_tokens, _ = looked(model, prompts[one], questions.image_patches[one])
     with torch.no_grad():
         weighted = value_weighted_map(model.blocks[-1].cross_attn, tokens, image_tokens)[0, word]
-    maps["value-weighted"] = weighted / weighted.sum()
-    show_scene_maps(questions.image_patches[scene], maps, int(questions.cells[scene, 0]))
+    maps["value-weighted\n(share of the lengths)"] = weighted / weighted.sum()
+    show_scene_maps(questions.image_patches[scene], maps, int(questions.cells[scene, 0]), values="weight or share")
 
 
 try:
@@ -1112,7 +1117,7 @@ else:
     interact(
         show_picked,
         question=list(TASKS),
-        scene=IntSlider(0, 0, 49, continuous_update=False),
+        scene=IntSlider(index, 0, len(held["where"].cells) - 1, continuous_update=False),
         word=IntSlider(6, 1, 6, continuous_update=False),
         layer=["block 2, image", "block 2, words", "block 1, words"],
         head=["average", *(f"head {number}" for number in range(4))],
@@ -1120,7 +1125,8 @@ else:
 
 # %% [markdown]
 # *A scene and three maps of it on one scale, the cell in question framed in orange: the chosen head of the trained and
-# of the untrained model, and the value-weighted map. For a layer over words: two rows of weights, one for each model.*
+# of the untrained model, and the value-weighted map, divided by its sum. At first it is the scene from above on which the average
+# is wrong. For a layer over words: two rows of weights, one for each model.*
 #
 # What was measured above is the map of the *last* word, which the answer comes from. Nobody asks the earlier words
 # anything, so do not read too much into theirs. A word sees only itself and the words before it.
@@ -1217,7 +1223,7 @@ compare_predictions(my_absent, {"a place for an absent digit": named})
 # %% [markdown]
 # *Three scenes that lack the digit in question. Below each stands a place all the same.*
 #
-# At seed 0 the model names a place for **0.998** of the absent digits (over 20 seeds: 0.969 to 0.998). This has a
+# The model names a place for nearly all absent digits (over 20 seeds for 0.986 ± 0.009 of them). This has a
 # name, *hallucination*, and a plain cause: in training every "where" had a place for an answer. Nothing in the loss
 # ever asked for another word, and `nowhere`, though it is in the vocabulary, was never a target.
 #
@@ -1238,10 +1244,11 @@ for name, values in largest.items():
 print(f"a shown digit beside an absent one: the shown one has the larger weight in {apart:.3f} of the pairs")
 
 # %% [markdown]
-# *Two histograms that hardly overlap: for shown digits most scenes are close to 1, for absent ones around one half.*
+# *Two histograms that overlap little: for shown digits most scenes are close to 1; for absent ones they spread from 0.2 to 0.9, with
+# the most between 0.3 and 0.6.*
 #
 # The map tells what the word of the answer does not. At seed 0 the head gives one patch of a shown digit 0.93 of its weight on
-# average, of an absent one 0.45. Take a shown and an absent digit: the shown one has the larger weight in 0.97 ± 0.01 of the pairs
+# average, of an absent one 0.46. Take a shown and an absent digit: the shown one has the larger weight in 0.97 ± 0.01 of the pairs
 # (5 seeds, 2,000 questions of each kind). But the map is not alone in that: the probability of the word that is said tells them apart
 # in 0.96 ± 0.01, and at one of the five seeds it is the better of the two. What differs is how sure they look: about
 # four in ten absent digits get a place with a probability above 0.9, and hardly one in a hundred such a weight.
@@ -1282,20 +1289,19 @@ for name, one in (("before", model), ("after", cautious)):
 # two maps of the same head, for a digit that it shows and for one that it lacks, with the answers above them. For the
 # shown digit one patch is bright, for the absent one the weight is spread over several.*
 #
-# False places become rare. This has a price: some digits that are shown are now denied. At seed 0 a range is over
-# processors; the last column is over 20 seeds, with 2,000 scenes each:
+# False places become rare. This has a price: some digits that are shown are now denied. Over 20 seeds, with 2,000 scenes each:
 #
-# | | before, seed 0 | after, seed 0 | after, 20 seeds |
-# |---|--:|--:|--:|
-# | a place for an absent digit | 0.998 | 0.014 to 0.022 | 0.019 to 0.047 |
-# | "nowhere" for a digit that is shown | | 0.020 to 0.024 | |
-# | "where" right | 0.986 to 0.990 | 0.976 to 0.978 | 0.966 to 0.982 |
-# | "what" right | | | 0.977 to 0.990 |
-# | "read" right | | | 0.941 to 0.961 |
+# | mean ± standard deviation | before | after |
+# |---|--:|--:|
+# | a place for an absent digit | 0.986 ± 0.009 | 0.034 ± 0.007 |
+# | "nowhere" for a digit that is shown | 0.000 ± 0.000 | 0.025 ± 0.005 |
+# | "where" right | 0.990 ± 0.004 | 0.974 ± 0.004 |
+# | "what" right | 0.981 ± 0.004 | 0.982 ± 0.003 |
+# | "read" right | 0.947 ± 0.009 | 0.949 ± 0.006 |
 #
-# Why not ask for absent digits from the start? We tried. With a quarter of the "where" questions about absent digits
-# in all 800 steps, a place was still named for 0.065 to 0.099 of them (3 seeds); with half of them, as here, for 0.044 to 0.128,
-# and "where" was right in 0.536 to 0.962 only. And then you could not have seen the failure.
+# Why not ask for absent digits from the start? We tried, with 3 seeds. With a quarter of the "where" questions about absent digits
+# in all 800 steps, a place was still named for 0.08 ± 0.02 of them; with half of them, as here, for 0.07 ± 0.04, and at one of the
+# seeds "where" was right in 0.55 only. And then you could not have seen the failure.
 #
 # ## Controls: trainings that must fail
 #
@@ -1530,9 +1536,9 @@ for name, by_length in costs.items():
     print(f"{name:13} at n = {lengths[-1]:,}: {1000 * last.seconds:7.1f} ms, {last.megabytes:7.2f} MB")
 
 # %% [markdown]
-# *Two panels with logarithmic axes, four nearly straight lines each. Time: dense and fused rise with a slope of 2 or
-# somewhat more, the window and linear attention with about 1. Memory: dense rises with a slope of 2, the others with 1
-# or less.*
+# *Two panels with logarithmic axes, four lines each, and two grey ones, of slopes 1 and 2, to compare with. Time: dense and fused rise
+# with a slope of 2 or somewhat more, the window and linear attention with about 1. Memory: dense rises with a slope of 2, the others
+# with 1 or less.*
 #
 # Fused attention still computes every pair: its time grows as fast as that of dense attention, and only its memory
 # does not. The window and linear attention make both grow in proportion to n, and pay with another function. A slope
@@ -1552,8 +1558,8 @@ for name, by_length in costs.items():
 # | **misaligned** | shuffling the images does not hurt the loss | wrong pairs, wrong targets, an aligner that learned nothing |
 #
 # And one cause has no row: a **learning rate that is too low**. Nothing is broken, nothing is frozen, and the training stands still
-# all the same. With a hundredth of its rate our recipe ends with "where" right in 0.000 to 0.080 of the scenes, less often than by guessing (3 seeds,
-# the kernels of two processors). None of the five measurements speaks of rates. What tells is the loss of two short trainings
+# all the same. With a hundredth of its rate our recipe ends with "where" right in at most 0.08 of the scenes, less often than by
+# guessing (3 seeds). None of the five measurements speaks of rates. What tells is the loss of two short trainings
 # whose rates are ten times apart.
 #
 # A word on words: "attention collapse" is said of *both* the uniform map and the map on one patch. In the literature

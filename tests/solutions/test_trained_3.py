@@ -211,11 +211,19 @@ def test_how_the_heads_came_to_look(lesson):
         r"look at the same patch, and # of the answers are right\. .*? its map is \*diagonal\*, and # are right"
     )
     assert [early, late] == pytest.approx([right[100], right[300]], abs=0.07)
+    assert "the other heads have no diagonal at any step" in PROSE
+    others = [head for head in range(4) if head != lesson.looker]
+    words["end"] = [classify_pattern(grid) for grid in maps_by_cell(lesson.model, "where", lesson.where)]
+    assert all(words[step][head] != "diagonal" for step in words for head in others)
+    assert 'Put `"what"` in its place, and in the end these three are diagonal.' in PROSE
+    in_the_end = [classify_pattern(grid) for grid in maps_by_cell(lesson.model, "what", held_out("what", 500))]
+    assert [word == "diagonal" for word in in_the_end] == [head != lesson.looker for head in range(4)]
 
 
 def test_absent_digits_get_a_place(lesson):
-    (named,) = says(r"At seed 0 the model names a place for \*\*#\*\* of the absent digits")
-    assert named == pytest.approx(where_it_points(lesson.model, lesson.generate, lesson.lacking)["a place"], abs=0.02)
+    mean, deviation = says(r"for nearly all absent digits \(over 20 seeds for # ± # of them\)")
+    named = where_it_points(lesson.model, lesson.generate, lesson.lacking)["a place"]
+    assert named == pytest.approx(mean, abs=3 * deviation)
     for step in range(0, recipe.STEPS, 8):
         assert NOWHERE not in recipe.training_questions(step, 0).token_ids
 
@@ -287,14 +295,17 @@ def test_the_way_out_and_its_price(lesson):
     cautious = deepcopy(lesson.model)
     recipe.teach_nowhere(cautious, lesson.train_step, 0)
     assert says(r"for # more steps, on full scenes") == [recipe.NOWHERE_STEPS]
-    before, *after = says(r"\| a place for an absent digit \| # \| # to # \|")
-    denied = says(r'\| "nowhere" for a digit that is shown \| \| # to # \|')
-    least, most, low, high = says(r'\| "where" right \| # to # \| # to # \|')
-    assert before == pytest.approx(where_it_points(lesson.model, lesson.generate, lesson.lacking)["a place"], abs=0.02)
-    assert within(where_it_points(cautious, lesson.generate, lesson.lacking)["a place"], after, 0.01)
-    assert within(where_it_points(cautious, lesson.generate, lesson.where)["nowhere"], denied, 0.01)
-    assert within(accuracy(cautious, lesson.generate, "where", lesson.where), (low, high), 0.01)
-    assert within(accuracy(lesson.model, lesson.generate, "where", lesson.where), (least, most), 0.006)
+    measured = {
+        "a place for an absent digit": lambda model: where_it_points(model, lesson.generate, lesson.lacking)["a place"],
+        '"nowhere" for a digit that is shown': lambda model: where_it_points(model, lesson.generate, lesson.where)[
+            "nowhere"
+        ],
+        '"where" right': lambda model: accuracy(model, lesson.generate, "where", lesson.where),
+    }
+    for row, measure in measured.items():
+        *before, mean, deviation = says(rf"\| {row} \| # ± # \| # ± # \|")
+        assert measure(lesson.model) == pytest.approx(before[0], abs=3 * before[1] + 0.005)
+        assert measure(cautious) == pytest.approx(mean, abs=3 * deviation + 0.005)
 
 
 def test_without_questions_about_absent_digits_the_same_steps_change_nothing(lesson, monkeypatch):
