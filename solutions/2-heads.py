@@ -1519,11 +1519,11 @@ for side, layers in (("text", [text for text, _ in states]), ("image", [image fo
 # updates by 1/√2. How much worse is it in a deep stack? In the same run (six layers, 5 seeds,
 # `benchmarks/results/fusion.txt`), the words of the trained finder had grown
 #
-# | how updates are added | by a factor of (median) | other's place found |
+# | how updates are added | by a factor of (median) | other's place found (mean ± standard deviation) |
 # |---|---|---|
-# | once, scaled by 1/√6 | 3.8 | 0.954 to 0.975 |
-# | once | 5 | 0.870 to 0.972 |
-# | twice | 220 | 0.953 to 0.970 |
+# | once, scaled by 1/√6 | 3.8 | 0.970 ± 0.009 |
+# | once | 5 | 0.932 ± 0.047 |
+# | twice | 220 | 0.965 ± 0.007 |
 #
 # So scaling tames growth, and adding twice multiplies it. The score of the tokens that were added twice does not suffer
 # here: every layer normalises what it looks at, and so does the last step. Size matters where numbers have a limit (float16,

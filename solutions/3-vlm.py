@@ -1348,7 +1348,7 @@ narrow_scores = {task: accuracy(narrow, generate, task, questions) for task, que
 compare_predictions(my_queries, narrow_scores)
 
 # %% [markdown]
-# We measured 0.24 to 0.25, 0.43 to 0.46 and 0.05 to 0.08 at seed 0; the same model, written in another way, ends some hundredths
+# We measured 0.25, 0.43 and 0.08 at seed 0; the same model, written in another way, ends some hundredths
 # away. Not a tenth of the scenes is read right, though four vectors of 64 numbers would be room enough for nine digits. With this
 # model and this training they do not learn to use it. BLIP-2 trains 32 queries, on 129 million images.
 

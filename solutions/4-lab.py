@@ -2654,7 +2654,7 @@ show_squares({f"query {number}": look for number, look in enumerate(looks)}, "we
 # *Four maps of 3×3 patches, averaged over 500 scenes. Each query has one, two or three places; no place belongs to two queries. Compare
 # with the map before: the place that gets most of a query's weight is the brightest one there.*
 #
-# `python -m benchmarks.three_ways` repeats it with ten seeds, on two processors:
+# `python -m benchmarks.three_ways` repeats it with ten seeds, two runs each:
 #
 # | way | right, from the worst seed to the best | below 0.9 | FLOPs a question |
 # |---|---|---|---|
