@@ -884,14 +884,14 @@ prompts, cells = prompt_of("where", questions), questions.cells[:, 0]
 average = looked(model, prompts, questions.image_patches)[2].mean(1)[:, -1].cpu()
 excess = average.amax(-1) - average.gather(1, cells.unsqueeze(1)).squeeze(1)  # 0 where the average is right
 by_excess = excess.argsort()
-index = int(by_excess[len(excess) - 1 - int((excess > 0).sum()) // 2])
+misled = int(by_excess[len(excess) - 1 - int((excess > 0).sum()) // 2])
 for name, one in (("trained", model), ("untrained", untrained)):
-    weights = looked(one, prompts[index : index + 1], questions.image_patches[index : index + 1])[2][0, :, -1]
-    print(f"{name}: {decode(prompts[index])}")
+    weights = looked(one, prompts[misled : misled + 1], questions.image_patches[misled : misled + 1])[2][0, :, -1]
+    print(f"{name}: {decode(prompts[misled])}")
     show_scene_maps(
-        questions.image_patches[index],
+        questions.image_patches[misled],
         {**{f"head {head}": row for head, row in enumerate(weights)}, "average": weights.mean(0)},
-        int(cells[index]),
+        int(cells[misled]),
     )
 
 # %% [markdown]
@@ -1089,7 +1089,7 @@ show_map_grid(grids, words, "patch", "cell that the answer is in")
 need("grounding", "3.8")
 
 
-def show_picked(question="where", scene=index, word=6, layer="block 2, image", head="average"):
+def show_picked(question="where", scene=misled, word=6, layer="block 2, image", head="average"):
     questions = held[question]
     one, prompts = slice(scene, scene + 1), prompt_of(question, questions)
     words = ["<bos>", *decode(prompts[scene]).split()]
@@ -1117,7 +1117,7 @@ else:
     interact(
         show_picked,
         question=list(TASKS),
-        scene=IntSlider(index, 0, len(held["where"].cells) - 1, continuous_update=False),
+        scene=IntSlider(misled, 0, len(held["where"].cells) - 1, continuous_update=False),
         word=IntSlider(6, 1, 6, continuous_update=False),
         layer=["block 2, image", "block 2, words", "block 1, words"],
         head=["average", *(f"head {number}" for number in range(4))],

@@ -1153,7 +1153,7 @@ show_deleted(falls, {name: one["random orders"] for name, one in values.items()}
 # %% [markdown]
 # *Four panels, for each photo in both cuts: how alike [CLS] stays while squares are blanked. Grey lines: twenty random
 # orders. Coloured lines with markers: the two maps. Dashed lines: the three orders that need no model. In the first three panels a
-# dashed line falls at least as early as the maps; in the last one no dashed line does.*
+# dashed line keeps up with the maps; in the last one all three stay above them for long.*
 #
 # With the weights, the curve of the mean is yours in the first two panels; all others are ours (`python -m benchmarks.real_eyes`). The
 # area under deletion, where small is good:
