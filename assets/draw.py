@@ -84,7 +84,7 @@ def attention() -> Figure:
 
 def multi_head() -> Figure:
     """Several heads: project, split, attend in each, merge, project."""
-    figure, ax = canvas(68, 50)
+    figure, ax = canvas(78, 50)
     for x, source, name, colour in (
         (13, "tokens", "W_Q", TEXT),
         (33, "context", "W_K", IMAGE),
@@ -112,7 +112,7 @@ def multi_head() -> Figure:
     arrow(ax, (33, 38), (33, 40.5))
     arrow(ax, (33, 44.5), (33, 46.7))
     note(ax, 33, 48.2, "output (T, d_model)")
-    note(ax, 47.5, 36, "every head has read\nall of d_model", ha="left")
+    note(ax, 60.5, 10, "the numbers of each\nhead are made of\nall of the input", ha="left")
     return figure
 
 

@@ -3,8 +3,8 @@
 Both photos, each cut twice: with its object in the middle, and aside. Writes `real_values.txt`, which says what
 is in it; the table has the areas under the deletion curves.
 
-- Deletion: squares of 4 × 4 patches get the picture's mean colour, in the order of a map, in twenty random orders, and from the
-  middle outwards, which needs no model. How alike [CLS] of the last layer is to that of the whole picture is their cosine; 1 is
+- Deletion: squares of 4 × 4 patches get the picture's mean colour, in the order of a map, in twenty random orders, and in three
+  that need no model: from the middle outwards, by contrast, and by how far the colour is from the border's. How alike [CLS] of the last layer is to that of the whole picture is their cosine; 1 is
   the same. The area under the curve is small where an order is good.
 - Removal: one of the 72 heads hands on nothing.
 """
@@ -19,7 +19,16 @@ from pathlib import Path
 import torch
 from attention.deletion import area_under, deletion_curve
 from attention.explanation_maps import attention_rollout
-from attention.real.real_changes import last_cls, mean_colour, middle_first, order_by, pictures_of, squares_of
+from attention.real.real_changes import (
+    contrast_first,
+    last_cls,
+    mean_colour,
+    middle_first,
+    order_by,
+    pictures_of,
+    squares_of,
+    unlike_border_first,
+)
 from attention.real.real_eyes import HEADS, LAYERS, SIDE, RealEyes, load_real_eyes, look
 from attention.real.real_measures import distance, evenness, resting, share_in
 from attention.real.real_photos import in_box, pictures_aside, sample_pictures
@@ -31,7 +40,8 @@ from benchmarks import publish
 
 VALUES = Path(__file__).parents[1] / "source" / "attention" / "real" / "real_values.txt"
 RANDOM = 20
-CURVES = ("mean of the last layer", "its head 2", "its head 3", "rollout", "middle first", "random orders")
+NO_MODEL = ("middle first", "contrast first", "unlike the border first")
+CURVES = ("mean of the last layer", "its head 2", "its head 3", "rollout", *NO_MODEL, "random orders")
 
 
 def main() -> None:
@@ -79,6 +89,8 @@ def measures_of(eyes: RealEyes, name: str, picture: Tensor) -> dict[str, Tensor]
         order_by(last[3]),
         order_by(rollout),
         middle_first(),
+        contrast_first(picture),
+        unlike_border_first(picture),
         by_chance,
     ]
     return {

@@ -469,12 +469,11 @@ show_depth(
 # 1 to 5, low at the end. Evenness: rises from a half to three quarters. Distance: far in layer 0, near in layers 1 to 5, then
 # farther again.*
 #
-# - **[CLS] rests on itself, early.** Lesson 3's resting heads come to mind. Whether these rest for the same reason, we did not test.
+# - **[CLS] rests on itself, early.** In lesson 3 the heads that looked away served other questions. What these do, we did not test.
 # - **Evenness** is the entropy of a token's weights, as a share of the largest possible, log 257, over all tokens that ask. It
 #   rises with depth, so late layers look at more tokens, not at fewer.
 # - **Distance** is how far away the patches are that a patch looks at. In figure 7 of Dosovitskiy et al. it grows with depth. Here it
-#   does so from layer 3 on, with ups and downs. But layer 0 looks farther than layers 1 to 9. We had expected it to be the most local
-#   one. Why it is not, we do not know.
+#   does so from layer 3 on, with ups and downs. But layer 0 looks farther than layers 1 to 9. Why, we do not know.
 #
 # ### On the object?
 #
@@ -684,8 +683,7 @@ else:
 # **What they find there hardly matters.** Set to 0 what [CLS] hands on, in all heads of all layers. The mean of the last tokens, which
 # is the sentence's vector, keeps a cosine of 0.994 with what it was. Do so with a word instead, and it keeps 0.955, though a word gets
 # far less weight; in each of the 48 sentences that is the larger change. But *forbid* looking at [CLS], so that the weight has to go
-# to the others, and 0.605 is left. Part of that may be that the layers never met such weights. For the photos' heads that rest we did
-# not test it.
+# to the others, and 0.605 is left. Part of that may be that the layers never met such weights.
 #
 # ### What a sentence means
 #
@@ -1074,8 +1072,8 @@ show_curves(
 # the head average's a little later, rollout's clearly later, and the dotted line of the random order falls evenly. In the end all
 # rise a little, to 0.11: in an empty scene the model guesses. Insertion: the same picture upside down.*
 #
-# You have one seed. Beside it are ours (`python -m benchmarks.explanations`): five seeds, with the kernels of two processors (seed 0: of three), with 500
-# questions and with 1,000.
+# You have one seed. Beside it are ours (`python -m benchmarks.explanations`): five seeds, on up to three processors, which round
+# differently, with 500 questions and with 1,000.
 
 # %% id="compare-quality" draws="1"
 need("quality", "4.3")
@@ -1117,9 +1115,8 @@ for task, questions in held.items():
 # same. **An explanation assumes a wiring. Ask whether your model has it.**
 #
 # So does rollout help where its assumption holds? We trained models whose *first* block looks at the image, so that a
-# self-attention mixes what was seen. Insertion minus deletion for "where", over 5 seeds: 0.761 to 0.856 for the head average,
-# 0.756 to 0.849 for rollout. It was below the head average at 5 of 5 seeds. We had expected a gain. Why there is none, we do not
-# know.
+# self-attention mixes what was seen. Insertion minus deletion for "where", over 5 seeds: 0.82 ± 0.04 for the head average,
+# 0.80 ± 0.04 for rollout, which was below it at 5 of 5 seeds. We had expected a gain. Why there is none, we do not know.
 
 # %% provided="attention.real.real_changes:last_cls squares_of pictures_of mean_colour order_by"
 
@@ -1130,12 +1127,15 @@ for task, questions in held.items():
 # numbers. So let the score be how alike it stays to that of the whole picture, by the cosine. Your `deletion_curve` takes away 16
 # squares of 4 × 4 patches: they get the picture's mean colour.
 #
-# Beside a random order stands one that needs no model either, and is less blind: from the **middle** of the picture outwards.
+# A random order is a weak rival. Three others need no model either, and are less blind: from the **middle** of the picture outwards;
+# by **contrast**, the squares first whose pixels vary most; and by **colour**, those first whose colour is farthest from the mean colour
+# at the border.
 
 # %% id="delete-from-photo" draws="1"
 need("values", "4.21")
 need("quality", "4.3")
-compared = ("mean of the last layer", "rollout", "middle first")
+without_model = ("middle first", "contrast first", "unlike the border first")
+compared = ("mean of the last layer", "rollout", *without_model)
 falls = {name: {order: one[order] for order in compared} for name, one in values.items()}
 if eyes is None:
     print(f"These curves are ours. For your own: {INSTALL}")
@@ -1152,8 +1152,8 @@ show_deleted(falls, {name: one["random orders"] for name, one in values.items()}
 
 # %% [markdown]
 # *Four panels, for each photo in both cuts: how alike [CLS] stays while squares are blanked. Grey lines: twenty random
-# orders. In the first two panels the three coloured lines fall together, below nearly all grey ones, until half of the squares are
-# gone. In the last two the line of the map falls well before that of the order from the middle outwards.*
+# orders. Coloured lines with markers: the two maps. Dashed lines: the three orders that need no model. In the first three panels a
+# dashed line keeps up with the maps; in the last one all three stay above them for long.*
 #
 # With the weights, the curve of the mean is yours in the first two panels; all others are ours (`python -m benchmarks.real_eyes`). The
 # area under deletion, where small is good:
@@ -1166,12 +1166,15 @@ show_deleted(falls, {name: one["random orders"] for name, one in values.items()}
 # | rollout | 0.730 | 0.740 | 0.757 | 0.614 |
 # | random orders | 0.665 to 0.869 | 0.740 to 0.947 | 0.722 to 0.917 | 0.632 to 0.949 |
 # | middle first | 0.706 | 0.710 | 0.788 | 0.755 |
+# | contrast first | 0.698 | 0.807 | 0.639 | 0.722 |
+# | unlike the border first | 0.831 | 0.777 | 0.863 | 0.675 |
 #
-# Of the 20 random orders the mean of the last layer is better than 17, 19, 20 and 19. One could stop here. But look at the last row, in
-# the first two columns: an order that never looked at the photo is better than this map and than rollout. Both objects stand
-# in the middle. **A random order is a weak rival. Look for the best order that knows nothing, and beat that.** In the second
-# cut nothing stands in the middle, and there the map beats it, on both. So the map knew something; the first cut could not
-# have shown it.
+# Of the 20 random orders the mean of the last layer is better than 17, 19, 20 and 19. But an order that never
+# looked at the photo is better than this map on both first cuts, where the objects stand in the middle. In the second cut
+# the map beats that order on both photos. Did it know something? On the temple, contrast is better than the map in both cuts.
+# Only on the flower aside do both maps beat all three. **So of four pictures one shows that the map knows more than pixels and
+# places do; on the three others something that needs no model is as good.** Look for the best order that knows nothing, and
+# beat that.
 #
 # **One head less.** Let a single one of the 72 heads hand on nothing, and see how much [CLS] changes.
 
@@ -1210,8 +1213,8 @@ for task, questions in held.items():
         print(f"    {name:21} Kendall's τ {tau:6.3f}, largest on the patch in question {hit:.3f}")
 
 # %% [markdown]
-# The value-weighted map of "where" is largest on the patch in question in 0.956 to 0.991 of the scenes (5 seeds, the kernels of
-# two processors), and its τ is -0.133 to 0.080. By that measure it explains nothing. But look at what is compared: the answer
+# The value-weighted map of "where" is largest on the patch in question in 0.98 ± 0.01 of the scenes (5 seeds), and its τ is
+# -0.06 ± 0.07. By that measure it explains nothing. But look at what is compared: the answer
 # hangs on one patch, as the first line of each kind shows. The other eight ranks are ranks of next to nothing, and they make up
 # 28 of the 36 pairs. Noise among them would leave a τ of about 8/36 = 0.22. It is less, for among the eight the order is mostly the
 # opposite (τ -0.45 to -0.20): blank one that the map calls important, and the answer mostly gets a little *surer*. **A low rank
@@ -1248,13 +1251,13 @@ show_heads_by_task(
 # brings the share of unchanged words down to chance, shuffling any other head changes nothing. "What" and "read": heads 1 and 3
 # cost a quarter to a third each, the others hardly anything. All heads at once, or equal weights: about chance, or less.*
 #
-# So each paper has a head of this model on its side. At seed 0, with the kernels of three processors, shuffling head 0
-# leaves 0.118 to 0.131 of the words of "where" as they were. Shuffling any one of the others leaves 0.995 to 1.000: whatever their
-# maps show, it does not explain this answer. For "what" it is the other way round: head 0 does not matter (0.994 to 0.998 stay).
+# So each paper has a head of this model on its side. At seed 0 shuffling head 0 leaves 0.12 of the words of "where" as they
+# were. Shuffling any one of the others leaves 0.99 or more: whatever their maps show, it does not explain this answer. For "what"
+# it is the other way round: head 0 does not matter (0.99 or more stay).
 #
-# And Wiegreffe and Pinter's question, does the model need its attention at all? With uniform weights 0.096 to 0.122 of
+# And Wiegreffe and Pinter's question, does the model need its attention at all? With uniform weights 0.113 ± 0.005 of
 # the words of "where" stay (5 seeds). That might be the shock of it. So we trained models with uniform weights from the first step
-# on: "where" is right in 0.094 to 0.128 of the scenes (5 seeds), beside a chance of 0.111. It does need its attention.
+# on: "where" is right in 0.114 ± 0.013 of the scenes (5 seeds), beside a chance of 0.111. It does need its attention.
 
 # %% [markdown]
 # ## Which head carries the answer?
@@ -1346,22 +1349,22 @@ show_heads_by_task(
 # of the scenes, hardly any scene loses it when one head is taken out, and yet head 1 alone answers most scenes when all others
 # are silent.*
 #
-# For "where" the experiments agree. At seed 0, with the kernels of three processors, head 0 brings the answer in 0.998 to 1.000 of
-# the twins, and without it 0.853 to 0.889 of the answers are lost.
+# For "where" the experiments agree. At seed 0 head 0 brings the answer in 1.00 of the twins, and without it 0.87 of the answers
+# are lost.
 #
 # For "what" they do not, and that surprised us most. Take head 1:
 #
-# - put in, it brings the answer in 0.266 to 0.309 of the twins, so it is *not enough*;
-# - taken out, it costs 0.012 to 0.036 of the answers, so it is *not needed*;
-# - alone, with all others silent, it keeps 0.908 to 0.950 of the answers.
+# - put in, it brings the answer in 0.28 of the twins, so it is *not enough*;
+# - taken out, it costs 0.02 of the answers, so it is *not needed*;
+# - alone, with all others silent, it keeps 0.93 of the answers.
 #
-# There is no contradiction. Heads 1, 2 and 3 all look at the patch in question, with 0.84 to 0.97 of their weight. Take one out,
-# and the others still say it. Put one in, and the others, which look at the twin, outvote it. Put in two, 1 and 3, and 0.968 to 0.976
+# There is no contradiction. Heads 1, 2 and 3 all look at the patch in question, with 0.96, 0.85 and 0.92 of their weight. Take one
+# out, and the others still say it. Put one in, and the others, which look at the twin, outvote it. Put in two, 1 and 3, and 0.97
 # of the twins get the clean answer. **Taking a head out misses what others back up.**
 #
-# Which heads they are, and how many, depends on the seed. Over 5 seeds, with the kernels of two processors, the best single head
-# brings 0.448 to 1.000 of the answers to "where", and 0.233 to 0.978 of those to "what". At seed 3 two heads share "where": put
-# in alone they bring 0.448 to 0.474 and 0.363 to 0.378, together 0.994 or more.
+# Which heads they are, and how many, depends on the seed. Over 5 seeds the best single head brings 0.46 to 1.00 of the answers to
+# "where", and 0.25 to 0.98 of those to "what". At seed 3 two heads share "where": put in alone they bring 0.46 and 0.37, together
+# 1.00.
 
 # %% [markdown]
 # ### So, does attention explain?
@@ -1382,8 +1385,8 @@ show_heads_by_task(
 # outcome mean, and what would still be open? Four or five sentences.
 #
 # === BEGIN MARK SCHEME ===
-# - Says that the map is a correlation, and names heads that rest (or layers that mix) as a reason why an average may be bright
-#   or dark where it does not matter (1).
+# - Says that the map is a correlation, and names heads that serve another question (or layers that mix) as a reason why an average
+#   may be bright or dark where it does not matter (1).
 # - Chooses two interventions (deletion and insertion beside a random order, shuffled weights, putting a head in and taking it
 #   out, a swap) and says what each outcome would mean (1).
 # - Says what stays open: blanked patches are images that the model was never trained on; several heads may back each other up,
@@ -1844,9 +1847,10 @@ print(gate_report(BONUS, mended_bonus))
 # $$ (x, y) \;\to\; (x \cos p\theta - y \sin p\theta,\;\; x \sin p\theta + y \cos p\theta) $$
 #
 # Turn two arrows by the same angle, and the angle between them stays. So the dot product of a query at place p and a key at
-# place s depends on p − s alone, and every arrow keeps its length. After a full turn the angles repeat, so one speed θ is
-# not enough. A vector of width d has d/2 pairs, and pair i its own speed, base^(−2i/d): the first turns by 1 for each
-# place, the last hardly at all.
+# place s depends on p − s alone, and every arrow keeps its length. One speed θ is not enough. At speed 1 no angle ever comes back
+# exactly, but after 44 places it is only 0.018 from where it was, so far and near look alike. At a slow speed neighbours look alike.
+# A vector of width d has d/2 pairs, and pair i its own speed, base^(−2i/d): the first turns by 1 for each place, the last hardly
+# at all.
 #
 # **Which numbers form a pair** is a convention, and both are in use. The paper pairs neighbours, 0 with 1, 2 with 3. So do
 # we. Other programs pair dimension i with i + d/2. Scores then have the same properties. But weights that were trained
@@ -2650,8 +2654,7 @@ show_squares({f"query {number}": look for number, look in enumerate(looks)}, "we
 # *Four maps of 3×3 patches, averaged over 500 scenes. Each query has one, two or three places; no place belongs to two queries. Compare
 # with the map before: the place that gets most of a query's weight is the brightest one there.*
 #
-# One training is one throw of the dice. `python -m benchmarks.three_ways` repeats it over ten seeds; here with the kernels of two
-# processors:
+# `python -m benchmarks.three_ways` repeats it with ten seeds, two runs each:
 #
 # | way | right, from the worst seed to the best | below 0.9 | FLOPs a question |
 # |---|---|---|---|

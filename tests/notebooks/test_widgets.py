@@ -49,7 +49,7 @@ def lesson_2() -> dict[str, Any]:
 def lesson_3() -> dict[str, Any]:
     held = {task: evaluation.held_out(task, 50) for task in tokens.TASKS}
     models = {"model": MiniVLM(**MODEL), "untrained": MiniVLM(**MODEL)}
-    own = {"grounding": {}, "held": held, "value_weighted_map": value_weighted_map, **models}
+    own = {"grounding": {}, "held": held, "misled": 0, "value_weighted_map": value_weighted_map, **models}
     return {**vars(vlm_plots), **vars(tokens), **vars(evaluation), **own}
 
 

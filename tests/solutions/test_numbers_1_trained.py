@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable
 from functools import cache
+from statistics import fmean, stdev
 
 import pytest
 import torch
@@ -215,20 +216,33 @@ def test_what_has_to_be_learned() -> None:
 
 
 @pytest.mark.slow(held_by="tests/solutions/test_numbers_1_trained.py::test_the_pointer_before_and_after_training")
-def test_where_no_logarithm_helps_the_lottery_costs_something():
-    narrow = numbers("d_k = 32, squared distance, 2 seeds | # to # | # to # |")
-    wide = numbers("d_k = 512, squared distance, 2 seeds | # to # | # to # |")
-    runs = ((32, True, *narrow[:2]), (32, False, *narrow[2:]), (512, True, *wide[:2]), (512, False, *wide[2:]))
-    for d_k, root, low, high in runs:
-        reached = [share(trained(seed, d_k, root, loss_of=squared)[0], seed) for seed in range(2)]
-        assert all(low - 0.011 <= one <= high + 0.011 for one in reached), (d_k, root, reached)
+def test_what_is_lost_without_the_root_is_lost_to_long_steps():
+    """Not to the lottery of gradients: it is there with a fifth of the learning rate, too, and the loss is not."""
+    claims("With a fifth of the learning rate the lottery is the same, and nearly all of the loss is gone.")
+    told = numbers("d_k = 512, squared distance, 5 seeds | # ± # | # ± # | # ± # |")
+    reached = [
+        [share(trained(seed, 512, root, rate=rate, loss_of=squared)[0], seed) for seed in range(5)]
+        for root, rate in ((True, 3e-3), (False, 3e-3), (False, 3e-3 / 5))
+    ]
+    for shares, (mean, deviation) in zip(reached, zip(told[::2], told[1::2], strict=True), strict=True):
+        assert fmean(shares) == pytest.approx(mean, abs=0.015)
+        assert stdev(shares) == pytest.approx(deviation, abs=0.02)
+    with_root, without, slowly = (fmean(shares) for shares in reached)
+    said("the wide pointer loses #.", round(told[0] - told[2], 2))
+    assert with_root - slowly < 0.3 * (with_root - without)
+    said("moves the scores √512 = # times as far", 512**0.5)
+    claims("with a fifth of the learning rate none does either")
+    gentle = [trained(seed, 512, root=False, rate=3e-3 / 5) for seed in range(3)]
+    assert all(math.isfinite(losses[-1]) for _, losses in gentle)
+    (told,) = numbers("d_k = 512, our loss, 3 seeds | 0.97 | breaks off | # |")
+    assert [share(pointer, seed) for seed, (pointer, _) in enumerate(gentle)] == pytest.approx([told] * 3, abs=0.015)
 
 
 @pytest.mark.slow(held_by="tests/solutions/test_numbers_1_trained.py::test_the_pointer_before_and_after_training")
 def test_the_root_matters_where_the_head_is_wide() -> None:
     narrow = [share(trained(seed, root=False)[0], seed) for seed in range(3)]
     with_root = [share(trained(seed)[0], seed) for seed in range(3)]
-    ends = numbers("d_k = 32, our loss, 3 seeds | # | # |")
+    ends = numbers("d_k = 32, our loss, 3 seeds | # | # | |")
     assert [ends[0]] * 3 + [ends[1]] * 3 == pytest.approx(with_root + narrow, abs=0.011)
     broken, sound = trained(0, 512, root=False)[1], trained(0, 512)[1]
     said("Without it the first loss is **#** instead of **#**", broken[0], sound[0])
@@ -238,15 +252,14 @@ def test_the_root_matters_where_the_head_is_wide() -> None:
     early = len(trained(2, 512, root=False)[1]) - 1
     assert numbers("Seed 2 breaks off as well, in step #;") == pytest.approx([early], abs=2)
     reached = [share(trained(seed, 512)[0], seed) for seed in range(3)]
-    assert numbers("d_k = 512, our loss, 3 seeds | # | breaks off |") * 3 == pytest.approx(reached, abs=0.011)
+    assert numbers("d_k = 512, our loss, 3 seeds | # | breaks off | 0.97 |") * 3 == pytest.approx(reached, abs=0.011)
     claims("whether seed 1 does, rounding decides")
     pointer, losses = trained(1, 512, root=False)
     assert not math.isfinite(losses[-1]) or share(pointer, 1) < reached[1]
-    claims("So it is the logarithm of 0 that ends the training")
-    low, high = numbers("`F.cross_entropy` of the scores, 5 seeds | | # to # |")
-    claims("where softmax and logarithm are one function (`F.cross_entropy`), no seed breaks off")
+    mean, deviation = numbers("`F.cross_entropy` of the scores, 5 seeds | | # ± # | |")
+    claims("Where softmax and logarithm are one function (`F.cross_entropy`), no seed breaks off")
     whole = [share(trained(seed, 512, root=False, loss_of=fused)[0], seed) for seed in range(5)]
-    assert all(low - 0.011 <= one <= high + 0.011 for one in whole), whole
+    assert (fmean(whole), stdev(whole)) == (pytest.approx(mean, abs=0.011), pytest.approx(deviation, abs=0.01))
     claims("through the logarithm a small weight still gets its gradient")
     score = torch.tensor([0.0, 30.0], requires_grad=True)
     p = torch.softmax(score, 0)

@@ -1,6 +1,7 @@
 """Every number in the lab's first part, "Do maps explain?", compared with what benchmarks/explanations.py measured.
 
-A range holds all runs: 1,000 questions, and what a reader sees with the kernels of two processors.
+A number of one seed is the mean of its runs, on several processors, and no run is farther from it than 0.05; a number with a
+spread is the mean of the seeds and their standard deviation.
 """
 
 from __future__ import annotations
@@ -8,7 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
 
 import pytest
 from attention.experiments.recipe import training_questions
@@ -45,6 +49,24 @@ def span(values) -> list[float]:
 def of(task: str, name: str, seeds=SEEDS) -> list:
     """A measurement of one kind of question, in all runs of some seeds."""
     return [run[name] for (_, seed, asked), run in RUNS.items() if asked == task and seed in seeds]
+
+
+def about(values: Iterable[float]) -> object:
+    """The mean of some runs of one seed, as near as two digits give it."""
+    values = list(values)
+    assert max(abs(value - fmean(values)) for value in values) < 0.05
+    return pytest.approx(fmean(values), abs=0.006)
+
+
+def over_seeds(by_seed: Iterable[float], digits: int = 2) -> list[object]:
+    """Mean and standard deviation over the seeds, as near as so many digits give them."""
+    values = list(by_seed)
+    return [pytest.approx(figure, abs=0.6 * 10**-digits) for figure in (fmean(values), stdev(values))]
+
+
+def each_seed(task: str, name: str, pick: Callable[[Any], float] = lambda value: value) -> list[float]:
+    """A measurement at each seed, the mean over its runs."""
+    return [fmean(pick(value) for value in of(task, name, [seed])) for seed in SEEDS]
 
 
 def quality(task: str, name: str) -> list[float]:
@@ -129,21 +151,19 @@ def test_rollout_where_the_first_block_looks():
         [one["first block looks"]["where"][name] for one in CONTROLS] for name in ("head average", "rollout")
     )
     numbers = says(
-        r'for "where", over # seeds: # to # for the head average, # to # for rollout\. It was below the head average at # of #'
+        r'for "where", over # seeds: # ± # for the head average, # ± # for rollout, which was below it at # of # seeds'
     )
     averages, rollouts = ([one["insertion"] - one["deletion"] for one in ones] for ones in (average, rollout))
     below = sum(one < other for one, other in zip(rollouts, averages, strict=True))
-    assert numbers == [len(CONTROLS), *span(averages), *span(rollouts), below, len(CONTROLS)]
+    assert numbers == [len(CONTROLS), *over_seeds(averages), *over_seeds(rollouts), below, len(CONTROLS)]
     assert {line["largest change of a logit when earlier words see nothing"] for line in RUNS.values()} == {0.0}
 
 
 def test_the_rank_correlation():
-    maps = [one["value-weighted"] for one in of("where", "maps")]
-    low, high, seeds, least, most = says(
-        r"in question in # to # of the scenes \(# seeds, the kernels of two processors\), and its τ is # to #\."
-    )
-    assert [low, high] == span(one["on target"] for one in maps)
-    assert [least, most] == span(one["rank correlation"] for one in maps)
+    *hit, seeds, tau, deviation = says(r"in question in # ± # of the scenes \(# seeds\), and its τ is # ± #\.")
+    assert hit == over_seeds(each_seed("where", "maps", lambda maps: maps["value-weighted"]["on target"]))
+    taus = each_seed("where", "maps", lambda maps: maps["value-weighted"]["rank correlation"])
+    assert [tau, deviation] == over_seeds(taus)
     assert seeds == len(SEEDS)
     others, pairs = says("make up # of the # pairs")
     assert (others, pairs) == (8 * 7 / 2, 9 * 8 / 2)
@@ -168,59 +188,57 @@ def test_blank_patches_are_nothing_new_to_the_model():
 
 
 def test_shuffled_weights():
-    *looking, low, high, least, most = says(
-        r'At seed 0, with the kernels of three processors, shuffling head 0 leaves # to # of the words of "where" as they were\. '
-        r"Shuffling any one of the others leaves # to #: .*? head 0 does not matter \(# to # stay\)"
+    looking, others, stay = says(
+        r'At seed 0 shuffling head 0 leaves # of the words of "where" as they were\. '
+        r"Shuffling any one of the others leaves # or more: .*? head 0 does not matter \(# or more stay\)"
     )
     shares = of("where", "same word, a head shuffled", [0])
-    assert looking == span(one[0] for one in shares)
-    assert [low, high] == span(share for one in shares for share in one[1:])
-    assert [least, most] == span(one[0] for one in of("what", "same word, a head shuffled", [0]))
-    low, high, seeds, least, most, trained, chance = says(
-        r'With uniform weights # to # of the words of "where" stay \(# seeds\)\. .*? '
-        r'"where" is right in # to # of the scenes \(# seeds\), beside a chance of #\.'
+    assert looking == about(one[0] for one in shares)
+    assert min(share for one in shares for share in one[1:]) >= others
+    assert min(one[0] for one in of("what", "same word, a head shuffled", [0])) >= stay
+    mean, deviation, seeds, *right, trained, chance = says(
+        r'With uniform weights # ± # of the words of "where" stay \(# seeds\)\. .*? '
+        r'"where" is right in # ± # of the scenes \(# seeds\), beside a chance of #\.'
     )
-    assert [low, high] == span(of("where", "same word, uniform"))
-    assert [least, most] == span(one["trained with uniform weights"]["where"] for one in CONTROLS)
+    assert [mean, deviation] == over_seeds(each_seed("where", "same word, uniform"), 3)
+    assert right == over_seeds([one["trained with uniform weights"]["where"] for one in CONTROLS], 3)
     assert (seeds, trained, chance) == (len(SEEDS), len(CONTROLS), round(1 / 9, 3))
 
 
 def test_the_heads_of_seed_0():
-    *put_in, least, most = says(
-        r"head 0 brings the answer in # to # of the twins, and without it # to # of the answers are lost"
-    )
+    put_in, lost = says(r"head 0 brings the answer in # of the twins, and without it # of the answers are lost")
 
     def shares_of(task: str, what: str, head: int) -> list[float]:
         shown = reader.seen("4-lab", "patch-heads", rf"^{task}: {what} +none +#$") if what != "alone" else []
         return [*(shares[head] for shares in of(task, what, [0])), *shown]
 
-    assert put_in == span(shares_of("where", "put in", 0))
-    assert [least, most] == span(shares_of("where", "taken out", 0))
-    head, *ends = says(
-        r"Take head #: - put in, it brings the answer in # to # of the twins, .*? - taken out, it costs # to # of the answers, .*? "
-        r"with all others silent, it keeps # to # of the answers\."
+    assert put_in == about(shares_of("where", "put in", 0))
+    assert lost == about(shares_of("where", "taken out", 0))
+    head, *written = says(
+        r"Take head #: - put in, it brings the answer in # of the twins, .*? - taken out, it costs # of the answers, .*? "
+        r"with all others silent, it keeps # of the answers\."
     )
     assert head == 1
     assert all(shares[1] == max(shares) for shares in of("what", "put in", [0]))
-    measured = [shares_of("what", name, 1) for name in ("put in", "taken out", "alone")]
-    assert ends == [end for values in measured for end in span(values)]
-    *weights, low, high = says(
-        r"Heads 1, 2 and 3 all look at the patch in question, with # to # of their weight.*?"
-        r"Put in two, 1 and 3, and # to # of the twins"
+    assert written == [about(shares_of("what", name, 1)) for name in ("put in", "taken out", "alone")]
+    *weights, both = says(
+        r"Heads 1, 2 and 3 all look at the patch in question, with #, # and # of their weight.*?"
+        r"Put in two, 1 and 3, and # of the twins"
     )
-    looks = [weight for one in of("what", "weight on the right patch", [0]) for weight in one[1:]]
-    assert weights == [round(min(looks), 2), round(max(looks), 2)]
+    looks = zip(*of("what", "weight on the right patch", [0]), strict=True)
+    assert weights == [about(of_head) for of_head in list(looks)[1:]]
     together = of("what", "best 2 put in", [0])
     assert {name for one in together for name in one} == {"13"}
-    assert [low, high] == span(one["13"] for one in together)
+    assert both == about(one["13"] for one in together)
 
 
 def test_the_heads_of_all_seeds():
-    *ranges, low, high, least, most, together = says(
+    *ranges, first, second, together = says(
         r'the best single head brings # to # of the answers to "where", and # to # of those to "what"\. '
-        r'At seed 3 two heads share "where": put in alone they bring # to # and # to #, together # or more\.'
+        r'At seed 3 two heads share "where": put in alone they bring # and #, together #\.'
     )
-    assert ranges == [bound for task in ("where", "what") for bound in span(map(max, of(task, "put in")))]
+    best = [each_seed(task, "put in", max) for task in ("where", "what")]
+    assert ranges == pytest.approx([pick(shares) for shares in best for pick in (min, max)], abs=6e-3)
     two = [sorted(shares)[:1:-1] for shares in of("where", "put in", [3])]
-    assert [low, high, least, most] == [*span(one for one, _ in two), *span(other for _, other in two)]
-    assert together == round(min(max(one.values()) for one in of("where", "best 2 put in", [3])), 3)
+    assert [first, second] == [about(shares) for shares in zip(*two, strict=True)]
+    assert together == about(max(one.values()) for one in of("where", "best 2 put in", [3]))

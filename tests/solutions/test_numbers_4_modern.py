@@ -53,6 +53,18 @@ def test_the_examples_by_hand():
     assert says("The speeds are # and #, so the first pair turns by # and the second by #") == [1, 0.01, 3, 0.03]
 
 
+def test_one_speed_confuses_places_that_are_far_apart():
+    """At speed 1 no angle comes back exactly; what fails is the difference between the nearest ones."""
+    places, apart = says(
+        "At speed 1 no angle ever comes back exactly, but after # places it is only # from where it was"
+    )
+    distance = torch.arange(1, 20_001, dtype=torch.float64)
+    rest = ((distance + torch.pi) % (2 * torch.pi) - torch.pi).abs()
+    assert rest.min() > 0
+    assert rest[int(places) - 1].item() == pytest.approx(apart, abs=5e-4)
+    assert rest[: int(places) - 1].min() > rest[int(places) - 1]  # nothing nearer comes as near
+
+
 def test_lesson_3_has_nine_places():
     assert "It has nine" in PROSE
     assert MODEL["max_tokens"] == 9

@@ -15,7 +15,16 @@ import pytest
 import torch
 from attention.deletion import area_under, deletion_curve
 from attention.explanation_maps import attention_rollout
-from attention.real.real_changes import last_cls, mean_colour, middle_first, order_by, pictures_of, squares_of
+from attention.real.real_changes import (
+    contrast_first,
+    last_cls,
+    mean_colour,
+    middle_first,
+    order_by,
+    pictures_of,
+    squares_of,
+    unlike_border_first,
+)
 from attention.real.real_eyes import EYES_WIDTH, HEADS, INSTALL, LAYERS, SIDE, find_file, load_real_eyes, look
 from attention.real.real_maps import STORED_LAYERS
 from attention.real.real_measures import distance, evenness, resting, share_in
@@ -24,7 +33,7 @@ from attention.real.real_values import stored_values
 from attention.vit import cls_map, patch_embedding, vit_block
 from torch import Tensor
 
-from benchmarks.real_eyes import CURVES, one_head_less
+from benchmarks.real_eyes import CURVES, NO_MODEL, one_head_less
 from grader.course.lesson_4 import LESSON
 from tests.scripts import cells_of
 
@@ -188,7 +197,7 @@ def test_what_the_captions_say() -> None:
 
 def test_the_areas_under_deletion() -> None:
     for name, one in AREAS.items():
-        for order in ("mean of the last layer", "rollout", "middle first"):
+        for order in ("mean of the last layer", "rollout", *NO_MODEL):
             assert area_under(STORED[name][order]).item() == pytest.approx(one[order], abs=1e-4)
         drawn = area_under(STORED[name]["random orders"]).tolist()
         assert drawn == pytest.approx(one["random orders"], abs=3e-3)  # two digits, to be drawn
@@ -203,6 +212,17 @@ def test_the_areas_under_deletion() -> None:
         better_than_the_middle = one["mean of the last layer"] < one["middle first"] - 0.005
         assert better_than_the_middle == name.endswith(ASIDE)
         assert name.endswith(ASIDE) or one["middle first"] < one["rollout"]
+
+
+def test_one_picture_of_four_shows_more_than_pixels_and_places_do() -> None:
+    """The rivals that need no model: the best of the three beats the map on all pictures but the flower aside."""
+    assert "So of four pictures one shows that the map knows more than pixels and places do" in PROSE
+    best = {name: min(one[order] for order in NO_MODEL) for name, one in AREAS.items()}
+    beaten = [name for name, one in AREAS.items() if max(one["mean of the last layer"], one["rollout"]) < best[name]]
+    assert beaten == ["flower" + ASIDE]
+    assert "On the temple, contrast is better than the map in both cuts" in PROSE
+    for name in ("temple", "temple" + ASIDE):
+        assert AREAS[name]["contrast first"] < AREAS[name]["mean of the last layer"] - 0.005
 
 
 def test_one_head_less() -> None:
@@ -253,6 +273,10 @@ def test_the_benchmark_is_what_comes_out_today() -> None:
 
     curve = deletion_curve(alike, squares_of(picture), middle_first(), mean_colour(picture[0]))
     torch.testing.assert_close(curve[0], STORED["flower"]["middle first"], atol=2e-3, rtol=0)
+    for order in (contrast_first, unlike_border_first):
+        curve = deletion_curve(alike, squares_of(picture), order(picture[0]), mean_colour(picture[0]))
+        name = order.__name__.replace("_", " ").replace("unlike", "unlike the")
+        torch.testing.assert_close(curve[0], STORED["flower"][name], atol=2e-3, rtol=0)
 
 
 def test_squares_and_their_orders() -> None:
@@ -261,6 +285,11 @@ def test_squares_and_their_orders() -> None:
     assert squares_of(pictures)[1, 5].reshape(3, 56, 56).equal(pictures[1, :, 56:112, 56:112])
     assert set(middle_first()[0, :4].tolist()) == {5, 6, 9, 10}
     assert set(middle_first()[0, -4:].tolist()) == {0, 3, 12, 15}
+    picture = torch.full((3, 224, 224), 0.5)
+    picture[:, 56:112, 112:168] = 0.7  # square 6 has another colour
+    picture[:, 168:, 168::2] = 0.9  # square 15 has stripes
+    assert contrast_first(picture)[0, 0] == 15
+    assert unlike_border_first(picture)[0, :2].tolist() == [6, 15]
     bright = torch.zeros(16, 16)
     bright[9, 2] = 1
     assert order_by(bright)[0, 0] == 8

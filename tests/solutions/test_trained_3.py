@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 from attention.builtin import MultiHeadAttention, causal_mask
-from attention.data.tokens import NOWHERE, draw_questions
+from attention.data.tokens import NOWHERE, TASKS, draw_questions
 from attention.experiments import recipe
 from attention.experiments.shared_keys import words_right
 from attention.measures.evaluation import (
@@ -56,8 +56,11 @@ def lesson() -> SimpleNamespace:
     lesson.model = lesson.MiniVLM(**recipe.MODEL)
     lesson.record = recipe.train(lesson.model, lesson.train_step, 0)
     lesson.where, lesson.lacking = held_out("where", 500), held_out("where", 500, absent=1.0)
-    lesson.effects = head_effects(lesson.model, "where", lesson.where)
-    lesson.looker = max(range(4), key=lambda head: lesson.effects[head].on_target)
+    lesson.effects = {
+        "where": head_effects(lesson.model, "where", lesson.where),
+        "what": head_effects(lesson.model, "what", held_out("what", 500)),
+    }
+    lesson.looker = max(range(4), key=lambda head: lesson.effects["where"][head].on_target)
     return lesson
 
 
@@ -74,37 +77,36 @@ def test_another_right_answer_trains_to_other_numbers(lesson):
     assert apart[-1] > 1e-2
 
 
-def test_the_head_average_misses_because_heads_rest(lesson):
-    """ "The patch where it rests looks important in the average." """
+def test_the_head_average_misses_where_other_heads_look(lesson):
+    """ "That patch looks important in the average." """
     cells = lesson.where.cells[:, 0]
     tokens, image, weights = looked(lesson.model, prompt_of("where", lesson.where), lesson.where.image_patches)
     average = weights.mean(1)[:, -1]
     with torch.no_grad():
         weighted = lesson.value_weighted_map(lesson.model.blocks[-1].cross_attn, tokens, image)[:, -1]
     assert on_target(average, cells) < 0.8 < 0.95 < on_target(weighted, cells)
-    # On 2,000 scenes there, on 500 here.
-    low, high, *weighted_share = says(r"the average came to # to #, the value-weighted map to # to #\.")
-    assert low - 0.04 < on_target(average, cells) < high + 0.04
-    assert on_target(weighted, cells) == pytest.approx(sum(weighted_share) / 2, abs=0.01)
     assert 'misses the patch of "where" in a fifth of the scenes or more' in PROSE
     missed = average.argmax(-1) != cells
-    resting = [head for head in range(4) if head != lesson.looker]
-    favourites = weights[:, resting, -1].argmax(-1)  # (B, 3)
+    others = [head for head in range(4) if head != lesson.looker]
+    favourites = weights[:, others, -1].argmax(-1)  # (B, 3)
     taken_over = (favourites[missed] == average[missed].argmax(-1, keepdim=True)).any(1)
     assert taken_over.float().mean() > 0.95
 
 
 def test_the_scene_whose_maps_are_drawn_shows_what_is_said_of_it(lesson):
-    """ "One head puts most of its weight on it, the others rest elsewhere, and the average is brightest where they rest." """
+    """ "One head puts most of its weight on it, the others look elsewhere, and the average is brightest where they look." """
     cells = lesson.where.cells[:, 0]
     weights = looked(lesson.model, prompt_of("where", lesson.where), lesson.where.image_patches)[2][:, :, -1]
-    drawn = int((weights.mean(1).argmax(-1) != cells).int().argmax())
+    average = weights.mean(1)
+    excess = average.amax(-1) - average.gather(1, cells.unsqueeze(1)).squeeze(1)
+    drawn = int(excess.argsort()[len(excess) - 1 - int((excess > 0).sum()) // 2])
+    assert (excess > excess[drawn]).sum() == (excess > 0).sum() // 2  # the median of those where the average is off
     cell, maps = cells[drawn], weights[drawn]
     assert maps[lesson.looker].argmax() == cell
     assert maps[lesson.looker, cell] > 0.5
-    resting = [maps[head] for head in range(4) if head != lesson.looker]
-    assert all(one.argmax() != cell for one in resting)
-    assert maps.mean(0).argmax() in [one.argmax() for one in resting]
+    others = [maps[head] for head in range(4) if head != lesson.looker]
+    assert all(one.argmax() != cell for one in others)
+    assert maps.mean(0).argmax() in [one.argmax() for one in others]
 
 
 def within(measured: float, ends: Sequence[float], near: float) -> bool:
@@ -112,31 +114,53 @@ def within(measured: float, ends: Sequence[float], near: float) -> bool:
     return ends[0] - near <= measured <= ends[1] + near
 
 
-def test_what_the_resting_heads_add(lesson):
-    looking = lesson.effects[lesson.looker]
-    resting = [effect for head, effect in enumerate(lesson.effects) if head != lesson.looker]
-    on_it = says(r"one head does the looking: # to # of its weight is on the right patch")
-    low, high = says(r"The three others have # to # there")
-    short, long, *longest = says(r"their lengths are # to #, beside # to #\.")
-    (right,) = says(r"without any one of them the same # of the answers are right")
-    (bound,) = says(r"They move the right word's logit by less than #; the looking head")
-    *up, least, most = says(r"the looking head moves it up by # to #, and without it only # to # are right")
-    assert within(looking.on_target, on_it, 0.01)
-    assert all(within(effect.on_target, (low, high), 0.02) for effect in resting)
-    assert all(within(effect.length, (short, long), 0.3) for effect in resting)
-    assert within(looking.length, longest, 0.3)
-    before = accuracy(lesson.model, lesson.generate, "where", lesson.where)
-    for effect in resting:
-        assert effect.without == pytest.approx(before, abs=0.01)
-        assert effect.without == pytest.approx(right, abs=0.01)
-        assert abs(effect.logit) < bound
-    silent = lesson.model
-    for head in range(4):
-        silent = silent if head == lesson.looker else without_head(silent, head)
-    assert "taken out, one by one or all together, they change hardly an answer" in PROSE
-    assert accuracy(silent, lesson.generate, "where", lesson.where) == pytest.approx(before, abs=0.01)
-    assert within(looking.logit, up, 0.5)
-    assert within(looking.without, (least, most), 0.03)
+def test_the_heads_share_the_questions(lesson):
+    """The weights that the prose gives for "where" and "what", and what is left without the one part of the heads or the other."""
+    on_it, away, blind = says(
+        r'head 0 has # of its weight on the right patch of "where", and the three others have about # there, '
+        r"hardly more than a blind head would \(#\)"
+    )
+    low, least, most = says(r'For "what" it is the other way round: head 0 has #, the others have # to #\.')
+    assert lesson.looker == 0
+    assert blind == round(1 / 9, 2)
+    where, what = ([effect.on_target for effect in lesson.effects[task]] for task in ("where", "what"))
+    assert where[0] == pytest.approx(on_it, abs=0.03)
+    assert where[1:] == pytest.approx([away] * 3, abs=0.04)
+    assert what[0] == pytest.approx(low, abs=0.05)
+    assert all(within(share, (least, most), 0.03) for share in what[1:])
+
+
+def test_no_head_is_idle(lesson):
+    """Silence the heads that look away for "where": the other questions die, and only "where" lives on; and the reverse."""
+    assert "Silence one of the three, and hardly an answer changes" in PROSE
+    kept = says(r'without heads 1, 2 and 3 "where" is right in # of the scenes, "what" in #, "read" in none\.')
+    held = {task: held_out(task, 500) for task in TASKS}
+    assert all(effect.without > 0.9 for task in ("where", "what") for effect in lesson.effects[task][1:])
+    others, looker = (
+        {task: accuracy(silenced(lesson.model, heads), lesson.generate, task, held[task]) for task in TASKS}
+        for heads in ((1, 2, 3), (0,))
+    )
+    assert [others["where"], others["what"]] == pytest.approx(kept, abs=0.05)
+    assert others["read"] < 0.02
+    assert looker["where"] < 0.3
+    assert min(looker["what"], looker["read"]) > 0.9
+
+
+def silenced(model: nn.Module, heads: Sequence[int]) -> nn.Module:
+    """A copy of the model without some heads of its last cross-attention."""
+    for head in heads:
+        model = without_head(model, head)
+    return model
+
+
+def test_a_long_vector_need_not_move_the_answer(lesson):
+    """ "For "where" they have about a third of the length of the looking head's. They hardly move the right word's logit." """
+    looking, *others = lesson.effects["where"]
+    assert (
+        "they have about a third of the length of the looking head's. They hardly move the right word's logit" in PROSE
+    )
+    assert all(0.2 < effect.length / looking.length < 0.45 for effect in others)
+    assert all(abs(effect.logit) < 1 < 6 < looking.logit for effect in others)
 
 
 def test_the_value_weighted_map_is_right_because_the_looking_head_brings_the_most(lesson):
@@ -187,11 +211,19 @@ def test_how_the_heads_came_to_look(lesson):
         r"look at the same patch, and # of the answers are right\. .*? its map is \*diagonal\*, and # are right"
     )
     assert [early, late] == pytest.approx([right[100], right[300]], abs=0.07)
+    assert "the other heads have no diagonal at any step" in PROSE
+    others = [head for head in range(4) if head != lesson.looker]
+    words["end"] = [classify_pattern(grid) for grid in maps_by_cell(lesson.model, "where", lesson.where)]
+    assert all(words[step][head] != "diagonal" for step in words for head in others)
+    assert 'Put `"what"` in its place, and in the end these three are diagonal.' in PROSE
+    in_the_end = [classify_pattern(grid) for grid in maps_by_cell(lesson.model, "what", held_out("what", 500))]
+    assert [word == "diagonal" for word in in_the_end] == [head != lesson.looker for head in range(4)]
 
 
 def test_absent_digits_get_a_place(lesson):
-    (named,) = says(r"At seed 0 the model names a place for \*\*#\*\* of the absent digits")
-    assert named == pytest.approx(where_it_points(lesson.model, lesson.generate, lesson.lacking)["a place"], abs=0.02)
+    mean, deviation = says(r"for nearly all absent digits \(over 20 seeds for # ± # of them\)")
+    named = where_it_points(lesson.model, lesson.generate, lesson.lacking)["a place"]
+    assert named == pytest.approx(mean, abs=3 * deviation)
     for step in range(0, recipe.STEPS, 8):
         assert NOWHERE not in recipe.training_questions(step, 0).token_ids
 
@@ -201,18 +233,19 @@ def test_the_map_tells_what_the_answer_does_not(lesson):
         looked(lesson.model, prompt_of("where", questions), questions.image_patches)[2][:, lesson.looker, -1].amax(-1)
         for questions in (lesson.where, lesson.lacking)
     )
-    *ends, low, high = says(
-        r"the head gives one patch # to # of its weight on average, for an absent one # to #\. .*? "
-        r"has the larger weight in # to # of the pairs"
+    ends = says(
+        r"the head gives one patch of a shown digit # of its weight on average, of an absent one #\. .*? "
+        r"has the larger weight in # ± # of the pairs"
     )
-    assert within(shown.mean().item(), ends[:2], 0.02)
-    assert within(absent.mean().item(), ends[2:], 0.03)
-    assert within((shown.unsqueeze(1) > absent).float().mean().item(), (low, high), 0.006)
+    assert shown.mean().item() == pytest.approx(ends[0], abs=0.02)
+    assert absent.mean().item() == pytest.approx(ends[1], abs=0.03)
+    apart = (shown.unsqueeze(1) > absent).float().mean().item()
+    assert apart == pytest.approx(ends[2], abs=3 * ends[3])  # one draw of 500 questions, of one seed
 
 
 def test_the_probability_of_the_word_tells_it_too(lesson):
-    """The control to "the map tells what the answer does not": the word's probability does, a little less well."""
-    low, high = says(r"The probability of the word that is said tells them apart, too, in # to # of the pairs")
+    """The control to "the map tells what the answer does not": the word's probability does, nearly as well."""
+    mean, deviation = says(r"the probability of the word that is said tells them apart in # ± #, and")
     prob, weight = [], []
     for questions in (lesson.where, lesson.lacking):
         prompts = prompt_of("where", questions)
@@ -220,11 +253,9 @@ def test_the_probability_of_the_word_tells_it_too(lesson):
             prob.append(lesson.model(prompts, questions.image_patches)[0][:, -1].softmax(-1).amax(-1))
         weight.append(looked(lesson.model, prompts, questions.image_patches)[2][:, lesson.looker, -1].amax(-1))
     pairs = [(shown.unsqueeze(1) > absent).float().mean().item() for shown, absent in (prob, weight)]
-    assert within(pairs[0], (low, high), 0.02)
+    assert pairs[0] == pytest.approx(mean, abs=3 * deviation)
     assert pairs[0] < pairs[1]
-    assert (
-        "about four in ten get a place with a probability above 0.9, and hardly one in a hundred such a weight" in PROSE
-    )
+    assert "about four in ten absent digits get a place with a probability above 0.9, and hardly" in PROSE
     assert (prob[1] > 0.9).float().mean().item() == pytest.approx(0.4, abs=0.1)
     assert (weight[1] > 0.9).float().mean() < 0.03
 
@@ -264,14 +295,17 @@ def test_the_way_out_and_its_price(lesson):
     cautious = deepcopy(lesson.model)
     recipe.teach_nowhere(cautious, lesson.train_step, 0)
     assert says(r"for # more steps, on full scenes") == [recipe.NOWHERE_STEPS]
-    before, *after = says(r"\| a place for an absent digit \| # \| # to # \|")
-    denied = says(r'\| "nowhere" for a digit that is shown \| \| # to # \|')
-    least, most, low, high = says(r'\| "where" right \| # to # \| # to # \|')
-    assert before == pytest.approx(where_it_points(lesson.model, lesson.generate, lesson.lacking)["a place"], abs=0.02)
-    assert within(where_it_points(cautious, lesson.generate, lesson.lacking)["a place"], after, 0.01)
-    assert within(where_it_points(cautious, lesson.generate, lesson.where)["nowhere"], denied, 0.01)
-    assert within(accuracy(cautious, lesson.generate, "where", lesson.where), (low, high), 0.01)
-    assert within(accuracy(lesson.model, lesson.generate, "where", lesson.where), (least, most), 0.006)
+    measured = {
+        "a place for an absent digit": lambda model: where_it_points(model, lesson.generate, lesson.lacking)["a place"],
+        '"nowhere" for a digit that is shown': lambda model: where_it_points(model, lesson.generate, lesson.where)[
+            "nowhere"
+        ],
+        '"where" right': lambda model: accuracy(model, lesson.generate, "where", lesson.where),
+    }
+    for row, measure in measured.items():
+        *before, mean, deviation = says(rf"\| {row} \| # ± # \| # ± # \|")
+        assert measure(lesson.model) == pytest.approx(before[0], abs=3 * before[1] + 0.005)
+        assert measure(cautious) == pytest.approx(mean, abs=3 * deviation + 0.005)
 
 
 def test_without_questions_about_absent_digits_the_same_steps_change_nothing(lesson, monkeypatch):

@@ -1,8 +1,8 @@
 """The recipe that trains a small vision-language model in seconds, and the record that it keeps.
 
-Two things make the difference between learning and sitting at chance: patches are aligned to the words first, and
-scenes start almost empty and fill up (measured: benchmarks/recipe_parts.py). The learning rate warms up and comes
-down. `train` asks only for digits that the scene shows; `teach_nowhere` goes on with digits that it lacks.
+Two things make the difference between learning and sitting at chance: a first stage makes the image tokens as large as
+the words (it aligns them, too, which this task does not need), and scenes start almost empty and fill up (measured:
+benchmarks/recipe_parts.py). The learning rate warms up and comes down. `train` asks only for digits that the scene shows; `teach_nowhere` goes on with digits that it lacks.
 """
 
 from collections.abc import Callable, Iterable

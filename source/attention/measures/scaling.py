@@ -60,8 +60,8 @@ def slope(values: Mapping[int, float]) -> float:
 
 
 def show_scaling(costs: Mapping[str, Mapping[int, Cost]]) -> None:
-    """Time and memory against n, both axes logarithmic, with the slope of each line in the legend."""
-    _, axes = plt.subplots(1, 2, figsize=(9.6, 3.4), layout="constrained", facecolor="white")
+    """Time and memory against n, both axes logarithmic: the slope of each line in the legend, and slopes 1 and 2 to compare."""
+    _, axes = plt.subplots(1, 2, figsize=(9.6, 3.8), layout="constrained", facecolor="white")
     styles = (("#d55e00", "o"), ("#0072b2", "s"), ("#009e73", "^"), ("#cc79a7", "D"))
     for ax, what, unit in zip(axes, Cost._fields, ("seconds", "megabytes"), strict=True):
         for (name, by_length), (colour, marker) in zip(costs.items(), styles, strict=False):
@@ -72,7 +72,14 @@ def show_scaling(costs: Mapping[str, Mapping[int, Cost]]) -> None:
         ax.set_xticks(list(values), [f"{n:,}" for n in values], fontsize=9)
         ax.minorticks_off()
         ax.grid(color="0.9")
-        ax.legend(fontsize=8)
+        first, last = min(values), max(values)
+        low, high = ax.get_ylim()
+        for steepness, dash in ((1, ":"), (2, "--")):
+            start = low * (high / low) ** 0.03  # in the lower left corner
+            end = start * (last / first) ** steepness
+            ax.plot([first, last], [start, end], color="0.5", linestyle=dash, linewidth=1)
+            ax.text(last, end, f" {steepness}", color="0.4", fontsize=8, va="center")
+        ax.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2, frameon=False)
     axes[0].set_title("time of one call", fontsize=10)
     axes[1].set_title("memory at its peak", fontsize=10)
     plt.show()

@@ -12,6 +12,8 @@ from torch import Tensor
 
 PHOTO_LINES = {"temple": ("#0072b2", "o"), "flower": ("#d55e00", "s")}
 BRIGHT = 8  # times the even weight: where the colours end
+# Of curves: two orders that a model gives, then three that need none.
+_ORDERS = (("#0072b2", "o-"), ("#009e73", "^-"), ("#d55e00", "s--"), ("#cc79a7", "D--"), ("#56b4e9", "v--"))
 
 
 def show_layers(picture: Tensor, maps: Tensor, layers: Sequence[int]) -> None:
@@ -137,12 +139,12 @@ def show_deleted(curves: Mapping[str, Mapping[str, Tensor]], by_chance: Mapping[
         by_chance: by picture: (orders, n + 1)
     """
     figure, axes = plt.subplots(
-        1, len(curves), figsize=(9.6, 3.2), sharey=True, layout="constrained", facecolor="white"
+        1, len(curves), figsize=(9.6, 3.4), sharey=True, layout="constrained", facecolor="white"
     )
     for ax, (picture, orders) in zip(axes, curves.items(), strict=True):
         ax.plot(by_chance[picture].T.cpu().numpy(), color="0.75", linewidth=0.7, label="random orders")
-        for (name, line), colour, marker in zip(orders.items(), ("#0072b2", "#009e73", "#d55e00"), "o^s", strict=False):
-            ax.plot(line.cpu().numpy(), color=colour, marker=marker, markersize=3.5, label=name)
+        for (name, line), (colour, style) in zip(orders.items(), _ORDERS, strict=False):
+            ax.plot(line.cpu().numpy(), style, color=colour, markersize=3.5, label=name)
         ax.set_title(picture, fontsize=10)
         ax.set_xlabel("squares blanked")
         ax.set_xticks(range(0, len(line), 4))
@@ -150,7 +152,7 @@ def show_deleted(curves: Mapping[str, Mapping[str, Tensor]], by_chance: Mapping[
     axes[0].set_ylabel("how alike [CLS] stays")
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(
-        handles[-len(orders) - 1 :], labels[-len(orders) - 1 :], loc="outside lower center", ncols=4, fontsize=8
+        handles[-len(orders) - 1 :], labels[-len(orders) - 1 :], loc="outside lower center", ncols=3, fontsize=8
     )
     plt.show()
 

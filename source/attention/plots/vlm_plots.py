@@ -43,9 +43,14 @@ def show_answers(
 
 
 def show_scene_maps(
-    patches: Tensor, maps: Mapping[str, Tensor], cell: int | None = None, largest: float = 1.0, scene: str = "scene"
+    patches: Tensor,
+    maps: Mapping[str, Tensor],
+    cell: int | None = None,
+    largest: float = 1.0,
+    scene: str = "scene",
+    values: str = "weight",
 ) -> None:
-    """A scene (9, 64) beside maps (9,) of it, by title, on one scale from 0 to `largest`."""
+    """A scene (9, 64) beside maps (9,) of it, by title, on one scale from 0 to `largest`; `values` names what they show."""
     figure, axes = plt.subplots(1, 1 + len(maps), figsize=(1.7 * (1 + len(maps)), 2.3), layout="constrained")
     show_scene(axes[0], patches, scene, cell)
     for ax, (title, weights) in zip(axes[1:], maps.items(), strict=True):
@@ -58,7 +63,7 @@ def show_scene_maps(
             _frame(ax, cell, 1)
         ax.set(xticks=[], yticks=[])
         ax.set_title(title, fontsize=9)
-    figure.colorbar(drawn, ax=axes[1:], shrink=0.7, label="weight")
+    figure.colorbar(drawn, ax=axes[1:], shrink=0.7, label=values)
     plt.show()
 
 
@@ -85,15 +90,17 @@ def _frame(ax, cell: int, size: int) -> None:
 
 def show_losses(record: Mapping[str, Tensor]) -> None:
     """The two stages' losses, step by step."""
-    _, axes = plt.subplots(1, 2, figsize=(7, 2.4), layout="constrained")
+    figure, axes = plt.subplots(1, 2, figsize=(7, 2.7), layout="constrained")
     for ax, name, title in zip(axes, ("align losses", "losses"), ("stage 1: align", "stage 2: answer"), strict=True):
         losses = record[name].tolist()
-        ax.plot(losses, color="0.75", linewidth=0.8)
+        ax.plot(losses, color="0.6", linewidth=0.8, label="each step")
         width = min(20, len(losses))
         if width:
             smooth = torch.tensor(losses).unfold(0, width, 1).mean(1).tolist()
-            ax.plot(range(width - 1, len(losses)), smooth, color=_BLUE, linewidth=1.8)
+            steps = range(width - 1, len(losses))
+            ax.plot(steps, smooth, color=_BLUE, linewidth=1.8, label=f"mean of the last {width} steps")
         ax.set(title=title, xlabel="step", ylabel="loss", ylim=(0, None))
+    figure.legend(*axes[1].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=8, frameon=False)
     plt.show()
 
 
@@ -185,24 +192,31 @@ def show_map_grid(maps: Mapping[str, Tensor], words: Mapping[str, Sequence[str]]
     plt.show()
 
 
-def show_head_effects(effects: Sequence[Sequence[float]]) -> None:
-    """For each head (on_target, length, logit, without): what it adds, and what it does to the answer."""
+def show_head_effects(effects: Mapping[str, Sequence[Sequence[float]]]) -> None:
+    """Show what each head adds, and what the answers lose without it: a row of panels for each kind of question.
+
+    Args:
+        effects: (on_target, length, logit, without) for each head, by kind of question. Each column has one scale.
+    """
     titles = (
         "weight on the\nright patch",
         "length of the\nvector it adds",
         "what it adds to the\nright word's logit",
-        "right answers\nwithout it",
+        "right first words\nwithout it",
     )
-    _, axes = plt.subplots(1, 4, figsize=(8, 2.3), layout="constrained")
-    for ax, title, values in zip(axes, titles, zip(*effects, strict=True), strict=True):
-        names = [str(head) for head in range(len(values))]
-        bars = ax.bar(names, values, color=_BLUE)
-        ax.bar_label(bars, fmt="%.2f", fontsize=8, padding=3)
-        ax.axhline(0, color="0.3", linewidth=0.8)
-        ax.margins(y=0.22)
-        ax.set_title(title, fontsize=9)
-        ax.set_xlabel("head", fontsize=8)
-        ax.tick_params(labelsize=8)
+    size = (8, 0.7 + 1.45 * len(effects))  # inches
+    _, axes = plt.subplots(len(effects), 4, figsize=size, layout="constrained", squeeze=False, sharey="col")
+    for index, (line, (task, heads)) in enumerate(zip(axes, effects.items(), strict=True)):
+        for ax, values in zip(line, zip(*heads, strict=True), strict=True):
+            bars = ax.bar([str(head) for head in range(len(values))], values, color=(_BLUE, _ORANGE, _GREEN)[index % 3])
+            ax.bar_label(bars, fmt="%.2f", fontsize=8, padding=3)
+            ax.axhline(0, color="0.3", linewidth=0.8)
+            ax.margins(y=0.25)
+            ax.tick_params(labelsize=8)
+        line[0].set_ylabel(task, fontsize=10, fontweight="bold")
+    for top, bottom, title in zip(axes[0], axes[-1], titles, strict=True):
+        top.set_title(title, fontsize=9)
+        bottom.set_xlabel("head", fontsize=8)
     plt.show()
 
 
@@ -214,7 +228,7 @@ def show_journey(question: str, patches: Tensor, met: Mapping[str, Tensor], word
         met: what `follow` found, by name, in the order of the model.
         words: the vocabulary.
     """
-    figure = plt.figure(figsize=(8.6, 4.4))
+    figure = plt.figure(figsize=(8.6, 4.8))
     scene = figure.add_axes((0.02, 0.60, 0.15, 0.29))
     show_scene(scene, patches, "image (24, 24)")
     lanes = {
@@ -228,7 +242,7 @@ def show_journey(question: str, patches: Tensor, met: Mapping[str, Tensor], word
     boxes = {"image": scene}
     for name, (x, y) in lanes.items():
         boxes[name] = ax = figure.add_axes((x, y, 0.15, 0.21))
-        ax.imshow(met[name].numpy(), cmap="PuOr", vmin=-3, vmax=3, aspect="auto")
+        numbers = ax.imshow(met[name].numpy(), cmap="PuOr", vmin=-3, vmax=3, aspect="auto")
         ax.set(xticks=[], yticks=[])
         ax.set_title(f"{name} {tuple(met[name].shape)}", fontsize=8)
     boxes["question"] = asked = figure.add_axes((0.02, 0.13, 0.15, 0.21))
@@ -244,7 +258,9 @@ def show_journey(question: str, patches: Tensor, met: Mapping[str, Tensor], word
     answer.tick_params(labelsize=7)
     answer.set_title(f"next word {tuple(met['logits'].shape)}", fontsize=8)
     boxes["look"] = look = figure.add_axes((0.87, 0.64, 0.12, 0.21))
-    look.imshow(_side_by_side(met["map"][:, -1]), cmap="viridis", vmin=0, vmax=1)
+    weights = look.imshow(_side_by_side(met["map"][:, -1]), cmap="viridis", vmin=0, vmax=1)
+    for head in range(len(met["map"])):
+        look.text(4 * (head % 2) - 0.35, 4 * (head // 2) - 0.4, str(head), color="white", fontsize=7, va="top")
     look.set(xticks=[], yticks=[])
     look.spines[:].set_visible(False)
     look.set_title(f"map {tuple(met['map'].shape)}\nlast word, each head", fontsize=8)
@@ -260,7 +276,13 @@ def show_journey(question: str, patches: Tensor, met: Mapping[str, Tensor], word
     for start, end in steps:
         _arrow(figure, boxes[start], (1, 0.5), boxes[end], (0, 0.5))
     _arrow(figure, boxes["image tokens"], (0.5, 0), boxes["block 2"], (0.5, 1.18))
-    figure.text(0.74, 0.48, "keys, values", fontsize=8)
+    figure.text(0.73, 0.48, "keys, values", fontsize=8, ha="right")
+    _arrow(figure, boxes["block 2"], (0.85, 1.18), look, (0.5, -0.06))
+    figure.text(0.88, 0.48, "weights", fontsize=8)
+    for x, drawn, label in ((0.24, numbers, "numbers of a tensor"), (0.66, weights, "weight of a patch")):
+        key = figure.colorbar(drawn, cax=figure.add_axes((x, 0.055, 0.2, 0.018)), orientation="horizontal")
+        key.ax.tick_params(labelsize=7)
+        key.ax.set_title(label, fontsize=7, pad=2)
     plt.show()
 
 

@@ -45,3 +45,16 @@ def middle_first() -> Tensor:
     """The squares (1, 16) from the middle outwards: an order that needs no model."""
     away = (torch.arange(16.0) - 7.5).square()
     return order_by(-(away[:, None] + away))
+
+
+def contrast_first(picture: Tensor) -> Tensor:
+    """The squares (1, 16) of a picture (3, 224, 224) by the variance of their pixels, the largest first."""
+    return squares_of(picture.unsqueeze(0)).unflatten(-1, (3, -1)).var(-1).sum(-1).argsort(descending=True)
+
+
+def unlike_border_first(picture: Tensor) -> Tensor:
+    """The squares (1, 16) of a picture (3, 224, 224) by how far their mean colour is from that of the 12 outer ones."""
+    colours = squares_of(picture.unsqueeze(0)).unflatten(-1, (3, -1)).mean(-1)  # (1, 16, 3)
+    border = torch.ones(4, 4, dtype=torch.bool)
+    border[1:3, 1:3] = False
+    return (colours - colours[:, border.flatten()].mean(1)).norm(dim=-1).argsort(descending=True)

@@ -5,7 +5,7 @@
 - "share", "resting", "removed": a number for each layer and head (12, 6). How much of the map of [CLS] lies in the object's box;
   what [CLS] gives itself; how alike [CLS] stays after the last layer if this head hands on nothing.
 - "evenness", "distance": a mean for each layer (12,).
-- Orders of squares: how alike [CLS] stays with 0 … 16 of them blanked (17,); "random orders" has twenty such curves (20, 17).
+- Orders of squares: how alike [CLS] stays with 0 … 16 of them blanked (17,), the first of them by a map, three without a model; "random orders" has twenty such curves (20, 17).
 """
 
 import json
