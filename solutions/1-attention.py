@@ -917,7 +917,8 @@ compare_predictions(predicted_cost, measured_cost)
 # target may be exactly 0.
 #
 # **Expected**: for a uniform map over nine patches, log 9 = 2.197; for all weight on the target, 0. After training, the
-# pointer must hit the right patch on at least 90 % of scenes of held-out images.
+# pointer should hit the right patch on at least 90 % of scenes of held-out images. The grader does not repeat the training:
+# it takes a few of its steps with your loss, and gives your pointer trained weights; its maps must be what these give.
 #
 # <details><summary>First hint</summary>
 #

@@ -324,7 +324,8 @@ for name, kept in halves.items():
 # transposed tensor is one that `view` refuses). The loss stays finite at a small temperature, such as 0.005.
 #
 # **8 points** are for the loss. **7 points** are for the linear aligner that the notebook trains with it, a few cells further
-# down: on images that it has never seen, at least 90 % of the patches must be nearest to their own word.
+# down: on images that it has never seen, at least 90 % of the patches should be nearest to their own word. The grader takes a
+# few steps of this training with your loss, and gives your aligner trained weights; its tokens must be what these give.
 #
 # <details><summary>First hint</summary>
 #
@@ -744,9 +745,9 @@ print("there and back:", merge_heads(split_heads(two_tokens, 2)).tolist())
 # attend nowhere gets zeros. A mask has two axes or more. Your `split_heads` and `merge_heads` and the provided `masked_attention` are there to be
 # used; `F.scaled_dot_product_attention` and `nn.MultiheadAttention` are what you build here, so leave them aside.
 #
-# **20 points** are for the layer. **5 points** are for a layer that the notebook trains further down, always with seed 0 when
-# it is graded: on scenes it has never seen, both digits must be right in 90 % of the scenes, and each named cell must have a
-# head that looks there in 90 %.
+# **20 points** are for the layer. **5 points** are for a layer that the notebook trains further down: on scenes it has never
+# seen, both digits should be right in 90 % of the scenes, and each named cell should have a head that looks there in 90 %. The
+# grader takes a few steps of this training, and gives your layer trained weights; its maps and answers must be what these give.
 #
 # <details><summary>First hint</summary>
 #

@@ -635,14 +635,13 @@ print("losses", [round(train_step(trial, optimizer, batch), 3) for _ in range(5)
 # only its vectors are larger. An untrained aligner gives vectors of length 1.5; the position vectors that are added to them have
 # length 8, and after the norm little is left of the digit. Without the first stage the training has to enlarge them itself, and
 # 800 steps are not always enough. Here alignment could not help much: every word is trained together with images. Its use
-# is another one: to ask for words that were *not*. A lab will do that. And the warm-up is a precaution; these seeds do not need it.
+# is another one: to ask for words that were *not*. And the warm-up is a precaution; these seeds do not need it.
 #
 # The cell below uses *your* model, *your* targets, *your* step. It is one of the two cells of the lesson that take a
 # while; a bar says how long.
 #
 # It starts by drawing all weights anew from `seed`, by name, so everybody with the same seed has the same start. And it
-# keeps a record: the losses, and how a few numbers of every weight moved, step by step. The grader looks at it to see
-# that the model was trained here.
+# keeps a record of the losses, and of the model at a few steps.
 #
 # Your figures will be close to ours, and not the same: another right way to write the same sum rounds differently, and
 # 800 steps enlarge the difference.
@@ -921,8 +920,8 @@ for name, one in (("trained", model), ("untrained", untrained)):
 # what it gets (after `norm2`). Sum the heads' vectors **first**, then take the length: heads may cancel each other.
 #
 # Four points are for the function. Six are for the model that you trained above, counted where the function is right:
-# the grader asks it about scenes that it has never seen. It must answer right (where ≥ .90, what ≥ .95, read ≥ .85)
-# and look at the right patch (value-weighted, ≥ .90). Its answers and maps must be what its weights give.
+# the grader takes a few steps of the training with it, gives it trained weights, and asks it about scenes that it has never
+# seen. Its answers and maps must be what these weights give.
 #
 # <details><summary>First hint</summary>
 #

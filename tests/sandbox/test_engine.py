@@ -150,7 +150,7 @@ def test_the_server_dying_is_survived_once_and_then_a_fault(server):
 
 def test_a_probe_draws_the_random_numbers_that_the_reference_draws(server):
     """Seed 0, for each probe anew, whatever the notebook has drawn before."""
-    source = "def probe(np, random):\n    return {'y': torch.rand(3), 'a': random.random(), 'b': float(np.random.rand())}"
+    source = "def probe(np, random):\n    return {'y': torch.rand(3), 'a': random.random(), 'b': np.random.rand()}"
     book = notebook(("draws", "import random, torch, numpy as np\nrandom.random(), torch.rand(7), np.random.rand(7)"))
     request = Request(key="draws/values/hidden/0", source=source, function="probe", inputs={}, seconds=20.0)
     with session(server, RunPlan(notebook=book, parameters={"device": "cpu", "seed": 5})) as ran:
