@@ -66,7 +66,8 @@ def _bare(url: str) -> str:
 
 
 def _services(patterns: list[str]) -> list[str]:
-    """Refuse what is not an origin; leave out the slash at the end."""
+    """Refuse what is not an origin; leave out the slash at the end. `*.example.org` alone is https."""
+    patterns = [f"https://{each}" if each.startswith("*.") else each for each in patterns]
     patterns = [each.lower().rstrip("/") for each in patterns]
     if not all(SERVICE.fullmatch(each) and is_protected(each.replace("*.", "")) for each in patterns):
         raise ValueError('must be origins, as in ["https://school.instructure.com", "https://*.example.org"]')

@@ -221,6 +221,8 @@ def test_what_serve_toml_says_comes_before_the_preset(tmp_path: Path) -> None:
     assert (platform.issuer, platform.deployments) == ("https://canvas.beta.instructure.com", ["*"])
     assert platform.token_url == "https://sso.beta.canvaslms.com/login/oauth2/token"
     assert platform.services == ["https://*.instructure.com"]
+    (tmp_path / "serve.toml").write_text(text + 'services = ["*.instructure.com"]\n')
+    assert read_settings(tmp_path).lti["a"].services == platform.services
     (tmp_path / "serve.toml").write_text(text.replace("canvas", "blackboard", 1))
     with pytest.raises(SettingsError, match=r"\[lti.a\] deployments: it is missing"):
         read_settings(tmp_path)
