@@ -919,9 +919,10 @@ for name, one in (("trained", model), ("untrained", untrained)):
 # Write `value_weighted_map(cross_attn, tokens, image_tokens)`. `cross_attn` is a `MultiHeadAttention`; `tokens` are
 # what it gets (after `norm2`). Sum the heads' vectors **first**, then take the length: heads may cancel each other.
 #
-# Four points are for the function. Six are for the model that you trained above, counted where the function is right:
-# the grader takes a few steps of the training with it, gives it trained weights, and asks it about scenes that it has never
-# seen. Its answers and maps must be what these weights give.
+# Four points are for the function. Six are for the model that you trained above, counted where the function is right. It should
+# answer right (where ≥ .90, what ≥ .95, read ≥ .85) and look at the right patch (value-weighted, ≥ .90). The grader takes a
+# few steps of the training with it, gives it trained weights, and asks it about scenes that it has never seen. Its
+# answers and maps must be what these weights give.
 #
 # <details><summary>First hint</summary>
 #

@@ -1408,10 +1408,10 @@ show_heads_by_task(
 # 2. **Cause.** Which line could do that? Print shapes, sums, gradients, before you change anything.
 # 3. **Mend it.** Write the piece anew, with the fault mended and all else as it was.
 #
-# Two things show what you did. **The gate**, in this notebook: trained anew with your piece, the model has to give at least .85
-# right answers, and at least .85 of its maps must be largest on the right patch, on 500 unseen scenes. Over 5 seeds, the mended
-# trainings reach .92 or more in both, and each broken one misses the gate every time. **What you changed**, which gives the
-# points: your piece, and a few steps with it, are compared with the right one. A model may pass the gate although the fault
+# You are judged twice. **The gate**, in this notebook: trained anew with your piece, the model has to give at least .85 right
+# answers, and at least .85 of its maps must be largest on the right patch, on 500 unseen scenes. Over 5 seeds, the mended
+# trainings reach .92 or more in both, and each broken one misses the gate every time. **What you changed** gives the points:
+# your piece and a few steps with it are compared with the right one. A model may pass the gate although the fault
 # is still there: if the self-check of your piece fails, you have changed the task.
 
 # %% provided="attention.experiments.pocket_vlm:PocketVLM draw_pocket_start align_pocket pocket_rate pocket_questions" id="provided-pocket"

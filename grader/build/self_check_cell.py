@@ -18,7 +18,7 @@ from grader.build.bundle import Part, bundle
 from grader.build.provided import in_lines
 from grader.build.self_check_pack import Packed
 from grader.build.slim import slim
-from grader.declare.exercise import Check
+from grader.declare.exercise import Check, Exercise
 from grader.declare.lesson import Lesson
 from grader.judge.planned_trial import sent_with
 
@@ -114,7 +114,14 @@ def self_checks(lesson: Lesson, exercises: Mapping[str, Packed]) -> SelfChecks:
     parts = (*bundle("grader.build.self_check", "grader.records:Finding"), probes_part(checks))
     code = "\n".join(f"#: {part.module} {json.dumps(part.imports)}\n{part.source}" for part in parts)
     stand_ins = {exercise.id: exercise.stand_in_source for exercise in lesson.exercises}
-    return SelfChecks(code, {exercise.id: exercises[exercise.id] for exercise in lesson.exercises}, stand_ins)
+    read = {exercise.id: _without_steps(lesson, exercise, exercises[exercise.id]) for exercise in lesson.exercises}
+    return SelfChecks(code, read, stand_ins)
+
+
+def _without_steps(lesson: Lesson, exercise: Exercise, packed: Packed) -> Packed:
+    """Leave out, of what the grade also looks at, the steps of a training: they are worth no points by themselves."""
+    steps = {check.title for check in exercise.checks if check.name in lesson.step_checks(exercise.id)}
+    return packed._replace(told={**packed.told, "also": [title for title in packed.told["also"] if title not in steps]})
 
 
 def self_check_source(checks: SelfChecks) -> str:

@@ -185,7 +185,7 @@ def decided_alike(stored: Packed, fresh: Packed) -> bool:
 
 def _chosen(packed: Packed) -> Iterator[Any]:
     """Yield what was chosen: the examples and the wrong answers."""
-    yield {name: value for name, value in packed.told.items() if name not in ("trials", "forms")}
+    yield {name: value for name, value in packed.told.items() if name not in ("trials", "forms", "also")}
     for check, key, describe, sizes, *_ in packed.told["trials"]:
         yield check, key, describe, sizes
 

@@ -110,7 +110,7 @@ def test_what_the_notebook_cannot_check_is_said(said) -> None:
     cell = "def pointer_loss(weights, target):\n    return -weights.gather(-1, target[..., None]).log().mean()\n"
     assert said("1.9", cell) == (
         "✔ 1.9 pointer_loss: right on 9 small examples. The grade also looks at this: "
-        "the pointer that you trained looks at the right patch of scenes it has never seen.\n"
+        "with trained weights, your pointer looks at the right patch of scenes it has never seen.\n"
     )
 
 

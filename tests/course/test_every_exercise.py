@@ -133,12 +133,16 @@ def test_the_measure_sees_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None
     fails = mistaken(lesson, exercise, exercise.mistakes[0])
     assert (passes.outcome, fails.outcome) == (Outcome.PASSED, Outcome.FAILED)
 
-    monkeypatch.setattr(judging, "judge", lambda *_, **__: passes)
+    def judged_as(found: Verdict) -> None:
+        for name in ("judge", "verdict_of"):
+            monkeypatch.setattr(judging, name, lambda *_, **__: found)
+
+    judged_as(passes)
     count, _ = measure(lesson, exercise, ["one"], sample=2)
     assert count["wrong accepted"] == len(exercise.mistakes) + count["empty"]
     assert count["equivalent"] == 2
 
-    monkeypatch.setattr(judging, "judge", lambda *_, **__: fails)
+    judged_as(fails)
     count, lines = measure(lesson, exercise, ["one"], sample=0)
     assert count["right refused"] == count["right"] > 1
     assert any("RIGHT REFUSED" in line for line in lines)

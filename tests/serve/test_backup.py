@@ -37,11 +37,10 @@ def test_a_copy_of_the_folder_goes_on_where_the_server_stopped(
 
 
 def test_the_rules_of_the_page_are_read_as_it_says(site: Site) -> None:
-    rules, platform = BLOCKS
-    (site.root / "serve.toml").write_text(f"{rules}\n{platform}", "utf-8")
+    (site.root / "serve.toml").write_text("\n".join(BLOCKS), "utf-8")
     try:
         settings = read_settings(site.root)
-        (school,) = site.settings.lti.values()
+        with_preset, by_hand = site.settings.lti.values()
     finally:
         (site.root / "serve.toml").unlink()
     assert settings.every == Policy()
@@ -49,11 +48,13 @@ def test_the_rules_of_the_page_are_read_as_it_says(site: Site) -> None:
     assert settings.policy(NAME) == Policy()
     assert settings.secure
     assert settings.link_days == read_settings(site.root).link_days == 200
-    assert school.issuer == "https://moodle.example.org"
+    assert with_preset.issuer == "https://canvas.instructure.com"
+    assert by_hand.issuer == "https://lms.example.org"
 
 
 def test_the_page_names_each_key(site: Site) -> None:
     told = [tomllib.loads(block) for block in BLOCKS]
     assert set(told[0]["every"]) == {"open", "counts", "attempts_an_hour", "kept_megabytes", "feedback"}
-    assert {*told[1]["lti"]["school"], "prefix"} == set(Platform.model_fields)
-    assert "`prefix`" in PAGE
+    (keys,) = re.findall(r"^### The keys of `\[lti.NAME\]`\n\n(.*?)\n\n", PAGE, re.MULTILINE | re.DOTALL)
+    named = {name for row in keys.splitlines() for name in re.findall(r"`(\w+)`", row.split("|")[1])}
+    assert named == set(Platform.model_fields)
