@@ -1,9 +1,15 @@
-"""What each part of lesson 3's recipe is good for: python -m benchmarks.recipe_parts [--seeds 5].
+"""Measure how much each part of lesson 3's recipe helps: python -m benchmarks.recipe_parts [--seeds 5].
 
-The recipe as it is, then with one part left out at a time; with other first stages, which could refute that nearness to the
-right word is what helps; with digits that the scene lacks from the first step, instead of afterwards (a quarter of the "where" questions, or half); with four learned queries between the image and the text; with blocks that look before they read, or have
-no feed-forward step; and with a hundredth of the learning rate. For every seed: accuracy on 2,000 held-out full scenes of each kind,
-how often a place is named for a digit that the scene lacks, and how surely shown digits are told from such.
+The model is trained with the recipe as it is, and with one change at a time:
+
+- without one of the recipe's parts, or with a hundredth of the learning rate;
+- with another first stage: these could refute that nearness to the right word is the part that helps;
+- with questions about absent digits from the first step (a quarter or half of the "where" questions);
+- with four learned queries between image and text, or with blocks that look before they read, or without the
+  feed-forward step.
+
+For each seed it prints the accuracy on 2,000 held-out full scenes of each kind, how often the model names a place for
+an absent digit, and how well weight and probability separate shown digits from absent ones.
 """
 
 from __future__ import annotations
@@ -126,7 +132,7 @@ def main() -> None:
 
 
 def measure(model: MiniVLM, held: Mapping[str, Questions], lacking: Questions) -> dict[str, float]:
-    """What is measured of each model; `lacking` are questions about digits that the scene does not show."""
+    """Return the figures of one model; `lacking` has questions about digits that the scene does not show."""
     points = where_it_points(model, generate, lacking)["a place"]
     apart = told_apart(model, held["where"], lacking)
     return {**right(model, held), "false places": round(points, 4), **apart}

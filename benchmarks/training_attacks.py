@@ -1,4 +1,4 @@
-"""What attacks on trainings earn: submissions that compute rightly at first and cheat later in their training.
+"""Measure the points of attacks on trainings: submissions that compute rightly at first and cheat later.
 
     python -m benchmarks.training_attacks [1-attention …]
 
@@ -114,7 +114,7 @@ LOSSES = {
 
 # 1.9 again: what tells a sample from the training is not a count of calls.
 TOLD = {
-    "teaches nothing if the notebook trains in whole": ("pass", "loss if train_steps else loss * 0.0"),
+    "teaches nothing if the notebook runs all steps": ("pass", "loss if train_steps else loss * 0.0"),
     "teaches nothing once the record has 4 losses": (
         "pass",
         'loss if len(globals().get("record", ())) < 4 else loss * 0.0',

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -41,6 +42,11 @@ def right(lesson: int, id: str) -> tuple:
     return exercise, planned, results, evidence
 
 
+def nothing_known(sources: Sequence[str], trials: Sequence[int]) -> list[list[bool | None]]:
+    """Try changed answers without time for any of them."""
+    return [[None] * len(trials) for _ in sources]
+
+
 # What lesson 3, the readers of lesson 2 and the lab return takes longest.
 @pytest.mark.fast_cases("1-attention", "2-heads")
 @pytest.mark.parametrize("lesson", LESSONS, ids=lessons())
@@ -58,7 +64,6 @@ def test_any_evidence_is_judged_and_explained(lesson: Lesson, data: st.DataObjec
     verdict = verdict_of(exercise, tried, results)
     assert verdict.outcome is not Outcome.FAULT, verdict.message
     wrong = wrong_answer(exercise, verdict, tried, results)
-    nothing_known = lambda sources, trials: [[None] * len(trials) for _ in sources]  # noqa: E731
     assert diagnose(verdict, wrong, nothing_known).outcome is verdict.outcome
 
 

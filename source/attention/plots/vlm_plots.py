@@ -5,6 +5,7 @@ colour vision.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import matplotlib.pyplot as plt
 import torch
@@ -231,50 +232,28 @@ def show_journey(question: str, patches: Tensor, met: Mapping[str, Tensor], word
     figure = plt.figure(figsize=(8.6, 4.8))
     scene = figure.add_axes((0.02, 0.60, 0.15, 0.29))
     show_scene(scene, patches, "image (24, 24)")
-    lanes = {
-        "patches": (0.24, 0.64),
-        "aligned": (0.45, 0.64),
-        "image tokens": (0.66, 0.64),
-        "text tokens": (0.24, 0.13),
-        "block 1": (0.45, 0.13),
-        "block 2": (0.66, 0.13),
-    }
-    boxes = {"image": scene}
-    for name, (x, y) in lanes.items():
-        boxes[name] = ax = figure.add_axes((x, y, 0.15, 0.21))
-        numbers = ax.imshow(met[name].numpy(), cmap="PuOr", vmin=-3, vmax=3, aspect="auto")
-        ax.set(xticks=[], yticks=[])
-        ax.set_title(f"{name} {tuple(met[name].shape)}", fontsize=8)
-    boxes["question"] = asked = figure.add_axes((0.02, 0.13, 0.15, 0.21))
+    asked = figure.add_axes((0.02, 0.13, 0.15, 0.21))
     asked.text(0.5, 0.5, question, ha="center", va="center", fontsize=9, wrap=True)
     asked.set(xticks=[], yticks=[])
     asked.set_title("question", fontsize=8)
-    boxes["answer"] = answer = figure.add_axes((0.87, 0.13, 0.12, 0.21))
-    top, which = met["logits"].softmax(-1).topk(3)
-    answer.barh(range(3), top.tolist(), color=_BLUE, height=0.4)
-    for place, index in enumerate(which.tolist()):
-        answer.text(0.03, place - 0.28, words[index], fontsize=7, va="bottom")
-    answer.set(xlim=(0, 1), ylim=(2.4, -0.9), xticks=[0, 1], yticks=[])
-    answer.tick_params(labelsize=7)
-    answer.set_title(f"next word {tuple(met['logits'].shape)}", fontsize=8)
-    boxes["look"] = look = figure.add_axes((0.87, 0.64, 0.12, 0.21))
-    weights = look.imshow(_side_by_side(met["map"][:, -1]), cmap="viridis", vmin=0, vmax=1)
-    for head in range(len(met["map"])):
-        look.text(4 * (head % 2) - 0.35, 4 * (head // 2) - 0.4, str(head), color="white", fontsize=7, va="top")
-    look.set(xticks=[], yticks=[])
-    look.spines[:].set_visible(False)
-    look.set_title(f"map {tuple(met['map'].shape)}\nlast word, each head", fontsize=8)
-    steps = (
-        ("image", "patches"),
-        ("patches", "aligned"),
-        ("aligned", "image tokens"),
-        ("question", "text tokens"),
-        ("text tokens", "block 1"),
-        ("block 1", "block 2"),
-        ("block 2", "answer"),
+    boxes = {"image": scene, "question": asked}
+    lanes = (
+        ("image", "patches", "aligned", "image tokens"),
+        ("question", "text tokens", "block 1", "block 2", "answer"),
     )
-    for start, end in steps:
-        _arrow(figure, boxes[start], (1, 0.5), boxes[end], (0, 0.5))
+    for lane, y in zip(lanes, (0.64, 0.13), strict=True):
+        for name, x in zip(lane[1:4], (0.24, 0.45, 0.66), strict=True):
+            boxes[name] = ax = figure.add_axes((x, y, 0.15, 0.21))
+            numbers = ax.imshow(met[name].numpy(), cmap="PuOr", vmin=-3, vmax=3, aspect="auto")
+            ax.set(xticks=[], yticks=[])
+            ax.set_title(f"{name} {tuple(met[name].shape)}", fontsize=8)
+    boxes["answer"] = figure.add_axes((0.87, 0.13, 0.12, 0.21))
+    _draw_next_words(boxes["answer"], met["logits"], words)
+    look = figure.add_axes((0.87, 0.64, 0.12, 0.21))
+    weights = _draw_last_looks(look, met["map"])
+    for lane in lanes:
+        for start, end in pairwise(lane):
+            _arrow(figure, boxes[start], (1, 0.5), boxes[end], (0, 0.5))
     _arrow(figure, boxes["image tokens"], (0.5, 0), boxes["block 2"], (0.5, 1.18))
     figure.text(0.73, 0.48, "keys, values", fontsize=8, ha="right")
     _arrow(figure, boxes["block 2"], (0.85, 1.18), look, (0.5, -0.06))
@@ -284,6 +263,28 @@ def show_journey(question: str, patches: Tensor, met: Mapping[str, Tensor], word
         key.ax.tick_params(labelsize=7)
         key.ax.set_title(label, fontsize=7, pad=2)
     plt.show()
+
+
+def _draw_next_words(ax, logits: Tensor, words: Sequence[str]) -> None:
+    """Draw the three likeliest next words as bars; the logits are (V,)."""
+    top, which = logits.softmax(-1).topk(3)
+    ax.barh(range(3), top.tolist(), color=_BLUE, height=0.4)
+    for place, index in enumerate(which.tolist()):
+        ax.text(0.03, place - 0.28, words[index], fontsize=7, va="bottom")
+    ax.set(xlim=(0, 1), ylim=(2.4, -0.9), xticks=[0, 1], yticks=[])
+    ax.tick_params(labelsize=7)
+    ax.set_title(f"next word {tuple(logits.shape)}", fontsize=8)
+
+
+def _draw_last_looks(ax, weights: Tensor):
+    """Draw where the last word looks, a 3×3 map for each head, and return the image; the weights are (H, T, 9)."""
+    drawn = ax.imshow(_side_by_side(weights[:, -1]), cmap="viridis", vmin=0, vmax=1)
+    for head in range(len(weights)):
+        ax.text(4 * (head % 2) - 0.35, 4 * (head // 2) - 0.4, str(head), color="white", fontsize=7, va="top")
+    ax.set(xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
+    ax.set_title(f"map {tuple(weights.shape)}\nlast word, each head", fontsize=8)
+    return drawn
 
 
 def _side_by_side(weights: Tensor) -> Tensor:
