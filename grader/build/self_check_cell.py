@@ -114,14 +114,19 @@ def self_checks(lesson: Lesson, exercises: Mapping[str, Packed]) -> SelfChecks:
     parts = (*bundle("grader.build.self_check", "grader.records:Finding"), probes_part(checks))
     code = "\n".join(f"#: {part.module} {json.dumps(part.imports)}\n{part.source}" for part in parts)
     stand_ins = {exercise.id: exercise.stand_in_source for exercise in lesson.exercises}
-    read = {exercise.id: _without_steps(lesson, exercise, exercises[exercise.id]) for exercise in lesson.exercises}
+    read = {exercise.id: _with_other_checks(lesson, exercise, exercises[exercise.id]) for exercise in lesson.exercises}
     return SelfChecks(code, read, stand_ins)
 
 
-def _without_steps(lesson: Lesson, exercise: Exercise, packed: Packed) -> Packed:
-    """Leave out, of what the grade also looks at, the steps of a training: they are worth no points by themselves."""
-    steps = {check.title for check in exercise.checks if check.name in lesson.step_checks(exercise.id)}
-    return packed._replace(told={**packed.told, "also": [title for title in packed.told["also"] if title not in steps]})
+def _with_other_checks(lesson: Lesson, exercise: Exercise, packed: Packed) -> Packed:
+    """Say what the grade also looks at: the checks that the notebook lacks, without the steps of a training.
+
+    Steps are worth no points by themselves. Titles are those of the declaration, whenever the numbers were computed.
+    """
+    here = {told["name"] for told in packed.told["checks"]}
+    left_out = here | lesson.step_checks(exercise.id)
+    also = [check.title for check in exercise.checks if check.name not in left_out]
+    return packed._replace(told={**packed.told, "also": also})
 
 
 def self_check_source(checks: SelfChecks) -> str:

@@ -151,26 +151,25 @@ class _Run:
         return frozenset(_exercise(key) for key, evidence in self.evidence.items() if evidence.status is Status.TIMEOUT)
 
 
-def _run(server: Server, plan: RunPlan) -> _Run:
+def _run(server: Server, plan: RunPlan, attempts: int = ATTEMPTS) -> _Run:
     """Let papermill run a notebook in a new interpreter, which the caller must kill; ServerLost as in `session`."""
     papermill_engines.register(NAME, IsolatedEngine)
-    for left in reversed(range(ATTEMPTS)):
-        run: _Run | None = None
-        try:
-            interpreter = server.spawn(plan.limits, seed=plan.seed, device=plan.parameters.get("device"))
-            run = _Run(_prepare(plan), interpreter)
-            papermill_engines.execute_notebook_with_engine(
-                NAME, run.notebook, kernel_name=KERNEL, progress_bar=False, plan=plan, run=run
-            )
-            return run
-        except BaseException as error:
-            if run:
-                run.interpreter.kill()
-            if not isinstance(error, ServerLost):
-                raise
-            if not left:
-                raise ServerLost(f"{error} while it served this submission, twice") from error
-    raise AssertionError("unreachable")
+    notebook, run = _prepare(plan), None
+    try:
+        interpreter = server.spawn(plan.limits, seed=plan.seed, device=plan.parameters.get("device"))
+        run = _Run(notebook, interpreter)
+        papermill_engines.execute_notebook_with_engine(
+            NAME, notebook, kernel_name=KERNEL, progress_bar=False, plan=plan, run=run
+        )
+        return run
+    except BaseException as error:
+        if run:
+            run.interpreter.kill()
+        if not isinstance(error, ServerLost):
+            raise
+        if attempts == 1:
+            raise ServerLost(f"{error} while it served this submission, twice") from error
+    return _run(server, plan, attempts - 1)
 
 
 class IsolatedEngine(Engine):

@@ -9,7 +9,7 @@ from itertools import count
 import pytest
 import torch
 
-from grader.build.self_check_cell import self_check_source
+from grader.build.self_check_cell import self_check_source, self_checks
 from grader.course.lesson_1 import LESSON
 from grader.submission.cells import is_stubs_own
 from tests.build.computed_self_check import computed_self_checks
@@ -112,6 +112,13 @@ def test_what_the_notebook_cannot_check_is_said(said) -> None:
         "✔ 1.9 pointer_loss: right on 9 small examples. The grade also looks at this: "
         "with trained weights, your pointer looks at the right patch of scenes it has never seen.\n"
     )
+
+
+def test_titles_of_graded_checks_are_those_of_the_declaration() -> None:
+    """The numbers of a self-check are kept for long, and a title may change meanwhile."""
+    computed = computed_self_checks(SOME).exercises
+    old = {id: one._replace(told={**one.told, "also": ["an old title"]}) for id, one in computed.items()}
+    assert self_checks(SOME, old).exercises == computed
 
 
 SOFTMAX = """\
