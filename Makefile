@@ -52,8 +52,7 @@ build: setup  ## make the solution and student notebooks from solutions/*.py
 examples: setup  ## write examples/submitted/, the example class, from the student notebooks and examples/classes/
 	$(RUN)/python -m examples.make
 
-grade: build  ## grade the example class; prints the table and where the results are
-	$(MAKE) --no-print-directory examples
+grade: build examples  ## grade the example class; prints the table and where the results are
 	@# A gradebook of its own: the examples are not in the gradebook of a class. Beside it lie the pages.
 	mkdir -p examples/graded
 	@# Status 1: some could not be graded, each is named. One example is cut off on purpose.

@@ -124,7 +124,7 @@ def test_make_grade_leaves_the_class_alone(tmp_path: Path) -> None:
     before = digests(course.root)
     course.submit("s1", to="examples/submitted")
     course.submit("no-scaling", "1.1", "1.2", to="examples/submitted")
-    said = course.run("make", "-o", "setup", "-o", "build", "grade", f"VENV={sys.prefix}")
+    said = course.run("make", "-o", "setup", "-o", "build", "-o", "examples", "grade", f"VENV={sys.prefix}")
     assert "no-scaling" in said
     assert digests(course.root) == before
     holds(course, tmp_path, {"s1": 8.0})
