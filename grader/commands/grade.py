@@ -34,6 +34,7 @@ from grader.sandbox.device import jobs_on, usable_device
 from grader.sandbox.process import ServerProcess
 from grader.sandbox.tiers import resolve_tier
 from grader.secret import course_secret
+from grader.submission.downloads import pattern_of_names
 from grader.submission.file import NoSuchPath, SubmissionFile
 from grader.submission.intake import find_all
 
@@ -80,7 +81,8 @@ def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None 
 
 def _find(options: GradeOptions, known: tuple[str, ...]) -> tuple[list[SubmissionFile], list[SubmissionFile]]:
     """Find the submissions, and raise errors, as `find_all` does; those of one student alone where that is asked for."""
-    files, failed = find_all(options.paths, known, options.assignment, assignment_by_exercise())
+    names = pattern_of_names(options.names) if options.names else None
+    files, failed = find_all(options.paths, known, options.assignment, assignment_by_exercise(), names)
     if options.worksheet:
         unsubmitted = read_own_file(options.worksheet, drafts)
         files = [replace(file, draft=file.lms_id in unsubmitted) for file in files]

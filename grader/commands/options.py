@@ -107,6 +107,14 @@ class GradeOptions(InCourse):
         Argument(metavar="PATH...", help="A notebook, a folder in nbgrader's submitted/ layout, or an LMS zip."),
     ]
     assignment: Annotated[str | None, Option(help="Grade this assignment alone, as in 1-attention.")] = None
+    names: Annotated[
+        str | None,
+        Option(
+            metavar="PATTERN",
+            help="How a folder or zip names its files: a regular expression for a whole path, with the named groups "
+            "student, and if there are such, name and attempt.",
+        ),
+    ] = None
     device: AnyDevice = "auto"
     jobs: Annotated[int | None, Option(min=1, help="Submissions side by side; default: one per core.")] = None
     scheduler: AnyScheduler = None

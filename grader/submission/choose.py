@@ -123,9 +123,9 @@ class _Chooser:
                 assignment=assignment,
                 problem=name_problem(person.student) or problem,
                 name=person.name,
-                lms_id=person.student if person.layout is Layout.SERVICE else "",
+                platform=person.platform,
                 late=person.late,
-                note=note,
+                note="; ".join(filter(None, (person.note, note))),
             )
 
     def _by_cells(self, files: list[StudentFile], default: str | None) -> dict[str, list[StudentFile]]:

@@ -94,13 +94,18 @@ class SubmissionFile:
     parts: tuple[str, ...]  # path of the notebook below folder
     problem: Problem | None = None  # why it must not be read, if its name or place shows that already
     member: str = ""  # the notebook's name within a zip; `parts` then lead to the zip
-    name: str = ""  # the student's name as Canvas or Moodle wrote it; "" where it wrote none
-    lms_id: str = ""  # the number by which Canvas or Moodle knows the student, if the layout is theirs
-    late: bool = False  # Canvas says so in the file's name; Moodle's names do not tell
+    name: str = ""  # the student's name as the platform wrote it; "" where it wrote none
+    platform: str = ""  # whose download it was found in, as "canvas"; "" for no platform's
+    late: bool = False  # the platform says so in the file's name; most do not tell
     draft: bool = False  # Moodle's worksheet says that the student has not submitted it
     note: str = ""  # for the instructor: the file was found under another name than the assignment's
     # The code cells, after the notebook was read; None before.
     submission: Submission | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def lms_id(self) -> str:
+        """The number by which Canvas or Moodle knows the student, if the download is theirs; the others go by user name."""
+        return self.student if self.platform in ("canvas", "moodle") else ""
 
     @property
     def path(self) -> Path:

@@ -1,6 +1,7 @@
 """Finds the submissions at a path and reads each as data; an IntakeError says in one line why it cannot."""
 
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -32,6 +33,7 @@ def find_all(
     assignments: tuple[str, ...],
     only: str | None = None,
     exercises: Mapping[str, str] | None = None,
+    names: re.Pattern[str] | None = None,
 ) -> tuple[list[SubmissionFile], list[SubmissionFile]]:
     """Find the submissions at several paths, as `find` does at one.
 
@@ -39,13 +41,14 @@ def find_all(
 
     Raises:
         NoSuchPath: a path does not exist.
+        WrongPattern: a notebook does not match `names`.
         DuplicateSubmission: two files are one student's submission of the same assignment.
     """
     files: dict[tuple[str, str], SubmissionFile] = {}
     failed = []
     for path in paths:
         try:
-            for file in find(path, assignments, only, exercises):
+            for file in find(path, assignments, only, exercises, names):
                 other = files.setdefault((file.student, file.assignment), file)
                 if other is not file:
                     twice = f"{file.student} handed in {file.assignment} twice: {other.place} and {file.place}"
@@ -56,18 +59,24 @@ def find_all(
 
 
 def find(
-    path: Path, assignments: tuple[str, ...], only: str | None = None, exercises: Mapping[str, str] | None = None
+    path: Path,
+    assignments: tuple[str, ...],
+    only: str | None = None,
+    exercises: Mapping[str, str] | None = None,
+    names: re.Pattern[str] | None = None,
 ) -> Iterator[SubmissionFile]:
-    """Find the submissions at a path: a notebook, a folder, or a zip of Canvas, Moodle or folders.
+    """Find the submissions at a path: a notebook, a folder, or a zip of a learning platform or of folders.
 
     Args:
         assignments: the names of all assignments of the course.
         only: find the submissions of this assignment alone; a single notebook counts as one, whatever its
             name.
         exercises: exercise id → assignment. Where no name says the assignment, the cells' exercises do.
+        names: the pattern of `--names`, by which the students are read from the paths in a folder or zip.
 
     Raises:
         NoSuchPath: the path does not exist.
+        WrongPattern: a notebook does not match `names`.
         Unreadable: the path holds no submission.
         Unavailable: the machine cannot read the path.
     """
@@ -89,15 +98,31 @@ def find(
 
     hints = [name for name in prefixes(entries)[-1] if name in assignments]
     wanted = Wanted(assignments=assignments, only=only, hint=hints[-1] if hints else None)
-    found = choose(people(entries, assignments, inside=int(is_folder)), wanted, place, read_assignment)
+    try:
+        everybody = people(entries, assignments, int(is_folder), lambda entry: _text(place(entry)), names)
+    except ValueError as error:
+        raise Unreadable(f"{path}: {error}. Download it again.") from error
+    found = choose(everybody, wanted, place, read_assignment)
     if not found:
-        named = only or assignments[0]
-        raise Unreadable(
-            f"{path} holds no submission. Expected are the names of Canvas or of Moodle, nbgrader's layout "
-            f"<student>/{named}/{named}.ipynb, or <student>.ipynb. Where the notebooks' names do not say the "
-            "assignment, pass --assignment."
-        )
+        raise _no_submission(path, only or assignments[0])
     yield from found
+
+
+def _text(file: SubmissionFile) -> str:
+    """Return the text of a file that a platform wrote; "" if it cannot be read."""
+    try:
+        return content(file).decode("utf-8-sig", "replace")
+    except IntakeError:
+        return ""
+
+
+def _no_submission(path: Path, assignment: str) -> Unreadable:
+    """Return the error for a path in which nobody's submission is found."""
+    return Unreadable(
+        f"{path} holds no submission. Expected are the names of a learning platform's download, nbgrader's layout "
+        f"<student>/{assignment}/{assignment}.ipynb, or <student>.ipynb. Where the notebooks' names do not say the "
+        "assignment, pass --assignment; for other names, pass --names."
+    )
 
 
 def _one_notebook(

@@ -1,34 +1,24 @@
 """Who handed in which files: reads the people from the paths in a folder or zip.
 
-The layouts that it knows; the student's id is the service's own id of the student:
-- Canvas, "Download Submissions": `lovelaceada_12345_678910_1-attention.ipynb`, `lovelaceada_LATE_12345_…`;
-  the id is the user's (12345). What was typed in is `lovelaceada_12345_text.html`. Where grading is anonymous,
-  `anon_x7Kq2_678910_…` and `LATE_anon_x7Kq2_…`; the id is x7Kq2. As lib/content_zipper.rb of canvas-lms writes them.
-- Moodle, "Download all submissions": `Ada Lovelace_4711_assignsubmission_file/1-attention.ipynb`, or without
-  folders `Ada Lovelace_4711_assignsubmission_file_1-attention.ipynb`; the id is the participant's (4711), or
-  the group's; a group without an id goes by its name. What was typed in is
-  `Ada Lovelace_4711_assignsubmission_onlinetext/onlinetext.html`. As mod/assign/classes/downloader.php of Moodle
-  writes them; older versions end the folder's name with `_`.
+The layouts that it knows:
+- The download of a learning platform, as `downloads.py` lists them; the id is the platform's own id of the student.
 - nbgrader: `submitted/<id>/<assignment>/<assignment>.ipynb`, with or without folders in front.
 - Folders: `<id>/1-attention.ipynb`, if no path has one of the layouts above.
 - Flat: `<id>.ipynb`.
 
 A student chooses the names of files. So a person is read from one level of the paths alone, the first that has a
-layout, and there from what the service wrote in front of the student's own name.
+layout, and there from what the platform wrote in front of the student's own name.
 """
 
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import PurePosixPath
 
+from grader.submission.downloads import Named, WrongPattern, named, named_by, platform_of, students_by_key
 from grader.submission.file import COURSE_FOLDERS, DEBRIS, assignment_in
 
-MOODLE = re.compile(r"(?P<name>[^_]+)(?:_(?P<id>[0-9]{1,20}))?_assignsubmission_[a-z0-9]+(?:_(?P<rest>.*))?")
-ATTACHMENT = r"_(?:[0-9]{1,20}_(?P<rest>.+)|(?P<typed>(?:text|link)\.html))"
-ANONYMOUS = re.compile(r"(?P<late>LATE_)?anon_(?!LATE_)(?P<id>[A-Za-z0-9]+)" + ATTACHMENT)
-CANVAS = re.compile(r"(?P<name>.+?)(?P<late>_LATE)?_(?P<id>[0-9]{1,20})" + ATTACHMENT)
 NO_NAME = "Participant"  # what Moodle writes instead of the name where marking is blind
 
 # What is handed in instead of a notebook. In a flat folder, files with other names are the operator's.
@@ -46,6 +36,11 @@ class Entry:
     problem: str = ""  # the folder is empty, a link, or cannot be listed
 
     @property
+    def path(self) -> tuple[str, ...]:
+        """The parts of the path; those of an empty folder end with ""."""
+        return (*self.parts, "") if self.problem else self.parts
+
+    @property
     def is_notebook(self) -> bool:
         """Tell whether the name is that of a notebook."""
         return not self.problem and is_notebook(self.parts[-1])
@@ -54,7 +49,7 @@ class Entry:
 class Layout(StrEnum):
     """Which layout of paths names the people."""
 
-    SERVICE = "service"  # Canvas or Moodle
+    SERVICE = "service"  # a learning platform's download
     NBGRADER = "nbgrader"
     FOLDERS = "folders"
     FLAT = "flat"
@@ -83,7 +78,9 @@ class Person:
     name: str
     late: bool
     claims: tuple[Entry, ...]  # one for each name, or place, that claims this id: more than one is a conflict
-    files: tuple[StudentFile, ...]
+    files: tuple[StudentFile, ...]  # of the newest attempt
+    platform: str = ""  # whose download it is
+    note: str = ""  # for the instructor: older attempts are passed over
 
 
 @dataclass(frozen=True)
@@ -96,14 +93,8 @@ class _Claim:
     layout: Layout
     name: str = ""
     late: bool = False
-
-
-def service_name(parts: Sequence[str]) -> tuple[str, int]:
-    """Tell which service wrote a path in a folder or zip: "moodle", "canvas" or "", and the place of the part that says so."""
-    for place, part in enumerate(parts):
-        if match := _service(part, is_file=place == len(parts) - 1):
-            return ("moodle" if match.re is MOODLE else "canvas"), place
-    return "", 0
+    platform: str = ""
+    attempt: str = ""
 
 
 def is_notebook(name: str) -> bool:
@@ -131,34 +122,85 @@ def is_misnamed(parts: Sequence[str], at: int | None = None) -> bool:
     return is_notebook(parts[-1]) and len(parts) - named[0] in (2, 3)
 
 
-def people(entries: Sequence[Entry], assignments: Collection[str], inside: int = 0) -> list[Person]:
+def people(
+    entries: Sequence[Entry],
+    assignments: Collection[str],
+    inside: int = 0,
+    read: Callable[[Entry], str] = lambda entry: "",
+    names: re.Pattern[str] | None = None,
+) -> list[Person]:
     """Return the people to whom the files of a folder or zip belong.
 
     Args:
         entries: the files, without debris.
         inside: the number of leading parts of each path that are not in the folder, but its own name.
+        read: returns the text of a file that a platform wrote about the students; "" if it cannot be read.
+        names: the pattern of `--names`, which matches a whole path in the folder; None for the layouts above.
+
+    Raises:
+        WrongPattern: a notebook does not match `names`.
+        ValueError: a file that the platform wrote about the students cannot be read.
     """
+    found = _by_names(entries, inside, names) if names else _by_layout(entries, assignments, inside, read)
     claims: dict[str, list[_Claim]] = {}
-    usual = [entry for entry in entries if not is_misnamed(entry.parts[inside:])]
-    layout, prefix = _layout(usual, assignments, inside)
-    # A student with the name of debris is listed next to the others: the name is refused, and not passed over.
-    misnamed = [entry for entry in entries if is_misnamed(entry.parts[max(inside, len(prefix)) :], at=0)]
-    for entry in [*usual, *misnamed]:
-        if entry.parts[: len(prefix)] == prefix and (claim := _claim(entry, len(prefix), layout, assignments)):
-            claims.setdefault(claim.student, []).append(claim)
+    for claim in found:
+        claims.setdefault(claim.student, []).append(claim)
     if claims.keys() <= set(COURSE_FOLDERS):  # it is the course itself
         return []
-    return [
-        Person(
-            student=student,
-            layout=made[0].layout,
-            name=made[0].name,
-            late=any(claim.late for claim in made),
-            claims=tuple({claim.key: claim.file.entry for claim in reversed(made)}.values())[::-1],
-            files=tuple(claim.file for claim in made),
-        )
-        for student, made in claims.items()
-    ]
+    return [_person(made) for made in claims.values()]
+
+
+def _person(made: Sequence[_Claim]) -> Person:
+    """Return the person whom all these claims are about; of several attempts, the newest one."""
+    attempts = sorted({claim.attempt for claim in made})
+    newest = [claim for claim in made if claim.attempt == attempts[-1]]
+    older = len(attempts) - 1
+    return Person(
+        student=made[0].student,
+        layout=made[0].layout,
+        name=made[0].name,
+        late=any(claim.late for claim in newest),
+        claims=tuple({claim.key: claim.file.entry for claim in reversed(made)}.values())[::-1],
+        files=tuple(claim.file for claim in newest),
+        platform=made[0].platform,
+        note=f"the newest of {len(attempts)} attempts" if older else "",
+    )
+
+
+def _by_names(entries: Sequence[Entry], inside: int, names: re.Pattern[str]) -> Iterator[_Claim]:
+    """Yield the claims that the instructor's pattern reads; raise WrongPattern if a notebook does not match."""
+    for entry in entries:
+        path = "/".join(entry.parts[inside:])
+        if match := names.fullmatch(path):
+            yield _claim_of(entry, named_by("", match))
+        elif entry.is_notebook:
+            raise WrongPattern(f"{path!r} does not match --names {names.pattern!r}. Change the pattern.")
+
+
+def _by_layout(
+    entries: Sequence[Entry], assignments: Collection[str], inside: int, read: Callable[[Entry], str]
+) -> Iterator[_Claim]:
+    """Yield the claims that the paths make in the first layout that fits."""
+    usual = [entry for entry in entries if not is_misnamed(entry.parts[inside:])]
+    layout, platform, prefix = _layout(usual, assignments, inside)
+    level = len(prefix)
+    # A student with the name of debris is listed next to the others: the name is refused, and not passed over.
+    misnamed = [entry for entry in entries if is_misnamed(entry.parts[max(inside, level) :], at=0)]
+    below = {entry.path[level:]: entry for entry in [*usual, *misnamed] if entry.parts[:level] == prefix}
+    by_key = students_by_key(platform, below, lambda parts: read(below[tuple(parts)]) if tuple(parts) in below else "")
+    for parts, entry in below.items():
+        said = named(platform, _above(prefix), parts) if platform else None
+        if said is None:
+            if claim := _claim(entry, level, layout, assignments):
+                yield claim
+            continue
+        for each in by_key.get(said.student, (said,)):
+            if each.student:
+                yield _claim_of(entry, replace(said, student=each.student, name=each.name))
+
+
+def _above(prefix: Sequence[str]) -> str:
+    return prefix[-1] if prefix else ""
 
 
 def prefixes(entries: Sequence[Entry]) -> list[tuple[str, ...]]:
@@ -183,16 +225,16 @@ def _in_folder(entry: Entry, level: int) -> bool:
     return len(entry.parts) > level + 1 or bool(entry.problem)
 
 
-def _layout(entries: Sequence[Entry], assignments: Collection[str], inside: int) -> tuple[Layout, tuple[str, ...]]:
-    """Find the layout, and the path of the folder in which each person's file or folder lies."""
+def _layout(entries: Sequence[Entry], assignments: Collection[str], inside: int) -> tuple[Layout, str, tuple[str, ...]]:
+    """Find the layout, the platform, and the path of the folder in which each person's file or folder lies."""
     above = prefixes(entries)
     for prefix in above:
         level = len(prefix)
         below = [entry for entry in entries if entry.parts[:level] == prefix]
-        if any(_service(entry.parts[level], not _in_folder(entry, level)) for entry in below):
-            return Layout.SERVICE, prefix
+        if platform := platform_of(_above(prefix), [entry.path[level:] for entry in below]):
+            return Layout.SERVICE, platform, prefix
         if any(_is_nbgrader(entry, level, assignments, level >= inside) for entry in below):
-            return Layout.NBGRADER, prefix
+            return Layout.NBGRADER, "", prefix
     for prefix in above:
         level = len(prefix)
         below = [entry for entry in entries if entry.parts[:level] == prefix]
@@ -200,13 +242,13 @@ def _layout(entries: Sequence[Entry], assignments: Collection[str], inside: int)
         if prefix == above[-1] or any(NO_NOTEBOOK.fullmatch(entry.parts[-1]) for entry in loose):
             break
     if len(loose) < len(below):
-        return Layout.FOLDERS, prefix
+        return Layout.FOLDERS, "", prefix
     # All files lie in one folder. It is a student's if each notebook is named after an assignment.
     stems = [PurePosixPath(entry.parts[-1]).stem for entry in loose if entry.is_notebook]
-    named = all(assignment_in(stem, tuple(assignments)) for stem in stems)
-    if named and level > inside and prefix[-1] not in assignments:
-        return Layout.FOLDERS, prefix[:-1]
-    return Layout.FLAT, prefix
+    says_assignment = all(assignment_in(stem, tuple(assignments)) for stem in stems)
+    if says_assignment and level > inside and prefix[-1] not in assignments:
+        return Layout.FOLDERS, "", prefix[:-1]
+    return Layout.FLAT, "", prefix
 
 
 def _is_nbgrader(entry: Entry, level: int, assignments: Collection[str], is_inside: bool) -> bool:
@@ -227,24 +269,17 @@ def _is_nbgrader(entry: Entry, level: int, assignments: Collection[str], is_insi
     return is_inside or (named and parts[0] not in ("", *COURSE_FOLDERS))
 
 
-def _service(part: str, is_file: bool = True) -> re.Match[str] | None:
-    """Match the name of a file, or of a folder, that Moodle or Canvas wrote; None for any other name."""
-    # Canvas makes no folders, and many a course is called `cs_101_2026_spring`.
-    patterns = (MOODLE, ANONYMOUS, CANVAS) if is_file else (MOODLE,)
-    return next(filter(None, (pattern.fullmatch(part) for pattern in patterns)), None)
+def _claim_of(entry: Entry, said: Named) -> _Claim:
+    """Return the claim that a platform's name of a file makes."""
+    file = StudentFile(entry, said.file or entry.parts[-1])
+    shown = "" if said.name == NO_NAME else said.name
+    return _Claim(said.student, f"by {said.name}", file, Layout.SERVICE, shown, said.late, said.platform, said.attempt)
 
 
 def _claim(entry: Entry, level: int, layout: Layout, assignments: Collection[str]) -> _Claim | None:
-    """Read from a path whose file it is; None for a file that is nobody's."""
+    """Read from a path in no platform's download whose file it is; None for a file that is nobody's."""
     part, last = entry.parts[level], entry.parts[-1]
     in_folder = _in_folder(entry, level)
-    if layout is Layout.SERVICE and (match := _service(part)):
-        said = match.groupdict()
-        label = last if in_folder else said.get("rest") or said.get("typed") or last
-        name = (said.get("name") or "").strip()
-        student = said["id"] or name
-        shown = "" if name == NO_NAME else name
-        return _Claim(student, f"by {name}", StudentFile(entry, label), layout, shown, bool(said.get("late")))
     if in_folder:
         below = entry.parts[level + 1 :]
         folder = below[0] if len(below) > (0 if entry.problem else 1) else ""

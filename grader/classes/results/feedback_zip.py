@@ -19,9 +19,10 @@ from grader.classes.results.pages import page_of
 from grader.complaint import Complaint
 from grader.records import GradebookEntry
 from grader.report.markdown import feedback_notebook
+from grader.submission.downloads import place_of
 from grader.submission.file import IntakeError, SubmissionFile
 from grader.submission.intake import content
-from grader.submission.people import is_notebook, service_name
+from grader.submission.people import is_notebook
 
 OLDEST = (1980, 1, 1, 0, 0, 0)  # of every file in the zip, so that the same feedback gives the same bytes
 
@@ -61,9 +62,10 @@ def feedback_zip(
     newer: list[str] = []
     for file, entry in zip(files, entries, strict=True):
         parts = file.member.split("/") if file.member else list(file.parts)
-        said, place = service_name(parts)
-        if said != service:
-            by = f"a name of {said.capitalize()}" if said else f"no name of {service.capitalize()}"
+        place = place_of(service, parts)
+        if file.platform != service or place is None:
+            said = file.platform.capitalize()
+            by = f"a name of {said}" if said else f"no name of {service.capitalize()}"
             raise WrongDownload(f"{'/'.join(parts)!r} is {by}. Pass the zip as {service.capitalize()} wrote it.")
         if entry is None or entry.status == "recorded":
             not_graded.append(file.student)
