@@ -7,7 +7,7 @@ from pathlib import Path
 from grader.build.gradescope_zip import autograder
 from grader.classes.gradebook.config import CourseConfig, read_config
 from grader.classes.gradebook.reader import read_whole
-from grader.classes.results.feedback_zip import FeedbackZip, WrongDownload, feedback_zip
+from grader.classes.results.feedback_zip import FEEDBACK_TO, FeedbackZip, WrongDownload, feedback_zip
 from grader.commands.console import Terminal, check_assignment
 from grader.commands.from_gradebook import recorded_entries
 from grader.commands.given_file import is_standard_output, read_own_file, write_lines, write_result
@@ -15,11 +15,14 @@ from grader.commands.options import ExportOptions
 from grader.complaint import Complaint
 from grader.course import assignment_by_exercise, lessons
 from grader.records import GradebookEntry
-from grader.report.export import export
+from grader.report.export import COLUMNS, Export, export
 from grader.report.jsonl import entry_to_json
 from grader.report.text import some
 from grader.secret import course_secret
 from grader.submission.intake import find_all
+
+WITH_COLUMN = tuple(name for name in COLUMNS if name != "openolat")
+WITH_OWN_FILE = (*WITH_COLUMN, "moodle")
 
 
 def run(options: ExportOptions, terminal: Terminal) -> None:
@@ -27,8 +30,10 @@ def run(options: ExportOptions, terminal: Terminal) -> None:
     if complaint := _wrong_options(options):
         raise Complaint(complaint)
     if options.autograder is not None:
+        _check_new(options, options.autograder)
         write_autograder(options.autograder, options, terminal)
         return
+    _check_new(options, options.to, options.feedback)
     config = read_config(options.root, options.gradebook)
     entries = recorded_entries(config, options.assignment)
     if options.fill:
@@ -37,7 +42,7 @@ def run(options: ExportOptions, terminal: Terminal) -> None:
     else:
         exported = export(options.service, entries, column=options.column)
     packed = _feedback(options, config) if options.feedback else None
-    _write(options, exported.text, packed, entries, terminal)
+    _write(options, exported, packed, entries, terminal)
     for remark in (*_remarks(entries, exported.left_out, options.service), *exported.remarks):
         terminal.complain(remark)
     for remark in _about_feedback(packed) if packed else ():
@@ -49,16 +54,27 @@ def _wrong_options(options: ExportOptions) -> str:
     service = options.service
     if options.autograder and service != "gradescope":
         return f"--autograder is for gradescope, not for {service}"
-    if options.column and service != "canvas":
-        return f"--column is for canvas, not for {service}"
-    for name, given in (("--fill", options.fill), ("--feedback", options.feedback)):
-        if given and service not in ("canvas", "moodle"):
-            return f"{name} is for canvas and moodle, not for {service}"
+    for name, given, services in (
+        ("--column", options.column, WITH_COLUMN),
+        ("--fill", options.fill, WITH_OWN_FILE),
+        ("--feedback", options.feedback, FEEDBACK_TO),
+    ):
+        if given and service not in services:
+            return f"{name} is for {', '.join(services)}; not for {service}"
     if bool(options.feedback) != bool(options.submissions):
         return f"--feedback and --submissions go together: the names are those of {service.capitalize()}'s download"
+    if service == "blackboard" and options.to is None:
+        return "Blackboard reads UTF-16, which a terminal does not show; pass --out FILE, as in scores.xls"
     if is_standard_output(options.json) and options.to is None:
         return "--json - and the scores would both go to standard output; pass --out FILE"
     return ""
+
+
+def _check_new(options: ExportOptions, *files: Path | None) -> None:
+    """Raise Complaint where a file that would be written exists already; a device is no such file."""
+    there = [str(path) for path in files if path is not None and path.is_file()]
+    if there and not options.force:
+        raise Complaint(f"{' and '.join(there)} exists already. Give another name, or replace it with --force.")
 
 
 def _feedback(options: ExportOptions, config: CourseConfig) -> FeedbackZip:
@@ -72,13 +88,17 @@ def _feedback(options: ExportOptions, config: CourseConfig) -> FeedbackZip:
 
 
 def _write(
-    options: ExportOptions, text: str, packed: FeedbackZip | None, entries: Sequence[GradebookEntry], terminal: Terminal
+    options: ExportOptions,
+    exported: Export,
+    packed: FeedbackZip | None,
+    entries: Sequence[GradebookEntry],
+    terminal: Terminal,
 ) -> None:
     """Write the files; say on standard error which."""
     if options.to is None:
-        terminal.out.file.write(text)
+        terminal.out.file.write(exported.text)
     else:
-        write_result(options.to, text)
+        write_result(options.to, exported.text.encode(exported.encoding))
         terminal.note(f"wrote {options.to}")
     if options.feedback and packed:
         write_result(options.feedback, packed.content)

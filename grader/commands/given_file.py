@@ -1,5 +1,6 @@
 """Read and write files whose paths the operator gave: a platform's own file of the class; --out, --html, --json, --feedback."""
 
+import codecs
 import errno
 import os
 import stat
@@ -13,6 +14,7 @@ from grader.paths import write_atomically
 from grader.report.services.csv_table import WrongOwnFile
 
 Read = TypeVar("Read")
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # Blackboard's files begin with one of these
 
 
 class CannotWrite(Complaint):
@@ -99,11 +101,12 @@ def read_own_file(path: Path, read: Callable[[str], Read]) -> Read:
     Raise WrongOwnFile, which names the file, if it cannot be read, or is no such file.
     """
     try:
-        return read(path.read_text("utf-8-sig"))
+        content = path.read_bytes()
+        return read(content.decode("utf-16" if content.startswith(UTF_16) else "utf-8-sig"))
     except OSError as error:
         raise WrongOwnFile(f"{path}: it cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        message = "it is not UTF-8. Download it again, and do not save it from a spreadsheet."
+        message = "it is neither UTF-8 nor UTF-16. Download it again, and do not save it from a spreadsheet."
         raise WrongOwnFile(f"{path}: {message}") from error
     except WrongOwnFile as error:
         raise WrongOwnFile(f"{path}: {error}") from error

@@ -159,7 +159,7 @@ def _what_it_holds(folder: Path, lessons: Mapping[str, Lesson]) -> list[str]:
         commands = [
             ("grader doctor", "can this machine grade?"),
             ("grader students", "the zip that students get"),
-            ("grader grade submitted/", "or the zip from Canvas or Moodle"),
+            ("grader grade submitted/", "or the zip from your learning platform"),
             ("grader build", "after you changed a lesson"),
         ]
     else:

@@ -49,7 +49,7 @@ def _is_option(hint: Any) -> bool:
 
 Device = Literal["auto", "cpu", "cuda"]
 Isolation = Literal["auto", "full", "partial", "none"]
-Service = Literal["canvas", "moodle", "gradescope", "csv"]
+Service = Literal["canvas", "moodle", "blackboard", "brightspace", "sakai", "openolat", "gradescope", "csv"]
 Annotations = Literal["github", "gitlab"]
 
 # ---------------------------------------------------------------- what several commands take
@@ -191,16 +191,19 @@ class ExportOptions(InCourse):
     to: Annotated[Path | None, Option("--out", help="The file to write; default: standard output.")] = None
     assignment: AnyAssignment = None
     gradebook: Gradebook = None
-    column: Annotated[str, Option(help="For canvas: the column there, as in 'Lab 1 (87568490)', or its number.")] = ""
+    column: Annotated[
+        str, Option(help="The column on the platform, as in 'Lab 1 (87568490)' on Canvas, or its number.")
+    ] = ""
     fill: Annotated[
-        Path | None, Option(help="For canvas and moodle: the service's own file of the class, which is filled in.")
+        Path | None, Option(help="The platform's own file of the class: take its rows and fill in the scores.")
     ] = None
     feedback: Annotated[
-        Path | None, Option(help="For canvas and moodle: write the feedback as the zip that the service takes back.")
+        Path | None, Option(help="Write the feedback as the zip that the platform takes back; it needs --submissions.")
     ] = None
     submissions: Annotated[
-        list[Path] | None, Option(help="With --feedback: the service's download, whose names the zip has.")
+        list[Path] | None, Option(help="With --feedback: the platform's download, whose names the zip has.")
     ] = None
+    force: Annotated[bool, Option("--force", help="Replace files that exist.")] = False
     json: JsonLines = None
     autograder: Annotated[
         Path | None, Option(help="For gradescope: write the zip that grades there; it holds the course secret.")
@@ -238,7 +241,9 @@ class LateOptions(InCourse):
 class RosterOptions(InCourse):
     """Take the students' names from the platform's own list; write the links with which they sign in to hand in."""
 
-    file: Annotated[Path | None, Argument(help="Canvas's gradebook export, or Moodle's grading worksheet.")] = None
+    file: Annotated[
+        Path | None, Argument(help="The platform's own list of the class, as Canvas's gradebook export.")
+    ] = None
     links: Annotated[Path | None, Option(help="Write each student's personal link to this file, as CSV.")] = None
     instructor: Annotated[
         list[str] | None, Option(help="Print a link to the page of the class for this person; may be repeated.")

@@ -3,6 +3,8 @@
 canvas      Gradebook import.
 moodle      The assignment's grading worksheet if the ids are Moodle's own numbers (they come from its zip),
             else a file for the gradebook's CSV import.
+blackboard, brightspace, sakai, openolat
+            The table that each reads, by the students' user names.
 gradescope  results.json.
 csv         One table with everything.
 
@@ -19,17 +21,20 @@ from grader.report.services.canvas import canvas
 from grader.report.services.csv_table import CannotExport, Export, WrongOwnFile, exact, score, table
 from grader.report.services.gradescope import gradescope
 from grader.report.services.moodle import moodle
+from grader.report.services.user_names import blackboard, brightspace, openolat, sakai
 from grader.report.text import exercise_ids
 
-SERVICES = ("canvas", "moodle", "gradescope", "csv")
+# What writes the file of a platform that has a column for the assignment.
+COLUMNS = {"canvas": canvas, "blackboard": blackboard, "brightspace": brightspace, "sakai": sakai, "openolat": openolat}
+SERVICES = (*COLUMNS, "moodle", "gradescope", "csv")
 
 
 def export(service: str, entries: Iterable[GradebookEntry], *, column: str = "", own: str = "") -> Export:
     """Return the content of the file that a service imports.
 
     Args:
-        column: for Canvas: the head of the assignment's column there, or its number.
-        own: for Canvas and Moodle: the file that the service itself wrote of the class, which is filled in.
+        column: the head of the assignment's column on the platform, or its number there.
+        own: the text of the file that the platform itself wrote of the class, which is filled in.
 
     Raises:
         ValueError: the service is not one of SERVICES.
@@ -39,17 +44,12 @@ def export(service: str, entries: Iterable[GradebookEntry], *, column: str = "",
         raise ValueError(f"no export to {service!r}; there are {', '.join(SERVICES)}")
     sorted_entries = sorted(entries, key=lambda entry: (entry.student.id, entry.assignment))
     names = sorted({entry.assignment for entry in sorted_entries if entry.assignment})
-    match service:
-        case "canvas":
-            worth = {
-                name: max(entry.max_score for entry in sorted_entries if entry.assignment == name) for name in names
-            }
-            return canvas(_by_student(sorted_entries), worth, column, own)
-        case "moodle":
-            return moodle(_by_student(sorted_entries), names, own)
-        case "gradescope":
-            return gradescope(sorted_entries)
-    return Export(text=_csv(sorted_entries))
+    if service in COLUMNS:
+        worth = {name: max(entry.max_score for entry in sorted_entries if entry.assignment == name) for name in names}
+        return COLUMNS[service](_by_student(sorted_entries), worth, column, own)
+    if service == "moodle":
+        return moodle(_by_student(sorted_entries), names, own)
+    return gradescope(sorted_entries) if service == "gradescope" else Export(text=_csv(sorted_entries))
 
 
 def _by_student(entries: Sequence[GradebookEntry]) -> list[tuple[Student, dict[str, GradebookEntry]]]:

@@ -104,8 +104,8 @@ class SubmissionFile:
 
     @property
     def lms_id(self) -> str:
-        """The number by which Canvas or Moodle knows the student, if the download is theirs; the others go by user name."""
-        return self.student if self.platform in ("canvas", "moodle") else ""
+        """The platform's own number of the student, where its download tells that and not the user name."""
+        return self.student if self.platform in ("canvas", "moodle", "brightspace") else ""
 
     @property
     def path(self) -> Path:

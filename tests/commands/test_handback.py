@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
+from tests.classes.gradebook.read_exports import score_on
 from tests.classes.gradebook.small_course import COURSE, NAME, SmallCourse
 from tests.commands.platforms import CANVAS, MOODLE, MOODLE_WITHOUT_FOLDERS, canvas_takes, download, moodle_takes
 
@@ -206,10 +207,59 @@ def test_a_newer_file_and_one_that_is_not_graded_are_named(
 def test_the_same_feedback_gives_the_same_bytes(course: SmallCourse, moodle: tuple[Path, str], tmp_path: Path) -> None:
     for name in ("one.zip", "two.zip"):
         course.grader(
-            *("export", "moodle", "--gradebook", moodle[1], "--out", str(tmp_path / "m.csv")),
+            *("export", "moodle", "--gradebook", moodle[1], "--out", str(tmp_path / "m.csv"), "--force"),
             *("--feedback", str(tmp_path / name), "--submissions", str(moodle[0])),
         )
     assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
+
+
+BRIGHTSPACE = {
+    "397063": "397063-2557369 - Ada Lovelace - Sep 24, 2026 926 PM/a.ipynb",
+    "397064": "397064-2557369 - Grace Hopper - Sep 24, 2026 1205 AM/work/a.ipynb",
+}
+SAKAI = {
+    "al": "Lab/Lovelace, Ada(al)/Submission attachment(s)/a.ipynb",
+    "gh": "Lab/Hopper, Grace(gh)/Submission attachment(s)/b.ipynb",
+}
+OPENOLAT = {"al": "Lovelace_Ada_al/2_submissions/a.ipynb", "gh": "Hopper_Grace_gh/2_submissions/b.ipynb"}
+PAGE = f"{NAME}.html"
+
+
+@pytest.mark.parametrize(
+    ("service", "names", "pages", "words"),
+    [
+        (
+            "brightspace",
+            BRIGHTSPACE,
+            {f"{name.partition('/')[0]}/{PAGE}" for name in BRIGHTSPACE.values()},
+            ("--fill", "{own}"),
+        ),
+        (
+            "sakai",
+            SAKAI,
+            {f"Lab/{who}/Feedback Attachment(s)/{PAGE}" for who in ("Lovelace, Ada(al)", "Hopper, Grace(gh)")},
+            (),
+        ),
+        ("openolat", OPENOLAT, {f"al/{PAGE}", f"gh/{PAGE}"}, ()),
+    ],
+)
+def test_platforms_that_take_folders_get_each_page_in_the_students_own(
+    course: SmallCourse, tmp_path: Path, service: str, names: dict[str, str], pages: set[str], words: tuple[str, ...]
+) -> None:
+    zipped, url = graded(course, service, names)
+    own, out, back = tmp_path / "own.csv", tmp_path / "scores.csv", tmp_path / "back.zip"
+    own.write_text(
+        "OrgDefinedId,Username,Last Name,First Name,End-of-Line Indicator\n#1,#ada,Lovelace,Ada,#\n#2,#grace,Hopper,Grace,#\n"
+    )
+    arguments = ("export", service, "--gradebook", url, "--out", str(out), *(word.format(own=own) for word in words))
+    course.grader(*arguments, "--feedback", str(back), "--submissions", str(zipped))
+    assert set(contents(back)) == pages
+    assert [score_on(page) for page in contents(back).values()] == ["5", "5"]
+    assert out.read_text().count("5") >= 2
+    before = out.read_bytes()
+    assert "exists already" in course.grader(*arguments, status=2)
+    assert out.read_bytes() == before
+    course.grader(*arguments, "--force")
 
 
 @pytest.mark.parametrize(
@@ -219,10 +269,10 @@ def test_the_same_feedback_gives_the_same_bytes(course: SmallCourse, moodle: tup
         (("canvas", "--feedback", "{tmp}/f.zip", "--submissions", "{moodle}"), "is a name of Moodle"),
         (("canvas", "--feedback", "{tmp}/f.zip", "--submissions", "submitted"), "is no name of Canvas"),
         (("canvas", "--feedback", "{tmp}/f.zip"), "--feedback and --submissions go together"),
-        (("csv", "--feedback", "{tmp}/f.zip", "--submissions", "{canvas}"), "--feedback is for canvas and moodle"),
-        (("moodle", "--column", "1"), "--column is for canvas, not for moodle"),
-        (("gradescope", "--fill", "{canvas}"), "--fill is for canvas and moodle, not for gradescope"),
-        (("canvas", "--fill", "{canvas}"), "submissions.zip: it is not UTF-8"),
+        (("csv", "--feedback", "{tmp}/f.zip", "--submissions", "{canvas}"), "--feedback is for canvas, moodle, brightspace"),
+        (("moodle", "--column", "1"), "--column is for canvas, blackboard, brightspace, sakai; not for moodle"),
+        (("gradescope", "--fill", "{canvas}"), "not for gradescope"),
+        (("canvas", "--fill", "{canvas}"), "submissions.zip: it is neither UTF-8 nor UTF-16"),
         (("canvas", "--fill", "{tmp}/nowhere.csv"), "nowhere.csv: it cannot be read: No such file"),
         (("canvas", "--feedback", "{tmp}/f.zip", "--submissions", "{tmp}/nowhere.zip"), "nowhere.zip does not exist"),
     ],

@@ -1,4 +1,4 @@
-"""What `nbgrader zip_collect` calls: it reads zips of Canvas and Moodle as `grader grade` does."""
+"""What `nbgrader zip_collect` calls: it reads the zips of learning platforms as `grader grade` does."""
 
 from contextlib import chdir
 from pathlib import Path

@@ -27,7 +27,7 @@ def settings(root: Path) -> Config:
     c.GenerateFeedback.preprocessors = []
     c.GenerateFeedback.force = True
 
-    # downloaded/<assignment>/archive holds the zips of Canvas or Moodle.
+    # downloaded/<assignment>/archive holds the zips of a learning platform.
     c.ZipCollectApp.extractor_plugin = "grader.classes.nbgrader_plugins.collect.TrustedExtractor"
     c.FileNameCollectorPlugin.named_regexp = r".*/(?P<student_id>[^/]+)/(?P<file_id>[^/]+)\.ipynb"
 

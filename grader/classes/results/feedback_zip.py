@@ -4,7 +4,10 @@ Moodle, "Upload multiple feedback files in a zip": it goes by the number in the 
 mod/assign/feedback/file/importziplib.php reads it, so each page lies where the platform's download has the submission.
 Canvas, "Upload Submissions": it goes by the numbers in the file's name, and shows the student the file under the name
 of what was handed in (infer_comment_context_from_filename of canvas-lms). So there each file is a notebook, under
-exactly the name of the download. The names are read from the download itself: nothing else has them all.
+exactly the name of the download.
+Brightspace takes back the folders of its download, Sakai a folder for feedback in each student's folder, and OpenOlat a
+folder with the student's user name.
+The names are read from the download itself: nothing else has them all.
 """
 
 import io
@@ -24,6 +27,7 @@ from grader.submission.file import IntakeError, SubmissionFile
 from grader.submission.intake import content
 from grader.submission.people import is_notebook
 
+FEEDBACK_TO = ("canvas", "moodle", "brightspace", "sakai", "openolat")
 OLDEST = (1980, 1, 1, 0, 0, 0)  # of every file in the zip, so that the same feedback gives the same bytes
 
 
@@ -48,7 +52,7 @@ def feedback_zip(
     """Pack the feedback on all submissions of a download.
 
     Args:
-        service: canvas or moodle.
+        service: one of FEEDBACK_TO.
         files: the submissions of the download.
         entries: what the gradebook says of each, with its whole grade; None for nothing.
         autograded: the folder with the executed notebooks.
@@ -79,7 +83,7 @@ def feedback_zip(
             written[parts[-1]] = feedback_notebook(entry)
         else:
             notebook = autograded_notebook(autograded, entry.student.id, entry.assignment)
-            written[_moodle_name(parts[place:], file.assignment)] = page_of(entry, notebook)
+            written[_page_name(service, parts, place, file)] = page_of(entry, notebook)
     return FeedbackZip(
         content=_packed(written),
         names=tuple(written),
@@ -89,14 +93,26 @@ def feedback_zip(
     )
 
 
-def _moodle_name(parts: Sequence[str], assignment: str) -> str:
-    """Return the page's name: in the student's folder, or in a download without folders after what names the student."""
-    page = f"{assignment}.html"
-    if len(parts) > 1:
-        return f"{parts[0]}/{page}"
-    kind = parts[0].index("_assignsubmission_") + len("_assignsubmission_")
-    plugin = parts[0][kind:].partition("_")[0]
-    return f"{parts[0][:kind]}{plugin}_{page}"
+def _page_name(service: str, parts: Sequence[str], place: int, file: SubmissionFile) -> str:
+    """Return where a student's page lies in the zip that a platform takes back.
+
+    Args:
+        parts: the path in the download.
+        place: which part names the student.
+    """
+    page = f"{file.assignment}.html"
+    if service == "openolat":
+        return f"{file.student}/{page}"
+    if service == "sakai":
+        return "/".join((*parts[: place + 1], "Feedback Attachment(s)", page))
+    if len(parts) > place + 1:
+        return f"{parts[place]}/{page}"
+    if service == "brightspace":  # a download of single files; a folder of that name is what goes back
+        return f"{' - '.join(parts[place].split(' - ')[:3])}/{page}"
+    # Moodle's download without folders: the page's name begins with what names the student.
+    kind = parts[place].index("_assignsubmission_") + len("_assignsubmission_")
+    plugin = parts[place][kind:].partition("_")[0]
+    return f"{parts[place][:kind]}{plugin}_{page}"
 
 
 def _is_newer(file: SubmissionFile, entry: GradebookEntry) -> bool:

@@ -29,6 +29,7 @@ class Export:
     """The content of the file that a service imports."""
 
     text: str
+    encoding: str = "utf-8"
     left_out: tuple[str, ...] = ()  # students without a row, because the service does not know their ids
     remarks: tuple[str, ...] = ()  # what to look at before the file is imported
 
@@ -43,14 +44,18 @@ def score(entry: GradebookEntry | None) -> str:
     return "" if entry is None or entry.score is None else exact(entry.score)
 
 
-def table(rows: Iterable[Sequence[str]], trusted: Set[str] = frozenset()) -> str:
-    """Return CSV as RFC 4180 defines it.
+def table(
+    rows: Iterable[Sequence[str]], trusted: Set[str] = frozenset(), *, separator: str = ",", quoted: bool = False
+) -> str:
+    """Return CSV as RFC 4180 defines it, with another separator where a platform reads that.
 
     An apostrophe stands before each cell that a spreadsheet would run as a formula, unless its text is in `trusted`.
     Negative numbers get no apostrophe, although they begin with "-": a platform could not read them.
     """
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\r\n")
+    writer = csv.writer(
+        text, lineterminator="\r\n", delimiter=separator, quoting=csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL
+    )
     writer.writerows([cell if cell in trusted else _without_formula(cell) for cell in row] for row in rows)
     return text.getvalue()
 
@@ -65,16 +70,26 @@ def _without_formula(cell: str) -> str:
     return f"'{text}" if formula else text
 
 
-def read_table(text: str) -> list[list[str]]:
-    """Read CSV with commas or semicolons; make all rows as long as the head; WrongOwnFile if it is none, or empty."""
+def read_table(text: str, *, whole: bool = False) -> list[list[str]]:
+    """Read CSV with commas, semicolons or tabs.
+
+    All rows get as many cells as the head, and empty rows are left out. With `whole` the rows stay as they are: the head
+    is not the first one.
+
+    Raises:
+        WrongOwnFile: it is no CSV, or empty.
+    """
     text = text.removeprefix("\N{BYTE ORDER MARK}")
-    head = text.partition("\n")[0]
-    separator = ";" if head.count(";") > head.count(",") else ","
+    lines = text.splitlines() or [""]
+    separator = max(",;\t", key=max(lines[: 3 if whole else 1], key=len).count)
     try:
-        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if row]
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
     except csv.Error as error:
         raise WrongOwnFile(f"it is no CSV file: {error}. Download it again.") from error
-    if not rows:
+    if not any(rows):
         raise WrongOwnFile("it is empty. Download it again.")
+    if whole:
+        return rows
+    rows = [row for row in rows if row]
     width = len(rows[0])
     return [[*row[:width], *[""] * (width - len(row))] for row in rows]

@@ -1,11 +1,13 @@
-"""Reads who is in a class from a platform's own file: Canvas's gradebook export, or Moodle's grading worksheet."""
+"""Reads who is in a class from a platform's own file: the export of its gradebook, or Moodle's grading worksheet."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
 from grader.records import Student
 from grader.report.services.csv_table import WrongOwnFile, read_table
 from grader.report.services.moodle import IDENTIFIER, PARTICIPANT
+from grader.report.services.user_names import BLACKBOARD, BRIGHTSPACE, SAKAI, Format, OwnFile, own_file
 
 # Canvas writes a name that begins with = as a formula that gives the name.
 AS_FORMULA = re.compile(r'="(.*)"')
@@ -27,10 +29,24 @@ def read_roster(text: str) -> dict[Student, tuple[str, ...]]:
         return dict(listed for listed in map(_of_canvas, students) if not _is_test_student(*listed))
     if IDENTIFIER in head:
         return dict(_of_moodle(row) for row in people if row[IDENTIFIER].startswith(PARTICIPANT))
+    for form in (BLACKBOARD, BRIGHTSPACE, SAKAI):
+        with suppress(WrongOwnFile):
+            return dict(_by_user_name(own_file(text, form), form))
     raise WrongOwnFile(
-        "it is no list of a class. Expected are Canvas's gradebook export (with the columns ID and Section) or Moodle's "
-        "grading worksheet (with Identifier)."
+        "it is no list of a class. Expected are Canvas's gradebook export (with the columns ID and Section), Moodle's "
+        "grading worksheet (with Identifier), the gradebook of Blackboard or Brightspace (with Username), or Sakai's "
+        "grades.csv."
     )
+
+
+def _by_user_name(own: OwnFile, form: Format) -> Iterator[Listed]:
+    """Yield the people of a table that goes by the user name; a row without one is passed over."""
+    ids = zip(*map(own.column, form.ids), strict=True)
+    about = zip(own.column(form.first), own.column(form.last), own.column(form.email), strict=True)
+    for (user, *others), (first, last, email) in zip(ids, about, strict=True):
+        if user:
+            student = Student(id=user, first_name=first, last_name=last, email=email)
+            yield student, tuple(dict.fromkeys(filter(None, (user, *others, email))))
 
 
 def _of_canvas(row: Mapping[str, str]) -> Listed:

@@ -13,7 +13,7 @@ from nbgrader.plugins import CsvExportPlugin
 
 from tests.classes.gradebook.small_course import COURSE, NAME, SmallCourse
 
-SERVICES = ("canvas", "moodle", "csv", "gradescope")
+COLUMN = "Lab 1 [Total Pts: 100 Score] |664617"  # of Blackboard
 SCORE = re.compile(r'class="score"><b>([^<]+)</b>')  # on a feedback page
 
 Scores = dict[str, str]  # student → score as it is written; "" for an empty cell
@@ -32,9 +32,10 @@ def exported(course: SmallCourse, folder: Path, url: str | None = None) -> dict[
     """Export to every service, and return what each file says of the students' scores."""
     own = ("--gradebook", url) if url else ()
     found = {}
-    for service in SERVICES:
+    for service in READ:
         file = folder / f"{service}.out"
-        course.grader("export", service, "--assignment", NAME, "--out", str(file), *own)
+        column = ("--column", COLUMN) if service == "blackboard" else ()
+        course.grader("export", service, "--assignment", NAME, "--out", str(file), "--force", *column, *own)
         found[service] = READ[service](file)
     if "" in found["gradescope"]:  # the results of a single submission do not say whose they are
         (student,) = found["canvas"]
@@ -83,7 +84,38 @@ def _gradescope(file: Path) -> Scores:
     return {name.removesuffix(f"/{NAME}"): str(one["score"]) if "score" in one else "" for name, one in results.items()}
 
 
-READ = {"canvas": _canvas, "moodle": _moodle, "csv": _csv, "gradescope": _gradescope}
+def _blackboard(file: Path) -> Scores:
+    with file.open(encoding="utf-16", newline="") as lines:
+        return {row["Username"]: row[COLUMN] for row in csv.DictReader(lines, delimiter="\t", strict=True)}
+
+
+def _brightspace(file: Path) -> Scores:
+    rows = [list(row.values()) for row in table_of(file)]
+    assert all(end == "#" for _, _, end in rows)
+    return {student: score for student, score, _ in rows}
+
+
+def _sakai(file: Path) -> Scores:
+    with file.open(encoding="utf-8", newline="") as lines:
+        _, _, head, *rows = csv.reader(lines, strict=True)
+    return {row[head.index("ID")]: row[head.index("grade")] for row in rows}
+
+
+def _openolat(file: Path) -> Scores:
+    with file.open(encoding="utf-8", newline="") as lines:
+        return dict(csv.reader(lines, delimiter="\t", strict=True))
+
+
+READ = {
+    "canvas": _canvas,
+    "moodle": _moodle,
+    "csv": _csv,
+    "gradescope": _gradescope,
+    "blackboard": _blackboard,
+    "brightspace": _brightspace,
+    "sakai": _sakai,
+    "openolat": _openolat,
+}
 
 
 def read_table(printed: str) -> Scores:

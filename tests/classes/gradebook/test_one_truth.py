@@ -17,15 +17,7 @@ from markupsafe import escape
 from nbgrader.api import Gradebook
 
 from tests.classes.gradebook.formgrader import Formgrader, formgrader
-from tests.classes.gradebook.read_exports import (
-    SERVICES,
-    Scores,
-    exported,
-    nbgrader_export,
-    reported,
-    score_on,
-    table_of,
-)
+from tests.classes.gradebook.read_exports import READ, Scores, exported, nbgrader_export, reported, score_on, table_of
 from tests.classes.gradebook.small_course import COURSE, NAME, Cell, SmallCourse, cells, comments
 
 STUDENTS = [f"s{number:02}" for number in range(20)]
@@ -65,7 +57,7 @@ STAGES = (
 )
 WITHOUT_PAGES = ("marked", "marked when late")
 MARKED = STAGES[STAGES.index("rerun") :]  # the marks are on the pages
-PLACES = (*SERVICES, "table", "page")
+PLACES = (*READ, "table", "page")
 # The fast half goes as far as marks that survive a rerun.
 FAST_STAGES = STAGES[: STAGES.index("rerun") + 1]
 

@@ -23,7 +23,7 @@ from grader.course import lessons
 from grader.records import Grade, Outcome, Student, Verdict
 from grader.report.class_page import class_page
 from grader.report.export import export
-from tests.classes.gradebook.read_exports import READ, nbgrader_export, read_class_page, score_on, table_of
+from tests.classes.gradebook.read_exports import COLUMN, READ, nbgrader_export, read_class_page, score_on, table_of
 from tests.classes.gradebook.small_course import COURSE, NAME, cells, comments
 
 STUDENTS = ("s1", "s2", "s3", "s4")  # the last never hands in anything that can be graded
@@ -212,7 +212,8 @@ class Semester(RuleBasedStateMachine):
         entries = read_class(self.url, COURSE)
         for service, read in READ.items():
             file = self.folder / f"{service}.out"
-            file.write_text(export(service, entries).text, "utf-8", newline="")
+            exported = export(service, entries, column=COLUMN if service == "blackboard" else "")
+            file.write_bytes(exported.text.encode(exported.encoding))
             self._agree(service, read(file), theirs, unscored)
         self._agree("class page", read_class_page(class_page(entries)), theirs, unscored)
         for row in table_of(self.folder / "csv.out"):

@@ -1,0 +1,170 @@
+"""Blackboard, Brightspace, Sakai and OpenOlat: tables whose rows go by the student's user name.
+
+Blackboard reads text in UTF-16 with tabs, and goes by the number behind the column's name: without one it makes a new
+column of text, of 0 points (help.blackboard.com, "Work offline with grade data").
+Brightspace goes by Username or OrgDefinedId, which its own export begins with "#"; the head of the column says how many
+points it has, and every row ends with "#" (community.d2l.com, article 3538).
+Sakai reads grades.csv of the assignment's zip: a title, an empty row, then a row for each student (AssignmentServiceImpl).
+OpenOlat's bulk assessment reads rows of user name and score (GTACourseNode and its documentation).
+
+With the platform's own file of the class the rows are its own. A student whose id it does not have is found by the
+e-mail address, or by first and last name where nobody else has the same: so a class that signed in by LTI fits, too.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from grader.records import Student
+from grader.report.services.csv_table import CannotExport, Export, Scores, WrongOwnFile, exact, read_table, score, table
+
+BLACKBOARD_COLUMN = "Lab 1 [Total Pts: 100 Score] |664617"  # for messages
+BRIGHTSPACE_END = "End-of-Line Indicator"
+
+
+@dataclass(frozen=True)
+class Format:
+    """How a platform writes its table of a class."""
+
+    ids: tuple[str, ...]  # the columns with the student's id; the first is the user name
+    last: str = "Last Name"
+    first: str = "First Name"
+    email: str = "Email"
+    encoding: str = "utf-8"
+    separator: str = ","
+
+
+BLACKBOARD = Format(("Username", "Student ID"), encoding="utf-16", separator="\t")
+BRIGHTSPACE = Format(("Username", "OrgDefinedId"))
+SAKAI = Format(("ID", "Display ID"))
+
+
+@dataclass(frozen=True)
+class OwnFile:
+    """A platform's own table of the class."""
+
+    before: tuple[list[str], ...]  # what stands above the head
+    head: list[str]
+    rows: list[list[str]]
+
+    def column(self, name: str) -> list[str]:
+        """Return the cells of a column, without what Brightspace puts in front; "" for each row without it."""
+        if name not in self.head:
+            return [""] * len(self.rows)
+        place = self.head.index(name)
+        return [row[place].strip().removeprefix("#") for row in self.rows]
+
+
+def own_file(text: str, form: Format) -> OwnFile:
+    """Read a platform's table; raise WrongOwnFile if it is none."""
+    rows = read_table(text, whole=True)
+    for at, row in enumerate(rows):
+        if any(name in row for name in form.ids) and (form is not SAKAI or "grade" in row):
+            width = len(row)
+            return OwnFile(
+                tuple(rows[:at]), row, [[*line, *[""] * width][:width] for line in rows[at + 1 :] if any(line)]
+            )
+    raise WrongOwnFile(f"it is no table of the class: it has no column {form.ids[0]}")
+
+
+def find(students: Sequence[Student], own: OwnFile, form: Format) -> Mapping[Student, int]:
+    """Return the row of each student in a platform's table; students without one are left out.
+
+    A row is a student's by an id, else by the address, else by a name that one student and one row have alone.
+    """
+    ids: dict[str, int] = {}
+    for key in reversed(form.ids):
+        ids |= {id: place for place, id in enumerate(own.column(key)) if id}
+    emails = {mail.casefold(): place for place, mail in enumerate(own.column(form.email)) if mail}
+    names = list(zip(own.column(form.first), own.column(form.last), strict=True))
+    everybody = [(student.first_name, student.last_name) for student in students]
+    found: dict[Student, int] = {}
+    for student, name in zip(students, everybody, strict=True):
+        unique = any(name) and names.count(name) == 1 and everybody.count(name) == 1
+        place = ids.get(student.id, emails.get(student.email.casefold(), names.index(name) if unique else None))
+        if place is not None:
+            found[student] = place
+    return found
+
+
+def blackboard(students: Scores, worth: Mapping[str, float], column: str = "", own: str = "") -> Export:
+    """Return the table that Blackboard uploads; raise CannotExport without the column's own head, or WrongOwnFile."""
+    name, _ = _only(worth, "Blackboard")
+    theirs = own_file(own, BLACKBOARD) if own else None
+    numbered = [head for head in theirs.head if "|" in head] if theirs else []
+    heads = [head for head in numbered if column in ("", head, head.rpartition("|")[2])]
+    if column and not numbered and "|" in column:
+        heads = [column]
+    if len(heads) != 1:
+        known = ", ".join(numbered) or f"as in '{BLACKBOARD_COLUMN}', which its own download (Work Offline) shows"
+        raise CannotExport(f"which column of Blackboard? Pass --column, {known}")
+    rows, left_out = _rows(students, name, theirs, BLACKBOARD, BLACKBOARD.ids[:1])
+    text = table([["Username", heads[0]], *rows], separator="\t", quoted=True)
+    return Export(text=text, left_out=left_out, encoding="utf-16")
+
+
+def brightspace(students: Scores, worth: Mapping[str, float], column: str = "", own: str = "") -> Export:
+    """Return the table that Brightspace imports; raise CannotExport or WrongOwnFile.
+
+    Args:
+        column: the name of the grade item there; "" for the assignment's.
+    """
+    name, points = _only(worth, "Brightspace")
+    theirs = own_file(own, BRIGHTSPACE) if own else None
+    if theirs is None and any(student.has_lms_id for student, _ in students):
+        raise CannotExport(
+            "Brightspace's download tells its own numbers, and its grades go by the user name: pass --fill with the file "
+            "that Grades, Export writes, in which the students are found by their names"
+        )
+    keys = [key for key in reversed(BRIGHTSPACE.ids) if key in theirs.head] if theirs else ["Username"]
+    rows, left_out = _rows(students, name, theirs, BRIGHTSPACE, keys)
+    head = f"{column or name} Points Grade <Numeric MaxPoints:{exact(points)}>"
+    return Export(text=table([[*keys, head, BRIGHTSPACE_END], *([*row, "#"] for row in rows)]), left_out=left_out)
+
+
+def sakai(students: Scores, worth: Mapping[str, float], column: str = "", own: str = "") -> Export:
+    """Return grades.csv for the zip that Sakai uploads; raise CannotExport or WrongOwnFile."""
+    name, _ = _only(worth, "Sakai")
+    if not own:
+        keys = ["Display ID", "ID", "Last Name", "First Name", "grade"]
+        rows = [
+            [student.id, student.id, student.last_name, student.first_name, score(scores.get(name))]
+            for student, scores in students
+        ]
+        return Export(text=table([[column or name, "SCORE_GRADE_TYPE"], [], keys, *rows]))
+    theirs = own_file(own, SAKAI)
+    places = find([student for student, _ in students], theirs, SAKAI)
+    filled, grade = [list(row) for row in theirs.rows], theirs.head.index("grade")
+    for student, scores in students:
+        if student in places:
+            filled[places[student]][grade] = score(scores.get(name))
+    left_out = tuple(student.id for student, _ in students if student not in places)
+    return Export(text=table([*theirs.before, theirs.head, *filled]), left_out=left_out)
+
+
+def openolat(students: Scores, worth: Mapping[str, float], column: str = "", own: str = "") -> Export:
+    """Return the rows that OpenOlat's bulk assessment reads, which has no head; raise CannotExport."""
+    if own or column:
+        raise CannotExport("OpenOlat's rows are user names and scores: there is nothing to fill in, and no column")
+    name, _ = _only(worth, "OpenOlat")
+    return Export(text=table(([student.id, score(scores.get(name))] for student, scores in students), separator="\t"))
+
+
+def _only(worth: Mapping[str, float], platform: str) -> tuple[str, float]:
+    """Return the only assignment and its points; raise CannotExport if there are several, or none."""
+    if len(worth) != 1:
+        raise CannotExport(
+            f"{platform}'s file is for one assignment: pass --assignment, as in {min(worth, default='1-attention')}"
+        )
+    return next(iter(worth.items()))
+
+
+def _rows(
+    students: Scores, name: str, own: OwnFile | None, form: Format, keys: Sequence[str]
+) -> tuple[list[list[str]], tuple[str, ...]]:
+    """Return a row with ids and score for each student, and the students whom the platform's own table does not have."""
+    if own is None:
+        return [[*[student.id] * len(keys), score(scores.get(name))] for student, scores in students], ()
+    places = find([student for student, _ in students], own, form)
+    ids = [[own.rows[place][own.head.index(key)] for key in keys] for place in range(len(own.rows))]
+    rows = [[*ids[places[student]], score(scores.get(name))] for student, scores in students if student in places]
+    return rows, tuple(student.id for student, _ in students if student not in places)
