@@ -46,13 +46,13 @@ def show(options: AppealsOptions, terminal: Terminal) -> None:
 def decide(options: DecisionOptions, terminal: Terminal) -> None:
     """Write a decision into the gradebook and onto the student's page: other points, or the same ones."""
     points = options.points
-    if (points is None) != options.keep:
-        raise Complaint("pass either --points or --keep")
     config = read_config(options.root, options.gradebook)
     found = appeals_of(recorded_entries(config))
     entry, appeal = next((pair for pair in found if pair[1].number == options.number), (None, None))
     if entry is None or appeal is None:
         raise Complaint(f"there is no appeal {options.number}; see grader appeal list --all")
+    if (points is None) != options.keep:
+        raise Complaint("pass either --points or --keep")
     decide_appeal(config.gradebook, config.course_id, entry, appeal, points, options.comment)
     after = read_entry(config.gradebook, config.course_id, entry.student.id, entry.assignment) or entry
     page = write_page(config, entry)

@@ -310,7 +310,7 @@ class DecisionOptions(InCourse):
     """Decide an appeal: points and comment go into the gradebook, and onto the student's page."""
 
     number: Annotated[int, Argument(help="The appeal's number.")]
-    comment: Annotated[str, Option(help="What the student reads.")]
+    comment: Annotated[str, Option(help="What the student reads; it must be given.")] = ""
     points: Annotated[float | None, Option(help="The points of the exercise from now on.")] = None
     keep: Annotated[bool, Option("--keep", help="The points stay as they are.")] = False
     gradebook: Gradebook = None

@@ -15,6 +15,7 @@ from grader.report.text import (
     clean,
     clean_lines,
     kind,
+    lateness,
     number,
     said_once,
     worth,
@@ -127,8 +128,8 @@ def _head(entry: GradebookEntry) -> str:
     lines = [f"# {escape(entry.assignment)}: feedback for {escape(who)}"]
     if entry.score is not None:
         lines.append(f"**{number(entry.score)} of {number(entry.max_score)} points**")
-    if entry.penalty:
-        lines.append(f"Handed in late: {number(entry.penalty)} points were taken off.")
+    if late := lateness(entry.penalty, entry.seconds_late):
+        lines.append(late)
     if entry.fault:
         version = "What stands here is about the version before." if entry.has_earlier_score else ""
         lines.append(f"The newest version could not be graded. The fault is ours and costs you nothing. {version}")

@@ -22,6 +22,8 @@ from grader.report.text import (
     clean_lines,
     is_waiting,
     kind,
+    kind_of_points,
+    lateness,
     number,
     said_once,
 )
@@ -57,6 +59,7 @@ def feedback_page(
         entry=entry,
         grade=entry.grade,
         greeting=_greeting(entry),
+        lateness=lateness(entry.penalty, entry.seconds_late),
         score=score,
         share=min(100 * (score or 0.0) / entry.max_score, 100) if entry.max_score else 0.0,
         exercises=[_exercise(verdict, entry, solutions or {}, answers or {}) for verdict in verdicts],
@@ -167,6 +170,7 @@ def _exercise(
         "cell": entry.cells.get(verdict.id),
         "points": entry.points(verdict),
         "kind": name,
+        "mark": kind_of_points(verdict, entry),
         "message": _message(verdict),
         # `escape` makes it Markup, which keeps its lines and spaces.
         "excerpt": escape(clean_lines(verdict.excerpt)) if has_excerpt else "",

@@ -19,6 +19,7 @@ from grader.report.text import (
     clean_lines,
     exercise_ids,
     kind,
+    lateness,
     number,
     said_once,
     some,
@@ -97,8 +98,8 @@ def _notes(entry: GradebookEntry) -> str:
     notes += [f"{_short(flag.exercise or '', 8)} [{_short(flag.kind, 24)}]".strip() for flag in grade.flags]
     if by_hand := [name for name, cell in entry.cells.items() if cell.by_hand]:
         notes.append(f"by hand: {', '.join(_short(name, 24) for name in by_hand)}")
-    if entry.penalty:
-        notes.append(f"late: −{number(entry.penalty)}")
+    if lateness(entry.penalty, entry.seconds_late):
+        notes.append(f"late: −{number(entry.penalty)}" if entry.penalty else "late")
     if entry.waits_for_person:
         waiting = [_short(name, 24) for name, cell in entry.cells.items() if cell.needs_manual_grade]
         notes.append(f"needs manual grade: {', '.join(waiting)}")

@@ -109,8 +109,25 @@ def kind(verdict: Verdict) -> str:
     return names.get(verdict.outcome, "fault")
 
 
+def kind_of_points(verdict: Verdict, entry: GradebookEntry) -> str:
+    """Return the key of SYMBOLS for the points that count: those of a person, where a person gave some."""
+    cell = entry.cells.get(verdict.id)
+    if cell is None or not cell.by_hand or cell.points is None:
+        return kind(verdict)
+    if cell.points >= cell.max_points:
+        return "full"
+    return "part" if cell.points > 0 else "wrong"
+
+
+def lateness(penalty: float, seconds_late: float | None) -> str:
+    """Return a sentence on a submission that was late; "" of any other."""
+    if penalty:
+        return f"Handed in late: {number(penalty)} points were taken off."
+    return "Handed in late: no points were taken off." if (seconds_late or 0.0) > 0 else ""
+
+
 def summary(entries: Sequence[GradebookEntry]) -> str:
-    """Sum up a class in one line.
+    """Sum up a class in one line; of several assignments, a person counts as missing who handed in none of them.
 
     "13 submissions: 11 graded, 1 unreadable, 1 fault; mean 71.2, median 80 of 100 (over the graded); 2 handed in nothing"
     """
@@ -128,7 +145,7 @@ def summary(entries: Sequence[GradebookEntry]) -> str:
         of = f" of {number(worth.pop())}" if len(worth) == 1 else ""
         text += f"; mean {number(round(mean(scores), 1))}, median {number(round(median(scores), 1))}{of}"
         text += " (over the graded)" if len(scored) < len(handed_in) else ""
-    missing = len(entries) - len(handed_in)
+    missing = len({entry.student.id for entry in entries} - {entry.student.id for entry in handed_in})
     return f"{text}; {missing} handed in nothing" if missing else text
 
 

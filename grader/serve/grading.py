@@ -194,10 +194,11 @@ class AttemptWriter:
         grade = graded.grade
         if grade.status == attempts.FAULT:
             return replace(attempt, state=attempts.FAULT, message=grade.message)
-        worth = self._worth(attempt, grade)
+        entry = self._entry(attempt, grade)
+        worth = entry.score or 0.0
         before = attempts.counting(self._site.store, attempt.student, attempt.assignment)
         counts = replaces(attempt, grade, worth, before, self._site.settings.policy(attempt.assignment).counts)
-        self._keep_page(attempt, graded)
+        self._keep_page(attempt, graded, entry)
         if counts:
             self._publish(attempt)
             self._record(job, graded)
@@ -207,14 +208,16 @@ class AttemptWriter:
         ended = replace(attempt, state=grade.status, counts=counts, message=message, flags=as_text(grade.flags))
         return replace(ended, score=grade.score, max_score=grade.max_score, worth=worth)
 
-    def _worth(self, attempt: Attempt, grade: Grade) -> float:
-        """Return the score, less what nbgrader's late-submission plugin takes off."""
+    def _entry(self, attempt: Attempt, grade: Grade) -> GradebookEntry:
+        """Return what the gradebook would say of an attempt: the score, less what nbgrader's late plugin takes off."""
         score = grade.score or 0.0
         due = self._site.due_dates(attempt.student).get(attempt.assignment)
-        late = (attempt.when - due).total_seconds() if due else 0.0
-        return score - (penalty_of(self._site.config.late_penalty, attempt.student, score, late) or 0.0)
+        late = (attempt.when - due).total_seconds() if due else None
+        penalty = penalty_of(self._site.config.late_penalty, attempt.student, score, late or 0.0) or 0.0
+        late = None if late is None else max(0.0, late)
+        return replace(GradebookEntry.of(grade), score=score - penalty, penalty=penalty, seconds_late=late)
 
-    def _keep_page(self, attempt: Attempt, graded: Graded) -> None:
+    def _keep_page(self, attempt: Attempt, graded: Graded, entry: GradebookEntry) -> None:
         """Write the feedback on this attempt beside it: later attempts take the page in feedback/."""
         own = attempts.folder_of(self._folder, attempt.student, attempt.assignment, attempt.place)
         page = own / attempts.PAGE
@@ -223,7 +226,6 @@ class AttemptWriter:
             if not page.exists() and counted.is_file():
                 write_atomically(page, counted.read_bytes())
             return
-        entry = GradebookEntry.of(graded.grade)
         notebook = own / "run" / "none.ipynb"
         if graded.notebook is not None:
             notebook = write_autograded(own / "run", attempt.student, attempt.assignment, graded.notebook)

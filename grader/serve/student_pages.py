@@ -20,7 +20,7 @@ from grader.classes.gradebook.appeals import add_appeal
 from grader.classes.gradebook.errors import RecordError
 from grader.paths import notebook_path
 from grader.records import GradebookEntry
-from grader.report.text import by_number, number
+from grader.report.text import by_number, lateness, number
 from grader.serve import attempts
 from grader.serve.attempts import Attempt
 from grader.serve.settings import Policy
@@ -55,6 +55,17 @@ class Shown:
     def is_past_due(self) -> bool:
         """Tell whether handing in now is late."""
         return self.due is not None and now() > self.due
+
+    def is_late(self, attempt: Attempt) -> bool:
+        """Tell whether an attempt came after the due date."""
+        return self.due is not None and attempt.when > self.due
+
+    def lateness(self, attempt: Attempt) -> str:
+        """Return a sentence on an attempt that was late; "" of any other."""
+        if attempt.counts and self.entry is not None:
+            return lateness(self.entry.penalty, self.entry.seconds_late)
+        penalty = 0.0 if attempt.worth is None else (attempt.score or 0.0) - attempt.worth
+        return lateness(penalty, float(self.is_late(attempt)))
 
     @property
     def waits(self) -> bool:

@@ -285,6 +285,28 @@ def test_points_comments_and_penalty_of_people_are_on_the_page():
         assert said in text, said
 
 
+@pytest.mark.parametrize(("points", "says"), [(0.0, "no points"), (3.0, "part of the points"), (15.0, "full points")])
+def test_the_mark_of_an_exercise_is_that_of_the_points_which_count(points: float, says: str):
+    """The autograder gave 1.4 nothing; a person did."""
+    cell = CellScore(points=points, max_points=15.0, by_hand=True)
+    section = re.search(r"<h2>1\.4.*?</section>", feedback_page(by_people(cells={"1.4": cell})), re.DOTALL)
+    assert f"<code>attention</code>: {says}" in section[0]
+
+
+@pytest.mark.parametrize("late", [{"penalty": 0.0, "seconds_late": 1.0}, {"penalty": 0.0, "seconds_late": 0.0}])
+def test_a_late_submission_is_marked_where_lateness_costs_nothing(late: dict[str, float]):
+    entry, is_late = by_people(**late), late["seconds_late"] > 0
+    assert ("Handed in late: no points were taken off." in Page(feedback_page(entry)).text) is is_late
+    assert ("(late)" in Page(class_page([entry])).text) is is_late
+
+
+def test_a_person_who_handed_in_one_of_two_assignments_is_not_missing_in_the_class():
+    nothing = Grade(student="s0001", assignment="4-lab", status="missing", score=None, max_score=100.0)
+    nobody = [replace(nothing, student="s9"), replace(nothing, student="s9", assignment="1-attention")]
+    head = Page(class_page([*entries([FULL]), *map(GradebookEntry.of, (nothing, *nobody))])).text.partition("4-lab")[0]
+    assert "1 submission: 1 graded; mean 100, median 100 of 100; 1 handed in nothing" in head
+
+
 def test_a_comment_of_several_lines_keeps_them():
     cell = CellScore(points=6.0, max_points=5.0, comment="First <b>line</b>.\r\nSecond.\x1b")
     html = feedback_page(by_people(cells={"1.1": cell}))

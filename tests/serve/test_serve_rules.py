@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,6 +18,7 @@ from grader.serve.attempts import Attempt
 from grader.serve.grading import replaces
 from grader.serve.settings import BEST, LAST, Policy, SettingsError, current_settings, read_settings
 from grader.serve.site import Site, open_site
+from tests.classes.gradebook.read_exports import score_on
 from tests.classes.gradebook.small_course import COURSE, NAME
 from tests.serve.people import Person, grade, instructor, open_course, set_due, solved, student
 
@@ -101,6 +103,28 @@ def test_the_page_says_which_attempt_counts(graded: Site) -> None:
     page = student(graded).get(f"/a/{NAME}").text
     assert "Your best attempt counts." in page
     assert "You can hand in 5 times an hour." in page
+
+
+def test_each_attempt_has_one_score_wherever_it_is_shown(graded: Site) -> None:
+    """The list, the page of the attempt and the gradebook: the score after the penalty, and the words that it was late.
+
+    The due date was moved to an hour ago when the first two attempts were graded already.
+    """
+    ada = student(graded)
+    rows = dict(re.findall(r"<tr>\s*<td>(\d)(.*?)</tr>", ada.get(f"/a/{NAME}").text, re.DOTALL))
+    late = "Handed in late: 4 points were taken off."
+    for nth, (score, is_late) in {"1": ("10", False), "2": ("5", False), "3": ("16", True)}.items():
+        assert f'<td class="right">{score}</td>' in rows[nth]
+        assert 'class="tag">late' in rows[nth]
+        (link,) = re.findall(r'href="([^"]+)"', rows[nth])
+        page = ada.get(link).text
+        assert score_on(page) == score
+        assert (late in page) is is_late
+    assert "16" in ada.get("/").text
+    assert score_on(ada.get(f"/a/{NAME}/attempts/3").text) == "16"
+    bob = student(graded, "bob").get(f"/a/{NAME}").text
+    assert late in bob
+    assert "<b>6</b>" in bob
 
 
 def test_feedback_after_the_due_date(graded: Site) -> None:

@@ -100,8 +100,6 @@ def decide_appeal(
         AppealError: the comment is empty, the appeal is decided already, or `points` exceed those of the exercise.
         RecordError: the gradebook cannot be written.
     """
-    if not comment.strip():
-        raise AppealError("pass --comment: the student reads on the page why")
     if appeal.outcome:
         raise AppealError(
             f"appeal {appeal.number} was decided on {appeal.decided}. To change the points again, use formgrader."
@@ -112,6 +110,8 @@ def decide_appeal(
             f"{appeal.exercise} is worth {worth:g} points, so {points:g} cannot be given. "
             "For extra credit use formgrader."
         )
+    if not comment.strip():
+        raise AppealError("pass --comment: the student reads on the page why")
     with existing(url, course) as db:
         attempt(url, lambda: _decide(db, entry, appeal, points, comment), undo=db.rollback)
 

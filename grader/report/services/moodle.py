@@ -11,7 +11,7 @@ from markupsafe import escape
 
 from grader.records import GradebookEntry, Outcome, Verdict, Written
 from grader.report.services.csv_table import CannotExport, Export, Scores, WrongOwnFile, read_table, score, table
-from grader.report.text import EXERCISE_FAULT, clean, kind, number, some, worth
+from grader.report.text import EXERCISE_FAULT, clean, kind, lateness, some, worth
 
 GRADE, COMMENTS, IDENTIFIER, STATUS = "Grade", "Feedback comments", "Identifier", "Status"
 HEAD = [
@@ -95,11 +95,10 @@ def comments(entry: GradebookEntry) -> str:
 
     Whatever a student or a person wrote is escaped.
     """
-    late = f"Handed in late: {number(entry.penalty)} points were taken off." if entry.penalty else ""
     reason = {"fault": FAULT, "unreadable": entry.message}.get(entry.status, "")
     paragraphs = [
         (reason,),
-        (late,),
+        (lateness(entry.penalty, entry.seconds_late),),
         *(_about_exercise(verdict, entry) for verdict in entry.grade.verdicts),
         *(_about_question(written, entry) for written in entry.grade.written),
     ]

@@ -132,6 +132,8 @@ def test_two_students_with_the_same_file_are_told_apart(course: SmallCourse) -> 
         (("add", "s1s1s1", "1.2", "x"), "'s1s1s1' names no submission"),
         (("add", "000000", "1.2", "x"), "no submission in the gradebook begins with 000000"),
         (("decide", "9", "--keep", "--comment", "x"), "there is no appeal 9; see grader appeal list --all"),
+        (("decide", "9"), "there is no appeal 9; see grader appeal list --all"),
+        (("decide", "1", "--keep"), "pass --comment: the student reads on the page why"),
         (("decide", "1", "--comment", "x"), "pass either --points or --keep"),
         (("decide", "1", "--keep", "--points", "1", "--comment", "x"), "pass either --points or --keep"),
         (("decide", "1", "--points", "6", "--comment", "x"), "1.1 is worth 5 points, so 6 cannot be given"),
