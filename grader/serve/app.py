@@ -10,10 +10,10 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
 from grader.classes.gradebook.errors import AppealError, RecordError
-from grader.serve import class_pages, hub, lti, lti_register, student_pages, web
+from grader.serve import api, class_pages, hub, lti, lti_register, student_pages, web
 from grader.serve.guard import Guard, client_of
 from grader.serve.lti_calls import LtiError, NoAnswer, hub_calls
 from grader.serve.platforms import LAUNCH, LOGIN
@@ -44,6 +44,7 @@ def make_app(site: Site) -> Starlette:
         get("/static/close.js", lambda visit: _static(web.render("close.js"), "text/javascript")),
         get("/health", lambda visit: PlainTextResponse("ok\n")),
         *student_pages.ROUTES,
+        *api.ROUTES,
         *class_pages.ROUTES,
         *lti.ROUTES,
         *lti_register.ROUTES,
@@ -147,11 +148,14 @@ def on_refusal(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         error = _refusal(visit, error)
     status, said = error.status_code, error.detail
+    if request.url.path.startswith(api.PATH):
+        why = "This code or token is not known here. Take a new code from your page." if status == 401 else said
+        return JSONResponse({"error": why}, status, error.headers)
     if status == 401:
         return visit.html("welcome.html.j2", 401)
     # Starlette's own detail is the status in words, which tells a student nothing.
     own = said if said and said != HTTPStatus(status).phrase else "There is no such page, or it is not yours."
-    if visit.hub_token:  # a program asks
+    if visit.token:  # a program asks
         return PlainTextResponse(f"{own}\n", status)
     steps = request.url.path.split("/")
     back = {"a": "/".join(steps[:3]), "class": "/class"}.get(steps[1], "/")
@@ -167,7 +171,7 @@ def _refusal(visit: Visit, error: Exception) -> HTTPException:
             return HTTPException(code, str(error))
     log.warning("%s: %s", visit.request.url.path, error)
     # To know a visitor by a token, JupyterHub would have to be asked, which threads of pages do not do.
-    if not visit.hub_token and visit.visitor and visit.visitor.role == INSTRUCTOR:
+    if not visit.token and visit.visitor and visit.visitor.role == INSTRUCTOR:
         return HTTPException(409, str(error))
     return HTTPException(503, NO_GRADEBOOK)
 

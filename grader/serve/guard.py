@@ -106,7 +106,7 @@ class Guard:
         Whatever strangers send from an address, people there who are signed in can still send: only then it matters
         whether somebody is. And people who have no cookie yet do not share the small limit of one browser.
         """
-        client, session = client_of(scope), headers.get("cookie", "")[-80:]
+        client, session = client_of(scope), (headers.get("cookie") or headers.get("authorization", ""))[-80:]
         if session and not self._rate.allows(f"{client} {session}"):
             raise HTTPException(429, "Too many requests. Wait a minute.")
         if not self._address_rate.allows(client) and not await run_in_threadpool(self._person_of, scope):
@@ -154,7 +154,7 @@ def _length(headers: Headers, path: str) -> int:
         raise HTTPException(400, "Send either Content-Length or Transfer-Encoding.")
     if len(lengths) != 1 or not re.fullmatch(r"[0-9]{1,99}", lengths[0]):
         raise HTTPException(411, "Say how long the form is (Content-Length).")
-    upload = path.startswith("/a/") and path.count("/") == 2
+    upload = path == "/api/submissions" or (path.startswith("/a/") and path.count("/") == 2)
     largest = LARGEST_BODY if upload else TINY_BODY if path in TINY_FORMS else SMALL_BODY
     if int(lengths[0]) > largest:
         advice = "Clear the notebook's outputs, and save it." if upload else "Load the page again, and send less."

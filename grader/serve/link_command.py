@@ -13,6 +13,7 @@ from grader.serve.settings import FILE, add_platform, is_protected, origin
 from grader.serve.sign_in import (
     INSTRUCTOR,
     LINK_PATH,
+    NOTEBOOK_ROLE,
     PLATFORM_ROLE,
     STUDENT,
     can_sign_in,
@@ -87,7 +88,7 @@ def _registration(site: Site, platform: str) -> str:
 
 def _revoke(site: Site, person: str) -> str:
     """Revoke a person's links, end all of the person's sessions, and return what was done."""
-    links = revoke(site.store, person) + revoke(site.store, person, INSTRUCTOR)
+    links = sum(revoke(site.store, person, role) for role in (STUDENT, INSTRUCTOR, NOTEBOOK_ROLE))
     sessions = end_sessions(site.store, person)
     if links:
         return f"the link of {person} works no more, and whoever used it is signed out"

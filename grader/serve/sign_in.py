@@ -9,7 +9,7 @@ import json
 import secrets
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from hashlib import sha256
 from typing import Any
@@ -21,6 +21,7 @@ from grader.submission.file import name_problem
 
 STUDENT, INSTRUCTOR = "student", "instructor"
 PLATFORM_ROLE = "platform"  # of a link that registers a platform, and signs nobody in
+NOTEBOOK_ROLE = "notebook"  # of a code with which a student's notebook hands in, and no browser signs in
 LINK_PATH = "/in/"
 TICKET, SESSION, STATE = "ticket", "session", "state"  # the kinds of tokens
 TICKET_SECONDS, SESSION_SECONDS = 600, 7 * 24 * 3600
@@ -35,7 +36,7 @@ class Ticket:
     person: str  # the student's id in the gradebook
     role: str
     name: str
-    via: str  # "link", "lti" or "hub"
+    via: str  # "link", "lti", "hub" or "code"
     link: str = ""  # the personal link: if that is revoked, its sessions end
     leads_to: str = "/"  # the page to open then, a path of ours
     until: str = ""  # when the session ends at the latest
@@ -90,7 +91,7 @@ def ticket_of(store: Store, key: bytes, token: str, *, use: bool = False) -> Tic
     """Return who may sign in by a personal link or a ticket; None if nobody. With `use` a ticket works no more."""
     value = None if (linked := link_ticket(store, key, token)) else value_of(store, TICKET, token, use=use)
     ticket = Ticket(**value) if value else linked
-    return ticket if ticket and ticket.role != PLATFORM_ROLE and can_sign_in(ticket.person) else None
+    return ticket if ticket and ticket.role in (STUDENT, INSTRUCTOR) and can_sign_in(ticket.person) else None
 
 
 def begin_session(store: Store, ticket: Ticket, before: str) -> str:
@@ -128,6 +129,20 @@ def links_for(store: Store, key: bytes, people: Sequence[str], role: str, days: 
                 db.execute("INSERT INTO link (id, person, role, expires) VALUES (?, ?, ?, ?)", new)
             found[person] = _signer(key).sign(id).decode()
     return found
+
+
+def new_code(store: Store, key: bytes, person: str, days: int) -> str:
+    """Return a new code with which a student's notebook hands in; revoke the one before."""
+    revoke(store, person, NOTEBOOK_ROLE)
+    return links_for(store, key, [person], NOTEBOOK_ROLE, days)[person]
+
+
+def student_with_code(store: Store, key: bytes, token: str) -> Ticket | None:
+    """Return the student whose notebook sends a code; None if it is no code of ours, or was revoked."""
+    found = link_ticket(store, key, token)
+    if found is None or found.role != NOTEBOOK_ROLE or not can_sign_in(found.person):
+        return None
+    return replace(found, role=STUDENT, via="code")
 
 
 def revoke(store: Store, person: str, role: str = STUDENT) -> int:

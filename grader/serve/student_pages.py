@@ -13,7 +13,7 @@ from sse_starlette.sse import EventSourceResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
-from starlette.responses import FileResponse, Response, StreamingResponse
+from starlette.responses import FileResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from grader.classes.gradebook.appeals import add_appeal
@@ -174,7 +174,12 @@ def refuse_early(visit: Visit) -> None:
 def hand_in(visit: Visit) -> Response:
     """Keep an upload, and answer when it is on the disk and in the queue."""
     site, student, name = _asked(visit)
-    upload = visit.form.get("notebook")
+    take(site, student, name, visit.form.get("notebook"))
+    return go_to("a", name)
+
+
+def take(site: Site, student: str, name: str, upload: object) -> Attempt:
+    """Keep an upload on the disk and put it into the queue; raise HTTPException where it is refused."""
     if not isinstance(upload, UploadFile) or not upload.filename:
         raise HTTPException(400, "Choose your notebook first.")
     if shutil.disk_usage(site.folder).free < LEAST_FREE:
@@ -187,22 +192,12 @@ def hand_in(visit: Visit) -> Response:
     try:
         place, digest = attempts.keep_upload(site.folder, student, name, upload.file)
         kept = (student, name, place, digest)
-        attempts.enqueue(site.store, site.folder, kept, rules.attempts_an_hour, rules.kept_megabytes << 20)
+        return attempts.enqueue(site.store, site.folder, kept, rules.attempts_an_hour, rules.kept_megabytes << 20)
     except (StoreError, OSError) as error:
         log.warning("an upload of %r to %s was not kept: %s", student, name, error)
         raise HTTPException(
             503, "Your file could not be kept: the server cannot write at the moment. Try again in a minute."
         ) from error
-    if visit.hub_token:  # from a terminal or a cell of JupyterLab: tell what becomes of it, as it happens
-        return StreamingResponse(_lines(site, student, name), 202, media_type="text/plain; charset=utf-8")
-    return go_to("a", name)
-
-
-async def _lines(site: Site, student: str, name: str) -> AsyncIterator[str]:
-    """Yield as lines each state of the newest attempt, then the address of the assignment's page."""
-    async for event in _changes(site, student, name):
-        yield event["data"] + "\n"
-    yield f"{site.settings.url}/a/{name}\n"
 
 
 def feedback(visit: Visit) -> Response:

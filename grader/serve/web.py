@@ -27,7 +27,16 @@ from grader.serve import hub
 from grader.serve.guard import SANDBOXED, SMALL_BODY
 from grader.serve.lti_calls import HUB_CALLS, in_own_threads
 from grader.serve.shares import at_once, upload_place
-from grader.serve.sign_in import INSTRUCTOR, SESSION_SECONDS, STUDENT, Ticket, digest_of, form_token, visitor_of
+from grader.serve.sign_in import (
+    INSTRUCTOR,
+    SESSION_SECONDS,
+    STUDENT,
+    Ticket,
+    digest_of,
+    form_token,
+    student_with_code,
+    visitor_of,
+)
 from grader.serve.site import Site
 
 HERE = Path(__file__).parent / "templates"
@@ -51,19 +60,31 @@ class Visit:
 
     @property
     def visitor(self) -> Ticket | None:
-        """Who is signed in, or whose notebook server at JupyterHub asks.
+        """Who is signed in, or whose notebook asks.
 
         No `cached_property`: in Python 3.11 all its objects share one lock, and whoever waits for JupyterHub holds it.
         """
         if not self._known:
-            asks, store = bool(self.hub_token), self.site.store
-            found = hub.ticket_of(self.site, self.hub_token) if asks else visitor_of(store, self.cookie("session"))
+            asks = self.token and not self.with_code
+            found = hub.ticket_of(self.site, self.token) if asks else self.visitor_known_here
             self._known = (found,)
         return self._known[0]
 
     @property
-    def hub_token(self) -> str:
-        """The token of JupyterHub that a program sends; no other site makes a browser send one."""
+    def visitor_known_here(self) -> Ticket | None:
+        """Who is signed in by a session or by a personal code: JupyterHub is not asked."""
+        if self.token:
+            return self.with_code
+        return visitor_of(self.site.store, self.cookie("session"))
+
+    @property
+    def with_code(self) -> Ticket | None:
+        """The student whose personal code a notebook sends; None without one."""
+        return student_with_code(self.site.store, self.site.key, self.token) if self.token else None
+
+    @property
+    def token(self) -> str:
+        """The token that a program sends: a personal code, or of JupyterHub. No other site makes a browser send one."""
         kind, _, token = self.request.headers.get("authorization", "").partition(" ")
         return token if kind.lower() in ("token", "bearer") else ""
 
@@ -144,15 +165,14 @@ def post(
 async def _visit(request: Request, who: str) -> Visit:
     """Return the visit of a person who may see a page, as `_admit` does; JupyterHub is asked in threads of its own."""
     visit = Visit(request=request)
-    if visit.hub_token:
+    if visit.token and not await run_in_threadpool(lambda: visit.with_code):
         await in_own_threads(HUB_CALLS, lambda: visit.visitor)
     return await run_in_threadpool(_admit, visit, who)
 
 
 def person_of_session(scope: Scope) -> str:
-    """Return the id of who is signed in by the session of a request; "" for nobody. JupyterHub is not asked."""
-    visit = Visit(request=Request(scope))
-    visitor = visitor_of(visit.site.store, visit.cookie("session"))
+    """Return the id of who is signed in by the session or the code of a request; "" for nobody. JupyterHub is not asked."""
+    visitor = Visit(request=Request(scope)).visitor_known_here
     return visitor.person if visitor else ""
 
 
@@ -183,7 +203,7 @@ async def _form(visit: Visit, who: str) -> AsyncIterator[None]:
         with upload_place(visit.person) if is_large else nullcontext():
             visit.form = await visit.request.form(max_files=files, max_fields=fields, max_part_size=size)
         try:
-            if who != PLATFORM and not visit.hub_token:
+            if who != PLATFORM and not visit.token:
                 bound = visit.cookie("visit") if who == NEWCOMER else digest_of(visit.cookie("session"))
                 given, wanted = visit.text("form_token"), form_token(visit.site.key, bound)
                 if not bound or not hmac.compare_digest(given.encode(), wanted.encode()):

@@ -57,7 +57,10 @@ def solved(site: Site, *exercises: str, remark: str = "", **replaced: str) -> by
     notebook = nbformat.read(site.root / "notebooks" / NAME / f"{NAME}.ipynb", as_version=4)
     cells = {cell.id: cell for cell in notebook.cells}
     for exercise in exercises:
-        cells[answer_cell(exercise)].source = answers()[exercise]
+        source = answers()[exercise]
+        for old, new in replaced.items():
+            source = source.replace(old, new)
+        cells[answer_cell(exercise)].source = source
     if remark:
         notebook.cells.append(nbformat.v4.new_code_cell(f"# {remark}", id="remark"))
     return nbformat.writes(notebook).encode()

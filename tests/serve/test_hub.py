@@ -135,17 +135,17 @@ def test_an_instructor_of_the_hub_comes_to_the_class(site: Site, hub: Hub, name:
 
 
 def by_token(site: Site, token: str, content: bytes, kind: str = "token") -> httpx2.Response:
-    """Upload from a notebook server, as curl does there."""
-    files = {"notebook": (f"{NAME}.ipynb", content)}
-    return Person.of(site).browser.post(f"/a/{NAME}", files=files, headers={"authorization": f"{kind} {token}"})
+    """Hand in from a notebook server, as `submit()` does there."""
+    files, headers = {"notebook": (f"{NAME}.ipynb", content)}, {"authorization": f"{kind} {token}"}
+    return Person.of(site).browser.post("/api/submissions", data={"assignment": NAME}, files=files, headers=headers)
 
 
 def test_a_notebook_server_hands_in_and_is_told_what_becomes_of_it(site: Site, hub: Hub) -> None:
     token = hub.knows("lab")
     answer = by_token(site, token, solved(site, "1.1", remark="lab"))
     assert answer.status_code == 202
-    first, *_, last = answer.text.splitlines()
-    assert (first.startswith("In the queue: "), last) == (True, f"{URL}/a/{NAME}")
+    told = answer.json()
+    assert (told["message"].startswith("In the queue: "), told["url"]) == (True, f"{URL}/a/{NAME}")
     assert [one.nth for one in attempts.attempts_of(site.store, "lab")] == [1]
     grade(site)
     page = Person.of(site).browser.get(f"/a/{NAME}", headers={"authorization": f"token {token}"})

@@ -1,0 +1,253 @@
+"""Hands in the notebook in which it runs, and shows there what it earned.
+
+The builder copies this module into the notebooks (see `self_check_archive`), so it uses the standard library alone. It asks
+the course's server, `grader serve`, by the API that docs/serve.md describes. Nothing is raised: whoever runs all cells of a
+notebook reads one line here.
+"""
+
+import getpass
+import json
+import os
+import re
+import time
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+PATH = "/api/submissions"
+LOOK_SECONDS, MOST_SECONDS, ANSWER_SECONDS = 1.0, 1800.0, 60.0  # between two questions; for a grade; for an answer
+SECRET = "COURSE_CODE"  # the name of the code in Colab's secrets, and in the environment
+MARKER = re.compile(r"^# *@exercise +(\S+)", re.MULTILINE)
+LONGEST = 200  # characters of what explains an exercise
+
+
+class CannotSubmit(Exception):
+    """Nothing was handed in, or nothing is known of it; the message says why, and what to do."""
+
+
+def submit(names: Mapping[str, Any], assignment: str, server: str, file: str = "") -> None:
+    """Hand in this notebook, wait until it is graded, and print what it earned.
+
+    Args:
+        names: the notebook's globals().
+        assignment: its name, as in "1-attention".
+        server: the address of the course's server; "" if there is none.
+        file: the notebook's path, where it cannot be found out.
+    """
+    if not server:
+        print(
+            f"To hand in, save this notebook (Ctrl+S or ⌘S) and upload the file {assignment}.ipynb where your "
+            "instructor told you."
+        )
+        return
+    try:
+        if not _is_protected(server):
+            raise CannotSubmit(f"{server} is no address that begins with https://. Tell your instructor.")
+        content = _content(names, assignment, file)
+        token = _token(server)
+        # Whoever runs all cells has not said that the notebook is ready.
+        _asked(f"Hand in {assignment} now? Type yes: ", wanted="yes")
+        told = _post(server, token, assignment, content)
+        print(_result(_wait(server, token, told)))
+    except CannotSubmit as problem:
+        print(f"✘ {problem}")
+
+
+def _is_protected(server: str) -> bool:
+    """Tell whether nobody on the way reads the code: the address has TLS, or is of this machine."""
+    parts = urlsplit(server)
+    return parts.scheme == "https" or parts.hostname in ("localhost", "127.0.0.1", "::1")
+
+
+# ---------------------------------------------------------------- which notebook this is
+
+
+def _content(names: Mapping[str, Any], assignment: str, file: str) -> bytes:
+    """Return the bytes of this notebook: in Colab the page's own copy, elsewhere the file on the disk."""
+    if not file and (copy := _from_colab()) is not None:
+        return copy
+    path = file or names.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME") or ""
+    if not str(path).endswith(".ipynb"):
+        path = _asked(f"The path of this notebook, as in {assignment}.ipynb: ")
+    try:
+        content = Path(path).expanduser().read_bytes()
+        sources = [_text(cell.get("source")) for cell in json.loads(content)["cells"]]
+    except OSError as error:
+        raise CannotSubmit(
+            f"{path} cannot be read ({error.strerror}). Name the file of this notebook: submit(file=…)"
+        ) from error
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise CannotSubmit(f"{path} is no notebook. Name the file of this notebook: submit(file=…)") from None
+    if ids := _not_saved(names, sources):
+        raise CannotSubmit(
+            f"Nothing was handed in: {path} is older than what you ran (exercise {', '.join(ids)}). Save the notebook "
+            "(Ctrl+S or ⌘S), and run this cell again."
+        )
+    return content
+
+
+def _from_colab() -> bytes | None:
+    """Return what the page shows in Colab; None anywhere else."""
+    try:
+        from google.colab import _message
+    except ImportError:
+        return None
+    told = _message.blocking_request("get_ipynb", request="", timeout_sec=ANSWER_SECONDS)
+    if not told or "ipynb" not in told:
+        raise CannotSubmit(
+            "Colab did not give the notebook. Try again, or download it and upload it on the course's page."
+        )
+    return json.dumps(told["ipynb"]).encode()
+
+
+def _not_saved(names: Mapping[str, Any], saved: list[str]) -> list[str]:
+    """Return the exercises whose answer was run last in a form that is in no saved cell."""
+    run = {found[1]: source for source in names.get("In", ()) if (found := MARKER.search(source))}
+    return [id for id, source in run.items() if source.strip() not in {text.strip() for text in saved}]
+
+
+def _text(source: object) -> str:
+    """Return the text of a cell, which nbformat may write as lines."""
+    return "".join(map(str, source)) if isinstance(source, list) else str(source or "")
+
+
+# ---------------------------------------------------------------- who hands in
+
+
+def _token(server: str) -> str:
+    """Return the code of this student, or the token of JupyterHub where the server takes that.
+
+    A code comes from the environment, Colab's secrets or a file that only its owner reads; else the student is asked, and
+    the code is kept in that file.
+    """
+    kept = _file_of_code(server)
+    if code := os.environ.get(SECRET) or _secret_of_colab() or (kept.read_text("utf-8") if kept.is_file() else ""):
+        return code.strip()
+    hub = os.environ.get("JUPYTERHUB_API_TOKEN", "")
+    if hub and _ask(Request(f"{server}/api")).get("hub"):
+        return hub
+    print(f"Make a code on {server} (“Hand in from the notebook”), and paste it here. It is asked for once.")
+    code = _asked("Your code: ", hidden=True)
+    kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with os.fdopen(os.open(kept, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as opened:
+        opened.write(code)
+    return code
+
+
+def _file_of_code(server: str) -> Path:
+    return Path.home() / ".attention-course" / re.sub(r"[^\w.-]", "_", urlsplit(server).netloc)
+
+
+def _secret_of_colab() -> str:
+    try:
+        from google.colab import userdata
+
+        return str(userdata.get(SECRET) or "")
+    except Exception:  # no Colab, no such secret, or the notebook may not read it
+        return ""
+
+
+def _asked(question: str, *, hidden: bool = False, wanted: str = "") -> str:
+    """Ask the student; raise CannotSubmit where nobody can answer, or the answer is empty or not the one that is wanted."""
+    try:
+        answer = (getpass.getpass if hidden else input)(question).strip()
+    except Exception as error:  # each front end without a prompt has an exception of its own
+        raise CannotSubmit("Nothing was handed in: run this cell by itself, and answer its question.") from error
+    if not answer or wanted not in ("", answer.lower()):
+        raise CannotSubmit(f"Nothing was handed in. Run this cell again{f' and type {wanted}' if wanted else ''}.")
+    return answer
+
+
+# ---------------------------------------------------------------- what the server says
+
+
+class _NoRedirect(HTTPRedirectHandler):
+    """Follows no redirect: the code must not go to another host."""
+
+    def redirect_request(self, *arguments: Any, **named: Any) -> None:
+        return None
+
+
+def _post(server: str, token: str, assignment: str, content: bytes) -> dict[str, Any]:
+    """Send the notebook; return what the server says of the submission."""
+    boundary = uuid.uuid4().hex
+    head = f"--{boundary}\r\nContent-Disposition: form-data; name="
+    body = b"".join(
+        [
+            f'{head}"assignment"\r\n\r\n{assignment}\r\n'.encode(),
+            f'{head}"notebook"; filename="{assignment}.ipynb"\r\nContent-Type: application/x-ipynb+json\r\n\r\n'.encode(),
+            content,
+            f"\r\n--{boundary}--\r\n".encode(),
+        ]
+    )
+    kind = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
+    try:
+        return _ask(Request(server + PATH, body, {**_signed(token), **kind}))
+    except _WrongToken as wrong:
+        _file_of_code(server).unlink(missing_ok=True)  # the next run asks for another
+        raise CannotSubmit(f"{wrong} Then run this cell again.") from None
+
+
+def _wait(server: str, token: str, told: dict[str, Any]) -> dict[str, Any]:
+    """Print how the submission is doing until it is graded; return what the server says then."""
+    said, deadline = "", time.monotonic() + MOST_SECONDS
+    while not told["is_done"] and time.monotonic() < deadline:
+        if told["message"] != said:
+            said = told["message"]
+            print(said)
+        time.sleep(LOOK_SECONDS)
+        told = _ask(Request(f"{server}{PATH}/{told['id']}", headers=_signed(token)))
+    return told
+
+
+def _signed(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+class _WrongToken(CannotSubmit):
+    """The server does not know the code."""
+
+
+def _ask(request: Request) -> dict[str, Any]:
+    """Return the server's answer; raise CannotSubmit for a refusal, or where there is none."""
+    try:
+        with build_opener(_NoRedirect).open(request, timeout=ANSWER_SECONDS) as answer:
+            return json.load(answer)
+    except HTTPError as error:
+        why = _refusal(error)
+        if error.code in (401, 403):
+            raise _WrongToken(why) from None
+        raise CannotSubmit(f"Nothing was handed in: {why}") from None
+    except (URLError, OSError, ValueError) as error:
+        reason = getattr(error, "reason", error)
+        raise CannotSubmit(f"The course's server does not answer ({reason}). Try again in a minute.") from None
+
+
+def _refusal(error: HTTPError) -> str:
+    """Return why the server refuses: its own words, where it has some."""
+    try:
+        return str(json.load(error)["error"])
+    except (ValueError, KeyError, TypeError, OSError):
+        return f"the server answered {error.code}. Tell your instructor."
+
+
+def _result(told: dict[str, Any]) -> str:
+    """Return what a submission earned, and what explains each exercise without all its points."""
+    lines = [f"Attempt {told['attempt']}: {told['message']}"]
+    if told["score"] is not None:
+        lines[0] = f"Attempt {told['attempt']}: {told['score']:g} of {told['max_score']:g} points"
+    if told["state"] == "graded" and not told["counts"]:
+        lines.append("An earlier attempt counts.")
+    wrong = [one for one in told["exercises"] or () if (one["points"] or 0.0) < one["max_points"]]
+    for one in wrong:
+        if one["outcome"] != "MISSING":
+            why = " ".join(one["message"].split())
+            why = why if len(why) <= LONGEST else f"{why[: LONGEST - 1]}…"
+            lines.append(f"✘ {one['id']} {one['title']}, {one['points'] or 0:g} of {one['max_points']:g} points: {why}")
+    if unsolved := [one["id"] for one in wrong if one["outcome"] == "MISSING"]:
+        lines.append(f"☐ not solved yet: {', '.join(unsolved)}")
+    return "\n".join([*lines, told["url"]])

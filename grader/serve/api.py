@@ -1,0 +1,91 @@
+"""What a notebook's cell asks the server: to hand in the notebook, and how that went. docs/serve.md describes it.
+
+A program signs in with a header, `Authorization: Bearer TOKEN`. The token is a personal code, which the student's page
+shows, or that of JupyterHub. All answers are JSON; an error is `{"error": "…"}`.
+"""
+
+from typing import Any
+from urllib.parse import quote
+
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
+
+from grader.records import GradebookEntry, Outcome
+from grader.serve import attempts
+from grader.serve.attempts import Attempt
+from grader.serve.sign_in import STUDENT, new_code
+from grader.serve.site import Site
+from grader.serve.student_pages import look_up, state_of, take
+from grader.serve.web import Visit, get, post
+
+PATH = "/api/submissions"
+
+
+def submit(visit: Visit) -> Response:
+    """Put a notebook into the queue; the form has the fields `assignment` and `notebook`."""
+    name = visit.text("assignment")
+    if name not in visit.site.open_assignments():
+        known = ", ".join(visit.site.open_assignments()) or "none"
+        raise HTTPException(404, f"There is no assignment {name!r} to hand in. Open are: {known}.")
+    attempt = take(visit.site, visit.person, name, visit.form.get("notebook"))
+    return JSONResponse(_told(visit.site, attempt), 202, {"Location": f"{PATH}/{attempt.id}"})
+
+
+def look(visit: Visit) -> Response:
+    """Say how an attempt of this student is doing, and when it is graded, what it was worth and why."""
+    own = attempts.attempts_of(visit.site.store, visit.person)
+    attempt = next((one for one in own if str(one.id) == visit["id"]), None)
+    if attempt is None:
+        raise HTTPException(404, "There is no such submission, or it is not yours.")
+    return JSONResponse(_told(visit.site, attempt))
+
+
+def about(visit: Visit) -> Response:
+    """Say whether the server takes a token of JupyterHub: a notebook sends it to nobody else."""
+    return JSONResponse({"hub": visit.site.settings.hub is not None})
+
+
+def code(visit: Visit) -> Response:
+    """Show a new personal code; the one before works no more."""
+    days = visit.site.settings.link_days
+    return visit.html("code.html.j2", code=new_code(visit.site.store, visit.site.key, visit.person, days))
+
+
+def _told(site: Site, attempt: Attempt) -> dict[str, Any]:
+    """Return what a program reads of an attempt; score and exercises are None as long as students see no feedback."""
+    shown = look_up(site, attempt.student, attempt.assignment)
+    is_shown = shown.shows_feedback and attempt.state in (attempts.GRADED, attempts.UNREADABLE)
+    entry = shown.entry if is_shown and attempt.counts else None
+    page = "feedback" if attempt.counts else f"attempts/{attempt.nth}"
+    address = f"{site.settings.url}/a/{quote(attempt.assignment, safe='')}"
+    return {
+        "id": attempt.id,
+        "assignment": attempt.assignment,
+        "attempt": attempt.nth,
+        "state": attempt.state,
+        "message": attempt.message if is_shown and attempt.message else state_of(site, attempt),
+        "is_done": not attempt.is_open,
+        "counts": attempt.counts,
+        "score": (entry.score if entry else attempt.worth) if is_shown else None,
+        "max_score": attempt.max_score if is_shown else None,
+        "exercises": _exercises(entry) if entry else None,
+        "url": f"{address}/{page}" if is_shown else address,
+    }
+
+
+def _exercises(entry: GradebookEntry) -> list[dict[str, Any]]:
+    """Return each exercise with its points, and what explains it where there are not all."""
+    return [
+        {
+            "id": verdict.id,
+            "title": verdict.title,
+            "outcome": verdict.outcome.name,
+            "points": entry.points(verdict),
+            "max_points": verdict.max_points,
+            "message": "" if verdict.outcome is Outcome.PASSED else verdict.hint or verdict.message,
+        }
+        for verdict in entry.grade.verdicts
+    ]
+
+
+ROUTES = [post(PATH, submit, STUDENT), get(PATH + "/{id}", look, STUDENT), post("/code", code, STUDENT)]
