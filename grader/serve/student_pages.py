@@ -18,6 +18,7 @@ from starlette.types import Receive, Scope, Send
 
 from grader.classes.gradebook.appeals import add_appeal
 from grader.classes.gradebook.errors import RecordError
+from grader.course import lessons
 from grader.paths import notebook_path
 from grader.records import GradebookEntry
 from grader.report.text import by_number, lateness, number
@@ -29,6 +30,7 @@ from grader.serve.sign_in import STUDENT
 from grader.serve.site import Site
 from grader.serve.store import StoreError, now
 from grader.serve.web import LONGEST_APPEAL, Visit, get, go_to, post, students_html
+from grader.submission.file import MAX_BYTES
 
 LOOK_SECONDS = 0.5  # between two looks at the queue
 LONGEST_STREAM = 600.0  # seconds; the browser then asks again
@@ -125,6 +127,8 @@ def assignment(visit: Visit) -> Response:
         state=state_of(site, shown.attempts[0]) if shown.attempts else "",
         exercises=[id for id in sorted(cells, key=by_number) if cells[id].max_points and id not in waiting],
         waiting=sorted(waiting, key=by_number),
+        known=[exercise.id for exercise in lessons()[name].exercises],
+        most_bytes=MAX_BYTES,
     )
 
 

@@ -98,6 +98,34 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return made
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("a.pdf", b"%PDF", "This is no notebook."),
+        (
+            "a.ipynb",
+            b'{"cells": [{"source": ["# @exercise 2.1\\n", "x = 1"]}]}',
+            "another assignment: it has the exercise 2.1",
+        ),
+        ("a.ipynb", b'{"cells": [{"source": "# @exercise 1.1"}]}', ""),
+        ("large.ipynb", b" " * (49 << 20), "larger than 48 MiB"),
+    ],
+    ids=["no notebook", "of another lesson", "right", "too large"],
+)
+def test_a_notebook_is_looked_at_before_it_is_sent(
+    browser: Browser, address: str, links: dict[str, str], tmp_path: Path, name: str, content: bytes, says: str
+) -> None:
+    context, page = opened(browser, links["s2"])
+    page.goto(f"{address}/a/{NAME}")
+    (tmp_path / name).write_bytes(content)
+    field = page.get_by_label("Your notebook")
+    field.set_input_files(str(tmp_path / name))
+    page.wait_for_timeout(300)
+    assert says in field.evaluate("field => field.validationMessage")
+    assert bool(says) is not field.evaluate("field => field.checkValidity()")
+    context.close()
+
+
 def mends(page: Page, answers: dict[str, Path]) -> None:
     """On the page of the assignment: hand in a wrong 1.4, read its cause, hand in a right one, have full marks."""
     hand_in(page, answers["wrong"])

@@ -17,3 +17,32 @@ if (state && state.dataset.events) {
 if (document.getElementById("registered")) {  // the platform closes its window
   (window.opener || window.parent).postMessage({ subject: "org.imsglobal.lti.close" }, "*");
 }
+
+// Looks at a notebook before it is sent. The server looks again.
+const upload = document.querySelector("input[type=file][data-exercises]");
+if (upload) {
+  upload.addEventListener("change", async () => {
+    upload.setCustomValidity("");
+    const [chosen] = upload.files;
+    if (!chosen) return;
+    upload.setCustomValidity(await problemOf(chosen, upload.dataset));
+    upload.reportValidity();
+  });
+}
+
+async function problemOf(file, { most, exercises, assignment }) {
+  if (file.size > Number(most)) {
+    return `This file is larger than ${Number(most) >> 20} MiB. Clear the notebook's outputs and save it.`;
+  }
+  let cells = [];
+  try {
+    cells = JSON.parse(await file.text()).cells.map(({ source }) => [].concat(source ?? "").join(""));
+  } catch {
+    return `This is no notebook. Choose the file ${assignment}.ipynb, as Jupyter saved it.`;
+  }
+  const found = cells.flatMap((source) => [...source.matchAll(/^# *@exercise +(\S+)/gm)].map((match) => match[1]));
+  if (found.length && !found.some((id) => exercises.split(" ").includes(id))) {
+    return `This is the notebook of another assignment: it has the exercise ${found[0]}.`;
+  }
+  return "";
+}
