@@ -95,7 +95,7 @@ def test_who_sends_many_files_slowly_takes_no_place_of_others(site: Site) -> Non
 def test_an_upload_takes_a_place_until_it_has_come_and_not_until_it_is_graded(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From JupyterLab the answer lasts as long as grading: a class that waits there keeps nobody else out."""
+    """A class whose attempts wait for their grades keeps nobody else out."""
     monkeypatch.setattr(
         web.hub, "ticket_of", lambda site, token: Ticket(person=token, role=STUDENT, name="", via="hub")
     )
@@ -111,7 +111,7 @@ def test_an_upload_takes_a_place_until_it_has_come_and_not_until_it_is_graded(
     async def one_after_the_other() -> list[int]:
         return [status for request in requests for status in await statuses([request], answered(1), end=False)]
 
-    assert run(one_after_the_other()) == [202] * 3
+    assert run(one_after_the_other()) == [303] * 3
 
 
 def test_of_streams_that_are_opened_together_few_begin(site: Site) -> None:
