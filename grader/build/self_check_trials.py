@@ -20,7 +20,7 @@ from grader.judge.planned_trial import PlannedTrial, is_sent
 from grader.judge.reference_results import ReferenceResults
 
 Prints = Callable[[int], Fingerprint | None]
-LARGE = 200  # numbers; a hidden trial that has more is in the notebook only if it is needed there
+LARGE = 200  # numbers, those of inputs twice; a hidden trial that has more is in the notebook only if it is needed there
 
 
 def chosen_trials(lesson: Lesson, exercise: Exercise) -> list[PlannedTrial]:
@@ -31,7 +31,7 @@ def chosen_trials(lesson: Lesson, exercise: Exercise) -> list[PlannedTrial]:
     """
     results = ReferenceResults(lesson.reference)
     there = [trial for trial in shown(exercise) if runs_there(lesson, trial)]
-    sizes = [count(results.expected(trial)) + stored(trial) for trial in there]
+    sizes = [count(results.expected(trial)) + 2 * stored(trial) for trial in there]
     chosen = {index for index, trial in enumerate(there) if trial.public or sizes[index] <= LARGE}
     by_size = sorted(range(len(there)), key=sizes.__getitem__)
     for check in {trial.check.name for trial in there}:
@@ -75,11 +75,11 @@ def telling_trials(
 
 
 def stored(trial: PlannedTrial) -> int:
-    """Count the numbers of a trial's inputs that the notebook cannot draw again."""
+    """Count the floats of a trial's inputs that the notebook cannot draw again."""
     sampler = PublicSampler(trial.key)
     inputs = trial.trial.draw(sampler)
-    leaves = [leaf for _, leaf in flatten(inputs) if isinstance(leaf, Tensor)]
-    return sum(leaf.numel() for leaf in leaves if not sampler.recipe_of(leaf))
+    floats = [leaf for _, leaf in flatten(inputs) if isinstance(leaf, Tensor) and leaf.is_floating_point()]
+    return sum(leaf.numel() for leaf in floats if not sampler.recipe_of(leaf))
 
 
 def count(values: Mapping[str, Any]) -> int:

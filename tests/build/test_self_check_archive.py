@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from corpus.judging import self_check
 from grader.build.self_check_archive import self_check_files, self_check_modules, self_check_text
 from grader.build.self_check_cell import modules, probes
 from grader.build.slim import slim
@@ -134,3 +135,11 @@ def test_it_runs_twice_in_a_bare_kernel_that_can_write_nowhere(tmp_path: Path) -
     assert lines[:2] == ["✔ 1.2 scaled_scores: right on 8 small examples."] * 2
     assert lines[2] == "1.2 scaled_scores — These are the plain dot products: √d_k is missing."
     assert lines[-2].startswith("☐ stable_softmax is now defined by the course")
+
+
+def test_expected_values_are_not_rounded() -> None:
+    """Weights whose sums were rounded, to 0.99998, have another entropy than the one that normalises them again."""
+    lesson = lessons()["2-heads"]
+    exercise = lesson.exercise("2.P1")
+    right, said = self_check(lesson, exercise, exercise.stand_in_source)
+    assert (right, said) == (True, "✔ 2.P1 attention_entropy: right on 6 small examples.\n")
