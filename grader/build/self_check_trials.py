@@ -20,7 +20,8 @@ from grader.judge.planned_trial import PlannedTrial, is_sent
 from grader.judge.reference_results import ReferenceResults
 
 Prints = Callable[[int], Fingerprint | None]
-LARGE = 200  # numbers, those of inputs twice; a hidden trial that has more is in the notebook only if it is needed there
+# Numbers of a trial, those of its inputs counted twice. A hidden trial that has more is in the notebook only if it is needed.
+LARGE = 200
 
 
 def chosen_trials(lesson: Lesson, exercise: Exercise) -> list[PlannedTrial]:

@@ -86,7 +86,8 @@ def test_a_last_digit_may_differ_and_no_more(stored: Known) -> None:
 
 def test_another_input_and_a_trial_that_is_gone_are_said(stored: Known) -> None:
     other, gone = changed(stored), changed(stored)
-    other["trials"][0]["inputs"]["query"]["drawn"][0] = "uniform"
+    first = other["trials"][0]
+    first["inputs"] = json.loads(json.dumps(first["inputs"]).replace("normal", "uniform"))
     assert what_is_off(LESSON, SCALED, other) == "1.2/values/public/0: the inputs are others"
     gone["trials"][0]["key"] = "values/public/9"
     assert "values/public/9" in what_is_off(LESSON, SCALED, gone)
