@@ -22,7 +22,7 @@ from grader.build.slim import slim
 from grader.course import shipped_packages
 from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
-from grader.judge.planned_trial import parameters
+from grader.judge.call_probe import parameters
 from grader.paths import notebook_path, own_lessons
 
 # What of grader/ the notebooks depend on. A test holds that the build imports nothing else.
@@ -95,7 +95,7 @@ def _files(root: Path, assignment: str) -> Iterator[tuple[str, bytes]]:
 
 def package_folder(package: str) -> Path:
     """Return the folder of an installed package, without importing it; raise ModuleNotFoundError if there is none."""
-    return _file(package).parent
+    return module_file(package).parent
 
 
 def release(package: str) -> str:
@@ -108,8 +108,8 @@ def exercise_digest(lesson: Lesson, exercise: Exercise) -> str:
 
     PyTorch's version is part of it, for whatever device: what a wrong answer raises is PyTorch's own text.
     """
-    modules = _reached({*COMPUTING, *declared_in(lesson, exercise), *_of_reference(lesson, exercise)})
-    code = ((module, slim(_file(module).read_text("utf-8")).encode()) for module in sorted(modules))
+    modules = reached_modules({*COMPUTING, *declared_in(lesson, exercise), *_of_reference(lesson, exercise)})
+    code = ((module, slim(module_file(module).read_text("utf-8")).encode()) for module in sorted(modules))
     return _digest([release("torch"), sorted(lesson.definitions)], code)
 
 
@@ -133,7 +133,7 @@ def _of_reference(lesson: Lesson, exercise: Exercise) -> Iterator[str]:
                 yield getattr(definition, "__module__", type(definition).__module__)
 
 
-def _reached(modules: Iterable[str]) -> set[str]:
+def reached_modules(modules: Iterable[str]) -> set[str]:
     """Return those of these modules that are of this project, and all of it that they import, also through others."""
     reached: set[str] = set()
     todo = [module for module in modules if module.partition(".")[0] in PROJECT]
@@ -149,7 +149,7 @@ def _reached(modules: Iterable[str]) -> set[str]:
 def _imports(module: str) -> tuple[str, ...]:
     """Name the modules of this project that a module imports, inside its functions, too."""
     found: list[str] = []
-    for node in ast.walk(ast.parse(_file(module).read_text("utf-8"))):
+    for node in ast.walk(ast.parse(module_file(module).read_text("utf-8"))):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -161,13 +161,13 @@ def _imports(module: str) -> tuple[str, ...]:
 def _module_of(module: str, name: str) -> str:
     """Return the module that `from module import name` imports: `module.name` if there is one."""
     inner = f"{module}.{name}"
-    if module.partition(".")[0] not in PROJECT or _file(module).name != "__init__.py":
+    if module.partition(".")[0] not in PROJECT or module_file(module).name != "__init__.py":
         return module
     return inner if find_spec(inner) else module
 
 
 @cache
-def _file(module: str) -> Path:
+def module_file(module: str) -> Path:
     """Return the file of a module or package, without importing it; raise ModuleNotFoundError if there is none."""
     spec = find_spec(module)
     if spec is None or spec.origin is None:

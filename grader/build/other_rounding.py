@@ -15,7 +15,6 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
-from grader.build.self_check_data import Reader
 from grader.build.self_check_numbers import Draft
 from grader.build.self_check_trials import read_trials
 from grader.course import lessons
@@ -117,7 +116,7 @@ def unsure(draft: Draft, seed: int) -> Unsure:
     torch.set_num_threads(1)
     lesson = lessons()[draft.assignment]
     exercise = lesson.exercise(draft.exercise)
-    trials = [trial for _, trial, _ in read_trials(exercise, draft.told, Reader(draft.data))]
+    trials = [trial for trial, _ in read_trials(exercise, draft.known)]
     prints = {answer.name: answer.prints for answer in draft.wrong}
     found: Unsure = set()
     with OtherRounding(seed):

@@ -1,41 +1,34 @@
 """The self-check that a student notebook carries: it tries an answer on small examples and says what is wrong, and why.
 
-The builder copies this module, and what it imports, into the notebook (see `bundle`), so all of that may use torch and the
-standard library alone. It tries what the grader tries, on other numbers, and explains a wrong answer as the grader does.
+The builder copies this module, and all that it imports, into the notebook (see `self_check_archive`), so all of that may use
+torch and the standard library alone. It tries what the grader tries, on other numbers, and explains a wrong answer as the grader does.
 """
 
-import inspect
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
-import torch
-from torch import Tensor
-
 from grader.build.answer_in_notebook import files_of_cells, students_code, trouble, two_cells
-from grader.build.self_check_data import Brief, Reader, gives, is_rounded
+from grader.build.self_check_values import from_json, prints_from_json
 from grader.build.show import show_rich, shown_inputs, what_is_off
 from grader.explain.code.read_code import searchable
 from grader.explain.exceptions.shadowed import shadowed
 from grader.explain.exceptions.where_raised import file_of, source_of_file, the_line
 from grader.explain.explain import explain
-from grader.explain.fingerprint import Fingerprint, fingerprint
-from grader.explain.match import is_telling, print_of
+from grader.explain.fingerprint import fingerprint
+from grader.explain.match import is_telling
 from grader.explain.repairs.find_repair import find_repair
 from grader.explain.repairs.repairs import Repair
 from grader.explain.repairs.run_repaired import RAISED, run_repaired, stopwatch
 from grader.explain.seen import Candidate, Seen
 from grader.explain.values.wording import in_words_of
-from grader.judge.compare import first_difference, flatten, with_tensors
+from grader.judge.call_probe import MissingName, call_probe
+from grader.judge.compare import first_difference, flatten
 from grader.judge.mentions import HINT, complaint, mentions
 from grader.records import Case
 from grader.submission.cells import is_stubs_own
 from grader.submission.code.traits import Traits
 
-# Where expected numbers are rounded to 2 bytes of the largest, more is allowed than in the grade, by this factor.
-ROOM = 3.0
-ROUNDED = 2e-5  # so far they are off, relative to the largest
 CARRIED_ON = "<carry on {}>"  # the file of what `carry_on` runs
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"  # notebooks and terminals know these
 
@@ -66,15 +59,6 @@ class Trial(NamedTuple):
     expected: Mapping[str, Any]
 
 
-class WrongAnswer(NamedTuple):
-    """A wrong answer whose results are known."""
-
-    name: str
-    hint: str
-    briefs: Sequence[Brief]  # one for each trial
-    traits: Traits
-
-
 class Result(NamedTuple):
     """What an answer gave on one trial."""
 
@@ -87,8 +71,7 @@ class Notebook(NamedTuple):
     """The notebook that the self-check runs in."""
 
     names: Mapping[str, Any]  # its globals()
-    exercises: Mapping[str, Any]  # what `self_check_cell` packed for each exercise
-    data: bytes  # that belong to it
+    exercises: Mapping[str, Any]  # what is known of each exercise, as `self_check_numbers` writes it
     probes: Mapping[str, Callable]  # and judges, by name
 
 
@@ -110,7 +93,7 @@ def check(notebook: Notebook, exercise: str) -> None:
         raise without_traceback(NotImplementedError(text))
     files = files_of_cells(notebook.names, exercise, packed["defines"])
     source = source_of_file(next((file for file, id in files.items() if id == exercise), ""))
-    trials, wrong_answers = unpack(exercise, packed, Reader(notebook.data, packed["start"]))
+    trials = trials_of(packed)
     call = partial(try_trial, notebook=notebook, files=files, exercise=exercise)
     asked = [name for one in notebook.exercises.values() for name in one["defines"]]
     code = students_code(notebook.names, files, exercise)
@@ -129,7 +112,7 @@ def check(notebook: Notebook, exercise: str) -> None:
     seen = [result.seen for result in results]
     repaired = partial(repair, notebook, trials, seen, source)
     try:
-        found = explain(seen, known_answers(wrong_answers, trials, seen), searchable(source), repaired)
+        found = explain(seen, known_answers(packed, trials), searchable(source), repaired)
     except Exception:  # an explanation decides nothing: without one, what was seen is said all the same
         found = None
     says = shadowed(code, packed["defines"], asked, what) or (found.says if found else "")
@@ -157,8 +140,7 @@ def is_wrong(notebook: Notebook, exercise: str, above: str) -> bool:
     if not packed or not any(name in above for name in packed["defines"]):
         return False
     try:
-        trials, _ = unpack(exercise, packed, Reader(notebook.data, packed["start"]))
-        return any(try_trial(trial, notebook, {}, exercise).problem for trial in trials)
+        return any(try_trial(trial, notebook, {}, exercise).problem for trial in trials_of(packed))
     except NotImplementedError:
         return True
 
@@ -176,41 +158,31 @@ def without_traceback(todo: Exception, more: str = "") -> Exception:
     return todo
 
 
-def unpack(exercise: str, packed: Mapping[str, Any], reader: Reader) -> tuple[list[Trial], list[WrongAnswer]]:
-    """Read the trials of an exercise, and the wrong answers that it is compared with."""
-    trials = [
-        Trial(
-            packed["checks"][index],
-            describe,
-            {name: tuple(size) if isinstance(size, list) else size for name, size in sizes.items()},
-            reader.value(inputs, f"{exercise}/{key}"),
-            reader.value(expected),
-        )
-        for index, key, describe, sizes, inputs, expected in packed["trials"]
-    ]
-    briefs = reader.briefs(packed["forms"], len(packed["wrong answers"]), len(trials))
-    return trials, [
-        WrongAnswer(name, hint, own, Traits(*map(frozenset, code)))
-        for (name, hint, *code), own in zip(packed["wrong answers"], briefs, strict=True)
-    ]
-
-
-def known_answers(
-    wrong_answers: Sequence[WrongAnswer], trials: Sequence[Trial], seen: Sequence[Seen]
-) -> list[Candidate]:
-    """Make candidates of wrong answers; where one gives what this answer gave, its fingerprint is this answer's."""
-    own = [print_of(trial) for trial in seen]
-    right = [fingerprint(trial.expected) for trial in trials]
-
-    def prints(wrong: WrongAnswer, index: int) -> Fingerprint | None:
-        brief = wrong.briefs[index]
-        if gives(brief, right[index], own[index]):
-            return own[index]
-        return Fingerprint(brief.form) if brief.form < 0 else None  # it raises, and something else
-
+def trials_of(packed: Mapping[str, Any]) -> list[Trial]:
+    """Read the trials of an exercise."""
     return [
-        Candidate(wrong.name, wrong.hint, partial(prints, wrong), partial(Traits, *wrong.traits))
-        for wrong in wrong_answers
+        Trial(
+            check=packed["checks"][trial["check"]],
+            describe=trial["describe"],
+            sizes={name: tuple(size) if isinstance(size, list) else size for name, size in trial["sizes"].items()},
+            inputs=from_json(trial["inputs"]),
+            expected=from_json(trial["expected"]),
+        )
+        for trial in packed["trials"]
+    ]
+
+
+def known_answers(packed: Mapping[str, Any], trials: Sequence[Trial]) -> list[Candidate]:
+    """Read the wrong answers that an answer is compared with."""
+    right = [fingerprint(trial.expected) for trial in trials]
+    return [
+        Candidate(
+            name=wrong["name"],
+            says=wrong["hint"],
+            prints=prints_from_json(wrong["gives"], right).__getitem__,
+            traits=partial(Traits, *map(frozenset, wrong["traits"])),
+        )
+        for wrong in packed["wrong answers"]
     ]
 
 
@@ -219,21 +191,12 @@ def known_answers(
 
 def try_trial(trial: Trial, notebook: Notebook, files: Mapping[str, str], exercise: str) -> Result:
     """Run the probe of a trial on the student's definitions, and compare; NotImplementedError if one is unsolved."""
-    probe, seen = notebook.probes[trial.check["probe"]], trial_as_seen(trial)
-    arguments = {}
-    for name in inspect.signature(probe).parameters:
-        called = trial.check["names"].get(name, name)
-        if name not in trial.inputs and called not in notebook.names:
-            text = f"TODO {exercise}: {called} is not defined yet. Run the cell that defines it first."
-            raise without_traceback(NotImplementedError(text))
-        arguments[name] = (
-            with_tensors(trial.inputs[name], Tensor.clone) if name in trial.inputs else notebook.names[called]
-        )
+    seen, probe = trial_as_seen(trial), notebook.probes[trial.check["probe"]]
     try:
-        with warnings.catch_warnings(), torch.random.fork_rng(devices=[]), torch.enable_grad():
-            warnings.simplefilter("ignore")
-            torch.default_generator.manual_seed(0)
-            got = probe(**arguments)
+        got = call_probe(probe, trial.check["names"], trial.inputs, notebook.names)
+    except MissingName as missing:
+        text = f"TODO {exercise}: {missing.name} is not defined yet. Run the cell that defines it first."
+        raise without_traceback(NotImplementedError(text)) from None
     except Exception as error:
         if is_stubs_own(type(error).__name__, str(error)):
             raise without_traceback(error, two_cells(notebook.names, exercise))  # noqa: B904  (it is the same error)
@@ -256,13 +219,12 @@ def trial_as_seen(trial: Trial) -> Seen:
         expected=dict(flatten(trial.expected)),
         inputs=dict(flatten(trial.inputs)),
         sizes=trial.sizes,
-        near=ROUNDED if is_rounded(trial.expected) else 0.0,
     )
 
 
 def problem_of(trial: Trial, got: Mapping[str, Any], probes: Mapping[str, Callable]) -> str:
     """Say what is off in what a probe returned; "" if it is right."""
-    rtol = trial.check["rtol"] * (ROOM if is_rounded(trial.expected) else 1.0)
+    rtol = trial.check["rtol"]
     if judge := probes.get(trial.check["judge"]):
         finding = judge(Case(inputs=trial.inputs, got=got, expected=lambda: trial.expected, rtol=rtol))
         return "" if finding.passed else finding.message

@@ -1,42 +1,43 @@
-"""Generates the cell of self-checks: code and probes, and what each exercise's check knows, compressed to a text.
+"""Generates the cell of self-checks: an archive of the modules that check and explain, of the probes, and of all data.
 
 `read_self_checks` reads it again: numbers that are in the committed notebook stay as they are until what they are computed from
 changes, so that they do not depend on the processor of whoever builds.
 """
 
-import bz2
 import json
-import lzma
-from base64 import b85decode, b85encode
+import tarfile
 from collections.abc import Mapping, Sequence
+from functools import cache
 from inspect import getsource
-from itertools import pairwise
 from types import FunctionType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from grader.build.bundle import Part, bundle
+from grader.build.built import module_file, reached_modules
 from grader.build.provided import in_lines
-from grader.build.self_check_pack import Packed
+from grader.build.self_check_archive import self_check_files, self_check_modules, self_check_text
 from grader.build.slim import slim
 from grader.declare.exercise import Check, Exercise
 from grader.declare.lesson import Lesson
 from grader.judge.planned_trial import sent_with
 
-PROBES = "probes"
-EXERCISES = "\n#: exercises\n"  # between the code and what is known of the exercises
-CELL = """\
-from __future__ import annotations
-
-import inspect
+SELF_CHECK, PROBES = "grader.build.self_check", "grader.probes"
+EXERCISES = "exercises.json"  # the file of what is known of the exercises
+STAND_IN, ALSO = "stand-in", "also"  # what is known of an exercise without computing anything
+HEAD = """\
 import math
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache
-from math import cos, isclose, pi
-from typing import Any
+from collections.abc import *
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+
+from grader.judge.compare import difference
+from grader.records import Finding
+"""
+CELL = """\
+from __future__ import annotations
+
+from functools import cache
 
 # check("{example}") tries your answer on small examples and says what is off, and why. Its code and its numbers stand below,
 # compressed to keep the notebook short; print(self_check_source()) shows the code.
@@ -46,127 +47,109 @@ SELF_CHECK = '''
 '''
 
 
-@cache
-def self_check_texts():  # what it needs is imported here: `from torch import *` in a cell gives `int` another meaning
-    import bz2, json, lzma
-    from base64 import b85decode
-    from builtins import int
+{functions}
 
-    packed = b85decode("".join(SELF_CHECK.split()))
-    end = 4 + int.from_bytes(packed[:4], "big")
-    code, _, exercises = bz2.decompress(packed[4:end]).decode().partition("\\n#: exercises\\n")
-    return code, json.loads(exercises), lzma.decompress(packed[end:])
+
+@cache
+def self_check_tools():
+    import json
+
+    files = self_check_files(SELF_CHECK)
+    self_check, probes = self_check_modules(files, ["{self_check}", "{probes}"])
+    return self_check, json.loads(files["{exercises}"]), probes.__dict__
 
 
 def self_check_source():
-    return self_check_texts()[0]
-
-
-@cache
-def self_check_modules():
-    import json, linecache
-    from builtins import compile, exec, len
-
-    modules = {{}}
-    for part in self_check_source().split("\\n#: "):
-        head, _, source = part.partition("\\n")
-        module, _, imports = head.removeprefix("#: ").partition(" ")
-        names = {{name: modules[there][origin] for name, (there, origin) in json.loads(imports).items()}}
-        modules[module] = {{"__name__": "__main__", **names}}
-        file = f"<self-check: {{module}}>"
-        linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-        exec(compile(source, file, "exec"), modules[module])
-    return modules
+    files = self_check_files(SELF_CHECK)
+    return "\\n\\n".join(f"# {{name}}\\n{{files[name]}}" for name in files if name.endswith(".py"))
 
 
 def make_tools(names):
     def check(exercise):
-        _, exercises, data = self_check_texts()
-        modules = self_check_modules()
-        self_check = modules["grader.build.self_check"]
-        self_check["check"](self_check["Notebook"](names, exercises, data, modules["probes"]), exercise)
+        self_check, exercises, probes = self_check_tools()
+        self_check.check(self_check.Notebook(names, exercises, probes), exercise)
 
     def carry_on(exercise):
-        self_check_modules()["grader.build.self_check"]["carry_on"](names, self_check_texts()[1], exercise)
+        self_check, exercises, _ = self_check_tools()
+        self_check.carry_on(names, exercises, exercise)
 
     return check, carry_on
 
 
 check, carry_on = make_tools(globals())"""
 
+Known = Mapping[str, Any]  # what the notebook knows of an exercise, as JSON
+
 
 class SelfChecks(NamedTuple):
     """What a cell of self-checks holds."""
 
-    code: str
-    exercises: Mapping[str, Packed]
-    stand_ins: Mapping[str, str]  # the sources that `carry_on` runs, by exercise id; "" if there is none
+    modules: Mapping[str, str]  # the sources, by file name
+    exercises: Mapping[str, Known]  # by exercise id
 
 
-def self_checks(lesson: Lesson, exercises: Mapping[str, Packed]) -> SelfChecks:
-    """Put a lesson's self-checks together: their code, and what is packed of each exercise."""
+def self_checks(lesson: Lesson, exercises: Mapping[str, Known]) -> SelfChecks:
+    """Put a lesson's self-checks together: their code, and what is known of each exercise."""
     checks = [
         check
         for exercise in lesson.exercises
         for check in exercise.checks
-        if check.name in {told["name"] for told in exercises[exercise.id].told["checks"]}
+        if check.name in {known["name"] for known in exercises[exercise.id]["checks"]}
     ]
-    parts = (*bundle("grader.build.self_check", "grader.records:Finding"), probes_part(checks))
-    code = "\n".join(f"#: {part.module} {json.dumps(part.imports)}\n{part.source}" for part in parts)
-    stand_ins = {exercise.id: exercise.stand_in_source for exercise in lesson.exercises}
-    read = {exercise.id: _with_other_checks(lesson, exercise, exercises[exercise.id]) for exercise in lesson.exercises}
-    return SelfChecks(code, read, stand_ins)
+    known = {one.id: {**exercises[one.id], **_as_declared(lesson, one, exercises[one.id])} for one in lesson.exercises}
+    return SelfChecks({**modules(), _file(PROBES): probes(checks)}, known)
 
 
-def _with_other_checks(lesson: Lesson, exercise: Exercise, packed: Packed) -> Packed:
-    """Say what the grade also looks at: the checks that the notebook lacks, without the steps of a training.
-
-    Steps are worth no points by themselves. Titles are those of the declaration, whenever the numbers were computed.
-    """
-    here = {told["name"] for told in packed.told["checks"]}
-    left_out = here | lesson.step_checks(exercise.id)
-    also = [check.title for check in exercise.checks if check.name not in left_out]
-    return packed._replace(told={**packed.told, "also": also})
+@cache
+def modules() -> Mapping[str, str]:
+    """Return the sources of the self-check's module and of all that it imports of this project, by file name."""
+    return {_file(name): slim(module_file(name).read_text("utf-8")) for name in sorted(reached_modules([SELF_CHECK]))}
 
 
-def self_check_source(checks: SelfChecks) -> str:
-    """Return the source of the cell of self-checks; it ends by defining `check` and `carry_on`."""
-    told, data = {}, b""
-    for id, packed in checks.exercises.items():
-        told[id] = {**packed.told, "start": len(data), "stand-in": checks.stand_ins[id]}
-        data += packed.data
-    exercises = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
-    compressed = bz2.compress(f"{checks.code}{EXERCISES}{exercises}".encode())
-    bytes_of_data = lzma.compress(data, lzma.FORMAT_ALONE, preset=9 | lzma.PRESET_EXTREME)
-    packed_text = b85encode(len(compressed).to_bytes(4, "big") + compressed + bytes_of_data).decode()
-    return CELL.format(example=next(iter(checks.exercises)), text="\n".join(in_lines(packed_text)))
-
-
-def read_self_checks(source: str) -> SelfChecks | None:
-    """Read what a cell of self-checks holds; None if it is no such cell, or of a form that is not known any more."""
-    try:
-        packed = b85decode("".join(source.split("'''")[1].split()))
-        end = 4 + int.from_bytes(packed[:4], "big")
-        code, _, exercises = bz2.decompress(packed[4:end]).decode().partition(EXERCISES)
-        told, data = json.loads(exercises), lzma.decompress(packed[end:])
-        stand_ins = {id: one.pop("stand-in") for id, one in told.items()}
-        starts = [*(one.pop("start") for one in told.values()), len(data)]
-    except (IndexError, KeyError, ValueError, OSError, EOFError, lzma.LZMAError):
-        return None
-    parts = [data[start:end] for start, end in pairwise(starts)]
-    return SelfChecks(code, dict(zip(told, map(Packed, told.values(), parts), strict=True)), stand_ins)
-
-
-def probes_part(checks: Sequence[Check]) -> Part:
-    """Return the source of the checks' probes and judges, and of the functions that they call, as one part."""
+def probes(checks: Sequence[Check]) -> str:
+    """Return the source of a module with the checks' probes and judges, and the functions that they call."""
     sent: dict[str, FunctionType | type] = {}
     for check in checks:
         for function in filter(None, (check.probe, check.judge)):
             for name, definition in sent_with(function).items():
                 sent.setdefault(name, definition)
-    imports = {"Finding": ("grader.records", "Finding"), "difference": ("grader.judge.compare", "difference")}
-    head = (
-        "import math\nfrom collections.abc import *\nimport torch\nfrom torch import Tensor, nn\n"
-        "from torch.nn import functional as F"
+    return slim("\n\n\n".join([HEAD, *map(getsource, sent.values())]))
+
+
+def _as_declared(lesson: Lesson, exercise: Exercise, known: Known) -> Known:
+    """Return what is known from the declaration, whenever the numbers were computed.
+
+    That is what `carry_on` runs, "" for nothing; and the titles of the checks that the notebook lacks. The steps of a
+    training are not among them, as they are worth no points by themselves.
+    """
+    left_out = {check["name"] for check in known["checks"]} | lesson.step_checks(exercise.id)
+    also = [check.title for check in exercise.checks if check.name not in left_out]
+    return {STAND_IN: exercise.stand_in_source, ALSO: also}
+
+
+def self_check_source(checks: SelfChecks) -> str:
+    """Return the source of the cell of self-checks; it ends by defining `check` and `carry_on`."""
+    exercises = json.dumps(checks.exercises, ensure_ascii=False, separators=(",", ":"))
+    return CELL.format(
+        example=next(iter(checks.exercises)),
+        text="\n".join(in_lines(self_check_text({**checks.modules, EXERCISES: exercises}))),
+        functions="\n\n".join([getsource(self_check_files), getsource(self_check_modules).rstrip()]),
+        self_check=SELF_CHECK,
+        probes=PROBES,
+        exercises=EXERCISES,
     )
-    return Part(PROBES, slim("\n\n\n".join([head, *map(getsource, sent.values())])), imports)
+
+
+def read_self_checks(source: str) -> SelfChecks | None:
+    """Read what a cell of self-checks holds; None if it is no such cell, or of a form that is not known any more."""
+    try:
+        files = self_check_files(source.split("'''")[1])
+        exercises = json.loads(files.pop(EXERCISES))
+    except (IndexError, KeyError, ValueError, OSError, EOFError, tarfile.TarError):
+        return None
+    return SelfChecks(files, exercises)
+
+
+def _file(module: str) -> str:
+    """Return the name of a module's file in the archive: "grader/records.py"."""
+    return f"{module.replace('.', '/')}.py"

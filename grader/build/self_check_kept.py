@@ -17,24 +17,32 @@ import torch
 
 from grader.build.built import exercise_digest, read_built
 from grader.build.other_rounding import SEEDS, unsure
-from grader.build.self_check_cell import SelfChecks, read_self_checks, self_check_source, self_checks
-from grader.build.self_check_data import RIGHT, UNKNOWN, Brief, Reader, gives, is_rounded
+from grader.build.self_check_cell import (
+    ALSO,
+    STAND_IN,
+    Known,
+    SelfChecks,
+    read_self_checks,
+    self_check_source,
+    self_checks,
+)
 from grader.build.self_check_numbers import Draft, drafted, settled
-from grader.build.self_check_pack import Packed
 from grader.build.self_check_trials import read_trials
+from grader.build.self_check_values import prints_from_json
 from grader.course import lessons
 from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
 from grader.explain.candidates import candidates
 from grader.explain.fingerprint import Fingerprint, alike, fingerprint
 from grader.judge.compare import first_difference
+from grader.judge.plan import shown
 from grader.judge.planned_trial import PlannedTrial
 from grader.judge.reference_results import ReferenceResults
 from grader.submission.cells import TOOLS_CELL
 
-# The part of the checks' tolerance by which a stored number may be off; more where it was rounded to 2 bytes of the largest.
-# It has the digits of one processor's float32: with every operation off by chance (`OtherRounding`), the worst was off by 0.4.
-EXACT, ROUNDED = 0.5, 2.0
+# The part of the checks' tolerance by which a stored number may be off: it has the digits of one processor's float32. With
+# every operation off by chance (`OtherRounding`), the worst was off by 0.4.
+CLOSE = 0.5
 
 
 class Kept(NamedTuple):
@@ -42,13 +50,13 @@ class Kept(NamedTuple):
 
     assignment: str
     exercise: str
-    stored: Packed | None
+    stored: Known | None
     unchanged: bool  # whether all that it was computed from is as it was
 
     @property
     def size(self) -> int:
         """How long it takes to compute it, in no unit: trials times wrong answers; 0 if nothing is stored."""
-        return len(self.stored.told["trials"]) * len(self.stored.told["wrong answers"]) if self.stored else 0
+        return len(self.stored["trials"]) * len(self.stored["wrong answers"]) if self.stored else 0
 
 
 def tools_cells(
@@ -89,7 +97,7 @@ def tools_cells(
     return sources, (f"exercise {id}: {line}; run: grader build" for id, line in found if line)
 
 
-def _computed(kept: Sequence[Kept], workers: Executor) -> list[tuple[Kept, Packed]]:
+def _computed(kept: Sequence[Kept], workers: Executor) -> list[tuple[Kept, Known]]:
     """Compute what the self-checks of some exercises know; return it beside each, the longest to compute first."""
     kept = sorted(kept, key=lambda one: -one.size)  # the longest begin first
     drafts = list(workers.map(_draft, kept))
@@ -104,7 +112,7 @@ def _draft(one: Kept) -> Draft:
     return drafted(lesson, lesson.exercise(one.exercise))
 
 
-def _difference(one: Kept, fresh: Packed) -> str:
+def _difference(one: Kept, fresh: Known) -> str:
     """Say if other choices are stored than were made now, or numbers that a new run does not give; "" if neither."""
     if one.stored is None:
         return "the notebook knows nothing of it"
@@ -139,62 +147,60 @@ def _committed(root: Path, name: str) -> tuple[str, SelfChecks | None]:
 # ---------------------------------------------------------------- what is stored, against what it is computed from
 
 
-def what_is_off(lesson: Lesson, exercise: Exercise, stored: Packed) -> str:
+def what_is_off(lesson: Lesson, exercise: Exercise, stored: Known) -> str:
     """Say what of an exercise's stored self-check does not hold any more; "" if all does."""
-    reader, results = Reader(stored.data), ReferenceResults(lesson.reference)
+    results = ReferenceResults(lesson.reference)
     trials: list[PlannedTrial] = []
     right: list[Fingerprint] = []
+    drawn = {trial.key: trial for trial in shown(exercise)}
     try:
-        read = list(read_trials(exercise, stored.told, reader))
+        read = list(read_trials(exercise, stored))
     except KeyError as error:
         return f"{error.args[0]} is no trial any more"
-    for drawn, trial, want in read:
-        if not alike(fingerprint({"": drawn.inputs}), fingerprint({"": trial.inputs})):
+    for trial, want in read:
+        if not alike(fingerprint({"": drawn[trial.key].inputs}), fingerprint({"": trial.inputs})):
             return f"{trial.key}: the inputs are others"
-        allowed = trial.check.rtol * (ROUNDED if is_rounded(want) else EXACT)
-        if off := first_difference(results.expected(trial), want, allowed):
+        if off := first_difference(results.expected(trial), want, trial.check.rtol * CLOSE):
             return f"{trial.key}: {off.message}"
         trials.append(trial)
         right.append(fingerprint(want))
-    rows = reader.briefs(stored.told["forms"], len(stored.told["wrong answers"]), len(trials))
     known = {one.name: one for one in candidates(exercise, trials, results)}
-    for (name, hint, *_), row in zip(stored.told["wrong answers"], rows, strict=True):
-        if name not in known or known[name].says != hint or not _fits(known[name].prints, row, right):
+    for wrong in stored["wrong answers"]:
+        name = wrong["name"]
+        if name not in known or known[name].says != wrong["hint"] or not _fits(known[name].prints, wrong, right):
             return f"no wrong answer gives what is known of {name!r}"
     return ""
 
 
-def _fits(prints: Callable[[int], Fingerprint | None], row: Sequence[Brief], right: Sequence[Fingerprint]) -> bool:
+def _fits(prints: Callable[[int], Fingerprint | None], wrong: Known, right: Sequence[Fingerprint]) -> bool:
     """Tell whether a wrong answer gives what is known of it on each trial."""
     return all(
-        brief.code == UNKNOWN or ((own := prints(index)) is not None and gives(brief, right[index], own))
-        for index, brief in enumerate(row)
+        stored is None or ((own := prints(index)) is not None and alike(own, stored))
+        for index, stored in enumerate(prints_from_json(wrong["gives"], right))
     )
 
 
-def decided_alike(stored: Packed, fresh: Packed) -> bool:
+def decided_alike(stored: Known, fresh: Known) -> bool:
     """Tell whether two computations chose the same examples and wrong answers, and saw the same of these.
 
     The stored one may know less: what was seen to hang on rounding stays out, where chance does not show it this time.
     """
     if list(_chosen(stored)) != list(_chosen(fresh)):
         return False
-    pairs = (zip(*rows, strict=True) for rows in zip(_seen(stored), _seen(fresh), strict=True))
+    rows = zip(stored["wrong answers"], fresh["wrong answers"], strict=True)
+    pairs = (zip(_seen(one), _seen(other), strict=True) for one, other in rows)
     return all(one in (None, other) for row in pairs for one, other in row)
 
 
-def _chosen(packed: Packed) -> Iterator[Any]:
-    """Yield what was chosen: the examples and the wrong answers."""
-    yield {name: value for name, value in packed.told.items() if name not in ("trials", "forms", "also")}
-    for check, key, describe, sizes, *_ in packed.told["trials"]:
-        yield check, key, describe, sizes
+def _chosen(known: Known) -> Iterator[Any]:
+    """Yield what was chosen: the examples and the wrong answers, without their numbers."""
+    yield {name: value for name, value in known.items() if name not in ("trials", "wrong answers", ALSO, STAND_IN)}
+    for trial in known["trials"]:
+        yield {name: value for name, value in trial.items() if name not in ("inputs", "expected")}
+    for wrong in known["wrong answers"]:
+        yield {name: value for name, value in wrong.items() if name != "gives"}
 
 
-def _seen(packed: Packed) -> Iterator[list[int | None]]:
-    """Yield for each wrong answer what was seen on each trial, without the numbers; None where that is not known."""
-    told, reader = packed.told, Reader(packed.data)
-    for _, key, _, _, inputs, expected in told["trials"]:
-        reader.value(inputs, key)
-        reader.value(expected)
-    for row in reader.briefs(told["forms"], len(told["wrong answers"]), len(told["trials"])):
-        yield [{RIGHT: RIGHT, UNKNOWN: None}.get(brief.code, brief.form) for brief in row]
+def _seen(wrong: Known) -> list[int | None]:
+    """Return what was seen of a wrong answer on each trial, without the numbers; None where that is not known."""
+    return [own[0] if isinstance(own, list) else own for own in wrong["gives"]]

@@ -4,11 +4,12 @@ import json
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from grader.build.self_check_pack import Packed, Writer
 from grader.build.self_check_trials import chosen_trials
+from grader.build.self_check_values import as_json, prints_as_json
 from grader.declare.builtin_names import banned_names
 from grader.declare.exercise import Check, Exercise, Mistake
 from grader.declare.lesson import Lesson
+from grader.declare.sampler import PublicSampler
 from grader.explain.candidates import traits_of
 from grader.explain.fingerprint import Fingerprint, alike, fingerprint
 from grader.explain.match import is_telling, print_of, says_little
@@ -33,34 +34,27 @@ class Draft(NamedTuple):
 
     assignment: str
     exercise: str
-    told: dict[str, Any]  # as JSON, without what is known of wrong answers
-    data: bytes  # the inputs and the expected values of all trials
+    known: dict[str, Any]  # as JSON, without what is known of wrong answers
     right: tuple[Fingerprint, ...]  # one for each trial
     wrong: tuple[DraftAnswer, ...]
 
 
 def drafted(lesson: Lesson, exercise: Exercise) -> Draft:
     """Choose the trials of an exercise's self-check, and compute what is expected there and what each mistake gives."""
-    chosen = chosen_trials(lesson, exercise)
-    results, writer = ReferenceResults(lesson.reference), Writer()
-    trials = [trial for trial, _ in chosen]
+    trials, results = chosen_trials(lesson, exercise), ReferenceResults(lesson.reference)
     checks = list(dict.fromkeys(trial.check.name for trial in trials))
-    told = {
+    known = {
         "name": exercise.name,
         "defines": list(exercise.defines),
         "builds on": list(exercise.builds_on),
         "bans": sorted(banned_names(exercise.bans)),
-        "also": [check.title for check in exercise.checks if check.name not in checks],
         "checks": [_check_data(check) for check in exercise.checks if check.name in checks],
-        "trials": [
-            _trial_data(trial, checks.index(trial.check.name), inputs, results, writer) for trial, inputs in chosen
-        ],
+        "trials": [_trial_data(trial, checks.index(trial.check.name), results) for trial in trials],
     }
     return Draft(
         assignment=lesson.assignment,
         exercise=exercise.id,
-        told=json.loads(json.dumps(told)),  # as it is read again: tuples are lists, and keys are texts
-        data=bytes(writer.data),
+        known=json.loads(json.dumps(known)),  # as it is read again: tuples are lists, and keys are texts
         right=tuple(fingerprint(results.expected(trial)) for trial in trials),
         wrong=tuple(_wrong_answers(exercise, trials, results)),
     )
@@ -97,18 +91,19 @@ def _seen(trial: PlannedTrial, mistake: Mistake, results: ReferenceResults) -> S
     return Seen(trial.check.name, False, got, expected, error=came.error, message=came.message)
 
 
-def settled(draft: Draft, unsure: Collection[tuple[str, int]]) -> Packed:
-    """Pack a draft without what is unsure, as it differs between processors: pairs of a mistake's name and a trial's index."""
-    kept: list[DraftAnswer] = []
+def settled(draft: Draft, unsure: Collection[tuple[str, int]]) -> dict[str, Any]:
+    """Return as JSON what the notebook knows of an exercise: a draft without what differs between processors.
+
+    Args:
+        unsure: the name of a mistake and the index of a trial, for each result that differs.
+    """
+    wrong = []
     for answer in draft.wrong:
-        prints = tuple(None if (answer.name, index) in unsure else one for index, one in enumerate(answer.prints))
-        if any(one is not None and not alike(one, right) for one, right in zip(prints, draft.right, strict=True)):
-            kept.append(answer._replace(prints=prints))
-    writer = Writer()
-    writer.data += draft.data
-    forms = writer.briefs([answer.prints for answer in kept], draft.right)
-    wrong = [[one.name, one.hint, *one.traits] for one in kept]
-    return Packed({**draft.told, "wrong answers": wrong, "forms": forms}, bytes(writer.data))
+        prints = [None if (answer.name, index) in unsure else own for index, own in enumerate(answer.prints)]
+        gives = prints_as_json(prints, draft.right)
+        if any(gives):
+            wrong.append({"name": answer.name, "hint": answer.hint, "traits": list(answer.traits), "gives": gives})
+    return {**draft.known, "wrong answers": wrong}
 
 
 def _check_data(check: Check) -> dict[str, Any]:
@@ -121,9 +116,15 @@ def _check_data(check: Check) -> dict[str, Any]:
     }
 
 
-def _trial_data(trial: PlannedTrial, check: int, inputs: Packed, results: ReferenceResults, writer: Writer) -> list:
-    """Pack one trial: its check, its sizes in words and as values, its inputs, and what is expected."""
-    sizes = {name: value for name, value in trial.trial.sizes.items() if isinstance(value, (int, float, str, tuple))}
-    writer.data += inputs.data
-    expected = writer.expected(results.expected(trial))
-    return [check, trial.key.split("/", 1)[1], trial.trial.describe, sizes, inputs.told, expected]
+def _trial_data(trial: PlannedTrial, check: int, results: ReferenceResults) -> dict[str, Any]:
+    """Return as JSON one trial: its check's index, its sizes in words and as values, its inputs, and what is expected."""
+    sampler = PublicSampler(trial.key)
+    inputs = trial.trial.draw(sampler)
+    return {
+        "check": check,
+        "key": trial.key.split("/", 1)[1],
+        "describe": trial.trial.describe,
+        "sizes": {k: size for k, size in trial.trial.sizes.items() if isinstance(size, (int, float, str, tuple))},
+        "inputs": as_json(inputs, sampler.recipe_of),
+        "expected": as_json(results.expected(trial)),
+    }

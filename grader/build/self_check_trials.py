@@ -1,6 +1,5 @@
 """Chooses the trials that the self-check of a notebook tries, and computes what is expected there."""
 
-import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -9,8 +8,7 @@ from typing import Any
 
 from torch import Tensor
 
-from grader.build.self_check_data import Reader
-from grader.build.self_check_pack import Packed, Writer
+from grader.build.self_check_values import from_json
 from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
 from grader.declare.sampler import PublicSampler
@@ -22,19 +20,19 @@ from grader.judge.planned_trial import PlannedTrial, is_sent
 from grader.judge.reference_results import ReferenceResults
 
 Prints = Callable[[int], Fingerprint | None]
-LARGE = 400  # bytes; a hidden trial that takes more is in the notebook only if it is needed there
+# Numbers of a trial, those of its inputs counted twice. A hidden trial that has more is in the notebook only if it is needed.
+LARGE = 200
 
 
-def chosen_trials(lesson: Lesson, exercise: Exercise) -> list[tuple[PlannedTrial, Packed]]:
-    """Choose trials for the notebook: all that can run there and take few bytes, and of the others those that show something.
+def chosen_trials(lesson: Lesson, exercise: Exercise) -> list[PlannedTrial]:
+    """Choose trials for the notebook: all that can run there and have few numbers, and of the others those that show something.
 
     Of the others, these are the public ones, the smallest of each check that has none yet, and what shows a declared mistake
-    or tells it from another. Each trial comes with the inputs that the notebook gets, and how it holds them.
+    or tells it from another.
     """
     results = ReferenceResults(lesson.reference)
     there = [trial for trial in shown(exercise) if runs_there(lesson, trial)]
-    packed = [packed_inputs(trial) for trial in there]
-    sizes = [2 * count(results.expected(trial)) + stored(inputs) for trial, inputs in zip(there, packed, strict=True)]
+    sizes = [count(results.expected(trial)) + 2 * stored(trial) for trial in there]
     chosen = {index for index, trial in enumerate(there) if trial.public or sizes[index] <= LARGE}
     by_size = sorted(range(len(there)), key=sizes.__getitem__)
     for check in {trial.check.name for trial in there}:
@@ -45,7 +43,7 @@ def chosen_trials(lesson: Lesson, exercise: Exercise) -> list[tuple[PlannedTrial
         chosen.update([index for index in of_check if index not in chosen][:missing])
     if len(chosen) < len(there):
         chosen |= telling_trials(exercise, there, by_size, chosen, results)
-    return [(as_packed(there[index], packed[index]), packed[index]) for index in sorted(chosen)]
+    return [there[index] for index in sorted(chosen)]
 
 
 def telling_trials(
@@ -77,21 +75,12 @@ def telling_trials(
     return needed
 
 
-def stored(inputs: Packed) -> int:
-    """Count the bytes of inputs that the notebook cannot draw again."""
-    return len(zlib.compress(inputs.data)) if inputs.data else 0
-
-
-def packed_inputs(trial: PlannedTrial) -> Packed:
-    """Pack the inputs of a trial with public numbers, as they were drawn."""
-    writer, sampler = Writer(), PublicSampler(trial.key)
-    told = writer.inputs(trial.trial.draw(sampler), sampler.drawn)
-    return Packed(told, bytes(writer.data))
-
-
-def as_packed(trial: PlannedTrial, packed: Packed) -> PlannedTrial:
-    """Return a trial with the inputs that the notebook gets, some of them rounded."""
-    return replace(trial, inputs=Reader(packed.data).value(packed.told, trial.key))
+def stored(trial: PlannedTrial) -> int:
+    """Count the floats of a trial's inputs that the notebook cannot draw again."""
+    sampler = PublicSampler(trial.key)
+    inputs = trial.trial.draw(sampler)
+    floats = [leaf for _, leaf in flatten(inputs) if isinstance(leaf, Tensor) and leaf.is_floating_point()]
+    return sum(leaf.numel() for leaf in floats if not sampler.recipe_of(leaf))
 
 
 def count(values: Mapping[str, Any]) -> int:
@@ -122,12 +111,9 @@ def uses_reference(judge: Callable, reference: Collection[Any]) -> bool:
     )
 
 
-def read_trials(
-    exercise: Exercise, told: Mapping[str, Any], reader: Reader
-) -> Iterator[tuple[PlannedTrial, PlannedTrial, Mapping[str, Any]]]:
-    """Read each trial as drawn, as the notebook has it, and what is expected there; KeyError if one is gone."""
+def read_trials(exercise: Exercise, known: Mapping[str, Any]) -> Iterator[tuple[PlannedTrial, Mapping[str, Any]]]:
+    """Read each trial that the notebook has, and what is expected there; KeyError if the exercise has it no more."""
     there = {trial.key: trial for trial in shown(exercise)}
-    for _, name, _, _, inputs, expected in told["trials"]:
-        drawn = there[f"{exercise.id}/{name}"]
-        given = reader.value(inputs, drawn.key)
-        yield drawn, replace(drawn, inputs=given), reader.value(expected)
+    for told in known["trials"]:
+        trial = there[f"{exercise.id}/{told['key']}"]
+        yield replace(trial, inputs=from_json(told["inputs"])), from_json(told["expected"])

@@ -10,6 +10,7 @@ from math import prod, sqrt
 import torch
 from torch import Tensor
 
+Recipe = tuple[str, str, tuple[int, ...], float, float, str]  # the arguments of `draw_numbers`
 WORDS = 2**16
 
 

@@ -5,9 +5,7 @@ from hashlib import sha256
 import torch
 from torch import Tensor
 
-from grader.declare.public_numbers import draw_numbers
-
-Recipe = tuple[str, str, tuple[int, ...], float, float, str]  # the arguments of `draw_numbers`
+from grader.declare.public_numbers import Recipe, draw_numbers
 
 
 class InputSampler:
@@ -72,6 +70,11 @@ class PublicSampler(InputSampler):
 
     def permutation(self, n: int) -> Tensor:
         return self._draw("uniform", (n,), 0, 0, torch.float64).argsort()
+
+    def recipe_of(self, tensor: Tensor) -> Recipe | None:
+        """Return how a tensor is drawn again; None if it is not one that this sampler drew."""
+        same = (recipe for own, recipe in self.drawn if own.dtype == tensor.dtype and torch.equal(own, tensor))
+        return next(same, None)
 
     def _draw(self, kind: str, shape: tuple[int, ...], first: float, second: float, dtype: torch.dtype) -> Tensor:
         recipe = (kind, f"{self.key}/{len(self.drawn)}", shape, first, second, str(dtype).removeprefix("torch."))

@@ -20,7 +20,6 @@ class Seen(NamedTuple):
     message: str = ""  # its text
     line: str = ""  # the line of the student's code that raised it
     shapes: Mapping[str, tuple[int, ...]] = {}  # of the tensors that the line names
-    near: float = 0.0  # how far the expected numbers are rounded, relative to the largest; 0: as their dtype does
 
 
 class Candidate(NamedTuple):

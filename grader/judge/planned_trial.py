@@ -12,17 +12,12 @@ from grader.declare.errors import DeclarationError
 from grader.declare.exercise import Check, Exercise
 from grader.declare.lesson import Lesson
 from grader.declare.trial import Trial
+from grader.judge.call_probe import parameters
 from grader.paths import OWN_LESSONS
 from grader.records import Inputs, Request
 
 # Modules, and packages of modules, whose functions may be sent to the sandbox.
 SENT = ("grader.course", OWN_LESSONS, "grader.declare.probes")
-
-
-@cache
-def parameters(probe: Callable) -> tuple[str, ...]:
-    """Return the names of a probe's parameters; each is an input of the trial, or stands for a name in the notebook."""
-    return tuple(inspect.signature(probe).parameters)
 
 
 @dataclass(frozen=True, kw_only=True)

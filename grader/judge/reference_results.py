@@ -1,19 +1,17 @@
 """Compute in this process what the reference and the declared mistakes return on a submission's trials."""
 
-import warnings
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import Any
 
-import torch
 from torch import Tensor
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
 from grader.declare.errors import DeclarationError
 from grader.declare.exercise import Check, Mistake
-from grader.judge.compare import with_tensors
-from grader.judge.planned_trial import PlannedTrial, parameters
+from grader.judge.call_probe import MissingName, call_probe
+from grader.judge.planned_trial import PlannedTrial
 from grader.records import Evidence, Inputs, Place, Status, Value
 
 
@@ -45,8 +43,7 @@ def run_here(
 ) -> Evidence:
     """Run a check's probe in this process, on the definitions of the reference or of a declared mistake.
 
-    The probe gets clones of the inputs, and random numbers from seed 0. An exception becomes evidence, as it
-    does in the sandbox.
+    An exception becomes evidence, as it does in the sandbox.
 
     Args:
         namespace: the definitions, by name.
@@ -55,23 +52,12 @@ def run_here(
         guarded: false for the reference itself, which pairs its keys: to look at each call takes a tenth of the time.
     """
     try:
-        arguments = _arguments(check, namespace, inputs)
-    except KeyError as error:  # a training cell of the notebook defines it, and the reference does not
-        message = f"name {error} is not defined"
+        with RefuseUnpairedKeys() if guarded else nullcontext():
+            values = call_probe(check.probe, check.names, inputs, namespace)
+        return Evidence(key=key, status=Status.OK, values=values)
+    except MissingName as missing:  # a training cell of the notebook defines it, and the reference does not
+        message = f"name {missing.name!r} is not defined"
         return Evidence(key=key, status=Status.RAISED, error="NameError", message=message)
-    try:
-        # Gradients are on as in the sandbox, and on again afterwards: a mistake may leave them off.
-        with (
-            warnings.catch_warnings(),
-            torch.random.fork_rng(devices=[]),
-            torch.enable_grad(),
-            RefuseUnpairedKeys() if guarded else nullcontext(),
-        ):
-            warnings.simplefilter("ignore")
-            torch.default_generator.manual_seed(0)
-            if torch.cuda.is_initialized():  # torch.manual_seed would record a traceback if it is not
-                torch.cuda.manual_seed_all(0)
-            return Evidence(key=key, status=Status.OK, values=check.probe(**arguments))
     except Exception as error:
         lineage = tuple(base.__name__ for base in type(error).__mro__)
         return Evidence(
@@ -82,15 +68,6 @@ def run_here(
             message=str(error),
             place=place_of(error),
         )
-
-
-def _arguments(check: Check, namespace: Mapping[str, object], inputs: Inputs) -> dict[str, Any]:
-    """Collect the arguments of a probe, clones of the inputs and definitions; KeyError for one that is neither."""
-    arguments = {}
-    for parameter in parameters(check.probe):
-        name = check.names.get(parameter, parameter)
-        arguments[parameter] = with_tensors(inputs[parameter], Tensor.clone) if parameter in inputs else namespace[name]
-    return arguments
 
 
 Results = dict[tuple[str, str], Evidence]  # by a trial's key and the name of a change

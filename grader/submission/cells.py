@@ -14,13 +14,17 @@ builder sets and a rebuilt submission keeps:
     own-001        a cell that the student added; only a rebuilt notebook has such ids
 """
 
+from __future__ import annotations
+
 import ast
 import re
 from contextlib import suppress
 from enum import StrEnum
 from functools import partial
+from typing import TYPE_CHECKING
 
-from nbformat import NotebookNode
+if TYPE_CHECKING:  # the self-check in a notebook has a copy of this module, and needs no nbformat
+    from nbformat import NotebookNode
 
 
 class Role(StrEnum):

@@ -7,10 +7,8 @@ import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
-import nbformat
 import pytest
 import torch
 
@@ -18,17 +16,14 @@ from grader.build import built as digests
 from grader.build import self_check_kept
 from grader.build.built import declared_in, exercise_digest, read_built
 from grader.build.other_rounding import OtherRounding, unsure
-from grader.build.self_check_cell import SelfChecks, read_self_checks, self_check_source
-from grader.build.self_check_data import Reader
+from grader.build.self_check_cell import Known, read_self_checks, self_check_source
 from grader.build.self_check_kept import decided_alike, tools_cells, what_is_off
 from grader.build.self_check_numbers import Draft, drafted, settled
-from grader.build.self_check_pack import Packed
 from grader.course import lessons
 from grader.course.lesson_1 import LESSON
 from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
-from grader.submission.cells import TOOLS_CELL
-from tests.build.computed_self_check import computed_self_checks
+from tests.build.computed_self_check import committed_self_checks, computed_self_checks
 from tests.import_graph import ROOT
 
 SCALED = LESSON.exercise("1.2")
@@ -40,8 +35,13 @@ def draft() -> Draft:
 
 
 @pytest.fixture(scope="module")
-def packed(draft: Draft) -> Packed:
+def stored(draft: Draft) -> Known:
     return settled(draft, ())
+
+
+def changed(known: Known) -> Known:
+    """Return a copy that a test may change."""
+    return json.loads(json.dumps(known))
 
 
 @pytest.fixture
@@ -66,61 +66,54 @@ def test_what_is_no_cell_of_self_checks_is_read_as_none(source: str) -> None:
 # ---------------------------------------------------------------- do its numbers hold?
 
 
-def test_what_was_just_computed_holds(packed: Packed) -> None:
-    assert what_is_off(LESSON, SCALED, packed) == ""
-    assert decided_alike(packed, packed)
+def test_what_was_just_computed_holds(stored: Known) -> None:
+    assert what_is_off(LESSON, SCALED, stored) == ""
+    assert decided_alike(stored, stored)
 
 
-def test_a_last_digit_may_differ_and_no_more(packed: Packed) -> None:
-    """The last number of the first trial's expected values, moved by a digit, and by one of its lower bytes."""
-    reader = Reader(packed.data)
-    _, key, _, _, inputs, expected = packed.told["trials"][0]
-    reader.value(inputs, key)
-    start = reader.place
-    count = len(reader.value(expected)["scores"].flatten())
+def test_a_last_digit_may_differ_and_no_more(stored: Known) -> None:
+    """The last number of the first trial's expected values, moved by less than the check allows, and by more."""
 
-    def moved(plane: int, by: int) -> Packed:
-        data = bytearray(packed.data)
-        place = start + plane * count + count - 1
-        data[place] = (data[place] + by) % 256
-        return packed._replace(data=bytes(data))
+    def moved(by: float) -> Known:
+        other = changed(stored)
+        other["trials"][0]["expected"]["scores"]["tensor"][2][-1] += by
+        return other
 
-    assert what_is_off(LESSON, SCALED, moved(0, 1)) == ""
-    assert "1.2/values/public/0: scores: off by" in what_is_off(LESSON, SCALED, moved(1, 3))
-    assert decided_alike(packed, moved(1, 3))
+    assert what_is_off(LESSON, SCALED, moved(1e-6)) == ""
+    assert "1.2/values/public/0: scores: off by" in what_is_off(LESSON, SCALED, moved(1e-4))
+    assert decided_alike(stored, moved(1e-4))
 
 
-def test_another_input_and_a_trial_that_is_gone_are_said(packed: Packed) -> None:
-    def with_first(index: int, value: object) -> Packed:
-        told = json.loads(json.dumps(packed.told))
-        told["trials"][0][index] = value
-        return packed._replace(told=told)
-
-    other = json.loads(json.dumps(packed.told["trials"][0][4]).replace("~normal", "~uniform"))
-    assert what_is_off(LESSON, SCALED, with_first(4, other)) == "1.2/values/public/0: the inputs are others"
-    assert "values/public/9" in what_is_off(LESSON, SCALED, with_first(1, "values/public/9"))
+def test_another_input_and_a_trial_that_is_gone_are_said(stored: Known) -> None:
+    other, gone = changed(stored), changed(stored)
+    first = other["trials"][0]
+    first["inputs"] = json.loads(json.dumps(first["inputs"]).replace("normal", "uniform"))
+    assert what_is_off(LESSON, SCALED, other) == "1.2/values/public/0: the inputs are others"
+    gone["trials"][0]["key"] = "values/public/9"
+    assert "values/public/9" in what_is_off(LESSON, SCALED, gone)
 
 
-def test_a_wrong_answer_that_gives_something_else_is_named(draft: Draft, packed: Packed) -> None:
-    told = json.loads(json.dumps(packed.told))
-    told["wrong answers"][0], told["wrong answers"][1] = told["wrong answers"][1], told["wrong answers"][0]
-    assert what_is_off(LESSON, SCALED, packed._replace(told=told)).startswith("no wrong answer gives what is")
-    assert not decided_alike(packed, packed._replace(told=told))
+def test_a_wrong_answer_that_gives_something_else_is_named(draft: Draft, stored: Known) -> None:
+    other = changed(stored)
+    first, second = other["wrong answers"][:2]
+    first["gives"], second["gives"] = second["gives"], first["gives"]
+    assert what_is_off(LESSON, SCALED, other).startswith("no wrong answer gives what is")
+    assert what_is_off(LESSON, SCALED, {**stored, "wrong answers": [{**first, "name": "nobody's"}]}) != ""
     fewer = settled(draft, {(draft.wrong[0].name, index) for index in range(len(draft.right))})
-    assert len(fewer.told["wrong answers"]) == len(packed.told["wrong answers"]) - 1
-    assert not decided_alike(packed, fewer)
+    assert len(fewer["wrong answers"]) == len(stored["wrong answers"]) - 1
+    assert not decided_alike(stored, fewer)
 
 
-def test_what_another_processor_left_out_stays_out_and_nothing_else(draft: Draft, packed: Packed) -> None:
+def test_what_another_processor_left_out_stays_out_and_nothing_else(draft: Draft, stored: Known) -> None:
     """A processor without the best kernels cannot see what they see otherwise."""
     one = next(
         one for one in draft.wrong if sum(own != right for own, right in zip(one.prints, draft.right, strict=True)) > 1
     )
     shown = next(index for index, own in enumerate(one.prints) if own != draft.right[index])
     knows_less = settled(draft, {(one.name, shown)})
-    assert len(knows_less.told["wrong answers"]) == len(packed.told["wrong answers"])
-    assert decided_alike(knows_less, packed)
-    assert not decided_alike(packed, knows_less)
+    assert len(knows_less["wrong answers"]) == len(stored["wrong answers"])
+    assert decided_alike(knows_less, stored)
+    assert not decided_alike(stored, knows_less)
 
 
 # `grader build --check` runs these of every exercise.
@@ -130,18 +123,8 @@ def test_what_another_processor_left_out_stays_out_and_nothing_else(draft: Draft
     [pytest.param(lesson, exercise, id=exercise.id) for lesson in lessons().values() for exercise in lesson.exercises],
 )
 def test_every_number_of_a_committed_notebook_holds(lesson: Lesson, exercise: Exercise) -> None:
-    stored = committed(lesson.assignment).exercises[exercise.id]
+    stored = committed_self_checks(lesson.assignment).exercises[exercise.id]
     assert what_is_off(lesson, exercise, stored) == ""
-
-
-@cache
-def committed(assignment: str) -> SelfChecks:
-    """Read the cell of self-checks of a committed notebook."""
-    book = nbformat.read(ROOT / "solutions" / assignment / f"{assignment}.ipynb", as_version=4)
-    (source,) = (cell.source for cell in book.cells if cell.id == TOOLS_CELL)
-    checks = read_self_checks(source.partition("\n")[2])
-    assert checks is not None
-    return checks
 
 
 # ---------------------------------------------------------------- what other processors see
@@ -152,9 +135,9 @@ def test_what_hangs_on_rounding_is_left_out(draft: Draft) -> None:
     shown = next(index for index, one in enumerate(first.prints) if one is not None and one.numbers)
     doubled = first.prints[shown]._replace(numbers=tuple(2 * number for number in first.prints[shown].numbers))
     prints = (*first.prints[:shown], doubled, *first.prints[shown + 1 :])
-    changed = draft._replace(wrong=(first._replace(prints=prints), *draft.wrong[1:]))
+    doubled_once = draft._replace(wrong=(first._replace(prints=prints), *draft.wrong[1:]))
     # All else that 1.2 knows is the same.
-    assert unsure(changed, 1) == {(first.name, shown)}
+    assert unsure(doubled_once, 1) == {(first.name, shown)}
     assert unsure(drafted(LESSON, LESSON.exercise("1.1")), 1) == set()
 
 
@@ -252,13 +235,13 @@ def test_numbers_that_do_not_hold_are_named_by_the_check(course: Path, monkeypat
 @pytest.fixture
 def changing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
     """Return a function that adds a line to a module, and tells which exercises of lesson 1 have another digest for it."""
-    real = digests._file
+    real = digests.module_file
     before = {one.id: exercise_digest(LESSON, one) for one in LESSON.exercises}
 
     def change(module: str, line: str = "pass") -> list[str]:
         copy = tmp_path / f"{module} {line}.py"
         copy.write_text(real(module).read_text("utf-8") + f"\n{line}\n", "utf-8")
-        monkeypatch.setattr(digests, "_file", lambda name: copy if name == module else real(name))
+        monkeypatch.setattr(digests, "module_file", lambda name: copy if name == module else real(name))
         return [one.id for one in LESSON.exercises if exercise_digest(LESSON, one) != before[one.id]]
 
     return change
