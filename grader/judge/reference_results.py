@@ -1,10 +1,11 @@
 """Compute in this process what the reference and the declared mistakes return on a submission's trials."""
 
-import warnings
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+import random
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
+import numpy
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -13,8 +14,9 @@ from torch.overrides import TorchFunctionMode
 from grader.declare.errors import DeclarationError
 from grader.declare.exercise import Check, Mistake
 from grader.judge.compare import with_tensors
-from grader.judge.planned_trial import PlannedTrial, parameters
+from grader.judge.planned_trial import PlannedTrial
 from grader.records import Evidence, Inputs, Place, Status, Value
+from grader.sandbox.guest.calling import call_probe
 
 
 class RefuseUnpairedKeys(TorchFunctionMode):
@@ -54,24 +56,11 @@ def run_here(
         place_of: finds the place of an exception, where the definitions come from a notebook.
         guarded: false for the reference itself, which pairs its keys: to look at each call takes a tenth of the time.
     """
-    try:
-        arguments = _arguments(check, namespace, inputs)
-    except KeyError as error:  # a training cell of the notebook defines it, and the reference does not
-        message = f"name {error} is not defined"
-        return Evidence(key=key, status=Status.RAISED, error="NameError", message=message)
+    given = with_tensors(inputs, Tensor.clone)
     try:
         # Gradients are on as in the sandbox, and on again afterwards: a mistake may leave them off.
-        with (
-            warnings.catch_warnings(),
-            torch.random.fork_rng(devices=[]),
-            torch.enable_grad(),
-            RefuseUnpairedKeys() if guarded else nullcontext(),
-        ):
-            warnings.simplefilter("ignore")
-            torch.default_generator.manual_seed(0)
-            if torch.cuda.is_initialized():  # torch.manual_seed would record a traceback if it is not
-                torch.cuda.manual_seed_all(0)
-            return Evidence(key=key, status=Status.OK, values=check.probe(**arguments))
+        with _same_random_numbers(), torch.enable_grad(), RefuseUnpairedKeys() if guarded else nullcontext():
+            return Evidence(key=key, status=Status.OK, values=call_probe(check.probe, given, check.names, namespace))
     except Exception as error:
         lineage = tuple(base.__name__ for base in type(error).__mro__)
         return Evidence(
@@ -84,13 +73,16 @@ def run_here(
         )
 
 
-def _arguments(check: Check, namespace: Mapping[str, object], inputs: Inputs) -> dict[str, Any]:
-    """Collect the arguments of a probe, clones of the inputs and definitions; KeyError for one that is neither."""
-    arguments = {}
-    for parameter in parameters(check.probe):
-        name = check.names.get(parameter, parameter)
-        arguments[parameter] = with_tensors(inputs[parameter], Tensor.clone) if parameter in inputs else namespace[name]
-    return arguments
+@contextmanager
+def _same_random_numbers() -> Iterator[None]:
+    """Give random numbers back their state when the context ends."""
+    of_python, of_numpy = random.getstate(), numpy.random.get_state()
+    try:
+        with torch.random.fork_rng(devices=[]):
+            yield
+    finally:
+        random.setstate(of_python)
+        numpy.random.set_state(of_numpy)
 
 
 Results = dict[tuple[str, str], Evidence]  # by a trial's key and the name of a change
