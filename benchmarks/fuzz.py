@@ -26,10 +26,10 @@ from benchmarks import publish
 
 with atheris.instrument_imports(include=["grader.sandbox", "grader.sandbox.replies", "grader.sandbox.outputs"]):
     from grader.records import Limits, Request
-    from grader.sandbox import wire
+    from grader.sandbox.guest import codec
     from grader.sandbox.replies import Reply, cell_result, evidence
 
-REQUEST = Request(key="1.1/values/hidden/0", source="", function="probe", inputs={}, seconds=1.0)
+REQUEST = Request(key="1.1/values", source="", function="probe", trials={"0": {}}, seconds=1.0)
 LIMITS = Limits()
 KEYS = (
     "status", "tree", "trips", "error", "message", "place", "lineage", "outputs", "execution_count", "output_type", "text",
@@ -52,7 +52,7 @@ WORDS = (
     "＝",
     "",
 )
-DTYPES = (*wire.DTYPES, "F8", "C64")
+DTYPES = (*codec.DTYPES, "F8", "C64")
 RIGHT = {"weights": torch.rand(2, 3).mT, "steps": [1, 2.5, None, True], "text": "α", "flags": torch.ones(3) > 0}
 MOST_DEPTH = 6
 
@@ -111,16 +111,16 @@ def read(content: bytes) -> None:
     data = atheris.FuzzedDataProvider(content)
     answer = reply(data)
     cell_result(answer, LIMITS, allowed=1.0, took=0.5, max_output=1 << 16)
-    found, size = evidence(REQUEST, answer, LIMITS, took=0.5, bytes_left=1 << 20)
+    found, size = evidence(REQUEST, "0", answer, LIMITS, took=0.5, bytes_left=1 << 20)
     assert size >= 0
     if found.values:
-        wire.encode(found.values)  # what was accepted can go back
+        codec.encode(found.values)  # what was accepted can go back
 
 
 def fuzz(seconds: int) -> None:
     """Fuzz in this process, which libFuzzer ends: with status 0 after the time, with another at the first exception."""
     torch.set_num_threads(1)
-    head, blob = wire.encode(RIGHT)
+    head, blob = codec.encode(RIGHT)
     with tempfile.TemporaryDirectory() as corpus:
         Path(corpus, "right").write_bytes(json.dumps({"status": "ok", "tree": head}).encode() + blob)
         limits = [f"-max_total_time={seconds}", "-rss_limit_mb=3000", "-max_len=1000", "-print_final_stats=1"]

@@ -244,14 +244,16 @@ def hinted(on: Sheet, tried: Sequence[Tried], cells: NotebookCells) -> Verdict:
     return diagnose(found, wrong, wrong and in_sandbox(wrong.trials, on.ours, partial(_ask, on), "cpu"))
 
 
-def _ask(on: Sheet, request: Request) -> Evidence:
-    """Run the request that the sandbox would get."""
+def _ask(on: Sheet, request: Request) -> dict[str, Evidence]:
+    """Run the request that the sandbox would get, and return the evidence of its trials, by key."""
     names = notebook_names(on.lesson.assignment)
     scope: dict[str, Any] = dict(names)
     exec(request.source, scope)
     scope["namespace_of"] = lambda definition: names
-    values = scope[request.function](None, **request.inputs)
-    return Evidence(key=request.key, status=Status.OK, values=values)
+    return {
+        key: Evidence(key=key, status=Status.OK, values=scope[request.function](None, **inputs))
+        for key, inputs in request.trials.items()
+    }
 
 
 def _place(source: str, cell: str, error: Exception) -> Place:

@@ -3,10 +3,32 @@
 Each folder says in its docstring what it is for, what goes in, what comes out and what it may import; tests/test_walls.py
 holds it to that. Folders hand each other the frozen records of `records.py`. `paths.py` knows where things lie,
 `secret.py` reads the course secret, and `cli.py` is the command line. How it all works together: docs/design.md.
+
+Authors import from here what a declaration is written with: `from grader import CheckSpec, sizes, written_exercise`.
 """
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
 
 from grader.sandbox.guest.library_internals import skip_iri_grammar
 
 skip_iri_grammar()
 
 __version__ = "0.1.0"
+
+AUTHORING = "grader.declare.authoring"
+
+
+def __getattr__(name: str) -> Any:
+    """Return a name of AUTHORING, which is imported with the first: it takes seconds, and no command line needs it.
+
+    Editors and mypy read `__init__.pyi` instead.
+
+    Raises:
+        AttributeError: it exports no such name.
+    """
+    is_module = find_spec(f"{__name__}.{name}") is not None  # `from grader import cli` asks here first
+    if name.startswith("_") or is_module or name not in import_module(AUTHORING).__all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(AUTHORING), name)

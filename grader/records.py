@@ -61,13 +61,13 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """A probe for the sandbox to run: source text, the function to call, and its inputs."""
+    """A probe for the sandbox to run: source text, the function to call, and the inputs of each of its trials."""
 
-    key: str  # "1.4/values/hidden/0", unique within a submission
+    key: str  # "1.4/values": begins with the exercise's id
     source: str
     function: str
-    inputs: Inputs
-    seconds: float
+    trials: Mapping[str, Inputs]  # by the trial's key, "1.4/values/hidden/0", which is unique within a submission
+    seconds: float  # for each trial
     names: Mapping[str, str] = field(default_factory=dict)  # parameter → name in the notebook, if they differ
     watched: tuple[str, ...] = ()  # built-ins whose calls the sandbox reports, as torch names them
     group: str = ""  # consecutive requests of one group share a fork; empty: a fork for this request alone
@@ -112,9 +112,9 @@ class CellResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """What came back for a request; it has `values` where status is OK."""
+    """What came back for one trial of a request; it has `values` where status is OK."""
 
-    key: str
+    key: str  # of the trial
     status: Status
     values: Mapping[str, Value] = field(default_factory=dict)
     error: str = ""  # RAISED: the exception's class

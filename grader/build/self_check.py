@@ -22,7 +22,7 @@ from grader.explain.repairs.repairs import Repair
 from grader.explain.repairs.run_repaired import RAISED, run_repaired, stopwatch
 from grader.explain.seen import Candidate, Seen
 from grader.explain.values.wording import in_words_of
-from grader.judge.call_probe import MissingName, call_probe
+from grader.judge.call_probe import call_here, missing_name
 from grader.judge.compare import first_difference, flatten
 from grader.judge.mentions import HINT, complaint, mentions
 from grader.records import Case
@@ -192,11 +192,12 @@ def known_answers(packed: Mapping[str, Any], trials: Sequence[Trial]) -> list[Ca
 def try_trial(trial: Trial, notebook: Notebook, files: Mapping[str, str], exercise: str) -> Result:
     """Run the probe of a trial on the student's definitions, and compare; NotImplementedError if one is unsolved."""
     seen, probe = trial_as_seen(trial), notebook.probes[trial.check["probe"]]
+    given = (probe, trial.check["names"], trial.inputs, notebook.names)
+    if missing := missing_name(*given):
+        text = f"TODO {exercise}: {missing} is not defined yet. Run the cell that defines it first."
+        raise without_traceback(NotImplementedError(text))
     try:
-        got = call_probe(probe, trial.check["names"], trial.inputs, notebook.names)
-    except MissingName as missing:
-        text = f"TODO {exercise}: {missing.name} is not defined yet. Run the cell that defines it first."
-        raise without_traceback(NotImplementedError(text)) from None
+        got = call_here(*given)
     except Exception as error:
         if is_stubs_own(type(error).__name__, str(error)):
             raise without_traceback(error, two_cells(notebook.names, exercise))  # noqa: B904  (it is the same error)

@@ -16,7 +16,6 @@ from types import ModuleType
 
 from grader.declare.errors import DeclarationError
 from grader.declare.lesson import Lesson
-from grader.declare.validate import validate
 from grader.paths import OWN_LESSONS, own_lessons
 
 
@@ -80,12 +79,6 @@ def _declared(package: ModuleType) -> Mapping[str, Lesson]:
             raise DeclarationError(f"{module.__file__}: there is no LESSON; assign it a Lesson")
         if twice := [other for other, known in lessons.items() if known.assignment == lesson.assignment]:
             raise DeclarationError(f"{name}: assignment {lesson.assignment!r} is declared in {twice[0]}, too")
-        modules = {
-            loaded.rpartition(".")[2]: vars(module)
-            for loaded, module in sys.modules.items()
-            if loaded == name or loaded.startswith(f"{name}.")
-        }
-        validate(lesson, modules)
         lessons[name] = lesson
     return lessons
 

@@ -1,13 +1,11 @@
 """What the file of an exercise is written with: everything of `grader.declare` that most of them need, in one import.
 
-More ways to draw inputs from shapes are in `drawn`, what probes share is in `probes`, an exercise in a few lines in `short_form`.
+The package `grader` exports the same names. More ways to draw inputs from shapes are in `drawn`, what probes share is in `probes`.
 """
 
-# ruff: noqa: F401  (the files of exercises import them from here)
 from grader.declare.builtin_names import BuiltIn
 from grader.declare.drawn import (
     Draw,
-    Sizes,
     and_more,
     chosen,
     drawn,
@@ -22,12 +20,52 @@ from grader.declare.drawn import (
     where_given,
 )
 from grader.declare.edits import edits, in_both
-from grader.declare.exercise import Check, Exercise, Mistake, mistake, mistakes_in
+from grader.declare.exercise import Check, Exercise, Mistake
 from grader.declare.layer_weights import build_quietly, draw_layer_weights
 from grader.declare.lesson import SHORT, Lesson
-from grader.declare.probes import failed
+from grader.declare.probes import failed, inputs_unchanged
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import draw_directions
-from grader.declare.trial import Trial, trials
-from grader.declare.written_exercise import written_exercise
+from grader.declare.trial import Sizes, Trial, sizes, trials
+from grader.declare.written_exercise import CheckSpec, written_exercise
 from grader.records import Case, Finding, Inputs, Value
+
+__all__ = [
+    "SHORT",
+    "BuiltIn",
+    "Case",
+    "Check",
+    "CheckSpec",
+    "Draw",
+    "Exercise",
+    "Finding",
+    "InputSampler",
+    "Inputs",
+    "Lesson",
+    "Mistake",
+    "Sizes",
+    "Trial",
+    "Value",
+    "and_more",
+    "build_quietly",
+    "chosen",
+    "draw_directions",
+    "draw_layer_weights",
+    "drawn",
+    "drawn_layer",
+    "drawn_part",
+    "edits",
+    "failed",
+    "given",
+    "in_both",
+    "inputs_unchanged",
+    "integers",
+    "mask",
+    "normal",
+    "sizes",
+    "then",
+    "trials",
+    "weights_of",
+    "where_given",
+    "written_exercise",
+]

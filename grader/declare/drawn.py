@@ -16,9 +16,9 @@ from torch import nn
 from grader.declare.errors import DeclarationError
 from grader.declare.layer_weights import build_quietly, draw_layer_weights
 from grader.declare.sampler import InputSampler
+from grader.declare.trial import Sizes
 from grader.records import Inputs
 
-Sizes = Mapping[str, Any]  # of a trial
 Draw = Callable[[InputSampler, Sizes], Any]
 
 LEFT_OUT = object()  # a value that a trial does without

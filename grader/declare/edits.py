@@ -143,35 +143,22 @@ def _source(right: Any) -> str:
     return "".join(lines)
 
 
-def headed(text: str, head: re.Pattern[str], where: str, what: str) -> list[tuple[re.Match[str], list[str]]]:
-    """Split a text into parts: each begins with a line that a pattern matches, and has indented lines below it.
-
-    Raises:
-        DeclarationError: a line is neither; it is said where, and what was expected.
-    """
-    found: list[tuple[re.Match[str], list[str]]] = []
+def _written(right: str, text: str) -> list[_Written]:
+    """Return the mistakes of a text, taken apart; DeclarationError for a line that belongs to none."""
+    found: list[_Written] = []
     for line in textwrap.dedent(text).strip().splitlines():
-        if match := head.fullmatch(line):
-            found.append((match, []))
+        stripped = line.strip()
+        if head := HEAD.fullmatch(line):
+            found.append(_Written(head["name"], bool(head["slip"]), [head["hint"]], [], [], []))
         elif not found or not line.startswith(" "):
-            raise DeclarationError(f"{where}{line!r} is no {what}")
+            raise DeclarationError(f"edits of {right}: {line!r} is no `name: hint`")
+        elif stripped.startswith(("+ ", "= ")):
+            (found[-1].first if stripped[0] == "+" else found[-1].back).append(stripped[2:])
+        elif ARROW.search(stripped):
+            found[-1].changes.append(ARROW.split(stripped, maxsplit=1))
         else:
-            found[-1][1].append(line.strip())
+            found[-1].hint.append(stripped)
     return found
-
-
-def _written(right: str, text: str) -> Iterator[_Written]:
-    """Yield the mistakes of a text, taken apart; DeclarationError for a line that belongs to none."""
-    for head, lines in headed(text, HEAD, f"edits of {right}: ", "`name: hint`"):
-        found = _Written(head["name"], bool(head["slip"]), [head["hint"]], [], [], [])
-        for line in lines:
-            if line.startswith(("+ ", "= ")):
-                (found.first if line[0] == "+" else found.back).append(line[2:])
-            elif ARROW.search(line):
-                found.changes.append(ARROW.split(line, maxsplit=1))
-            else:
-                found.hint.append(line)
-        yield found
 
 
 def _changed(right: str, source: str, written: _Written) -> str:

@@ -5,18 +5,15 @@ probe runs three times: in the sandbox with the student's definition, and in the
 with each recognised mistake.
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from inspect import getsource
-from typing import Any, TypeVar
+from typing import Any
 
 from grader.declare.builtin_names import BUILTINS, BuiltIn
 from grader.declare.errors import DeclarationError
 from grader.declare.trial import Trial
 from grader.records import Inputs, Judge, Value
-
-Wrong = TypeVar("Wrong")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,43 +53,6 @@ class Mistake:
     hint: str
     slip: bool = False  # whether a check that fails for it alone keeps half of its points (judge/slips.py)
     codes: tuple[str, str] = ("", "")  # of the right answer and of this one, where it is an edit of the text alone
-
-
-def mistake(defines: str, hint: str, *, name: str = "", slip: bool = False) -> Callable[[Wrong], Wrong]:
-    """Return a decorator that marks a function or class as a wrong answer, and returns it unchanged.
-
-    The mistake gets the definition's name, in snake case. `mistakes_in` collects the marked definitions.
-
-    Args:
-        defines: the name in the notebook that the wrong answer replaces.
-        hint: what the student reads.
-        name: the mistake's name, if another lesson has a definition of that name already.
-        slip: whether it leaves every number right and is mended in one place.
-    """
-
-    def mark(wrong: Wrong) -> Wrong:
-        snake = re.sub(r"(?<!^)(?=[A-Z])", "_", wrong.__name__).lower()  # type: ignore[attr-defined]
-        wrong.__mistake__ = Mistake(name or snake, {defines: wrong}, hint, slip)  # type: ignore[attr-defined]
-        return wrong
-
-    return mark
-
-
-def mistakes_in(namespace: Mapping[str, Any], *defines: str) -> tuple[Mistake, ...]:
-    """Collect the mistakes that `mistake` marked in a module, in the order of their definition.
-
-    Args:
-        namespace: the module's `globals()`.
-        defines: return only the wrong answers for these names of the notebook; for all names if none is
-            given.
-    """
-    # `vars`, not `getattr`: a class that inherits from a marked class must not count as marked.
-    marked = (vars(value).get("__mistake__") for value in namespace.values() if hasattr(value, "__dict__"))
-    return tuple(
-        found
-        for found in marked
-        if isinstance(found, Mistake) and (not defines or found.replaces.keys() & set(defines))
-    )
 
 
 def reference_problems(reference: Any) -> Iterable[str]:

@@ -13,11 +13,10 @@ from grader.declare import probes
 from grader.declare.errors import DeclarationError
 from grader.declare.exercise import Check
 from grader.declare.sampler import InputSampler
-from grader.declare.trial import Trial
+from grader.declare.trial import Sizes, Trial
 from grader.declare.trial import trials as make_trials
 from grader.records import Inputs
 
-Sizes = Mapping[str, Any]
 DrawInputs = Callable[..., Inputs]  # draw(sampler, **sizes)
 CONDUCT = "gradients flow, float64 stays float64, inputs stay as they are"
 TITLES = {"batch": "leading batch dimensions are kept", "conduct": CONDUCT}

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 
@@ -16,16 +16,28 @@ class Trial:
     sizes: Mapping[str, Any] = field(default_factory=dict)  # what `draw` was given: {"queries": 5, "d_k": 3}
 
 
-def trials(draw: Callable[..., Mapping[str, Any]], *sizes: Mapping[str, Any]) -> tuple[Trial, ...]:
+Sizes = Mapping[str, Any]  # of a trial, in the order in which students read them
+Size: TypeAlias = int | float | bool | str | torch.dtype | tuple[Any, ...] | list[Any] | None
+
+
+def sizes(**named: Size) -> Sizes:
+    """Return the sizes of one trial, by name; `describe` puts them into words in this order.
+
+    Every function that draws the trial's inputs gets them as keywords. `batch_shape` are the axes in front.
+    """
+    return named
+
+
+def trials(draw: Callable[..., Mapping[str, Any]], *each: Sizes) -> tuple[Trial, ...]:
     """Make one trial for each set of sizes: it draws `draw(sampler, **sizes)`, and the student reads `describe(sizes)`."""
 
-    def trial(chosen: Mapping[str, Any]) -> Trial:
+    def trial(chosen: Sizes) -> Trial:
         return Trial(describe(chosen), lambda sampler: draw(sampler, **chosen), chosen)
 
-    return tuple(trial(chosen) for chosen in sizes)
+    return tuple(trial(chosen) for chosen in each)
 
 
-def describe(sizes: Mapping[str, Any]) -> str:
+def describe(sizes: Sizes) -> str:
     """Put sizes into words: "5 queries, 7 keys, d_k = 3" from {"queries": 5, "keys": 7, "d_k": 3}.
 
     An int whose name is one word in s reads "5 queries" or "1 query", a batch shape "batch 2 × 3", a dtype

@@ -1,28 +1,12 @@
-"""Validate a whole lesson, for the errors that no single record shows.
-
-They are a mistake that no exercise lists, and a probe whose inputs cannot be drawn or that asks for an unknown name.
-"""
+"""Validate the probes of a lesson: their inputs can be drawn, and the names that they ask for are known."""
 
 import inspect
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection
 
 from grader.declare.errors import DeclarationError
-from grader.declare.exercise import Check, Exercise, mistakes_in
+from grader.declare.exercise import Check, Exercise
 from grader.declare.lesson import Lesson
 from grader.declare.sampler import InputSampler
-
-
-def validate(lesson: Lesson, modules: Mapping[str, Mapping[str, Any]]) -> None:
-    """Raise DeclarationError if `mistake` marks a definition in a lesson's modules (name → namespace) that no exercise lists."""
-    listed = {id(found) for exercise in lesson.exercises for found in exercise.mistakes}
-    for module, namespace in modules.items():
-        for marked in mistakes_in(namespace):
-            if id(marked) not in listed:
-                raise DeclarationError(
-                    f"{lesson.assignment}: {module}: mistake {marked.name} replaces {', '.join(marked.replaces)}, "
-                    "but no exercise lists it"
-                )
 
 
 def validate_probes(lesson: Lesson) -> None:
@@ -43,8 +27,7 @@ def validate_probes(lesson: Lesson) -> None:
                 if type(value).__module__.partition(".")[0] == "numpy":
                     raise DeclarationError(
                         f"{where} {check.name!r} draws {name!r} as an array of NumPy. Draw a tensor, and let the probe make "
-                        "an array of it, as `call_with_arrays` does, or declare the exercise by its shapes "
-                        "(grader/declare/short_form.py)"
+                        "an array of it, as `call_with_arrays` does, or annotate the reference's parameter with np.ndarray"
                     )
             refuse_unknown_names(lesson, exercise, check, inputs.keys())
 

@@ -1,69 +1,99 @@
-"""An exercise whose checks are written as students read them: what is asked for, its points, and the sizes that it is tried on.
+"""An exercise: its right answer, its checks with the sizes that they are tried on, and its points.
 
-    SCORES = written_exercise("1.1 Scores", attention_scores, '''
-        values 4: every query is compared with every key
-            e.g. 2 queries, 3 keys, d_k = 4
-            5 queries, 7 keys, d_k = 3; 7 queries, 2 keys, d_k = 5
-        batch 2
-            batch 2 × 3, 5 queries, 7 keys, d_k = 3
-        conduct 1 after values, batch
-            5 queries, 7 keys, d_k = 3, float64
-    ''', draw=drawn(query="* queries d_k", key="* keys d_k"), difficulty=1, minutes=5)
+    SCORES = written_exercise(
+        "1.1 Scores",
+        attention_scores,
+        (
+            CheckSpec(
+                "values", 4, "every query is compared with every key",
+                examples=[sizes(queries=2, keys=3, d_k=4)],
+                trials=[sizes(queries=5, keys=7, d_k=3), sizes(queries=7, keys=2, d_k=5)],
+            ),
+            CheckSpec("batch", 2, trials=[sizes(batch_shape=(2, 3), queries=5, keys=7, d_k=3)]),
+            CheckSpec("conduct", 1, trials=[sizes(queries=5, keys=7, d_k=3, dtype=torch.float64)]),
+        ),
+        draw=drawn(query="* queries d_k", key="* keys d_k"),
+        difficulty=1,
+        minutes=5,
+    )
 
-- A check is its name and its points; the title of "batch" and "conduct" may be left out.
-- `after` names the checks that must pass before this one earns its points: "values", unless it says something else, if there is such a
-  check above. `after nothing` is none.
-- A line below is a trial, or several with `;` between them, in the words that students read. `e.g.` stands before the public ones.
-- What follows two blanks and a # is for who reads the declaration.
+A reference whose signature says `np.ndarray` is called with arrays, and so is the student's function. Its "conduct" looks at the
+inputs alone.
 """
 
-import ast
-import re
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
+import inspect
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from typing import Any
 
 import torch
 
+from grader.declare import probes
 from grader.declare.builtin_names import BuiltIn
-from grader.declare.edits import edits, headed
+from grader.declare.edits import edits
 from grader.declare.errors import DeclarationError
 from grader.declare.exercise import Check, Exercise, Mistake, reference_problems
+from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import DrawInputs, StandardChecks
-from grader.declare.trial import describe
+from grader.declare.trial import Sizes
+from grader.records import Inputs, Judge, Value
 
-HEAD = re.compile(r"(?P<name>[a-z][a-z ]*?) (?P<points>\d+(\.\d+)?)( after (?P<needs>[a-z, ]+))?(: (?P<title>.+))?")
-PUBLIC = "e.g. "
-NOT_IN_BRACKETS = r"(?![^(\[]*[)\]])"
+
+@dataclass(frozen=True)
+class CheckSpec:
+    """One check of an exercise, as its author writes it. A field that is None is what the exercise says, or what is usual."""
+
+    name: str  # "values", "batch", "conduct" or another; unique within the exercise
+    points: float
+    title: str = ""  # the requirement as students read it; "batch" and "conduct" have one of their own
+    _: KW_ONLY
+    trials: Sequence[Sizes]  # hidden: drawn anew for each submission
+    examples: Sequence[Sizes] = ()  # public: the report shows them, too
+    needs: tuple[str, ...] | None = (
+        None  # checks that must pass before this one earns points; None: "values" if it is above
+    )
+    reference: Callable[..., Any] | None = None  # the definition that is checked; None: the first of the exercise
+    returns: tuple[str | None, ...] | None = None  # as in `StandardChecks`
+    probe: Callable[..., Mapping[str, Value]] | None = None
+    names: Mapping[str, str] | None = None  # parameter of the probe → name in the notebook
+    draw: DrawInputs | Sequence[DrawInputs] | None = None  # one for all trials, or one for each
+    draw_public: DrawInputs | Sequence[DrawInputs] | None = None  # of the examples; None: `draw`
+    only: str | None = None  # the name of the single returned value that is compared
+    map: str | None = None  # the returned value that is an attention map
+    judge: Judge | None = None
+    expects: Callable[[Inputs], Mapping[str, Value]] | None = None
+    rtol: float | None = None  # factor on the tolerance
+    at: str | None = None  # id of the given cell after which the probe runs
+    seconds: float | None = None  # time limit of one trial
 
 
 def written_exercise(
     heading: str,
     reference: Any,
-    checks: str,
+    checks: Sequence[CheckSpec],
     *,
     draw: DrawInputs | None = None,
     returns: tuple[str | None, ...] = ("result",),
     zero_others: bool = False,
     probe: Callable[..., Any] | None = None,
-    details: Mapping[str, Mapping[str, Any]] | None = None,
     also: tuple[Check, ...] = (),
     mistakes: str | tuple[Mistake, ...] = (),
     bans: Collection[str | BuiltIn] = (),
     **fields: Any,
 ) -> Exercise:
-    """Declare an exercise; its points are those of its checks together. A line that cannot be read is a DeclarationError.
+    """Declare an exercise; its points are those of its checks together.
 
     Args:
         heading: id and title, as in "1.1 Means of rows".
         reference: the right function or class, or several in a tuple, of which the first is checked where nothing else is said.
-        checks: as the text above.
         draw, returns, zero_others: of the `StandardChecks` that make the checks.
         probe: of all checks but "conduct" that have none of their own; None: the standard one.
-        details: what a check's text does not say: arguments of `StandardChecks.check`, and another `reference` or `returns`.
-        also: checks that are made elsewhere, behind those of the text.
+        also: checks that are made elsewhere, behind the others.
         mistakes: as `edits` makes them, or the text of which it makes them.
         fields: of Exercise.
+
+    Raises:
+        DeclarationError: the parts contradict each other.
     """
     id, title = id_and_title(heading)
     references = reference if isinstance(reference, tuple) else (reference,)
@@ -71,7 +101,7 @@ def written_exercise(
         raise DeclarationError(f"exercise {id}, {problem}")
     standard = StandardChecks(reference=references[0], returns=returns, draw=draw, zero_others=zero_others)
     try:
-        made = (*_checks(standard, checks, probe, details or {}), *also)
+        made = (*_checks(standard, checks, probe), *also)
     except DeclarationError as error:
         raise DeclarationError(f"exercise {id}: {error}") from error
     points = sum(check.points for check in made)
@@ -95,69 +125,41 @@ def id_and_title(heading: str) -> tuple[str, str]:
     return id, title
 
 
+def takes_arrays(reference: Callable[..., Any]) -> bool:
+    """Return True if a parameter of the reference is annotated as an array of NumPy."""
+    return any("ndarray" in str(one.annotation) for one in inspect.signature(reference).parameters.values())
+
+
+def _of_tensors(draw: DrawInputs) -> DrawInputs:
+    """Return a draw for functions of arrays: as tensors, which is how arrays travel, of float64 if it takes a dtype."""
+    accepted = inspect.signature(draw).parameters.values()
+    takes_dtype = any(one.name == "dtype" or one.kind is one.VAR_KEYWORD for one in accepted)
+    usual = {"dtype": torch.float64} if takes_dtype else {}
+
+    def draw_tensors(sampler: InputSampler, **sizes: Any) -> Inputs:
+        inputs = draw(sampler, **{**usual, **sizes})
+        return {name: probes.from_array(value) for name, value in inputs.items()}
+
+    return draw_tensors
+
+
 def _checks(
-    standard: StandardChecks, text: str, probe: Callable[..., Any] | None, details: Mapping[str, Mapping[str, Any]]
+    standard: StandardChecks, specs: Sequence[CheckSpec], probe: Callable[..., Any] | None
 ) -> tuple[Check, ...]:
-    """Make the checks that a text describes, in its order."""
+    """Make the checks, in their order; `probe` is that of all but "conduct" that have none of their own."""
+    usual: dict[str, Any] = {"probe": probe} if probe else {}
+    conduct: dict[str, Any] = {}
+    if standard.draw and takes_arrays(standard.reference):
+        standard, usual = (
+            replace(standard, draw=_of_tensors(standard.draw)),
+            {"probe": probes.call_with_arrays, **usual},
+        )
+        conduct = {"probe": probes.arrays_unchanged, "title": "the inputs stay as they are"}
     checks: list[Check] = []
-    text = re.sub(r"  +#.*", "", text)
-    for head, lines in headed(text, HEAD, "", "`name points: title`, and no trial of a check"):
-        name = head["name"]
-        given: dict[str, Any] = {"probe": probe} if probe and name != "conduct" else {}
-        given |= details.get(name, {})
-        maker = replace(standard, **{field: given.pop(field) for field in ("reference", "returns") if field in given})
-        sizes: dict[str, Any] = {"trials": [], "examples": []}
-        for line in lines:
-            kind = "examples" if line.startswith(PUBLIC) else "trials"
-            sizes[kind] += map(read_sizes, line.removeprefix(PUBLIC).split("; "))
-        usual = [check.name for check in checks if check.name == "values"]
-        written = head["needs"].split(", ") if head["needs"] else usual
-        needs = () if written == ["nothing"] else tuple(written)
-        points = float(head["points"]) if "." in head["points"] else int(head["points"])
-        checks.append(maker.check(name, points, head["title"] or "", needs=needs, **sizes, **given))
-    if strange := sorted(details.keys() - {check.name for check in checks}):
-        raise DeclarationError(f"details of {', '.join(strange)}: there is no such check")
+    for spec in specs:
+        said = {field.name: getattr(spec, field.name) for field in fields(spec)}
+        given = {name: value for name, value in said.items() if value not in (None, "")}
+        maker = replace(standard, **{name: given.pop(name) for name in ("reference", "returns") if name in given})
+        needs = tuple(check.name for check in checks if check.name == "values")
+        checks.append(maker.check(**{"needs": needs, **(conduct if spec.name == "conduct" else usual), **given}))
     return tuple(checks)
-
-
-# ---------------------------------------------------------------- the sizes of a trial, from the words in which students read them
-
-
-def read_sizes(text: str) -> dict[str, Any]:
-    """Return the sizes of a trial from its words; DeclarationError unless `describe` gives exactly these words for them."""
-    sizes = dict(_read_size(part) for part in re.split(f", {NOT_IN_BRACKETS}", text))
-    if describe(sizes) != text:
-        raise DeclarationError(f"the trial {text!r} would read {describe(sizes)!r}: write it so, or mend the sizes")
-    return sizes
-
-
-def _read_size(text: str) -> tuple[str, Any]:
-    """Return name and value of one size, as in "5 queries", "d_k = 3", "batch 2 × 3", "float64"; or DeclarationError."""
-    if text == "no batch" or text.startswith("batch "):
-        return "batch_shape", tuple(int(size) for size in re.findall(r"\d+", text))
-    if found := re.fullmatch(r"(\d+) (\w+)", text):
-        return _plural(found[2]) if found[1] == "1" else found[2], int(found[1])
-    if found := re.fullmatch(r"(\w+) = (.+)", text):
-        return found[1], _value(found[2])
-    if isinstance(dtype := getattr(torch, text, None), torch.dtype):
-        return "dtype", dtype
-    raise DeclarationError(f"{text!r} is no size of a trial: write `5 queries`, `d_k = 3`, `batch 2 × 3` or `float64`")
-
-
-def _value(text: str) -> Any:
-    """Read a value that is written as in Python; anything else is returned as the text."""
-    if re.fullmatch(r"\d+(\.\d+)?", text):  # nearly always
-        return float(text) if "." in text else int(text)
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text
-
-
-def _plural(singular: str) -> str:
-    """Return the plural of a size's name: "queries" of "query"; a name in s stays as it is."""
-    if singular.endswith("s"):
-        return singular
-    if re.search("[^aeiou]y$", singular):
-        return singular[:-1] + "ies"
-    return f"{singular}es" if singular.endswith("ch") else f"{singular}s"

@@ -216,7 +216,7 @@ class _Grading:
             later = self._judged_again(judged, execution) if again else frozenset()
             self._put_off |= {id: judged[id] for id in later}
 
-            def ask(request: Request) -> Evidence:
+            def ask(request: Request) -> Mapping[str, Evidence]:
                 with self._explaining.paused():
                     return run.ask(request)
 

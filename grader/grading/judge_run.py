@@ -27,7 +27,7 @@ NOTE = (
     f"{SHORT} steps.]\n"
 )
 
-Ask = Callable[[Request], Evidence]  # runs a probe in the interpreter that has run the notebook
+Ask = Callable[[Request], Mapping[str, Evidence]]  # runs a probe in the interpreter that has run the notebook
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,17 +2,17 @@
 
 import builtins
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 
 from nbformat import NotebookNode
 
+from grader.declare.builtin_names import operators
 from grader.declare.lesson import SHORT, Lesson
-from grader.grading.batching import batch_probes
 from grader.grading.pruning import unneeded_cells
 from grader.grading.stand_ins import stand_ins
 from grader.judge.dependencies import foundations, mentioned_exercises
-from grader.judge.planned_trial import PlannedTrial
+from grader.judge.planned_trial import PlannedTrial, source_of
 from grader.records import GIVEN, GradingSettings, Origin, Request
 from grader.sandbox.engine import RunPlan, TimeoutPolicy
 from grader.submission.cells import Role, answer_cell, role
@@ -37,7 +37,7 @@ def schedule(
     return RunPlan(
         notebook=notebook,
         parameters={**lesson.parameters, **steps, "device": settings.device, "seed": SEED},
-        requests=_requests(lesson, notebook, rebuilt, trials, skip),
+        requests=_requests(lesson, rebuilt, trials),
         limits=lesson.limits,
         cell_seconds=_cell_seconds(lesson, notebook, rebuilt),
         skip=skip,
@@ -60,44 +60,37 @@ def _settings(notebook: NotebookNode, rebuilt: Rebuilt) -> frozenset[str]:
     return parameters | (known if "*" in bound else known & bound)
 
 
-def _requests(
-    lesson: Lesson, notebook: NotebookNode, rebuilt: Rebuilt, trials: Iterable[PlannedTrial], skip: Collection[str]
-) -> Mapping[str, Sequence[Request]]:
-    """Map each cell id to the requests for the probes that run after that cell.
+def _requests(lesson: Lesson, rebuilt: Rebuilt, trials: Iterable[PlannedTrial]) -> Mapping[str, Sequence[Request]]:
+    """Map each cell id to the requests for the probes that run after that cell: one for each check.
 
-    Probes that take only functions and classes change nothing that others use. They share a fork of the interpreter with
-    all that can be deferred to the same cell. A probe that takes a trained object may change it, and gets a fork of its own.
+    Probes that take only functions and classes change nothing that others use: those of an exercise share a fork. A probe
+    that takes a trained object may change it, and gets a fork of its own.
     """
-    batches = batch_probes(notebook, skip, rebuilt.own)
-    requests: dict[str, list[Request]] = defaultdict(list)
     shared: dict[str, list[Request]] = defaultdict(list)
-    for trial in trials:
-        if trial.exercise.id not in rebuilt.answers:
-            continue
-        if trial.takes <= lesson.definitions and trial.cell in batches:
-            shared[batches[trial.cell]].append(trial.request)
+    alone: dict[str, list[Request]] = defaultdict(list)
+    answered = (trial for trial in trials if trial.exercise.id in rebuilt.answers)
+    for (exercise, check), group in groupby(answered, key=lambda trial: (trial.exercise.id, trial.check.name)):
+        of_check = list(group)
+        if all(trial.takes <= lesson.definitions for trial in of_check):
+            shared[of_check[0].cell].append(_request(f"{exercise}/{check}", of_check, group=exercise))
         else:
-            requests[trial.cell].append(trial.request)
-    for cell, some in shared.items():
-        requests[cell] += _in_shared_forks(cell, some)
-    return requests
+            alone[of_check[0].cell].append(_request(f"{exercise}/{check}", of_check))
+    return {cell: [*shared[cell], *alone[cell]] for cell in {**shared, **alone}}
 
 
-def _in_shared_forks(cell: str, requests: Iterable[Request]) -> list[Request]:
-    """Return requests with the fork that each shares, in the order in which they run; the next fork ends the one before.
-
-    A thread that a probe leaves is watched as that probe was. So each probe is watched for no more than the one before it in
-    the same fork. Those that nothing watches come first, in a fork of their own: others build on them, and wait less once one
-    of these hangs.
-    """
-    forks: list[list[Request]] = []
-    for request in sorted(requests, key=lambda one: (len(one.watched) > 0, -len(one.watched), one.watched)):
-        watched = frozenset(request.watched)
-        number = next((number for number, fork in enumerate(forks) if watched.issubset(fork[-1].watched)), len(forks))
-        if number == len(forks):
-            forks.append([])
-        forks[number].append(replace(request, group=f"{cell} {number}"))
-    return [request for fork in forks for request in fork]
+def _request(key: str, trials: Sequence[PlannedTrial], group: str = "") -> Request:
+    """Return the request for trials of one check, which share a fork with the request before if that has the same group."""
+    exercise, check = trials[0].exercise, trials[0].check
+    return Request(
+        key=key,
+        source=source_of(check.probe),
+        function=check.probe.__name__,
+        trials={trial.key: trial.inputs for trial in trials},
+        names=check.names,
+        seconds=check.seconds,
+        watched=operators(exercise.bans),
+        group=group,
+    )
 
 
 def _given_cells(notebook: NotebookNode, rebuilt: Rebuilt) -> list[NotebookNode]:

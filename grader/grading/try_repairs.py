@@ -15,7 +15,10 @@ FUTURE = "from __future__ import annotations"
 
 
 def in_sandbox(
-    planned: Sequence[PlannedTrial], results: ReferenceResults, ask: Callable[[Request], Evidence], device: str
+    planned: Sequence[PlannedTrial],
+    results: ReferenceResults,
+    ask: Callable[[Request], Mapping[str, Evidence]],
+    device: str,
 ) -> Try:
     """Return the function that runs changed versions of an answer in the sandbox, and judges what comes back.
 
@@ -33,7 +36,8 @@ def in_sandbox(
             by_check.setdefault(planned[index].check.name, []).append(place)
         for places in by_check.values():
             trials = [planned[indices[place]] for place in places]
-            got = ask(_request(f"{exercise.id}/repairs/{next(numbers)}", trials, sources, exercise.defines[0]))
+            key = f"{exercise.id}/repairs/{next(numbers)}"
+            got = ask(_request(key, trials, sources, exercise.defines[0]))[key]
             tried = got.values.get("tried") if got.status is Status.OK else None
             for number in range(len(sources)):
                 for column, (place, trial) in enumerate(zip(places, trials, strict=True)):
@@ -56,7 +60,7 @@ def _request(key: str, trials: Sequence[PlannedTrial], sources: Sequence[str], d
         key=key,
         source=source,
         function=run_repaired.probe_repaired.__name__,
-        inputs=inputs,
+        trials={key: inputs},
         seconds=run_repaired.PATIENCE * run_repaired.SECONDS + 1,
         names={"definition": defines},
         group=key.rpartition("/")[0],  # changed answers run in a copy of the notebook's names, so they may share a fork

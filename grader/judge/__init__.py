@@ -4,5 +4,5 @@ In: a lesson's declaration, the course secret and a submission's hash, from whic
 `Evidence` of these trials. Out: one `Verdict` for each exercise. `built_ins` refuses an answer that calls what it should
 write, with what `from_scratch`, `mentions` and `reaches` find. Only the reference and the declared mistakes run here, never
 student code, and no file is opened.
-May import: declare, sandbox.text (which makes text fit to show), submission, records, paths.
+May import: declare, sandbox.text (which makes text fit to show), sandbox.guest.calling (which calls a probe), submission, records, paths.
 """

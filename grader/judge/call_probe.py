@@ -1,61 +1,54 @@
-"""Call a check's probe in this process: for the reference and declared mistakes, and in the notebook for its self-check."""
+"""Call a check's probe in this process, as the sandbox does: for the reference, and in the notebook for its self-check."""
 
-import inspect
-import warnings
-from collections.abc import Callable, Mapping
-from functools import cache
+import random
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
+import numpy
 import torch
 from torch import Tensor
 
 from grader.judge.compare import with_tensors
 from grader.records import Inputs
+from grader.sandbox.guest.calling import call_probe, parameters
 
 
-class MissingName(Exception):
-    """A probe takes a name that nothing defines.
-
-    Args:
-        name: the name, as the notebook spells it.
-    """
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.name = name
+def missing_name(probe: Callable, names: Mapping[str, str], inputs: Inputs, namespace: Mapping[str, Any]) -> str:
+    """Return the first name that a probe takes and nothing defines, as the notebook spells it; "" if there is none."""
+    taken = (names.get(parameter, parameter) for parameter in parameters(probe) if parameter not in inputs)
+    return next((name for name in taken if name not in namespace), "")
 
 
-@cache
-def parameters(probe: Callable) -> tuple[str, ...]:
-    """Return the names of a probe's parameters; each is an input of the trial, or stands for a name in the notebook."""
-    return tuple(inspect.signature(probe).parameters)
-
-
-def call_probe(probe: Callable, names: Mapping[str, str], inputs: Inputs, namespace: Mapping[str, Any]) -> Any:
-    """Return what a probe returns; all random numbers afterwards are as if it had not been called.
-
-    The probe gets clones of the inputs, and random numbers from seed 0. Gradients are on, as in the sandbox, and warnings are
-    not shown.
+def call_here(probe: Callable, names: Mapping[str, str], inputs: Inputs, namespace: Mapping[str, Any]) -> Any:
+    """Return what a probe returns for clones of the inputs; afterwards this process is as if it had not been called.
 
     Args:
         names: the notebook's name for a parameter, where the two differ.
         namespace: the definitions that the probe may take, by name.
 
     Raises:
-        MissingName: the namespace lacks a name that the probe takes.
+        NameError: the namespace lacks a name that the probe takes.
         Exception: what the probe raises.
     """
-    arguments = {}
-    for parameter in parameters(probe):
-        name = names.get(parameter, parameter)
-        if parameter not in inputs and name not in namespace:
-            raise MissingName(name)
-        arguments[parameter] = with_tensors(inputs[parameter], Tensor.clone) if parameter in inputs else namespace[name]
+    given = with_tensors(inputs, Tensor.clone)
+    with _same_state():
+        return call_probe(probe, given, names, namespace)
+
+
+@contextmanager
+def _same_state() -> Iterator[None]:
+    """Give random numbers, gradient mode and default dtype back their state when the context ends."""
+    of_python, of_numpy, dtype = random.getstate(), numpy.random.get_state(), torch.get_default_dtype()
     # To ask for GPUs before anything uses one would take seconds.
     devices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
-    with warnings.catch_warnings(), torch.random.fork_rng(devices=devices), torch.enable_grad():
-        warnings.simplefilter("ignore")
-        torch.default_generator.manual_seed(0)
-        if devices:
-            torch.cuda.manual_seed_all(0)
-        return probe(**arguments)
+    try:
+        with torch.random.fork_rng(devices=devices), torch.enable_grad():
+            yield
+    finally:
+        random.setstate(of_python)
+        numpy.random.set_state(of_numpy)
+        torch.set_default_dtype(dtype)
+
+
+__all__ = ["call_here", "missing_name", "parameters"]

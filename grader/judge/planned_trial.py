@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from functools import cache
 from types import CodeType, FunctionType
 
-from grader.declare.builtin_names import operators
 from grader.declare.errors import DeclarationError
 from grader.declare.exercise import Check, Exercise
 from grader.declare.lesson import Lesson
 from grader.declare.trial import Trial
 from grader.judge.call_probe import parameters
 from grader.paths import OWN_LESSONS
-from grader.records import Inputs, Request
+from grader.records import Inputs
 
 # Modules, and packages of modules, whose functions may be sent to the sandbox.
 SENT = ("grader.course", OWN_LESSONS, "grader.declare.probes")
@@ -46,21 +45,6 @@ class PlannedTrial:
         may take a trained model, and change it.
         """
         return self.takes <= set(self.exercise.defines)
-
-    @property
-    def request(self) -> Request:
-        """The request that makes the sandbox run this trial's probe."""
-        probe = self.check.probe
-        return Request(
-            key=self.key,
-            source=source_of(probe),
-            function=probe.__name__,
-            inputs=self.inputs,
-            names=self.check.names,
-            seconds=self.check.seconds,
-            watched=operators(self.exercise.bans),
-            group=self.exercise.id if self.unchanging else f"{self.exercise.id}/{self.check.name}",
-        )
 
 
 def is_sent(definition: FunctionType | type) -> bool:

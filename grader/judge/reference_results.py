@@ -10,7 +10,7 @@ from torch.overrides import TorchFunctionMode
 
 from grader.declare.errors import DeclarationError
 from grader.declare.exercise import Check, Mistake
-from grader.judge.call_probe import MissingName, call_probe
+from grader.judge.call_probe import call_here
 from grader.judge.planned_trial import PlannedTrial
 from grader.records import Evidence, Inputs, Place, Status, Value
 
@@ -53,11 +53,8 @@ def run_here(
     """
     try:
         with RefuseUnpairedKeys() if guarded else nullcontext():
-            values = call_probe(check.probe, check.names, inputs, namespace)
+            values = call_here(check.probe, check.names, inputs, namespace)
         return Evidence(key=key, status=Status.OK, values=values)
-    except MissingName as missing:  # a training cell of the notebook defines it, and the reference does not
-        message = f"name {missing.name!r} is not defined"
-        return Evidence(key=key, status=Status.RAISED, error="NameError", message=message)
     except Exception as error:
         lineage = tuple(base.__name__ for base in type(error).__mro__)
         return Evidence(

@@ -4,7 +4,7 @@ In: a `RunPlan` (a rebuilt notebook, the probes that run after each cell, limits
 notebook with its outputs, and `Evidence` for each probe), and answers further probes until it is closed. If no sandbox can
 start, the operator gets an `IsolationError`. `engine.py` runs the cells through papermill; `server.py` starts the fork server; `connection.py` speaks to one sandbox; `sandbox_description.py`, `seccomp.py`,
 `cgroup.py` and `tiers.py` decide how it is isolated; `guest/` is the part that runs inside. What comes out is trusted by
-nobody: `wire.py` reads tensors and JSON of known size, shape and dtype, `text.py` text without control characters, and nothing
+nobody: `guest/codec.py` reads tensors and JSON of known size, shape and dtype, `text.py` text without control characters, and nothing
 is unpickled. Nothing in this folder decides a mark.
 May import: records, paths.
 """

@@ -9,19 +9,21 @@ import socket
 import time
 from collections.abc import Callable, Collection
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
 from grader.records import OWN, CellResult, Evidence, Limits, Origin, Request, Status
 from grader.sandbox import cgroup
 from grader.sandbox.errors import IsolationError, ServerLost
 from grader.sandbox.guest import frames
+from grader.sandbox.guest.codec import encode
 from grader.sandbox.guest.waiting import LONGEST, waited_seconds
 from grader.sandbox.outputs import bytes_in_notebook
 from grader.sandbox.process import limits_for_guest
 from grader.sandbox.replies import Reply, cell_result, evidence, parse_reply
 from grader.sandbox.text import plain
 from grader.sandbox.users import SandboxUser
-from grader.sandbox.wire import encode
 
 READY_SECONDS = 60.0  # until a fork is ready, on a busy machine
 GRACE_SECONDS = 120.0  # that the init may take beyond a cell's own limit
@@ -115,32 +117,63 @@ class Sandbox:
             self._replay()
         return result
 
-    def call(self, request: Request) -> Evidence:
-        """Run a probe in a fork of the interpreter, so that the notebook's state does not change; replay the cells if it is lost.
+    def call(self, request: Request) -> dict[str, Evidence]:
+        """Run a probe on its trials in a fork of the interpreter, so that the notebook's state does not change.
 
-        Successive requests of one group share a fork until one of them hangs or dies. An interpreter that has used CUDA
-        cannot fork and runs the probe itself.
+        Successive requests of one group share a fork until a trial hangs or dies; the trials after it run in a new one. After a
+        time-out they do not run, and time out, too. An interpreter that has used CUDA cannot fork and runs the probe itself.
+
+        Returns:
+            The evidence of each trial, by its key.
         """
-        started = time.monotonic()
-        tree, blob = encode(request.inputs)
+        results: dict[str, Evidence] = {}
+        while rest := {key: inputs for key, inputs in request.trials.items() if key not in results}:
+            results |= self._call(replace(request, trials=rest))
+            late = next((one for one in results.values() if one.status is Status.TIMEOUT), None)
+            if late:
+                results |= {
+                    key: Evidence(key=key, status=late.status, message=late.message)
+                    for key in rest
+                    if key not in results
+                }
+        return results
+
+    def _call(self, request: Request) -> dict[str, Evidence]:
+        """Run a probe on its trials until one does not end; replay the cells if the state is lost."""
+        encoded = [encode(dict(inputs), keep_order=True) for inputs in request.trials.values()]
         order = {
             "source": request.source,
             "function": request.function,
-            "inputs": tree,
+            "trials": [{"inputs": tree, "bytes": len(blob)} for tree, blob in encoded],
             "names": dict(request.names),
             "device": self.device,
             "watched": request.watched,
             "exercise": request.key.partition("/")[0],
         }
-        group = request.group or request.key
-        reply = self._retry_if_dead(lambda: self._send_order("call", order, blob, request.seconds, group))
-        took = time.monotonic() - started
-        self._note_waiting(reply, took)
-        result, size = evidence(request, reply, self._limits, took=took, bytes_left=self._evidence_left)
-        self._evidence_left -= size
+        blob = b"".join(blob for _, blob in encoded)
+        send = partial(
+            self._send_order,
+            "call",
+            order,
+            blob,
+            request.seconds,
+            group=request.group or request.key,
+            trials=len(encoded),
+        )
+        results: dict[str, Evidence] = {}
+        for key in request.trials:
+            started = time.monotonic()
+            reply = self._next_reply() if results else self._retry_if_dead(send)
+            took = time.monotonic() - started
+            self._note_waiting(reply, took)
+            result, size = evidence(request, key, reply, self._limits, took=took, bytes_left=self._evidence_left)
+            results[key] = result
+            self._evidence_left -= size
+            if reply.outcome != "answer":
+                break
         if reply.lost:
             self._replay()
-        return result
+        return results
 
     @property
     def waited(self) -> float:
@@ -242,31 +275,67 @@ class Sandbox:
         return origin is not OWN and not self._replays and self._completed_seconds < QUICK_REPLAY_SECONDS
 
     def _send_order(
-        self, op: str, request: dict, blob: bytes, seconds: float, group: str = "", in_place: bool = False
+        self,
+        op: str,
+        request: dict,
+        blob: bytes,
+        seconds: float,
+        *,
+        group: str = "",
+        trials: int = 1,
+        in_place: bool = False,
     ) -> Reply:
         """Send the order `op`, "cell" or "call", to the init and return its reply; send nothing if no time or sandbox is left.
 
-        `request` is the cell or the probe, as the interpreter reads it, and `blob` has the tensors of a probe's inputs. A
-        cell that runs `in_place` has no checkpoint.
+        Args:
+            request: the cell or the probe, as the interpreter reads it.
+            blob: the tensors of a probe's inputs.
+            seconds: for the cell, or for each trial of the probe.
+            trials: how many the probe has. `_next_reply` returns the replies after the first.
+            in_place: run the cell without a checkpoint.
         """
         left = self._left()
         if left <= 0:
             return Reply("used up")
         if self._connection is None:
             return Reply("over")
-        self._allowed = seconds = min(seconds + (GPU_START_SECONDS if self.device == "cuda" else 0.0), left)
+        self._allowed = min(seconds + (GPU_START_SECONDS if self.device == "cuda" else 0.0), left)
         text = json.dumps(request).encode()
-        order = {"op": op, "group": group, "in_place": in_place, "seconds": seconds, "request": len(text)}
-        header = json.dumps(order).encode()
+        order = {
+            "op": op,
+            "group": group,
+            "in_place": in_place,
+            "seconds": self._allowed,
+            "left": left,
+            "trials": trials,
+            "request": len(text),
+        }
         try:
-            deadline = time.monotonic() + LONGEST * seconds + GRACE_SECONDS
-            frames.send(self._connection, header, text + blob, deadline=deadline)
-            return self._receive(self._connection, deadline)
+            frames.send(self._connection, json.dumps(order).encode(), text + blob, deadline=self._reply_deadline())
         except frames.FrameError as error:
-            if isinstance(error, frames.Closed) and not self._server.alive():
-                raise ServerLost("the fork server died") from error
-            self.kill()  # the init has ended, or no longer follows the protocol
-            return Reply("died", lost=True)
+            return self._broken(error)
+        return self._next_reply()
+
+    def _next_reply(self) -> Reply:
+        """Wait for the init's reply to the last order, which is sent: the first, or that to the next trial of a probe."""
+        if self._connection is None:
+            return Reply("over")
+        self._allowed = min(self._allowed, max(self._left(), 0.0))
+        try:
+            return self._receive(self._connection, self._reply_deadline())
+        except frames.FrameError as error:
+            return self._broken(error)
+
+    def _reply_deadline(self) -> float:
+        """Return until when the init may take for one reply, as a time of time.monotonic()."""
+        return time.monotonic() + LONGEST * self._allowed + GRACE_SECONDS
+
+    def _broken(self, error: frames.FrameError) -> Reply:
+        """End a sandbox whose init has ended, or no longer follows the protocol; raise ServerLost if the server died."""
+        if isinstance(error, frames.Closed) and not self._server.alive():
+            raise ServerLost("the fork server died") from error
+        self.kill()
+        return Reply("died", lost=True)
 
     def _receive(self, connection: socket.socket, deadline: float) -> Reply:
         """Receive the init's next reply."""

@@ -76,7 +76,7 @@ class Execution:
     """A notebook with its outputs, and the evidence that its probes returned."""
 
     notebook: NotebookNode
-    evidence: Mapping[str, Evidence]  # by the request's key
+    evidence: Mapping[str, Evidence]  # by the trial's key
     cells: Mapping[str, CellResult]  # by cell id
     isolation: str  # the tier
     device: str  # on which the notebook ran
@@ -93,8 +93,8 @@ class Session:
     execution: Execution
     _interpreter: Sandbox
 
-    def ask(self, request: Request) -> Evidence:
-        """Run one more probe. Raise ServerLost if the fork server died."""
+    def ask(self, request: Request) -> dict[str, Evidence]:
+        """Run one more probe and return the evidence of its trials, by key. Raise ServerLost if the fork server died."""
         return self._interpreter.call(request)
 
     @property
@@ -196,7 +196,7 @@ class IsolatedEngine(Engine):
                     nb_man.cell_exception(cell, index)
             nb_man.cell_complete(cell, index)
             for request in plan.requests.get(cell.id, ()):
-                run.evidence[request.key] = _probe(run, request, plan.timeout_policy)
+                run.evidence.update(_probe(run, request, plan.timeout_policy))
         _repeat_probes(run, plan)
 
 
@@ -253,8 +253,8 @@ def _run_cell(run: _Run, cell: NotebookNode, plan: RunPlan) -> CellResult:
     return run.interpreter.run_cell(cell.source, seconds=seconds, origin=origin, cell=cell.id, settings=settings)
 
 
-def _probe(run: _Run, request: Request, policy: TimeoutPolicy) -> Evidence:
-    """Run one probe and return its evidence.
+def _probe(run: _Run, request: Request, policy: TimeoutPolicy) -> dict[str, Evidence]:
+    """Run one probe and return the evidence of its trials, by key.
 
     If an earlier probe of the same exercise timed out, return that time-out again without running this one.
     If the exercise builds on one whose probe timed out, shorten the time limit.
@@ -262,25 +262,32 @@ def _probe(run: _Run, request: Request, policy: TimeoutPolicy) -> Evidence:
     exercise = _exercise(request.key)
     for key, earlier in run.evidence.items():
         if earlier.status is Status.TIMEOUT and _exercise(key) == exercise:
-            return Evidence(key=request.key, status=Status.TIMEOUT, message=earlier.message)
+            return {
+                trial: Evidence(key=trial, status=Status.TIMEOUT, message=earlier.message) for trial in request.trials
+            }
     if policy.exercises.get(exercise, frozenset()) & run.timed_out:
         request = replace(request, seconds=min(request.seconds, policy.seconds))
     return run.interpreter.call(request)
 
 
 def _repeat_probes(run: _Run, plan: RunPlan) -> None:
-    """After the last cell, run the probes that raised a NameError, and those whose cell the notebook lacks.
+    """After the last cell, run the trials that raised a NameError, and those whose cell the notebook lacks.
 
     A later cell may have defined the name.
     """
     for request in (request for group in plan.requests.values() for request in group):
-        first = run.evidence.get(request.key)
-        if first is None or first.error in ("NameError", "UnboundLocalError"):
-            run.evidence[request.key] = _probe(run, request, plan.timeout_policy)
+        open_trials = {key: inputs for key, inputs in request.trials.items() if _is_open(run.evidence.get(key))}
+        if open_trials:
+            run.evidence.update(_probe(run, replace(request, trials=open_trials), plan.timeout_policy))
+
+
+def _is_open(evidence: Evidence | None) -> bool:
+    """Return True if a trial did not run, or missed a name."""
+    return evidence is None or evidence.error in ("NameError", "UnboundLocalError")
 
 
 def _exercise(key: str) -> str:
-    """Return the exercise id with which a request's key begins."""
+    """Return the exercise id with which the key of a request or a trial begins."""
     return key.partition("/")[0]
 
 

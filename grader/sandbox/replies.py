@@ -7,9 +7,9 @@ from typing import Any
 
 from grader.records import CellResult, Evidence, Limits, Place, Request, Status
 from grader.sandbox.effects import with_true_effects
+from grader.sandbox.guest.codec import MOST_JSON, Refused, decode
 from grader.sandbox.outputs import sanitize
 from grader.sandbox.text import plain
-from grader.sandbox.wire import EvidenceError, decode, parse
 
 MAX_TRIPS = 16  # built-ins that the tripwire may report for one probe
 MAX_LINE = 10**6
@@ -58,7 +58,7 @@ def cell_result(reply: Reply, limits: Limits, *, allowed: float, took: float, ma
             head = parse(reply.head, len(reply.head))
             status = Status.RAISED if head.get("status") == "raised" else Status.OK
             message = plain(head.get("message"))
-        except EvidenceError as error:
+        except Refused as error:
             status, message = Status.OK, str(error)
     count = head.get("execution_count")
     return CellResult(
@@ -72,13 +72,15 @@ def cell_result(reply: Reply, limits: Limits, *, allowed: float, took: float, ma
     )
 
 
-def evidence(request: Request, reply: Reply, limits: Limits, *, took: float, bytes_left: int) -> tuple[Evidence, int]:
-    """Return the evidence in a probe's reply, and the bytes to subtract from the budget for evidence.
+def evidence(
+    request: Request, key: str, reply: Reply, limits: Limits, *, took: float, bytes_left: int
+) -> tuple[Evidence, int]:
+    """Return the evidence in the reply to one trial of a request, and the bytes to subtract from the budget for evidence.
 
     `bytes_left` is what remains of that budget before this reply. Only values that a probe returns count against it, not
     exceptions; values that exceed it are refused.
     """
-    common: dict[str, Any] = {"key": request.key, "seconds": took}
+    common: dict[str, Any] = {"key": key, "seconds": took}
     status, message = _status(reply, limits, request.seconds)
     if reply.outcome != "answer":
         return Evidence(**common, status=status, message=message), 0
@@ -97,18 +99,44 @@ def evidence(request: Request, reply: Reply, limits: Limits, *, took: float, byt
             )
             return raised, 0
         if head.get("status") != "ok":
-            raise EvidenceError(plain(head.get("message")) or "something that is no answer came back")
+            raise Refused(plain(head.get("message")) or "something that is no answer came back")
         size = len(reply.head) + len(reply.body)
         if size > bytes_left:
-            raise EvidenceError("more came back, over all checks together, than is accepted")
-        match decode(head.get("tree"), reply.body):
+            raise Refused("more came back, over all checks together, than is accepted")
+        match _cleaned(decode(head.get("tree"), reply.body)):
             case [dict(values), list(after)]:
-                values = with_true_effects(values, after, request.inputs)
+                values = with_true_effects(values, after, request.trials[key])
             case _:
-                raise EvidenceError("something that is no answer of a check came back")
-    except EvidenceError as error:
-        return Evidence(**common, status=Status.REFUSED, message=str(error)), size
+                raise Refused("something that is no answer of a check came back")
+    except Refused as error:
+        return Evidence(**common, status=Status.REFUSED, message=plain(str(error))), size
     return Evidence(**common, status=Status.OK, values=values), size
+
+
+def parse(header: bytes, most: int = MOST_JSON) -> dict[str, Any]:
+    """Parse the JSON object with which an answer begins.
+
+    Raises:
+        Refused: the header is too large, or no JSON object.
+    """
+    if len(header) > most:
+        raise Refused(f"an answer of {len(header) / 2**20:.0f} MiB beside its tensors came back")
+    try:
+        answer = json.loads(header)
+    except (ValueError, RecursionError) as error:
+        raise Refused("the answer of the sandbox is not JSON: something wrote into its channel") from error
+    if not isinstance(answer, dict):
+        raise Refused("the answer of the sandbox is not an object: something wrote into its channel")
+    return answer
+
+
+def _cleaned(value: Any) -> Any:
+    """Return a decoded value with all its text made fit to store and to show."""
+    if isinstance(value, str):
+        return plain(value, MOST_JSON)
+    if isinstance(value, dict):
+        return {plain(name, 200): _cleaned(item) for name, item in value.items()}
+    return [_cleaned(item) for item in value] if isinstance(value, list) else value
 
 
 def _status(reply: Reply, limits: Limits, allowed: float) -> tuple[Status, str]:
@@ -131,7 +159,7 @@ def _status(reply: Reply, limits: Limits, allowed: float) -> tuple[Status, str]:
             return Status.DIED, f"it wrote more than {scratch}"
         case "refused":
             head = {}
-            with suppress(EvidenceError):
+            with suppress(Refused):
                 head = parse(reply.head)
             return Status.REFUSED, plain(head.get("message")) or "something that is no answer came back"
     return Status.DIED, "Python ended before it was finished: a crash, an exit, or a limit that was exceeded"

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from grader.declare.errors import DeclarationError
-from grader.declare.exercise import Check, Mistake, mistake
+from grader.declare.exercise import Check
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import CONDUCT, StandardChecks
 from grader.judge.reference_results import run_here
@@ -187,14 +187,3 @@ def test_a_parameter_without_weights_is_set_to_zero_where_that_is_wanted() -> No
     assert torch.equal(report(kept, wrong)["scaled"], right + 1)
     conduct = SCALING.check("conduct", 1, trials=[dict(width=3)])
     assert list(report(conduct, wrong)) == ["inputs unchanged", "scaled", "gradient of x", "gradient of factors"]
-
-
-def test_a_mistake_is_named_after_its_definition_or_as_it_says() -> None:
-    @mistake("f", "First.")
-    class TwoWords: ...
-
-    @mistake("f", "Second.", name="two_words")
-    def two_words_again() -> None: ...
-
-    assert vars(TwoWords)["__mistake__"] == Mistake("two_words", {"f": TwoWords}, "First.")
-    assert vars(two_words_again)["__mistake__"] == Mistake("two_words", {"f": two_words_again}, "Second.")

@@ -1,21 +1,29 @@
-"""Checks as students read them: what a text says of them, and what is refused in a line."""
+"""An exercise and its checks: what students read of them, what is refused in a line, and functions of arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
-from grader.declare.drawn import drawn
+from grader.declare.drawn import drawn, given
 from grader.declare.errors import DeclarationError
 from grader.declare.exercise import Check, Exercise
+from grader.declare.lesson import Lesson
+from grader.declare.probes import inputs_unchanged
 from grader.declare.sampler import InputSampler
-from grader.declare.trial import describe, trials
-from grader.declare.written_exercise import read_sizes, written_exercise
-from grader.records import Value
+from grader.declare.trial import sizes, trials
+from grader.declare.written_exercise import CheckSpec, written_exercise
+from grader.explain.diagnose import diagnose, wrong_answer
+from grader.judge.plan import plan_exercise
+from grader.judge.reference_results import ReferenceResults, run_here
+from grader.judge.verdicts import judge_trials, verdict_of
+from grader.records import Outcome, Value
 
 
 def scaled(table: Tensor, factors: Tensor) -> Tensor:
@@ -31,26 +39,37 @@ def table_alone(scaled, table: Tensor, factors: Tensor) -> Mapping[str, Value]:
 
 
 draw_table = drawn(table="* rows columns", factors="columns")
-TEXT = """
-    values 6: each column has its factor
-        e.g. 2 rows, 3 columns
-        5 rows, 7 columns; 1 row, 2 columns  # a single one
-    large 1.5 after nothing: any number of rows
-        53 rows, 2 columns
-    batch 2
-        e.g. batch 2, 2 rows, 3 columns
-        e.g. batch 2 × 3, 2 rows, 3 columns
-        no batch, 2 rows, 3 columns
-    conduct 0.5 after values, large
-        3 rows, 5 columns, float64
-"""
+CHECKS = (
+    CheckSpec(
+        "values",
+        6,
+        "each column has its factor",
+        examples=[sizes(rows=2, columns=3)],
+        trials=[sizes(rows=5, columns=7), sizes(rows=1, columns=2)],
+    ),
+    CheckSpec("large", 1.5, "any number of rows", needs=(), trials=[sizes(rows=53, columns=2)]),
+    CheckSpec(
+        "batch",
+        2,
+        examples=[sizes(batch_shape=(2,), rows=2, columns=3), sizes(batch_shape=(2, 3), rows=2, columns=3)],
+        trials=[sizes(batch_shape=(), rows=2, columns=3)],
+    ),
+    CheckSpec("conduct", 0.5, needs=("values", "large"), trials=[sizes(rows=3, columns=5, dtype=torch.float64)]),
+)
 
 
-def declared(text: str = TEXT, **more: Any) -> Exercise:
-    return written_exercise("9.1 Scaled columns", scaled, text, draw=draw_table, difficulty=1, minutes=1, **more)
+def declared(*checks: CheckSpec, **more: Any) -> Exercise:
+    return written_exercise(
+        "9.1 Scaled columns", scaled, checks or CHECKS, draw=draw_table, difficulty=1, minutes=1, **more
+    )
 
 
-def test_a_text_says_what_students_read() -> None:
+def changed(**more: dict[str, Any]) -> list[CheckSpec]:
+    """CHECKS, some of them changed: by name, the fields."""
+    return [replace(check, **more.get(check.name, {})) for check in CHECKS]
+
+
+def test_the_checks_say_what_students_read() -> None:
     exercise = declared()
     assert (exercise.id, exercise.title, exercise.reference) == ("9.1", "Scaled columns", (scaled,))
     assert repr(exercise.points) == "10"
@@ -77,24 +96,30 @@ def test_a_trial_is_hidden_unless_it_is_an_example() -> None:
     assert "grad_outputs" in drawn_inputs
 
 
-def test_details_say_what_the_text_does_not() -> None:
-    details = {"large": dict(rtol=3.0), "conduct": dict(returns=("table",))}
-    _, large, _, conduct = declared(details=details).checks
+def test_students_read_the_sizes_of_a_trial() -> None:
+    values, _, batch, conduct = declared().checks
+    assert [one.describe for one in values.trials] == ["5 rows, 7 columns", "1 row, 2 columns"]
+    assert [one.describe for one in batch.examples] == ["batch 2, 2 rows, 3 columns", "batch 2 × 3, 2 rows, 3 columns"]
+    assert conduct.trials[0].describe == "3 rows, 5 columns, float64"
+
+
+def test_a_check_may_say_more() -> None:
+    _, large, _, conduct = declared(*changed(large=dict(rtol=3.0), conduct=dict(returns=("table",)))).checks
     assert large.rtol == 3.0
     assert list(conduct.trials[0].draw(InputSampler("key"))["grad_outputs"]) == ["table"]
 
 
 def test_a_probe_is_that_of_all_checks_but_conduct() -> None:
-    checks = declared(probe=table_alone, details={"large": dict(probe=halved)}).checks
+    checks = declared(*changed(large=dict(probe=halved)), probe=table_alone).checks
     assert [check.probe.__name__ for check in checks] == ["table_alone", "halved", "table_alone", "function_gradients"]
 
 
 def test_a_check_may_be_of_another_definition_or_made_elsewhere() -> None:
-    text = "whole 1: all\n    2 rows, 3 columns\nhalf 1: half\n    2 rows"
-    details = {"half": dict(reference=halved, draw=drawn(table="rows 3"))}
-    made = Check(name="more", title="", points=3, probe=halved, trials=trials(draw_table, dict(rows=2, columns=3)))
+    half = CheckSpec("half", 1, "half", trials=[sizes(rows=2)], reference=halved, draw=drawn(table="rows 3"))
+    checks = CheckSpec("whole", 1, "all", trials=[sizes(rows=2, columns=3)]), half
+    made = Check(name="more", title="", points=3, probe=halved, trials=trials(draw_table, sizes(rows=2, columns=3)))
     exercise = written_exercise(
-        "9.1 Two", (scaled, halved), text, draw=draw_table, details=details, also=(made,), difficulty=1, minutes=1
+        "9.1 Two", (scaled, halved), checks, draw=draw_table, also=(made,), difficulty=1, minutes=1
     )
     assert [dict(check.names) for check in exercise.checks] == [{"function": "scaled"}, {"function": "halved"}, {}]
     assert exercise.points == 5
@@ -106,48 +131,135 @@ def test_mistakes_may_be_a_text() -> None:
     assert (mistake.name, [*mistake.replaces]) == ("added", ["scaled"])
 
 
+SIZES = sizes(rows=2, columns=3)
+
+
 @pytest.mark.parametrize(
-    ("text", "more", "message"),
+    ("check", "message"),
     [
-        ("values: all\n    2 rows", {}, "'values: all' is no `name points: title`, and no trial of a check"),
-        ("    2 rows, 3 columns", {}, "'2 rows, 3 columns' is no `name points"),
-        ("values 1: all\n    rows=2", {}, "'rows=2' is no size of a trial: write `5 queries`"),
-        ("values 1: all\n    1 rows, 3 columns", {}, "'1 rows, 3 columns' would read '1 row, 3 columns'"),
-        ("values 1: all\n    2 rows, 3 columns", dict(details={"valeus": {}}), "details of valeus: there is no such check"),
-        ("values 1\n    2 rows, 3 columns", {}, "check 'values' of scaled: give a title"),
-        ("values 1: all\n    e.g. 2 rows, 3 columns", {}, "'values' has no hidden trial"),
-        ("values 1 after value: all\n    2 rows, 3 columns", {}, "'values' needs value; there are values"),
+        (CheckSpec("values", 1, trials=[SIZES]), "check 'values' of scaled: give a title"),
+        (CheckSpec("values", 1, "all", examples=[SIZES], trials=[]), "'values' has no hidden trial"),
+        (CheckSpec("values", 1, "all", needs=("value",), trials=[SIZES]), "'values' needs value; there are values"),
     ],
-)  # fmt: skip
-def test_what_cannot_be_read_is_refused_with_the_exercise(text: str, more: dict[str, Any], message: str) -> None:
+)
+def test_what_does_not_fit_is_refused_with_the_exercise(check: CheckSpec, message: str) -> None:
     with pytest.raises(DeclarationError, match=f"exercise 9.1[:,].*({message})"):
-        declared(text, **more)
+        declared(check)
 
 
 def test_a_reference_is_a_definition() -> None:
     with pytest.raises(
         DeclarationError, match=r"exercise 9\.1, reference: 'scaled' is no function or class with a name"
     ):
-        written_exercise("9.1 Scaled columns", "scaled", TEXT, draw=draw_table, difficulty=1, minutes=1)
+        written_exercise("9.1 Scaled columns", "scaled", CHECKS, draw=draw_table, difficulty=1, minutes=1)
 
 
 def test_a_heading_begins_with_the_id() -> None:
     with pytest.raises(DeclarationError, match="begin the heading with the id"):
-        written_exercise("Scaled", scaled, TEXT, draw=draw_table, difficulty=1, minutes=1)
+        written_exercise("Scaled", scaled, CHECKS, draw=draw_table, difficulty=1, minutes=1)
+
+
+# ---------------------------------------------------------------- functions of NumPy's arrays, and of other values
+
+
+def column_sums(table: np.ndarray) -> np.ndarray:
+    return table.sum(axis=-2)
+
+
+def counted(words: list[str], least: int) -> dict[str, float]:
+    return {"share": sum(len(word) >= least for word in words) / len(words)}
+
+
+SUMS = written_exercise(
+    "1.1 Sums of columns",
+    column_sums,
+    (
+        CheckSpec(
+            "values",
+            8,
+            "the right values",
+            examples=[sizes(rows=2, columns=3)],
+            trials=[sizes(rows=5, columns=7), sizes(rows=3, columns=2)],
+        ),
+        CheckSpec("batch", 1, trials=[sizes(batch_shape=(3,), rows=5, columns=7)]),
+        CheckSpec("conduct", 1, trials=[sizes(rows=5, columns=7), sizes(rows=3, columns=2)]),
+    ),
+    draw=drawn(table="* rows columns"),
+    difficulty=1,
+    minutes=1,
+)
+NO, WAY = sizes(words=["no", "way", "out"], least=3), sizes(words=["a", "way"], least=2)
+COUNTED = written_exercise(
+    "1.2 Counted",
+    counted,
+    (
+        CheckSpec("values", 8, "the right values", examples=[NO], trials=[WAY]),
+        CheckSpec("conduct", 2, "the inputs stay as they are", trials=[WAY], probe=inputs_unchanged),
+    ),
+    draw=drawn(words=given("words"), least=given("least")),
+    difficulty=1,
+    minutes=1,
+)
+LESSON = Lesson(assignment="1-arrays", title="Arrays", exercises=(SUMS, COUNTED))
+
+
+def verdict(exercise: Exercise, answer: object):
+    """Judge an answer as the grader does, without a sandbox."""
+    planned = plan_exercise(exercise, "secret", "somebody")
+    names = {exercise.defines[0]: answer}
+    evidence = {one.key: run_here(one.check, {**LESSON.reference, **names}, one.inputs, one.key) for one in planned}
+    results = ReferenceResults(LESSON.reference)
+    tried = judge_trials(planned, evidence, results)
+    judged = verdict_of(exercise, tried, results)
+    return diagnose(judged, wrong_answer(exercise, judged, tried, results))
 
 
 @pytest.mark.parametrize(
-    "sizes",
+    ("exercise", "answer", "points"),
     [
-        dict(queries=5, keys=1, d_k=3),
-        dict(batch_shape=(2, 3), patches=1, queries=1, dtype=torch.float64),
-        dict(batch_shape=(), scale=100.0, mask="one for all"),
-        dict(shape=(2, 3), dim=-1),
-        dict(pieces=[1, 5], cross=False, layers=[]),
-        dict(n=8, dtype=torch.int32, zeros=True),
+        (SUMS, lambda table: np.einsum("...rc->...c", table), 10.0),
+        (SUMS, lambda table: table.sum(axis=-1), 0.0),
+        (SUMS, lambda table: table.sum(axis=0), 9.0),
+        (SUMS, lambda table: table.tolist(), 0.0),
+        (COUNTED, lambda words, least: {"share": np.mean([len(word) >= least for word in words]).item()}, 10.0),
+        (COUNTED, lambda words, least: {"share": 1}, 0.0),
     ],
-)
-def test_sizes_are_read_as_they_are_described(sizes: dict[str, Any]) -> None:
-    read = read_sizes(describe(sizes))
-    assert read == sizes
-    assert [*read] == [*sizes]
+)  # fmt: skip
+def test_answers_are_judged(exercise: Exercise, answer: object, points: float) -> None:
+    assert verdict(exercise, answer).points == points
+
+
+def test_an_answer_gets_arrays_where_the_reference_does() -> None:
+    seen = []
+    verdict(SUMS, lambda table: seen.append(type(table)) or table.sum(axis=-2))
+    assert set(seen) == {np.ndarray}
+    assert verdict(SUMS, lambda table: np.array([None, "x"])).outcome is Outcome.FAILED
+
+
+def test_a_changed_array_is_seen() -> None:
+    def changes(table: np.ndarray) -> np.ndarray:
+        table += 0.0
+        table[..., 0, 0] = 7.0
+        return table.sum(axis=-2)
+
+    def writes_afterwards(table: np.ndarray) -> np.ndarray:
+        sums = table.sum(axis=-2)
+        table[..., 0, 0] = 7.0
+        return sums
+
+    assert verdict(SUMS, changes).points == 0.0
+    assert verdict(SUMS, writes_afterwards).points == 9.0
+
+
+@pytest.mark.parametrize(
+    ("answer", "hint"),
+    [
+        (lambda table: table.sum(axis=-2).tolist(), "A Python list came back for the result, where an array is due: `np.array(…)` makes one."),
+        (lambda table: list(table.sum(axis=-2)[..., None]), "array is due"),
+        (lambda table: table.sum(axis=-2).astype(np.float32), "`dtype=np.float32` gives that."),
+    ],
+)  # fmt: skip
+def test_a_lesson_about_arrays_speaks_of_arrays(answer: object, hint: str) -> None:
+    told = verdict(SUMS, answer)
+    assert hint in told.hint
+    assert "tensor" not in f"{told.message} {told.hint} {[check.message for check in told.checks]}"

@@ -5,10 +5,11 @@ import torch
 from torch import Tensor
 
 from corpus.planning import plan
-from grader.declare.exercise import mistake, mistakes_in
+from grader.declare.exercise import Mistake
 from grader.declare.lesson import Lesson
 from grader.declare.sampler import InputSampler
-from grader.declare.written_exercise import written_exercise
+from grader.declare.trial import sizes
+from grader.declare.written_exercise import CheckSpec, written_exercise
 from grader.explain.diagnose import diagnose, wrong_answer
 from grader.judge.reference_results import ReferenceResults, run_here
 from grader.judge.verdicts import judge_trials, verdict_of
@@ -21,13 +22,11 @@ def weigh(query: Tensor, key: Tensor, mask: Tensor | None = None) -> Tensor:
     return torch.softmax(scores if mask is None else scores.masked_fill(~mask, -torch.inf), -1)
 
 
-@mistake("weigh", "There is no softmax.")
 def raw(query: Tensor, key: Tensor, mask: Tensor | None = None) -> Tensor:
     scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
     return scores if mask is None else scores.masked_fill(~mask, -torch.inf)
 
 
-@mistake("weigh", "It must not crash.")
 def crashes(query: Tensor, key: Tensor, mask: Tensor | None = None) -> Tensor:
     raise ValueError(f"no {key.shape[-2]}")
 
@@ -37,16 +36,23 @@ def draw(sampler: InputSampler, *, queries: int, keys: int, d_k: int, masked: bo
     return {**inputs, "mask": sampler.mask(queries, keys)} if masked else inputs
 
 
-EXERCISE = written_exercise("9.1 Weigh", weigh, """
-    values 1: weights
-        3 queries, 5 keys, d_k = 2; 4 queries, 4 keys, d_k = 3
-    masked 1 after nothing: masked
-        3 queries, 5 keys, d_k = 2, masked = True
-    conduct 1
-        3 queries, 5 keys, d_k = 2
-""",
-    draw=draw, returns=("weights",), difficulty=1, minutes=1, mistakes=mistakes_in(globals(), "weigh"),
-)  # fmt: skip
+EXERCISE = written_exercise(
+    "9.1 Weigh",
+    weigh,
+    (
+        CheckSpec("values", 1, "weights", trials=[sizes(queries=3, keys=5, d_k=2), sizes(queries=4, keys=4, d_k=3)]),
+        CheckSpec("masked", 1, "masked", needs=(), trials=[sizes(queries=3, keys=5, d_k=2, masked=True)]),
+        CheckSpec("conduct", 1, trials=[sizes(queries=3, keys=5, d_k=2)]),
+    ),
+    draw=draw,
+    returns=("weights",),
+    difficulty=1,
+    minutes=1,
+    mistakes=(
+        Mistake("raw", {"weigh": raw}, "There is no softmax."),
+        Mistake("crashes", {"weigh": crashes}, "It must not crash."),
+    ),
+)
 LESSON = Lesson(assignment="9-weigh", title="Weigh", exercises=(EXERCISE,))
 PLANNED = plan(LESSON, "secret", "sha")
 

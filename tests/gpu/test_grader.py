@@ -58,8 +58,8 @@ def adds_up(python) -> bool:
 
 def test_inputs_are_moved_and_evidence_comes_back(spawn):
     source = "def probe(t):\n    return {'t': t + 1, 'where': t.device.type}"
-    asked = Request(key="1/a/b/0", source=source, function="probe", inputs={"t": torch.ones(2)}, seconds=30)
-    values = spawn().call(asked).values
+    asked = Request(key="1/a", source=source, function="probe", trials={"0": {"t": torch.ones(2)}}, seconds=30)
+    values = spawn().call(asked)["0"].values
     assert values["where"] == "cuda"
     assert values["t"].tolist() == [2.0, 2.0]
 
@@ -70,9 +70,9 @@ def test_a_notebook_that_asks_for_tensorfloat_does_not_get_it_in_a_probe(spawn):
     source = "def probe(t):\n    return {'t': t @ t}"
     generator = torch.Generator().manual_seed(0)
     matrix = torch.randn(512, 512, generator=generator)
-    asked = Request(key="1/a/b/0", source=source, function="probe", inputs={"t": matrix}, seconds=30)
+    asked = Request(key="1/a", source=source, function="probe", trials={"0": {"t": matrix}}, seconds=30)
     exact = matrix.double() @ matrix.double()
-    assert (python.call(asked).values["t"] - exact).abs().max() < 1e-5 * exact.abs().max()
+    assert (python.call(asked)["0"].values["t"] - exact).abs().max() < 1e-5 * exact.abs().max()
 
 
 def test_who_wants_too_much_memory_is_told_and_the_neighbour_works(spawn):

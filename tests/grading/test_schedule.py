@@ -1,7 +1,6 @@
-"""Which probes share a fork of the interpreter."""
+"""Which probes run after which cell, and which of them share a fork of the interpreter."""
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -30,34 +29,34 @@ def requests_of(assignment: str, tmp_path: Path) -> Mapping[str, Sequence[Reques
 
 
 @pytest.fixture
-def groups(tmp_path: Path) -> dict[str, str]:
-    """The name of each check of lesson 2 → the group of its probes."""
-    requests = [request for some in requests_of("2-heads", tmp_path).values() for request in some]
-    return {"/".join(request.key.split("/")[:2]): request.group for request in requests}
+def requests(tmp_path: Path) -> dict[str, Request]:
+    """The request for each check of lesson 2, by its key; a trial that is asked once more at the end is left out."""
+    found: dict[str, Request] = {}
+    for request in (request for some in requests_of("2-heads", tmp_path).values() for request in some):
+        found.setdefault(request.key, request)
+    return found
 
 
-def test_what_takes_classes_and_functions_shares_a_fork(groups: dict[str, str]) -> None:
-    assert groups["2.8/values"] == groups["2.8/context"] == groups["2.8/conduct"]  # they take 2.6's class, too
-    assert groups["2.1/conduct"] == groups["2.2/values"]  # nothing between the two runs code
+def test_a_request_has_all_trials_of_its_check(requests: dict[str, Request]) -> None:
+    planned = plan(lessons()["2-heads"], "test", "0" * 64)
+    for key, request in requests.items():
+        asked = [trial.key for trial in planned if trial.key.startswith(f"{key}/") and "again" not in trial.key]
+        assert asked
+        assert [trial for trial in request.trials if "again" not in trial] == asked
+    assert requests.keys() == {"/".join(trial.key.split("/")[:2]) for trial in planned}
 
 
-def test_what_takes_a_trained_object_has_a_fork_of_its_own(groups: dict[str, str]) -> None:
-    trained = ["2.3/begins", "2.3/trained", "2.6/begins", "2.6/maps"]
-    for check in trained:
-        assert list(groups.values()).count(groups[check]) == 1, check
+def test_a_trial_is_asked_once_more_in_the_fork_of_its_exercise(tmp_path: Path) -> None:
+    requests = requests_of("2-heads", tmp_path)["exercise-2-1"]
+    assert {request.group for request in requests} == {"2.1"}
+    assert list(requests[-1].trials)[-1].endswith("/hidden/0-again")
 
 
-def test_who_shares_a_fork_is_watched_for_no_more_than_those_before(tmp_path: Path) -> None:
-    groups: dict[str, list[Request]] = {}
-    for request in (
-        request for some in requests_of("1-attention", tmp_path).values() for request in some if request.group
-    ):
-        groups.setdefault(request.group, []).append(request)
-    for group in groups.values():
-        for before, after in pairwise(group):
-            assert {*after.watched} <= {*before.watched}, after.key
-    exercises = [list(dict.fromkeys(one.key.partition("/")[0] for one in group)) for group in groups.values()]
-    unwatched, watched = (
-        exercises.index(some) for some in (["1.1", "1.2", "1.5"], ["1.3", "1.4", "1.6", "1.7", "1.8"])
-    )
-    assert unwatched < watched  # the others build on them
+def test_what_takes_classes_and_functions_shares_a_fork(requests: dict[str, Request]) -> None:
+    assert {requests[f"2.8/{check}"].group for check in ("values", "context", "conduct")} == {
+        "2.8"
+    }  # they take 2.6's class, too
+
+
+def test_what_takes_a_trained_object_has_a_fork_of_its_own(requests: dict[str, Request]) -> None:
+    assert {requests[check].group for check in ("2.3/begins", "2.3/trained", "2.6/begins", "2.6/maps")} == {""}

@@ -200,8 +200,11 @@ LOOP = """def loop(channel, shell, most):
             while True:
                 try: request, blob = inside['_receive'](channel)
                 except inside['frames'].FrameError: return
-                answer = inside['probe'].answer({**request, 'watched': []}, blob, shell.user_ns, most)
-                inside['frames'].send(channel, *answer)
+                for trial in request['trials']:
+                    tensors, blob = blob[:trial['bytes']], blob[trial['bytes']:]
+                    unwatched = {**request, 'watched': []}
+                    answer = inside['probe'].answer(unwatched, trial['inputs'], tensors, shell.user_ns, most)
+                    inside['frames'].send(channel, *answer)
         inside['_answer'] = loop"""
 OPEN_CELLS: Mapping[str, str] = {
     "frames": f"{SHELL}import contextlib\ninside['tripwire'].Tripwire.watching = lambda self: contextlib.nullcontext()",

@@ -244,9 +244,9 @@ def test_what_is_put_into_a_given_cell_does_not_count_as_given(name: str, server
         python.run_cell(LESSON, seconds=5, origin=GIVEN, cell="start")
         for function, cell in ("given", "start"), ("hidden", ""):
             source = f"def probe({function}, s): return {{'weights': {function}(s, -1)}}"
-            asked = Request(key="1.3/values/hidden/0", source=source, function="probe", inputs={"s": torch.ones(2, 3)},
+            asked = Request(key="1.3/values", source=source, function="probe", trials={"0": {"s": torch.ones(2, 3)}},
                             seconds=5, watched=operators({"softmax"}))  # fmt: skip
-            evidence = python.call(asked)
+            evidence = python.call(asked)["0"]
             assert evidence.trips == (("aten::_softmax", cell),), evidence
     finally:
         python.kill()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from grader.records import Value
-from grader.sandbox.wire import DTYPES
+from grader.sandbox.guest.codec import DTYPES
 
 Place = tuple[str | int, ...]
 dtypes = st.sampled_from(list(DTYPES.values()))

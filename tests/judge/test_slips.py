@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from grader.declare.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declare.exercise import Check, Exercise, Mistake
 from grader.declare.probes import named
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import StandardChecks
@@ -27,13 +27,11 @@ def share(x: Tensor) -> tuple[Tensor, Tensor]:
     return weights * 2, weights > 0.3
 
 
-@mistake("share", "The first is larger by 1.", slip=True)
 def off_by_one(x: Tensor) -> tuple[Tensor, Tensor]:
     first, second = share(x)
     return first + 1, second
 
 
-@mistake("share", "The first is twice as large.")
 def doubled(x: Tensor) -> tuple[Tensor, Tensor]:
     first, second = share(x)
     return 2 * first, second
@@ -68,7 +66,10 @@ EXERCISE = Exercise(
             judge=lambda case: Finding(passed="second" in case.got and case.got["second"].dtype == torch.bool),
         ),
     ),
-    mistakes=mistakes_in(globals(), "share"),
+    mistakes=(
+        Mistake("off_by_one", {"share": off_by_one}, "The first is larger by 1.", slip=True),
+        Mistake("doubled", {"share": doubled}, "The first is twice as large."),
+    ),
 )
 
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from corpus.planning import plan
-from grader.declare.exercise import Check, Exercise, mistake, mistakes_in
+from grader.declare.exercise import Check, Exercise, Mistake
 from grader.declare.lesson import Lesson
 from grader.declare.probes import pair
 from grader.declare.sampler import InputSampler
@@ -22,12 +22,10 @@ def double(x: Tensor) -> Tensor:
     return 2 * x
 
 
-@mistake("double", "You tripled it.")
 def triples(x: Tensor) -> Tensor:
     return 3 * x
 
 
-@mistake("double", "It must not crash.")
 def crashes(x: Tensor) -> Tensor:
     raise ValueError(f"no {x.shape[-1]}")
 
@@ -70,7 +68,10 @@ EXERCISE = Exercise(
             trials=trials(draw_x, {"rows": 7}),
         ),
     ),
-    mistakes=mistakes_in(globals(), "double"),
+    mistakes=(
+        Mistake("triples", {"double": triples}, "You tripled it."),
+        Mistake("crashes", {"double": crashes}, "It must not crash."),
+    ),
     review="Doubling",
 )
 LESSON = Lesson(assignment="9-double", title="Double", exercises=(EXERCISE,))

@@ -15,13 +15,23 @@ import pytest
 import torch
 
 from grader.classes.workers.worker import reserve_core
-from grader.records import GIVEN, OWN, Limits, Origin, Request, Status
+from grader.records import GIVEN, OWN, Evidence, Limits, Origin, Request, Status
 
 
-def request(
-    source: str, inputs=None, *, key: str = "1.1/values/hidden/0", seconds: float = 20.0, group: str = ""
-) -> Request:
-    return Request(key=key, source=source, function="probe", inputs=inputs or {}, seconds=seconds, group=group)
+def probed(
+    python, source: str, inputs=None, *, key: str = "1.1/values", seconds: float = 20.0, group: str = ""
+) -> Evidence:
+    """What comes back for a request with one trial."""
+    return trials_of(python, source, inputs or {}, key=key, seconds=seconds, group=group)[0]
+
+
+def trials_of(python, source: str, *trials: dict, key: str = "1.1/values", seconds: float = 20.0, group: str = ""):
+    """What comes back for each of the trials of one request."""
+    keyed = {f"{key}/hidden/{number}": inputs for number, inputs in enumerate(trials)}
+    request = Request(key=key, source=source, function="probe", trials=keyed, seconds=seconds, group=group)
+    got = python.call(request)
+    assert [evidence.key for evidence in got.values()] == list(got) == list(keyed)
+    return list(got.values())
 
 
 ENDS = {
@@ -126,7 +136,7 @@ def test_a_fork_that_comes_out_of_its_cell_ends_there(python, said):
 def test_a_probe_sees_the_state_and_leaves_it_alone(python, said):
     python.run_cell("def double(x):\n    seen.append(x)\n    return 2 * x\nseen = []", seconds=20)
     inputs = {"t": torch.tensor([[1.5, -2.0, 3.0]])}
-    evidence = python.call(request("def probe(double, t):\n    return {'twice': double(t)}", inputs))
+    evidence = probed(python, "def probe(double, t):\n    return {'twice': double(t)}", inputs)
     assert evidence.status is Status.OK
     assert torch.equal(evidence.values["twice"], torch.tensor([[3.0, -4.0, 6.0]]))
     assert said(python, "seen") == "[]"
@@ -138,18 +148,18 @@ def test_a_probe_has_the_names_that_it_is_promised(python):
         "def probe(t: Tensor, f: Callable[..., Mapping[str, Any]] = None):\n"
         "    return {'y': F.relu(nn.Identity()(torch.abs(t))), 'n': math.sqrt(4.0)}"
     )
-    evidence = python.call(request(source, {"t": torch.ones(2), "f": None}))
+    evidence = probed(python, source, {"t": torch.ones(2), "f": None})
     assert evidence.values["n"] == 2.0
 
 
 def test_what_is_not_defined_is_a_name_error(python):
-    evidence = python.call(request("def probe(attention):\n    return {}"))
+    evidence = probed(python, "def probe(attention):\n    return {}")
     assert (evidence.status, evidence.error) == (Status.RAISED, "NameError")
     assert evidence.message == "name 'attention' is not defined"
 
 
 def test_what_a_probe_raises_comes_back_with_its_bases(python):
-    evidence = python.call(request("def probe():\n    class Mine(ValueError): pass\n    raise Mine('d_k')"))
+    evidence = probed(python, "def probe():\n    class Mine(ValueError): pass\n    raise Mine('d_k')")
     assert (evidence.status, evidence.error, evidence.message) == (Status.RAISED, "Mine", "d_k")
     assert evidence.lineage[:2] == ("Mine", "ValueError")
 
@@ -164,21 +174,73 @@ def test_what_a_probe_raises_comes_back_with_its_bases(python):
 )
 def test_a_probe_that_fails_costs_itself_alone(end, status, python):
     python.run_cell("x = 3", seconds=20)
-    first = python.call(request(f"def probe():\n    {end}", seconds=1.0))
-    second = python.call(request("def probe(x):\n    return {'x': x}", key="1.1/values/hidden/1"))
+    first = probed(python, f"def probe():\n    {end}", seconds=1.0)
+    second = probed(python, "def probe(x):\n    return {'x': x}", key="1.1/values")
     assert (first.status, second.values) == (status, {"x": 3})
+
+
+@pytest.mark.parametrize(
+    ("end", "status"),
+    [("import os; os._exit(0)", Status.DIED), ("import sys; sys.exit()", Status.RAISED), ("[][0]", Status.RAISED)],
+)
+def test_a_trial_that_fails_costs_no_other_trial(end, status, python):
+    """Each trial before and after it sees the state of the notebook, and the probe's inputs for that trial."""
+    python.run_cell("x = 3", seconds=20)
+    source = f"def probe(x, t, ends):\n    if ends:\n        {end}\n    return {{'y': x * t}}"
+    trials = [{"t": torch.tensor([float(n)]), "ends": n in (1, 4)} for n in range(5)]
+    got = trials_of(python, source, *trials)
+    assert [evidence.status for evidence in got] == [Status.OK, status, Status.OK, Status.OK, status]
+    assert [evidence.values["y"].item() for evidence in got if evidence.status is Status.OK] == [0.0, 6.0, 9.0]
+
+
+def test_after_a_trial_that_hangs_the_rest_of_the_check_is_not_run(python, said):
+    python.run_cell("x = 3", seconds=20)
+    source = "def probe(t):\n    while t: pass\n    return {'t': t}"
+    started = time.monotonic()
+    got = trials_of(python, source, *({"t": n} for n in (0, 1, 1, 0)), seconds=1.0)
+    assert [evidence.status for evidence in got] == [Status.OK, *[Status.TIMEOUT] * 3]
+    assert {evidence.message for evidence in got[1:]} == {"it took more than 1 s and was stopped"}
+    assert time.monotonic() - started < 30  # the machine may be busy
+    assert said(python, "x") == "3"
+
+
+def test_each_trial_has_the_whole_time(python):
+    source = "def probe(t):\n    import time\n    time.sleep(0.7)\n    return {'t': t}"
+    got = trials_of(python, source, *({"t": n} for n in range(3)), seconds=1.5)
+    assert [evidence.values for evidence in got] == [{"t": 0}, {"t": 1}, {"t": 2}]
+    assert all(evidence.seconds > 0.6 for evidence in got)
+
+
+def test_all_trials_together_have_the_time_of_the_submission(spawn):
+    python = spawn(seconds=3.0)
+    source = "def probe(t):\n    import time\n    time.sleep(0.8)\n    return {'t': t}"
+    got = trials_of(python, source, *({"t": n} for n in range(30)), seconds=20)
+    statuses = [evidence.status for evidence in got]
+    assert set(statuses[:2]) == {Status.OK}
+    assert statuses[-1] is Status.TIMEOUT
+
+
+def test_trials_share_a_fork_and_each_begins_as_the_first(python):
+    source = (
+        "def probe(seen):\n    seen.append(torch.is_grad_enabled())\n    torch.set_grad_enabled(False)\n"
+        "    return {'seen': list(seen), 'r': torch.rand(2)}"
+    )
+    python.run_cell("seen = []", seconds=20)
+    first, second = trials_of(python, source, {}, {})
+    assert (first.values["seen"], second.values["seen"]) == ([True], [True, True])
+    assert torch.equal(first.values["r"], second.values["r"])
 
 
 def test_a_probe_cannot_kill_what_it_was_forked_from(python, said):
     python.run_cell("x = 3", seconds=20)
-    attempt = python.call(request("def probe():\n    import os\n    os.kill(os.getppid(), 9)\n    return {}"))
+    attempt = probed(python, "def probe():\n    import os\n    os.kill(os.getppid(), 9)\n    return {}")
     assert (attempt.status, attempt.error) == (Status.RAISED, "PermissionError")
     assert said(python, "x") == "3"
 
 
 def test_what_a_probe_leaves_running_is_gone(python, said):
     source = "def probe():\n    import subprocess\n    subprocess.Popen(['sleep', '77'])\n    return {}"
-    assert python.call(request(source)).status is Status.OK
+    assert probed(python, source).status is Status.OK
     look = "print([open(f'/proc/{p}/comm').read() for p in os.listdir('/proc') if p.isdigit()])"
     assert "sleep" not in said(python, f"import os\n{look}")
 
@@ -191,8 +253,8 @@ def test_requests_of_one_group_share_a_fork_until_one_hangs(python):
     numbers = itertools.count()
 
     def seen(group: str, source: str = source, seconds: float = 20.0) -> dict | None:
-        key = f"1.1/values/hidden/{next(numbers)}"
-        return python.call(request(source, key=key, group=group, seconds=seconds)).values
+        key = f"1.1/values{next(numbers)}"
+        return probed(python, source, key=key, group=group, seconds=seconds).values
 
     assert [seen("1.1"), seen("1.1"), seen("1.2"), seen("1.2")] == [{"seen": n} for n in (1, 2, 1, 2)]
     assert [seen(""), seen("")] == [{"seen": 1}, {"seen": 1}]
@@ -235,13 +297,13 @@ def test_what_took_long_is_kept_in_a_checkpoint(python):
 
 def test_probes_draw_the_same_numbers_each_time(python):
     source = "def probe():\n    return {'r': torch.rand(3)}"
-    first, second = (python.call(request(source, key=f"1.1/values/hidden/{n}")).values["r"] for n in (0, 1))
+    first, second = (probed(python, source, key=f"1.1/values{n}").values["r"] for n in (0, 1))
     assert torch.equal(first, second)
 
 
 def test_nan_and_inf_are_values(python):
     source = "def probe(t):\n    return {'t': t / 0, 'nan': math.nan, 'minus': -math.inf, 'none': None, 'yes': True}"
-    values = python.call(request(source, {"t": torch.tensor([1.0, -1.0, 0.0])})).values
+    values = probed(python, source, {"t": torch.tensor([1.0, -1.0, 0.0])}).values
     assert values["t"].tolist()[:2] == [math.inf, -math.inf]
     assert values["t"][2].isnan()
     assert math.isnan(values["nan"])
@@ -268,14 +330,14 @@ def test_what_is_no_evidence_is_refused_in_words(name, spawn):
     python = spawn(evidence_bytes=1 << 20)
     value, message = REFUSED[name]
     source = f"def deep():\n    x = []\n    for _ in range(99): x = [x]\n    return x\ndef probe():\n    return {{'v': {value}}}"
-    evidence = python.call(request(source))
+    evidence = probed(python, source)
     assert evidence.status in (Status.REFUSED, Status.RAISED), evidence
     assert re.search(message, evidence.message), evidence
 
 
 def test_half_precision_comes_back_as_it_is(python):
     source = "def probe(t):\n    return {'h': t.half(), 'b': t.bfloat16(), 'e': t[:0], 's': t.sum()}"
-    values = python.call(request(source, {"t": torch.tensor([1.5, 2.5])})).values
+    values = probed(python, source, {"t": torch.tensor([1.5, 2.5])}).values
     assert (values["h"].dtype, values["b"].dtype) == (torch.float16, torch.bfloat16)
     assert (values["e"].shape, values["s"].item()) == ((0,), 4.0)
 
@@ -286,7 +348,7 @@ def test_a_subclass_that_lies_is_only_its_numbers(python):
         "        return True\ndef lie(t): return t.as_subclass(Liar)"
     )
     python.run_cell(cell, seconds=20)
-    evidence = python.call(request("def probe(lie, t):\n    return {'t': lie(t)}", {"t": torch.tensor([2.0, 3.0])}))
+    evidence = probed(python, "def probe(lie, t):\n    return {'t': lie(t)}", {"t": torch.tensor([2.0, 3.0])})
     assert evidence.values["t"].tolist() == [2.0, 3.0]
 
 
@@ -294,7 +356,7 @@ def test_answers_are_bounded_in_total_too(spawn):
     """Each answer alone is small enough; all of them would fill the grader's memory."""
     python = spawn(evidence_bytes=8 << 20)
     source = "def probe():\n    return {'t': torch.ones(3 << 18)}"  # 3 MiB
-    answers = [python.call(request(source, key=f"1.1/values/hidden/{n}")) for n in range(4)]
+    answers = [probed(python, source, key=f"1.1/values{n}") for n in range(4)]
     assert [answer.status for answer in answers] == [Status.OK, Status.OK, Status.REFUSED, Status.REFUSED]
     assert "over all checks together" in answers[-1].message
 
@@ -313,7 +375,7 @@ def test_a_process_that_has_used_cuda_goes_on_without_forks(server, said, monkey
             seconds=20,
         )
         assert said(python, "x = 5\nfirst = os.getpid()\nprint(first)") == said(python, "print(os.getpid())")
-        evidence = python.call(request("def probe(x, t):\n    return {'t': t * x}", {"t": torch.ones(2)}))
+        evidence = probed(python, "def probe(x, t):\n    return {'t': t * x}", {"t": torch.ones(2)})
         assert evidence.values["t"].tolist() == [5.0, 5.0]
         assert python.run_cell("x = 6\nwhile True: pass", seconds=1).status is Status.TIMEOUT
         assert said(python, "x") == "5"  # run again from the start, without the cell that hung

@@ -33,7 +33,8 @@ def notebook(*cells: tuple[str, str]) -> nbformat.NotebookNode:
 def ask(name: str, *, trial: int = 0, seconds: float = 20.0) -> Request:
     source = f"def probe({name}, t):\n    return {{'y': {name}(t)}}"
     inputs = {"t": torch.tensor([2.0, 3.0, 5.0])}
-    return Request(key=f"{name}/values/hidden/{trial}", source=source, function="probe", inputs=inputs, seconds=seconds)
+    trials = {f"{name}/values/hidden/{trial}": inputs}
+    return Request(key=f"{name}/values", source=source, function="probe", trials=trials, seconds=seconds)
 
 
 def run(server, book, requests=None, **more):
@@ -152,9 +153,9 @@ def test_a_probe_draws_the_random_numbers_that_the_reference_draws(server):
     """Seed 0, for each probe anew, whatever the notebook has drawn before."""
     source = "def probe(np, random):\n    return {'y': torch.rand(3), 'a': random.random(), 'b': np.random.rand()}"
     book = notebook(("draws", "import random, torch, numpy as np\nrandom.random(), torch.rand(7), np.random.rand(7)"))
-    request = Request(key="draws/values/hidden/0", source=source, function="probe", inputs={}, seconds=20.0)
+    request = Request(key="draws/values", source=source, function="probe", trials={"0": {}}, seconds=20.0)
     with session(server, RunPlan(notebook=book, parameters={"device": "cpu", "seed": 5})) as ran:
-        values = ran.ask(request).values
+        values = ran.ask(request)["0"].values
     assert torch.equal(values["y"], torch.rand(3, generator=torch.Generator().manual_seed(0)))
     assert (values["a"], values["b"]) == (random.Random(0).random(), numpy.random.RandomState(0).rand())
 
@@ -162,7 +163,7 @@ def test_a_probe_draws_the_random_numbers_that_the_reference_draws(server):
 def test_after_the_last_cell_more_can_be_asked_of_the_state_that_it_left(server):
     book = notebook(("one", "def one(t):\n    return t + n"), ("late", "n = 1"), ("last", "n = 2"))
     with session(server, RunPlan(notebook=book, parameters={"device": "cpu"})) as ran:
-        answers = [ran.ask(ask("one", trial=trial)) for trial in range(2)]
+        answers = [evidence for trial in range(2) for evidence in ran.ask(ask("one", trial=trial)).values()]
         pid = ran._interpreter.pid
     assert [one.values["y"].tolist() for one in answers] == [[4.0, 5.0, 7.0]] * 2
     with pytest.raises(ProcessLookupError):
@@ -228,7 +229,7 @@ def test_a_given_cell_gets_the_settings_of_the_lesson_and_other_cells_keep_their
     given = dict.fromkeys(("setup", "given", "changes", "last"), GIVEN)
     settings = {"seed", "device", "len", "time"}
     source = "def probe(seed):\n    return {'y': seed}"
-    asked = Request(key="9.1/values/hidden/0", source=source, function="probe", inputs={}, seconds=20)
+    asked = Request(key="9.1/values", source=source, function="probe", trials={"9.1/values/hidden/0": {}}, seconds=20)
     execution = run(server, book, {"last": [asked]}, origins=given, settings=settings)
     shown = {cell.id: cell.outputs[0].text for cell in execution.notebook.cells if cell.get("outputs")}
     assert shown == {"given": "cpu 0 4 True\n", "own-002": "tpu 42 5\n", "last": "1\n"}

@@ -263,10 +263,10 @@ def test_where_the_gpu_fails_the_cpu_decides(told_of_a_gpu):
         new_code_cell("print(device)\nimport torch\nx = torch.ones(2, device=device)", id="exercise"),
     ]
     request = Request(
-        key="1.1/values/hidden/0",
+        key="1.1/values",
         source="def probe(x, t):\n    return {'y': x + t}",
         function="probe",
-        inputs={"t": torch.tensor([2.0, 3.0])},
+        trials={"1.1/values/hidden/0": {"t": torch.tensor([2.0, 3.0])}},
         seconds=20.0,
     )
     plan = RunPlan(
@@ -276,5 +276,5 @@ def test_where_the_gpu_fails_the_cpu_decides(told_of_a_gpu):
         execution = ran.execution
     assert execution.device == "cpu"
     assert execution.moved.startswith("exercise: ")
-    assert execution.evidence[request.key].values["y"].tolist() == [3.0, 4.0]
+    assert execution.evidence["1.1/values/hidden/0"].values["y"].tolist() == [3.0, 4.0]
     assert execution.notebook.cells[-1].outputs[0].text == "cpu\n"

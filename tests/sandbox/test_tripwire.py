@@ -367,7 +367,7 @@ def test_some_right_answers_were_looked_at() -> None:
 
 def request(exercise: Exercise, source: str, inputs: dict) -> Request:
     return Request(
-        key=f"{exercise.id}/values/hidden/0", source=source, function="probe", inputs=inputs, seconds=20.0,
+        key=f"{exercise.id}/values", source=source, function="probe", trials={"0": inputs}, seconds=20.0,
         watched=operators(exercise.bans),
     )  # fmt: skip
 
@@ -378,7 +378,7 @@ def answer(python, cell: str, exercise: Exercise = SOFTMAX) -> Evidence:
     )
     python.run_cell(cell, seconds=20, origin=of(exercise))
     probe = "def probe(stable_softmax, s): return {'weights': stable_softmax(s)}"
-    return python.call(request(exercise, probe, {"s": torch.randn(3, 5)}))
+    return python.call(request(exercise, probe, {"s": torch.randn(3, 5)}))["0"]
 
 
 HIDING = {
@@ -754,8 +754,8 @@ def test_cells_in_the_sandbox_have_their_origin(python) -> None:
     python.run_cell("def mine(s): return torch.softmax(s, -1)", seconds=20)
     probe = "def probe({0}, s): return {{'weights': {0}(s)}}"
     inputs = {"s": torch.randn(3, 5)}
-    assert python.call(request(SOFTMAX, probe.format("given"), inputs)).trips == (("aten::_softmax", PROVIDED),)
-    assert python.call(request(SOFTMAX, probe.format("mine"), inputs)).trips == (("aten::_softmax", ""),)
+    assert python.call(request(SOFTMAX, probe.format("given"), inputs))["0"].trips == (("aten::_softmax", PROVIDED),)
+    assert python.call(request(SOFTMAX, probe.format("mine"), inputs))["0"].trips == (("aten::_softmax", ""),)
 
 
 def test_the_evasions_pass_the_ban_by_name() -> None:

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from grader.course.lesson_1 import stand_ins
 from grader.course.lesson_1.shared import draw_attention
-from grader.declare.authoring import edits, written_exercise
+from grader.declare.authoring import CheckSpec, edits, sizes, written_exercise
 
 
 def written_out(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
@@ -16,25 +16,27 @@ def written_out(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tens
     return weights @ value, weights
 
 
-ATTENTION = written_exercise("1.4 Attention", attention, """
-    output 4: the output is the weighted mean of the values
-        e.g. 3 queries, 4 keys, d_k = 5, d_v = 2
-        5 queries, 7 keys, d_k = 3, d_v = 2; 7 queries, 2 keys, d_k = 5, d_v = 11
-    weights 6: each query shares its weight among the keys
-        e.g. 3 queries, 4 keys, d_k = 5, d_v = 2
-        5 queries, 7 keys, d_k = 3, d_v = 2; 7 queries, 2 keys, d_k = 5, d_v = 11
-    batch 2 after output, weights
-        e.g. batch 2, 3 queries, 4 keys, d_k = 5, d_v = 1
-        batch 3, 5 queries, 7 keys, d_k = 2, d_v = 11
-        batch 2 × 3, 5 queries, 4 keys, d_k = 7, d_v = 1
-        batch 1, 1 query, 4 keys, d_k = 7, d_v = 5
-    extremes 1 after output, weights: large scores give no NaN
-        5 queries, 7 keys, d_k = 3, d_v = 2, scale = 100.0, float64
-    conduct 2 after output, weights
-        5 queries, 7 keys, d_k = 3, d_v = 2, float64; batch 2, 3 queries, 5 keys, d_k = 7, d_v = 11, float64
-""",
+ATTENTION = written_exercise("1.4 Attention", attention, (
+    CheckSpec("output", 4, "the output is the weighted mean of the values",
+        examples=[sizes(queries=3, keys=4, d_k=5, d_v=2)],
+        trials=[sizes(queries=5, keys=7, d_k=3, d_v=2), sizes(queries=7, keys=2, d_k=5, d_v=11)], only="output"),
+    CheckSpec("weights", 6, "each query shares its weight among the keys",
+        examples=[sizes(queries=3, keys=4, d_k=5, d_v=2)],
+        trials=[sizes(queries=5, keys=7, d_k=3, d_v=2), sizes(queries=7, keys=2, d_k=5, d_v=11)],
+        only="weights", map="weights"),
+    CheckSpec("batch", 2, examples=[sizes(batch_shape=(2,), queries=3, keys=4, d_k=5, d_v=1)],
+        trials=[sizes(batch_shape=(3,), queries=5, keys=7, d_k=2, d_v=11),
+            sizes(batch_shape=(2, 3), queries=5, keys=4, d_k=7, d_v=1),
+            sizes(batch_shape=(1,), queries=1, keys=4, d_k=7, d_v=5)], needs=("output", "weights")),
+    CheckSpec("extremes", 1, "large scores give no NaN",
+        trials=[sizes(queries=5, keys=7, d_k=3, d_v=2, scale=100.0, dtype=torch.float64)],
+        needs=("output", "weights")),
+    CheckSpec("conduct", 2,
+        trials=[sizes(queries=5, keys=7, d_k=3, d_v=2, dtype=torch.float64),
+            sizes(batch_shape=(2,), queries=3, keys=5, d_k=7, d_v=11, dtype=torch.float64)],
+        needs=("output", "weights")),
+),
     draw=draw_attention, returns=("output", "weights"),
-    details=dict(output=dict(only="output"), weights=dict(only="weights", map="weights")),
     builds_on=("1.1", "1.2", "1.3"), bans={"fused attention"}, difficulty=2, minutes=10, review="Attention", stand_in=stand_ins.attention,
     mistakes=edits(written_out, """
     unscaled: The scores are not divided by √d_k, so the softmax is too sharp.

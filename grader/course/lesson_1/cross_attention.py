@@ -1,10 +1,11 @@
 """Exercise 1.8 CrossAttention: queries come from text, keys and values from an image."""
 
+import torch
 from attention.single_head import CrossAttention
 
 from grader.course.lesson_1 import stand_ins
 from grader.course.lesson_1.layers import draw_layer_sizes, layer_edits, layer_parameters, mask_first, projections
-from grader.declare.authoring import drawn_layer, written_exercise
+from grader.declare.authoring import CheckSpec, drawn_layer, sizes, written_exercise
 
 CROSS_WEIGHTS = projections(W_Q="d_text", W_K="d_image", W_V="d_image")
 CROSS_SIZES = dict(d_text="d_text", d_image="d_image", d_k="d_k")
@@ -14,38 +15,38 @@ draw_cross_attention = mask_first(
     "patches",
 )
 
-CROSS_ATTENTION = written_exercise("1.8 Cross-attention: text asks, the image answers", CrossAttention, """
-    values 6: text asks, the image answers
-        e.g. 2 words, 3 patches, d_text = 4, d_image = 4, d_k = 5; 2 words, 3 patches, d_text = 4, d_image = 5, d_k = 6
-        5 words, 7 patches, d_text = 11, d_image = 3, d_k = 2; 3 words, 5 patches, d_text = 2, d_image = 7, d_k = 11
-    mask 3: the mask is obeyed
-        e.g. 2 words, 3 patches, d_text = 4, d_image = 5, d_k = 6, mask = shared
-        5 words, 7 patches, d_text = 11, d_image = 3, d_k = 2, mask = shared
-        batch 3, 5 words, 7 patches, d_text = 2, d_image = 11, d_k = 13, mask = padding
-        batch 2, 7 words, 5 patches, d_text = 3, d_image = 11, d_k = 13, mask = each
-    nowhere 1 after values, mask: a token that may look nowhere gets zeros
-        e.g. 2 words, 3 patches, d_text = 4, d_image = 5, d_k = 6, mask = blank
-        batch 3, 5 words, 7 patches, d_text = 2, d_image = 11, d_k = 13, mask = blank
-        batch 2, 7 words, 5 patches, d_text = 3, d_image = 11, d_k = 13, mask = empty
-        batch 1, 7 words, 5 patches, d_text = 3, d_image = 11, d_k = 13, mask = empty
-    batch 1
-        batch 3, 5 words, 7 patches, d_text = 11, d_image = 2, d_k = 13
-        batch 2 × 3, 7 words, 5 patches, d_text = 11, d_image = 13, d_k = 17
-        batch 1, 1 word, 1 patch, d_text = 5, d_image = 5, d_k = 3  # one shape for both
-        batch 2, 5 words, 5 patches, d_text = 7, d_image = 7, d_k = 3
-    parameters 2: W_Q, W_K and W_V without bias are the only parameters
-        e.g. d_text = 4, d_image = 5, d_k = 6
-        d_text = 7, d_image = 5, d_k = 3
-    conduct 2: gradients reach every parameter, float64 stays float64, inputs stay as they are
-        e.g. 2 words, 3 patches, d_text = 4, d_image = 5, d_k = 6, mask = shared, float32
-        batch 2, 5 words, 7 patches, d_text = 11, d_image = 3, d_k = 13, mask = padding, float64
-""",
+CROSS_ATTENTION = written_exercise("1.8 Cross-attention: text asks, the image answers", CrossAttention, (
+    CheckSpec("values", 6, "text asks, the image answers",
+        examples=[sizes(words=2, patches=3, d_text=4, d_image=4, d_k=5),
+            sizes(words=2, patches=3, d_text=4, d_image=5, d_k=6)],
+        trials=[sizes(words=5, patches=7, d_text=11, d_image=3, d_k=2),
+            sizes(words=3, patches=5, d_text=2, d_image=7, d_k=11)], map="weights"),
+    CheckSpec("mask", 3, "the mask is obeyed",
+        examples=[sizes(words=2, patches=3, d_text=4, d_image=5, d_k=6, mask="shared")],
+        trials=[sizes(words=5, patches=7, d_text=11, d_image=3, d_k=2, mask="shared"),
+            sizes(batch_shape=(3,), words=5, patches=7, d_text=2, d_image=11, d_k=13, mask="padding"),
+            sizes(batch_shape=(2,), words=7, patches=5, d_text=3, d_image=11, d_k=13, mask="each")], map="weights"),
+    CheckSpec("nowhere", 1, "a token that may look nowhere gets zeros",
+        examples=[sizes(words=2, patches=3, d_text=4, d_image=5, d_k=6, mask="blank")],
+        trials=[sizes(batch_shape=(3,), words=5, patches=7, d_text=2, d_image=11, d_k=13, mask="blank"),
+            sizes(batch_shape=(2,), words=7, patches=5, d_text=3, d_image=11, d_k=13, mask="empty"),
+            sizes(batch_shape=(1,), words=7, patches=5, d_text=3, d_image=11, d_k=13, mask="empty")],
+        needs=("values", "mask")),
+    CheckSpec("batch", 1,
+        trials=[sizes(batch_shape=(3,), words=5, patches=7, d_text=11, d_image=2, d_k=13),
+            sizes(batch_shape=(2, 3), words=7, patches=5, d_text=11, d_image=13, d_k=17),
+            # One word, one patch: one shape for both.
+            sizes(batch_shape=(1,), words=1, patches=1, d_text=5, d_image=5, d_k=3),
+            sizes(batch_shape=(2,), words=5, patches=5, d_text=7, d_image=7, d_k=3)]),
+    CheckSpec("parameters", 2, "W_Q, W_K and W_V without bias are the only parameters",
+        examples=[sizes(d_text=4, d_image=5, d_k=6)], trials=[sizes(d_text=7, d_image=5, d_k=3)],
+        probe=layer_parameters, draw=draw_layer_sizes),
+    CheckSpec("conduct", 2, "gradients reach every parameter, float64 stays float64, inputs stay as they are",
+        examples=[sizes(words=2, patches=3, d_text=4, d_image=5, d_k=6, mask="shared", dtype=torch.float32)],
+        trials=[sizes(batch_shape=(2,), words=5, patches=7, d_text=11, d_image=3, d_k=13, mask="padding",
+                dtype=torch.float64)]),
+),
     draw=draw_cross_attention, returns=("output", "weights"), zero_others=True,
-    details=dict(
-        values=dict(map="weights"),
-        mask=dict(map="weights"),
-        parameters=dict(probe=layer_parameters, draw=draw_layer_sizes),
-    ),
     builds_on=("1.1", "1.2", "1.3", "1.4", "1.6"), bans={"fused attention"}, difficulty=2, minutes=10,
     review="Cross-attention", stand_in=stand_ins.CrossAttention,
     mistakes=layer_edits(CrossAttention, """

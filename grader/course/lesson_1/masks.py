@@ -10,7 +10,18 @@ from torch import Tensor
 
 from grader.course.lesson_1 import stand_ins
 from grader.course.lesson_1.shared import ATTENTION_INPUTS, a_mask, draw_attention, draw_mask
-from grader.declare.authoring import Inputs, InputSampler, Value, draw_directions, drawn, edits, given, written_exercise
+from grader.declare.authoring import (
+    CheckSpec,
+    Inputs,
+    InputSampler,
+    Value,
+    draw_directions,
+    drawn,
+    edits,
+    given,
+    sizes,
+    written_exercise,
+)
 from grader.declare.probes import function_gradients, side_effects
 
 # ---------------------------------------------------------------- 1.5 causal_mask, padding_mask
@@ -105,27 +116,22 @@ PADDING_MISTAKES = edits(padding_mask, """
         + return torch.arange(n, device="cpu") < lengths.reshape(-1, 1, 1)
 """)  # fmt: skip
 
-MASKS = written_exercise("1.5 Masks: causal and padding", (causal_mask, padding_mask), """
-    causal 6: causal_mask: each position sees itself and what came before
-        e.g. 4 tokens
-        7 tokens; 1 token; 13 tokens
-    padding 6: padding_mask: real tokens are seen, padding is not
-        e.g. 3 sequences, 4 tokens
-        5 sequences, 7 tokens; 1 sequence, 3 tokens; 3 sequences, 11 tokens
-    width 2 after padding: the mask is n wide, whatever the lengths
-        e.g. 2 sequences, 5 tokens
-        5 sequences, 11 tokens; 3 sequences, 7 tokens, int32
-    conduct 1 after causal, padding: calls by keyword work, inputs and the device stay as they are
-        e.g. 2 sequences, 3 tokens
-        3 sequences, 5 tokens, int32
-""",
+MASKS = written_exercise("1.5 Masks: causal and padding", (causal_mask, padding_mask), (
+    CheckSpec("causal", 6, "causal_mask: each position sees itself and what came before", examples=[sizes(tokens=4)],
+        trials=[sizes(tokens=7), sizes(tokens=1), sizes(tokens=13)],
+        reference=causal_mask, draw=draw_length, map="mask"),
+    CheckSpec("padding", 6, "padding_mask: real tokens are seen, padding is not",
+        examples=[sizes(sequences=3, tokens=4)],
+        trials=[sizes(sequences=5, tokens=7), sizes(sequences=1, tokens=3), sizes(sequences=3, tokens=11)],
+        reference=padding_mask),
+    CheckSpec("width", 2, "the mask is n wide, whatever the lengths", examples=[sizes(sequences=2, tokens=5)],
+        trials=[sizes(sequences=5, tokens=11), sizes(sequences=3, tokens=7, dtype=torch.int32)],
+        needs=("padding",), reference=padding_mask, draw=draw_short_lengths),
+    CheckSpec("conduct", 1, "calls by keyword work, inputs and the device stay as they are",
+        examples=[sizes(sequences=2, tokens=3)], trials=[sizes(sequences=3, tokens=5, dtype=torch.int32)],
+        needs=("causal", "padding"), probe=call_masks_by_keyword),
+),
     draw=draw_lengths, returns=("mask",),
-    details=dict(
-        causal=dict(reference=causal_mask, draw=draw_length, map="mask"),
-        padding=dict(reference=padding_mask),
-        width=dict(reference=padding_mask, draw=draw_short_lengths),
-        conduct=dict(probe=call_masks_by_keyword),
-    ),
     difficulty=2, minutes=10, review="Masks",
     mistakes=CAUSAL_MISTAKES + PADDING_MISTAKES,
 )  # fmt: skip
@@ -147,40 +153,42 @@ def draw_masked_gradients(sampler: InputSampler, *, mask: str, **sizes: Any) -> 
     return {"arguments": {**inputs, "mask": made}, "returns": list(outputs), "grad_outputs": directions}
 
 
-MASKED = written_exercise("1.6 Masked attention", masked_attention, """
-    values 3: weight goes only where the mask says True
-        e.g. 3 queries, 4 keys, d_k = 5, d_v = 2, mask = shared
-        5 queries, 7 keys, d_k = 3, d_v = 2, mask = shared; 11 queries, 5 keys, d_k = 7, d_v = 3, mask = shared
-    no mask 1: without a mask, every query looks everywhere
-        e.g. 2 queries, 3 keys, d_k = 4, d_v = 1
-        batch 3, 5 queries, 7 keys, d_k = 2, d_v = 11
-        5 queries, 7 keys, d_k = 3, d_v = 2, scale = 100.0, float64  # with large scores, too
-    forms 2: masks of every form: for each query, for the keys, causal, padding
-        e.g. batch 2, 3 queries, 4 keys, d_k = 5, d_v = 1, mask = padding
-        batch 3, 5 queries, 7 keys, d_k = 2, d_v = 11, mask = each
-        batch 3, 5 queries, 7 keys, d_k = 2, d_v = 11, mask = padding
-        batch 2 × 3, 5 queries, 7 keys, d_k = 11, d_v = 1, mask = shared
-        batch 2 × 3, 7 queries, 5 keys, d_k = 11, d_v = 13, mask = padding
-        5 queries, 7 keys, d_k = 3, d_v = 2, mask = keys; batch 2, 7 queries, 7 keys, d_k = 3, d_v = 5, mask = causal
-        batch 1, 1 query, 5 keys, d_k = 3, d_v = 2, mask = each; 5 queries, 7 keys, d_k = 3, d_v = 2, mask = shared, scale = 0.0
-    nowhere 2: a query that may look nowhere gets zeros
-        e.g. 3 queries, 4 keys, d_k = 2, d_v = 1, mask = blank
-        batch 3, 5 queries, 7 keys, d_k = 2, d_v = 11, mask = blank
-        batch 3, 5 queries, 7 keys, d_k = 2, d_v = 11, mask = queries
-        batch 2, 5 queries, 3 keys, d_k = 7, d_v = 11, mask = empty
-        batch 1, 3 queries, 5 keys, d_k = 7, d_v = 2, mask = empty  # no True in the whole mask
-    far 1: a hidden score far above the others takes nothing from them
-        e.g. batch 2, 5 queries, 6 keys, d_k = 3, d_v = 2, mask = each, scale = 100.0, float64
-        batch 5, 11 queries, 7 keys, d_k = 3, d_v = 2, mask = each, scale = 100.0, float64
-    conduct 1
-        batch 2, 5 queries, 7 keys, d_k = 3, d_v = 11, mask = each, float64
-""",
+MASKED = written_exercise("1.6 Masked attention", masked_attention, (
+    CheckSpec("values", 3, "weight goes only where the mask says True",
+        examples=[sizes(queries=3, keys=4, d_k=5, d_v=2, mask="shared")],
+        trials=[sizes(queries=5, keys=7, d_k=3, d_v=2, mask="shared"),
+            sizes(queries=11, keys=5, d_k=7, d_v=3, mask="shared")], map="weights"),
+    CheckSpec("no mask", 1, "without a mask, every query looks everywhere",
+        examples=[sizes(queries=2, keys=3, d_k=4, d_v=1)],
+        trials=[sizes(batch_shape=(3,), queries=5, keys=7, d_k=2, d_v=11),
+            sizes(queries=5, keys=7, d_k=3, d_v=2, scale=100.0, dtype=torch.float64)], draw=draw_attention),
+    CheckSpec("forms", 2, "masks of every form: for each query, for the keys, causal, padding",
+        examples=[sizes(batch_shape=(2,), queries=3, keys=4, d_k=5, d_v=1, mask="padding")],
+        trials=[sizes(batch_shape=(3,), queries=5, keys=7, d_k=2, d_v=11, mask="each"),
+            sizes(batch_shape=(3,), queries=5, keys=7, d_k=2, d_v=11, mask="padding"),
+            sizes(batch_shape=(2, 3), queries=5, keys=7, d_k=11, d_v=1, mask="shared"),
+            sizes(batch_shape=(2, 3), queries=7, keys=5, d_k=11, d_v=13, mask="padding"),
+            sizes(queries=5, keys=7, d_k=3, d_v=2, mask="keys"),
+            sizes(batch_shape=(2,), queries=7, keys=7, d_k=3, d_v=5, mask="causal"),
+            sizes(batch_shape=(1,), queries=1, keys=5, d_k=3, d_v=2, mask="each"),
+            sizes(queries=5, keys=7, d_k=3, d_v=2, mask="shared", scale=0.0)]),
+    CheckSpec("nowhere", 2, "a query that may look nowhere gets zeros",
+        examples=[sizes(queries=3, keys=4, d_k=2, d_v=1, mask="blank")],
+        trials=[sizes(batch_shape=(3,), queries=5, keys=7, d_k=2, d_v=11, mask="blank"),
+            sizes(batch_shape=(3,), queries=5, keys=7, d_k=2, d_v=11, mask="queries"),
+            sizes(batch_shape=(2,), queries=5, keys=3, d_k=7, d_v=11, mask="empty"),
+            # An empty mask has no True at all.
+            sizes(batch_shape=(1,), queries=3, keys=5, d_k=7, d_v=2, mask="empty")]),
+    CheckSpec("far", 1, "a hidden score far above the others takes nothing from them",
+        examples=[sizes(batch_shape=(2,), queries=5, keys=6, d_k=3, d_v=2, mask="each", scale=100.0,
+                dtype=torch.float64)],
+        trials=[sizes(batch_shape=(5,), queries=11, keys=7, d_k=3, d_v=2, mask="each", scale=100.0,
+                dtype=torch.float64)]),
+    CheckSpec("conduct", 1,
+        trials=[sizes(batch_shape=(2,), queries=5, keys=7, d_k=3, d_v=11, mask="each", dtype=torch.float64)],
+        draw=draw_masked_gradients, probe=function_gradients, names={"function": "masked_attention"}),
+),
     draw=draw_masked, returns=("output", "weights"),
-    details={
-        "values": dict(map="weights"),
-        "no mask": dict(draw=draw_attention),
-        "conduct": dict(draw=draw_masked_gradients, probe=function_gradients, names={"function": "masked_attention"}),
-    },
     builds_on=("1.1", "1.2", "1.3", "1.4"), bans={"fused attention"}, difficulty=2, minutes=8, review="Masked attention", stand_in=stand_ins.masked_attention,
     mistakes="""
     mask_inverted: The mask is turned around: it hides where it says True. True = may attend.

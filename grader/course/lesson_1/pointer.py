@@ -8,7 +8,7 @@ from attention.pointer_loss import pointer_loss
 from grader.course.common.loss_gradients import gradients_through_softmax
 from grader.course.lesson_1 import stand_ins
 from grader.course.lesson_1.verified_pointer import VERIFIED_POINTER
-from grader.declare.authoring import Inputs, InputSampler, drawn, integers, written_exercise
+from grader.declare.authoring import CheckSpec, Inputs, InputSampler, drawn, integers, sizes, written_exercise
 
 
 def draw_pointer_maps(
@@ -37,21 +37,18 @@ def draw_any_pointer_maps(sampler: InputSampler, *, zeros: bool = False, **sizes
 draw_pointer_scores = drawn(scores="* patches", target=integers(0, "patches", "*"))
 
 
-POINTER = written_exercise("1.9 A pointer that learns to look", pointer_loss, """
-    values 3: the mean negative log weight on the target
-        e.g. batch 2, 3 patches
-        batch 5, 7 patches; batch 3, 11 patches
-    batch 1: one map, or any batch of maps, some weights 0
-        e.g. batch 2 × 3, 4 patches; batch 2, 4 patches, zeros = True
-        7 patches; batch 3 × 5, 2 patches; batch 2 × 3 × 5, 7 patches; batch 3, 7 patches, zeros = True
-    conduct 1
-        batch 5, 7 patches, float64
-""",
+POINTER = written_exercise("1.9 A pointer that learns to look", pointer_loss, (
+    CheckSpec("values", 3, "the mean negative log weight on the target",
+        examples=[sizes(batch_shape=(2,), patches=3)],
+        trials=[sizes(batch_shape=(5,), patches=7), sizes(batch_shape=(3,), patches=11)]),
+    CheckSpec("batch", 1, "one map, or any batch of maps, some weights 0",
+        examples=[sizes(batch_shape=(2, 3), patches=4), sizes(batch_shape=(2,), patches=4, zeros=True)],
+        trials=[sizes(patches=7), sizes(batch_shape=(3, 5), patches=2), sizes(batch_shape=(2, 3, 5), patches=7),
+            sizes(batch_shape=(3,), patches=7, zeros=True)], draw=draw_any_pointer_maps),
+    CheckSpec("conduct", 1, trials=[sizes(batch_shape=(5,), patches=7, dtype=torch.float64)],
+        draw=draw_pointer_scores, probe=gradients_through_softmax),
+),
     draw=draw_pointer_maps, returns=("loss",),
-    details=dict(
-        batch=dict(draw=draw_any_pointer_maps),
-        conduct=dict(draw=draw_pointer_scores, probe=gradients_through_softmax),
-    ),
     also=VERIFIED_POINTER,
     builds_on=("1.1", "1.2", "1.3", "1.4", "1.6", "1.8"), difficulty=2, minutes=10,
     review="A pointer that learns to look", stand_in=stand_ins.pointer_loss,

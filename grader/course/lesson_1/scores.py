@@ -1,23 +1,23 @@
 """Exercises 1.1 and 1.2: dot-product scores, plain and scaled."""
 
+import torch
 from attention.dot_product import attention_scores, scaled_scores
 
 from grader.course.lesson_1 import stand_ins
 from grader.course.lesson_1.shared import draw_attention
-from grader.declare.written_exercise import written_exercise
+from grader.declare.trial import sizes
+from grader.declare.written_exercise import CheckSpec, written_exercise
 
 # ---------------------------------------------------------------- 1.1 attention_scores
 
-SCORES = written_exercise("1.1 Dot-product scores", attention_scores, """
-    values 3: every query is compared with every key
-        e.g. 2 queries, 3 keys, d_k = 4
-        5 queries, 7 keys, d_k = 3; 11 queries, 2 keys, d_k = 5
-    batch 1
-        e.g. batch 2, 3 queries, 4 keys, d_k = 5
-        batch 3, 5 queries, 7 keys, d_k = 2; batch 2 × 3, 5 queries, 4 keys, d_k = 7; batch 1, 1 query, 4 keys, d_k = 5
-    conduct 1
-        5 queries, 7 keys, d_k = 3, float64
-""",
+SCORES = written_exercise("1.1 Dot-product scores", attention_scores, (
+    CheckSpec("values", 3, "every query is compared with every key", examples=[sizes(queries=2, keys=3, d_k=4)],
+        trials=[sizes(queries=5, keys=7, d_k=3), sizes(queries=11, keys=2, d_k=5)]),
+    CheckSpec("batch", 1, examples=[sizes(batch_shape=(2,), queries=3, keys=4, d_k=5)],
+        trials=[sizes(batch_shape=(3,), queries=5, keys=7, d_k=2), sizes(batch_shape=(2, 3), queries=5, keys=4, d_k=7),
+            sizes(batch_shape=(1,), queries=1, keys=4, d_k=5)]),
+    CheckSpec("conduct", 1, trials=[sizes(queries=5, keys=7, d_k=3, dtype=torch.float64)]),
+),
     draw=draw_attention, returns=("scores",),
     difficulty=1, minutes=5, review="Scores", stand_in=stand_ins.attention_scores,
     mistakes="""
@@ -41,16 +41,14 @@ SCORES = written_exercise("1.1 Dot-product scores", attention_scores, """
 
 # ---------------------------------------------------------------- 1.2 scaled_scores
 
-SCALED = written_exercise("1.2 Scaled scores", scaled_scores, """
-    values 3: the scores are divided by √d_k
-        e.g. 2 queries, 3 keys, d_k = 4
-        5 queries, 7 keys, d_k = 3; 2 queries, 3 keys, d_k = 17
-    batch 1
-        e.g. batch 2, 3 queries, 4 keys, d_k = 5
-        batch 3, 5 queries, 7 keys, d_k = 2; batch 2 × 3, 5 queries, 4 keys, d_k = 7; batch 1, 1 query, 4 keys, d_k = 5
-    conduct 1
-        5 queries, 7 keys, d_k = 3, float64
-""",
+SCALED = written_exercise("1.2 Scaled scores", scaled_scores, (
+    CheckSpec("values", 3, "the scores are divided by √d_k", examples=[sizes(queries=2, keys=3, d_k=4)],
+        trials=[sizes(queries=5, keys=7, d_k=3), sizes(queries=2, keys=3, d_k=17)]),
+    CheckSpec("batch", 1, examples=[sizes(batch_shape=(2,), queries=3, keys=4, d_k=5)],
+        trials=[sizes(batch_shape=(3,), queries=5, keys=7, d_k=2), sizes(batch_shape=(2, 3), queries=5, keys=4, d_k=7),
+            sizes(batch_shape=(1,), queries=1, keys=4, d_k=5)]),
+    CheckSpec("conduct", 1, trials=[sizes(queries=5, keys=7, d_k=3, dtype=torch.float64)]),
+),
     draw=draw_attention, returns=("scores",),
     builds_on=("1.1",), difficulty=1, minutes=5, review="Why √d_k", stand_in=stand_ins.scaled_scores,
     mistakes="""

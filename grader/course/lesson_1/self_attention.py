@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 
+import torch
 from attention.single_head import SelfAttention
 
 from grader.course.lesson_1 import stand_ins
 from grader.course.lesson_1.layers import draw_layer_sizes, layer_edits, layer_parameters, mask_first, projections
-from grader.declare.authoring import Value, drawn_layer, written_exercise
+from grader.declare.authoring import CheckSpec, Value, drawn_layer, sizes, written_exercise
 from grader.declare.probes import load_alone, named, pair
 
 SELF_WEIGHTS = projections(W_Q="d_model", W_K="d_model", W_V="d_model")
@@ -24,37 +25,32 @@ def attend_with_mask_and_without(
     return {**seen, "output of a second call, without a mask": pair(layer(arguments["tokens"]))[0]}
 
 
-SELF_ATTENTION = written_exercise("1.7 Self-attention", SelfAttention, """
-    values 6: tokens ask, and the same tokens answer
-        e.g. 3 tokens, d_model = 4, d_k = 2
-        5 tokens, d_model = 7, d_k = 3; 7 tokens, d_model = 3, d_k = 11
-    mask 3: the mask is obeyed
-        e.g. 3 tokens, d_model = 4, d_k = 2, mask = causal
-        7 tokens, d_model = 5, d_k = 3, mask = causal
-        batch 3, 5 tokens, d_model = 7, d_k = 2, mask = padding
-        batch 2, 5 tokens, d_model = 3, d_k = 7, mask = each
-    nowhere 1 after values, mask: a token that may look nowhere gets zeros
-        e.g. 3 tokens, d_model = 4, d_k = 2, mask = blank
-        batch 3, 5 tokens, d_model = 7, d_k = 2, mask = blank
-        batch 2, 5 tokens, d_model = 3, d_k = 7, mask = empty
-        batch 1, 5 tokens, d_model = 3, d_k = 7, mask = empty  # no True in the whole mask
-    batch 1
-        batch 3, 5 tokens, d_model = 7, d_k = 2
-        batch 2 × 3, 5 tokens, d_model = 11, d_k = 7
-        batch 1, 1 token, d_model = 5, d_k = 5
-    parameters 2: W_Q, W_K and W_V without bias are the only parameters
-        e.g. d_model = 4, d_k = 2
-        d_model = 7, d_k = 3
-    conduct 2: gradients reach every parameter, float64 stays float64, inputs stay as they are
-        e.g. 3 tokens, d_model = 4, d_k = 2, mask = causal, float32
-        batch 2, 5 tokens, d_model = 7, d_k = 3, mask = causal, float64
-""",
+SELF_ATTENTION = written_exercise("1.7 Self-attention", SelfAttention, (
+    CheckSpec("values", 6, "tokens ask, and the same tokens answer", examples=[sizes(tokens=3, d_model=4, d_k=2)],
+        trials=[sizes(tokens=5, d_model=7, d_k=3), sizes(tokens=7, d_model=3, d_k=11)], map="weights"),
+    CheckSpec("mask", 3, "the mask is obeyed", examples=[sizes(tokens=3, d_model=4, d_k=2, mask="causal")],
+        trials=[sizes(tokens=7, d_model=5, d_k=3, mask="causal"),
+            sizes(batch_shape=(3,), tokens=5, d_model=7, d_k=2, mask="padding"),
+            sizes(batch_shape=(2,), tokens=5, d_model=3, d_k=7, mask="each")],
+        map="weights", probe=attend_with_mask_and_without),
+    CheckSpec("nowhere", 1, "a token that may look nowhere gets zeros",
+        examples=[sizes(tokens=3, d_model=4, d_k=2, mask="blank")],
+        trials=[sizes(batch_shape=(3,), tokens=5, d_model=7, d_k=2, mask="blank"),
+            sizes(batch_shape=(2,), tokens=5, d_model=3, d_k=7, mask="empty"),
+            # An empty mask has no True at all.
+            sizes(batch_shape=(1,), tokens=5, d_model=3, d_k=7, mask="empty")], needs=("values", "mask")),
+    CheckSpec("batch", 1,
+        trials=[sizes(batch_shape=(3,), tokens=5, d_model=7, d_k=2),
+            sizes(batch_shape=(2, 3), tokens=5, d_model=11, d_k=7),
+            sizes(batch_shape=(1,), tokens=1, d_model=5, d_k=5)]),
+    CheckSpec("parameters", 2, "W_Q, W_K and W_V without bias are the only parameters",
+        examples=[sizes(d_model=4, d_k=2)], trials=[sizes(d_model=7, d_k=3)],
+        probe=layer_parameters, draw=draw_layer_sizes),
+    CheckSpec("conduct", 2, "gradients reach every parameter, float64 stays float64, inputs stay as they are",
+        examples=[sizes(tokens=3, d_model=4, d_k=2, mask="causal", dtype=torch.float32)],
+        trials=[sizes(batch_shape=(2,), tokens=5, d_model=7, d_k=3, mask="causal", dtype=torch.float64)]),
+),
     draw=draw_self_attention, returns=("output", "weights"), zero_others=True,
-    details=dict(
-        values=dict(map="weights"),
-        mask=dict(map="weights", probe=attend_with_mask_and_without),
-        parameters=dict(probe=layer_parameters, draw=draw_layer_sizes),
-    ),
     builds_on=("1.1", "1.2", "1.3", "1.4", "1.6"), bans={"fused attention"}, difficulty=2, minutes=10,
     review="Self-attention", stand_in=stand_ins.SelfAttention,
     mistakes=layer_edits(SelfAttention, """

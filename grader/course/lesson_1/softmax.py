@@ -8,7 +8,7 @@ from attention.dot_product import stable_softmax
 from torch import Tensor
 
 from grader.course.lesson_1 import stand_ins
-from grader.declare.authoring import Inputs, InputSampler, drawn, given, normal, written_exercise
+from grader.declare.authoring import CheckSpec, Inputs, InputSampler, drawn, given, normal, sizes, written_exercise
 
 # Scores for which even exp without subtraction stays finite; and the axis along which the softmax must sum to 1.
 ANY_SCORES = normal("shape", scale=2.0)
@@ -50,34 +50,23 @@ def softmax_along_dim(function, arguments: Mapping[str, Any]) -> Mapping[str, Te
     return {"weights": function(arguments["scores"], dim=arguments["dim"])}
 
 
-SOFTMAX = written_exercise("1.3 A softmax that stays finite", stable_softmax, """
-    values 3: each row becomes a distribution
-        e.g. shape = (2, 3)
-        shape = (5, 7); shape = (2, 3, 11)
-    dims 2: along any axis, counted from either end
-        e.g. shape = (2, 3), dim = 0
-        shape = (3, 5, 7), dim = 1
-        shape = (3, 5, 7), dim = -3
-        shape = (5, 7), dim = -2
-        shape = (7,), dim = 0
-        shape = (5, 1, 7), dim = 0
-    extremes 2: finite for scores of any size
-        e.g. 3 rows, 4 columns, spread = 10000.0, offset = 0.0
-        5 rows, 7 columns, spread = 2.0, offset = 10000.0, float64; 5 rows, 7 columns, spread = 10000.0, offset = 0.0
-    empty rows 2: a row of −inf becomes zeros
-        e.g. shape = (2, 3)
-        shape = (5, 7); shape = (3, 5, 2), dim = 1; shape = (3, 4), offset = -1000000.0, float64
-    conduct 1
-        e.g. shape = (2, 3)
-        shape = (5, 7), float64
-""",
+SOFTMAX = written_exercise("1.3 A softmax that stays finite", stable_softmax, (
+    CheckSpec("values", 3, "each row becomes a distribution", examples=[sizes(shape=(2, 3))],
+        trials=[sizes(shape=(5, 7)), sizes(shape=(2, 3, 11))], map="weights", draw=draw_scores),
+    CheckSpec("dims", 2, "along any axis, counted from either end", examples=[sizes(shape=(2, 3), dim=0)],
+        trials=[sizes(shape=(3, 5, 7), dim=1), sizes(shape=(3, 5, 7), dim=-3), sizes(shape=(5, 7), dim=-2),
+            sizes(shape=(7,), dim=0), sizes(shape=(5, 1, 7), dim=0)], probe=softmax_along_dim),
+    CheckSpec("extremes", 2, "finite for scores of any size",
+        examples=[sizes(rows=3, columns=4, spread=10000.0, offset=0.0)],
+        trials=[sizes(rows=5, columns=7, spread=2.0, offset=10000.0, dtype=torch.float64),
+            sizes(rows=5, columns=7, spread=10000.0, offset=0.0)], probe=softmax_along_dim, draw=draw_extremes),
+    CheckSpec("empty rows", 2, "a row of −inf becomes zeros", examples=[sizes(shape=(2, 3))],
+        trials=[sizes(shape=(5, 7)), sizes(shape=(3, 5, 2), dim=1),
+            sizes(shape=(3, 4), offset=-1000000.0, dtype=torch.float64)],
+        probe=softmax_along_dim, draw=draw_forbidden),
+    CheckSpec("conduct", 1, examples=[sizes(shape=(2, 3))], trials=[sizes(shape=(5, 7), dtype=torch.float64)]),
+),
     draw=draw_scores_and_dim, returns=("weights",),
-    details={
-        "values": dict(map="weights", draw=draw_scores),
-        "dims": dict(probe=softmax_along_dim),
-        "extremes": dict(probe=softmax_along_dim, draw=draw_extremes),
-        "empty rows": dict(probe=softmax_along_dim, draw=draw_forbidden),
-    },
     bans={"softmax"}, difficulty=2, minutes=10, review="Softmax", stand_in=stand_ins.stable_softmax,
     mistakes="""
     nan_in_empty_rows: In a row of −inf the largest score is −inf too, and −inf − (−inf) is NaN;

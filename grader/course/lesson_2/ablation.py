@@ -10,7 +10,8 @@ from torch import Tensor
 
 from grader.course.lesson_2.multi_head import draw_multi_head_layer
 from grader.declare.probes import effects_of, load_alone, pair, strided
-from grader.declare.written_exercise import written_exercise
+from grader.declare.trial import sizes
+from grader.declare.written_exercise import CheckSpec, written_exercise
 
 
 def ablated(layer_class, ablate_head, sizes: Mapping, weights: Mapping, arguments: Mapping) -> dict[str, Any]:
@@ -52,31 +53,27 @@ def ablated_conduct(layer_class, ablate_head, sizes: Mapping, weights: Mapping, 
     }
 
 
-ABLATION = written_exercise("2.8 Taking a head away", ablate_head, """
-    values 5: the output without what one head contributes
-        e.g. 3 tokens, 2 heads, d_head = 2
-        batch 2, 7 tokens, 3 heads, d_head = 5; 5 tokens, 5 heads, d_head = 2
-    context 3: with a context and a mask
-        e.g. batch 2, 3 tokens, 2 heads, d_head = 2, context = 4, d_context = 3
-        e.g. batch 2, 3 tokens, 2 heads, d_head = 2, masked = causal
-        batch 2, 5 tokens, 3 heads, d_head = 2, context = 7, d_context = 11, masked = any
-        batch 2 × 3, 5 tokens, 2 heads, d_head = 3, context = 7, d_context = 11
-        7 tokens, 3 heads, d_head = 2, masked = causal
-        batch 2, 5 tokens, 3 heads, d_head = 2, context = 7, masked = nowhere
-        batch 1, 1 token, 2 heads, d_head = 5, context = 3
-    conduct 2: the layer stays as it is
-        e.g. 3 tokens, 2 heads, d_head = 2
-        batch 2, 5 tokens, 3 heads, d_head = 7, float64
-        batch 2, 5 tokens, 3 heads, d_head = 2, context = 7, d_context = 11, masked = any
-""",
+ABLATION = written_exercise("2.8 Taking a head away", ablate_head, (
+    CheckSpec("values", 5, "the output without what one head contributes",
+        examples=[sizes(tokens=3, heads=2, d_head=2)],
+        trials=[sizes(batch_shape=(2,), tokens=7, heads=3, d_head=5), sizes(tokens=5, heads=5, d_head=2)],
+        reference=MultiHeadAttention),
+    CheckSpec("context", 3, "with a context and a mask",
+        examples=[sizes(batch_shape=(2,), tokens=3, heads=2, d_head=2, context=4, d_context=3),
+            sizes(batch_shape=(2,), tokens=3, heads=2, d_head=2, masked="causal")],
+        trials=[sizes(batch_shape=(2,), tokens=5, heads=3, d_head=2, context=7, d_context=11, masked="any"),
+            sizes(batch_shape=(2, 3), tokens=5, heads=2, d_head=3, context=7, d_context=11),
+            sizes(tokens=7, heads=3, d_head=2, masked="causal"),
+            sizes(batch_shape=(2,), tokens=5, heads=3, d_head=2, context=7, masked="nowhere"),
+            sizes(batch_shape=(1,), tokens=1, heads=2, d_head=5, context=3)], reference=MultiHeadAttention),
+    CheckSpec("conduct", 2, "the layer stays as it is", examples=[sizes(tokens=3, heads=2, d_head=2)],
+        trials=[sizes(batch_shape=(2,), tokens=5, heads=3, d_head=7, dtype=torch.float64),
+            sizes(batch_shape=(2,), tokens=5, heads=3, d_head=2, context=7, d_context=11, masked="any")],
+        reference=MultiHeadAttention, probe=ablated_conduct),
+),
     draw=draw_multi_head_layer, returns=("output", "weights"),
     # Each probe makes the student's own MultiHeadAttention, and calls `ablate_head` on it.
     probe=ablated,
-    details=dict(
-        values=dict(reference=MultiHeadAttention),
-        context=dict(reference=MultiHeadAttention),
-        conduct=dict(reference=MultiHeadAttention, probe=ablated_conduct),
-    ),
     builds_on=("2.4", "2.5", "2.6"), difficulty=2, minutes=8, review="Taking a head away",
     mistakes="""
     nothing_removed: Nothing was removed: this is the output of all heads.

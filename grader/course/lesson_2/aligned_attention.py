@@ -8,7 +8,7 @@ from attention.multi_head import AlignedCrossAttention
 
 from grader.course.lesson_2.aligner import draw_aligner
 from grader.course.lesson_2.layers import draw_head_projections, draw_layer_mask, gradients_and_size
-from grader.declare.authoring import Inputs, InputSampler, written_exercise
+from grader.declare.authoring import CheckSpec, Inputs, InputSampler, sizes, written_exercise
 from grader.declare.probes import load_alone, named
 
 
@@ -62,29 +62,32 @@ def look(
     return named(layer(text_tokens, image_tokens, mask=mask), returns)
 
 
-ALIGNED = written_exercise("2.7 Align, then look", AlignedCrossAttention, """
-    values 5: the text looks at the aligned image
-        e.g. batch 2, text = 3, image = 4, 2 heads, d_head = 2, d_vision = 5
-        batch 2, text = 5, image = 7, 3 heads, d_head = 2, d_vision = 11
-        batch 3, text = 7, image = 5, 2 heads, d_head = 5, d_vision = 13
-    method 2: the aligner is of the kind that was asked for
-        e.g. text = 3, image = 4, 2 heads, d_head = 2, d_vision = 5, method = mlp
-        text = 5, image = 7, 3 heads, d_head = 2, d_vision = 11, method = mlp
-        batch 2, text = 5, image = 7, 3 heads, d_head = 2, d_vision = 6, method = identity
-        batch 2, text = 5, image = 7, 3 heads, d_head = 2, d_vision = 6  # a linear aligner between equal widths
-    mask 2: the mask is respected, with any batch dimensions
-        e.g. batch 2, text = 3, image = 4, 2 heads, d_head = 2, d_vision = 5, masked = padding
-        batch 3, text = 5, image = 7, 3 heads, d_head = 2, d_vision = 11, masked = padding
-        batch 2 × 3, text = 5, image = 7, 2 heads, d_head = 3, d_vision = 11, masked = any
-        text = 5, image = 7, 2 heads, d_head = 3, d_vision = 11, masked = keys
-        batch 2, text = 5, image = 7, 3 heads, d_head = 2, d_vision = 11, masked = nowhere
-        batch 2, text = 5, image = 7, 3 heads, d_head = 2, d_vision = 11, masked = none
-        batch 1, text = 1, image = 7, 1 head, d_head = 5, d_vision = 11
-    conduct 1: everything learns, nothing else is there, float64 stays float64
-        batch 2, text = 5, image = 7, 3 heads, d_head = 2, d_vision = 11, masked = any, float64
-""",
+ALIGNED = written_exercise("2.7 Align, then look", AlignedCrossAttention, (
+    CheckSpec("values", 5, "the text looks at the aligned image",
+        examples=[sizes(batch_shape=(2,), text=3, image=4, heads=2, d_head=2, d_vision=5)],
+        trials=[sizes(batch_shape=(2,), text=5, image=7, heads=3, d_head=2, d_vision=11),
+            sizes(batch_shape=(3,), text=7, image=5, heads=2, d_head=5, d_vision=13)],
+        probe=look_by_default, map="weights"),
+    CheckSpec("method", 2, "the aligner is of the kind that was asked for",
+        examples=[sizes(text=3, image=4, heads=2, d_head=2, d_vision=5, method="mlp")],
+        trials=[sizes(text=5, image=7, heads=3, d_head=2, d_vision=11, method="mlp"),
+            sizes(batch_shape=(2,), text=5, image=7, heads=3, d_head=2, d_vision=6, method="identity"),
+            # A linear aligner between equal widths: d_vision = 6.
+            sizes(batch_shape=(2,), text=5, image=7, heads=3, d_head=2, d_vision=6)]),
+    CheckSpec("mask", 2, "the mask is respected, with any batch dimensions",
+        examples=[sizes(batch_shape=(2,), text=3, image=4, heads=2, d_head=2, d_vision=5, masked="padding")],
+        trials=[sizes(batch_shape=(3,), text=5, image=7, heads=3, d_head=2, d_vision=11, masked="padding"),
+            sizes(batch_shape=(2, 3), text=5, image=7, heads=2, d_head=3, d_vision=11, masked="any"),
+            sizes(text=5, image=7, heads=2, d_head=3, d_vision=11, masked="keys"),
+            sizes(batch_shape=(2,), text=5, image=7, heads=3, d_head=2, d_vision=11, masked="nowhere"),
+            sizes(batch_shape=(2,), text=5, image=7, heads=3, d_head=2, d_vision=11, masked="none"),
+            sizes(batch_shape=(1,), text=1, image=7, heads=1, d_head=5, d_vision=11)]),
+    CheckSpec("conduct", 1, "everything learns, nothing else is there, float64 stays float64",
+        trials=[sizes(batch_shape=(2,), text=5, image=7, heads=3, d_head=2, d_vision=11, masked="any",
+                dtype=torch.float64)],
+        probe=gradients_and_size),
+),
     draw=draw_aligned_attention, returns=("output", "weights"), probe=look,
-    details=dict(values=dict(probe=look_by_default, map="weights"), conduct=dict(probe=gradients_and_size)),
     builds_on=("2.1", "2.4", "2.5", "2.6"), bans={"fused attention"}, difficulty=2, minutes=8,
     review="Align, then look",
     mistakes="""

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from grader.course.lesson_2 import stand_ins
 from grader.course.lesson_2.layers import draw_projection, gradients_and_size
-from grader.declare.authoring import InputSampler, Sizes, drawn, drawn_layer, given, written_exercise
+from grader.declare.authoring import CheckSpec, InputSampler, Sizes, drawn, drawn_layer, given, sizes, written_exercise
 from grader.declare.probes import as_module, load, raised
 
 
@@ -60,31 +60,25 @@ def aligner_limits(TokenAligner, tokens: Tensor) -> dict[str, Any]:
     }
 
 
-ALIGNER = written_exercise("2.1 A currency exchange for tokens", TokenAligner, """
-    linear 3: the linear form, which is the default
-        e.g. batch 2, 3 tokens, d_vision = 4, d_text = 2
-        batch 2, 7 tokens, d_vision = 5, d_text = 3; 5 tokens, d_vision = 11, d_text = 2
-    mlp 3: the form with two layers
-        e.g. 3 tokens, d_vision = 4, d_text = 2, method = mlp
-        batch 2, 7 tokens, d_vision = 5, d_text = 3, method = mlp
-        batch 2 × 3, 5 tokens, d_vision = 11, d_text = 7, method = mlp
-    limits 2 after linear: identity, and a ValueError for what cannot be
-        e.g. 2 tokens, width = 3
-        5 tokens, width = 7
-    conduct 2 after linear, mlp: everything learns, nothing else is there, float64 stays float64
-        batch 2, 5 tokens, d_vision = 7, d_text = 3, float64
-        5 tokens, d_vision = 7, d_text = 3, method = mlp, float64
-        batch 1, 1 token, d_vision = 7, d_text = 3, method = mlp, float64
-""",
+ALIGNER = written_exercise("2.1 A currency exchange for tokens", TokenAligner, (
+    CheckSpec("linear", 3, "the linear form, which is the default",
+        examples=[sizes(batch_shape=(2,), tokens=3, d_vision=4, d_text=2)],
+        trials=[sizes(batch_shape=(2,), tokens=7, d_vision=5, d_text=3), sizes(tokens=5, d_vision=11, d_text=2)],
+        probe=aligner_default),
+    CheckSpec("mlp", 3, "the form with two layers", examples=[sizes(tokens=3, d_vision=4, d_text=2, method="mlp")],
+        trials=[sizes(batch_shape=(2,), tokens=7, d_vision=5, d_text=3, method="mlp"),
+            sizes(batch_shape=(2, 3), tokens=5, d_vision=11, d_text=7, method="mlp")], probe=aligner_values),
+    CheckSpec("limits", 2, "identity, and a ValueError for what cannot be", examples=[sizes(tokens=2, width=3)],
+        trials=[sizes(tokens=5, width=7)], 
+        needs=("linear",), draw=drawn(tokens="2 tokens width"), draw_public=drawn(tokens="tokens width"),
+        probe=aligner_limits, ),
+    CheckSpec("conduct", 2, "everything learns, nothing else is there, float64 stays float64",
+        trials=[sizes(batch_shape=(2,), tokens=5, d_vision=7, d_text=3, dtype=torch.float64),
+            sizes(tokens=5, d_vision=7, d_text=3, method="mlp", dtype=torch.float64),
+            sizes(batch_shape=(1,), tokens=1, d_vision=7, d_text=3, method="mlp", dtype=torch.float64)],
+        needs=("linear", "mlp"), probe=gradients_and_size),
+),
     draw=draw_aligner, returns=("aligned",),
-    details=dict(
-        linear=dict(probe=aligner_default),
-        mlp=dict(probe=aligner_values),
-        limits=dict(
-            draw=drawn(tokens="2 tokens width"), draw_public=drawn(tokens="tokens width"), probe=aligner_limits
-        ),
-        conduct=dict(probe=gradients_and_size),
-    ),
     difficulty=1, minutes=8, review="The exchange", stand_in=stand_ins.TokenAligner,
     mistakes="""
     truncates: The first numbers of a patch are pixels, not words. Put the tokens through self.proj.

@@ -10,7 +10,18 @@ from torch.nn import functional as F
 
 from grader.course.lesson_2 import stand_ins
 from grader.course.lesson_2.verified_trainings import ALIGNER_CHECKS
-from grader.declare.authoring import Inputs, InputSampler, drawn, edits, given, integers, normal, written_exercise
+from grader.declare.authoring import (
+    CheckSpec,
+    Inputs,
+    InputSampler,
+    drawn,
+    edits,
+    given,
+    integers,
+    normal,
+    sizes,
+    written_exercise,
+)
 from grader.declare.probes import purity_and_gradients
 
 # Aligned tokens, word vectors, for each token the index of its word, and the temperature.
@@ -55,21 +66,22 @@ def clip_loss(aligned: Tensor, words: Tensor, labels: Tensor, temperature: float
     return (F.cross_entropy(pairs, diagonal) + F.cross_entropy(pairs.T, diagonal)) / 2
 
 
-LOSS = written_exercise("2.3 Learning the rate of exchange", alignment_loss, """
-    values 5: cross-entropy over the similarities with all words
-        e.g. batch 3, 4 words, d = 2, temperature = 0.5
-        batch 7, 11 words, d = 5, temperature = 0.3; batch 13, 5 words, d = 3, temperature = 1.7
-    batch 1: any leading dimensions
-        e.g. batch 2 × 3, 4 words, d = 2, temperature = 0.5
-        batch 2 × 7, 11 words, d = 5, temperature = 0.3; batch 3 × 2 × 5, 7 words, d = 11, temperature = 0.7
-    sharp 1: a small temperature gives no NaN
-        e.g. batch 3, 4 words, d = 2, temperature = 0.005
-        batch 7, 11 words, d = 5, temperature = 0.005
-    conduct 1
-        batch 2 × 5, 7 words, d = 3, temperature = 0.2, float64
-""",
+LOSS = written_exercise("2.3 Learning the rate of exchange", alignment_loss, (
+    CheckSpec("values", 5, "cross-entropy over the similarities with all words",
+        examples=[sizes(batch_shape=(3,), words=4, d=2, temperature=0.5)],
+        trials=[sizes(batch_shape=(7,), words=11, d=5, temperature=0.3),
+            sizes(batch_shape=(13,), words=5, d=3, temperature=1.7)]),
+    CheckSpec("batch", 1, "any leading dimensions",
+        examples=[sizes(batch_shape=(2, 3), words=4, d=2, temperature=0.5)],
+        trials=[sizes(batch_shape=(2, 7), words=11, d=5, temperature=0.3),
+            sizes(batch_shape=(3, 2, 5), words=7, d=11, temperature=0.7)]),
+    CheckSpec("sharp", 1, "a small temperature gives no NaN",
+        examples=[sizes(batch_shape=(3,), words=4, d=2, temperature=0.005)],
+        trials=[sizes(batch_shape=(7,), words=11, d=5, temperature=0.005)], draw=draw_near_words),
+    CheckSpec("conduct", 1, trials=[sizes(batch_shape=(2, 5), words=7, d=3, temperature=0.2, dtype=torch.float64)],
+        probe=alignment_loss_conduct),
+),
     draw=draw_words, returns=("loss",), probe=alignment_loss_values,
-    details=dict(sharp=dict(draw=draw_near_words), conduct=dict(probe=alignment_loss_conduct)),
     builds_on=("2.1",), difficulty=2, minutes=10, review="Learning the rate", stand_in=stand_ins.alignment_loss,
     also=ALIGNER_CHECKS,
     mistakes=edits(alignment_loss, """

@@ -13,7 +13,17 @@ from torch import Tensor
 
 from grader.course.lesson_2 import stand_ins
 from grader.course.lesson_2.writings import variance_by_ones, variance_by_pinv
-from grader.declare.authoring import Case, Finding, Inputs, InputSampler, edits, failed, written_exercise
+from grader.declare.authoring import (
+    Case,
+    CheckSpec,
+    Finding,
+    Inputs,
+    InputSampler,
+    edits,
+    failed,
+    sizes,
+    written_exercise,
+)
 from grader.declare.probes import as_number, effects_of, strided
 
 
@@ -137,23 +147,22 @@ CENTRING_MISTAKES = edits(variance_by_pinv, """
         (1 - lost / tokens.square().sum()).clamp(0, 1)  →  (1 - lost / tokens.square().sum(0)).mean().clamp(0, 1)
 """, defines="explained_variance")  # fmt: skip
 
-VARIANCE = written_exercise("2.2 What survives the exchange", explained_variance, """
-    values 6: the share of the sum of squares that a linear readout gets back
-        e.g. 9 tokens, d_vision = 3, d_text = 2
-        53 tokens, d_vision = 7, d_text = 3; 41 tokens, d_vision = 5, d_text = 2; 61 tokens, d_vision = 11, d_text = 5
-    batch 2: all leading dimensions are pooled, and the inputs stay as they are
-        e.g. batch 2, 5 tokens, d_vision = 3, d_text = 2
-        batch 3, 19 tokens, d_vision = 7, d_text = 2; batch 2 × 3, 11 tokens, d_vision = 5, d_text = 3
-    repeated 2: aligned tokens whose columns repeat one another, or never change
-        e.g. 11 tokens, d_vision = 3, d_text = 2
-        53 tokens, d_vision = 7, d_text = 2; 31 tokens, d_vision = 5, d_text = 3; 47 tokens, d_vision = 11, d_text = 5
-""",
+VARIANCE = written_exercise("2.2 What survives the exchange", explained_variance, (
+    CheckSpec("values", 6, "the share of the sum of squares that a linear readout gets back",
+        examples=[sizes(tokens=9, d_vision=3, d_text=2)],
+        trials=[sizes(tokens=53, d_vision=7, d_text=3), sizes(tokens=41, d_vision=5, d_text=2),
+            sizes(tokens=61, d_vision=11, d_text=5)], judge=close_share),
+    CheckSpec("batch", 2, "all leading dimensions are pooled, and the inputs stay as they are",
+        examples=[sizes(batch_shape=(2,), tokens=5, d_vision=3, d_text=2)],
+        trials=[sizes(batch_shape=(3,), tokens=19, d_vision=7, d_text=2),
+            sizes(batch_shape=(2, 3), tokens=11, d_vision=5, d_text=3)],
+        draw=draw_batches, probe=readout_conduct, judge=close_share),
+    CheckSpec("repeated", 2, "aligned tokens whose columns repeat one another, or never change",
+        examples=[sizes(tokens=11, d_vision=3, d_text=2)],
+        trials=[sizes(tokens=53, d_vision=7, d_text=2), sizes(tokens=31, d_vision=5, d_text=3),
+            sizes(tokens=47, d_vision=11, d_text=5)], draw=draw_repeated, judge=close_share_of_repeated),
+),
     draw=draw_readout, returns=("explained variance",), probe=readout,
-    details=dict(
-        values=dict(judge=close_share),
-        batch=dict(draw=draw_batches, probe=readout_conduct, judge=close_share),
-        repeated=dict(draw=draw_repeated, judge=close_share_of_repeated),
-    ),
     difficulty=3, minutes=12, review="What survives the exchange", stand_in=stand_ins.explained_variance,
     mistakes=VARIANCE_MISTAKES + CENTRING_MISTAKES,
 )  # fmt: skip

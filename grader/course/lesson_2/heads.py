@@ -1,27 +1,25 @@
 """Exercises 2.4 and 2.5: split_heads, and merge_heads, which undoes it."""
 
+import torch
 from attention.heads import merge_heads, split_heads
 
 from grader.course.lesson_2 import stand_ins
-from grader.declare.authoring import drawn, given, written_exercise
+from grader.declare.authoring import CheckSpec, drawn, given, sizes, written_exercise
 
 # ---------------------------------------------------------------- 2.4 split_heads
 
 draw_tokens = drawn(tokens="* tokens heads·d_head", num_heads=given("heads"))
 
-SPLIT = written_exercise("2.4 Splitting into heads", split_heads, """
-    values 7: each head gets its own features of every token
-        e.g. batch 2, 4 tokens, 2 heads, d_head = 3
-        batch 2, 7 tokens, 3 heads, d_head = 5; batch 3, 10 tokens, 5 heads, d_head = 2
-    batch 2: no batch, or several batch dimensions
-        e.g. 4 tokens, 2 heads, d_head = 3
-        7 tokens, 5 heads, d_head = 3
-        batch 2 × 3, 5 tokens, 7 heads, d_head = 11
-        batch 1, 1 token, 3 heads, d_head = 5
-        5 tokens, 1 head, d_head = 7
-    conduct 1
-        batch 2, 5 tokens, 3 heads, d_head = 7, float64
-""",
+SPLIT = written_exercise("2.4 Splitting into heads", split_heads, (
+    CheckSpec("values", 7, "each head gets its own features of every token",
+        examples=[sizes(batch_shape=(2,), tokens=4, heads=2, d_head=3)],
+        trials=[sizes(batch_shape=(2,), tokens=7, heads=3, d_head=5),
+            sizes(batch_shape=(3,), tokens=10, heads=5, d_head=2)]),
+    CheckSpec("batch", 2, "no batch, or several batch dimensions", examples=[sizes(tokens=4, heads=2, d_head=3)],
+        trials=[sizes(tokens=7, heads=5, d_head=3), sizes(batch_shape=(2, 3), tokens=5, heads=7, d_head=11),
+            sizes(batch_shape=(1,), tokens=1, heads=3, d_head=5), sizes(tokens=5, heads=1, d_head=7)]),
+    CheckSpec("conduct", 1, trials=[sizes(batch_shape=(2,), tokens=5, heads=3, d_head=7, dtype=torch.float64)]),
+),
     draw=draw_tokens, returns=("heads",),
     difficulty=2, minutes=8, review="Splitting and joining", stand_in=stand_ins.split_heads,
     mistakes="""
@@ -48,16 +46,15 @@ SPLIT = written_exercise("2.4 Splitting into heads", split_heads, """
 
 draw_heads = drawn(heads="* heads tokens d_head")
 
-MERGE = written_exercise("2.5 Joining the heads", merge_heads, """
-    values 7: the heads' numbers stand side by side, token by token
-        e.g. batch 2, 2 heads, 4 tokens, d_head = 3
-        batch 2, 3 heads, 7 tokens, d_head = 5; batch 3, 5 heads, 11 tokens, d_head = 2
-    batch 2: no batch, or several batch dimensions
-        e.g. 2 heads, 4 tokens, d_head = 3
-        5 heads, 7 tokens, d_head = 3; batch 2 × 1, 7 heads, 1 token, d_head = 11
-    conduct 1
-        batch 2, 3 heads, 5 tokens, d_head = 7, float64
-""",
+MERGE = written_exercise("2.5 Joining the heads", merge_heads, (
+    CheckSpec("values", 7, "the heads' numbers stand side by side, token by token",
+        examples=[sizes(batch_shape=(2,), heads=2, tokens=4, d_head=3)],
+        trials=[sizes(batch_shape=(2,), heads=3, tokens=7, d_head=5),
+            sizes(batch_shape=(3,), heads=5, tokens=11, d_head=2)]),
+    CheckSpec("batch", 2, "no batch, or several batch dimensions", examples=[sizes(heads=2, tokens=4, d_head=3)],
+        trials=[sizes(heads=5, tokens=7, d_head=3), sizes(batch_shape=(2, 1), heads=7, tokens=1, d_head=11)]),
+    CheckSpec("conduct", 1, trials=[sizes(batch_shape=(2,), heads=3, tokens=5, d_head=7, dtype=torch.float64)]),
+),
     draw=draw_heads, returns=("tokens",),
     difficulty=2, minutes=6, review="Splitting and joining", stand_in=stand_ins.merge_heads,
     mistakes="""

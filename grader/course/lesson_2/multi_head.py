@@ -11,7 +11,7 @@ from grader.course.lesson_2.dropout import attend_with_dropout, draw_dropout, dr
 from grader.course.lesson_2.layers import draw_head_projections, draw_layer_mask, gradients_and_size
 from grader.course.lesson_2.verified_trainings import READER_CHECKS
 from grader.course.lesson_2.writings import MultiHeadByHand
-from grader.declare.authoring import Inputs, InputSampler, edits, written_exercise
+from grader.declare.authoring import CheckSpec, Inputs, InputSampler, edits, sizes, written_exercise
 from grader.declare.probes import load_alone, named, pair, raised
 
 
@@ -76,55 +76,52 @@ def multi_head_conduct(
     }
 
 
-MULTI_HEAD = written_exercise("2.6 Multi-head attention", MultiHeadAttention, """
-    self 4: the tokens look at themselves
-        e.g. batch 2, 5 tokens, 2 heads, d_head = 3
-        batch 2, 7 tokens, 3 heads, d_head = 5; batch 3, 11 tokens, 7 heads, d_head = 2
-    cross 4 after self: the tokens look at a context of another width
-        e.g. batch 2, 5 tokens, 2 heads, d_head = 3, context = 4
-        e.g. batch 2, 5 tokens, 2 heads, d_head = 3, context = 7, d_context = 4
-        batch 2, 5 tokens, 3 heads, d_head = 7, context = 11, d_context = 13
-        batch 3, 7 tokens, 2 heads, d_head = 3, context = 5, d_context = 11
-        batch 2, 5 tokens, 3 heads, d_head = 7, context = 5
-    mask 3 after self: every head looks only where the mask allows
-        e.g. batch 2, 5 tokens, 2 heads, d_head = 3, masked = causal
-        e.g. batch 2, 5 tokens, 2 heads, d_head = 3, masked = padding
-        batch 2, 7 tokens, 3 heads, d_head = 5, masked = causal
-        batch 3, 5 tokens, 3 heads, d_head = 2, context = 7, masked = padding
-        batch 5, 7 tokens, 3 heads, d_head = 2, context = 11, d_context = 13, masked = padding
-        batch 2, 5 tokens, 3 heads, d_head = 7, masked = any
-        batch 2, 5 tokens, 3 heads, d_head = 2, context = 7, masked = keys
-    batch 2 after self, mask: no batch, or several batch dimensions
-        e.g. 3 tokens, 2 heads, d_head = 2
-        7 tokens, 3 heads, d_head = 5, masked = causal
-        5 tokens, 2 heads, d_head = 3, context = 7, d_context = 11
-        batch 2 × 3, 5 tokens, 7 heads, d_head = 2, masked = any
-        batch 2 × 5, 7 tokens, 3 heads, d_head = 2, context = 11, masked = padding
-        batch 1, 1 token, 3 heads, d_head = 5
-    weights 2 after self: one map for each head
-        e.g. batch 2, 5 tokens, 2 heads, d_head = 3; batch 2, 5 tokens, 2 heads, d_head = 3, context = 4, masked = any
-        batch 2, 7 tokens, 3 heads, d_head = 5
-        batch 3, 5 tokens, 2 heads, d_head = 7, context = 11, d_context = 13, masked = any
-        batch 1, 1 token, 1 head, d_head = 5, context = 3
-    nowhere 1 after self, mask: a query that may attend nowhere gets zeros
-        e.g. batch 2, 5 tokens, 2 heads, d_head = 3, masked = nowhere
-        batch 2, 7 tokens, 3 heads, d_head = 5, masked = nowhere
-        batch 2, 5 tokens, 3 heads, d_head = 2, context = 7, masked = none
-    dropout 2 after self: dropout acts on the weights, in training only
-        3 tokens, 2 heads, d_head = 3, dropout = 0.4
-    conduct 2 after self, cross: everything learns, nothing else is there, float64 stays float64
-        batch 2, 5 tokens, 3 heads, d_head = 2, context = 7, d_context = 11, masked = any, float64
-""",
+MULTI_HEAD = written_exercise("2.6 Multi-head attention", MultiHeadAttention, (
+    CheckSpec("self", 4, "the tokens look at themselves",
+        examples=[sizes(batch_shape=(2,), tokens=5, heads=2, d_head=3)],
+        trials=[sizes(batch_shape=(2,), tokens=7, heads=3, d_head=5),
+            sizes(batch_shape=(3,), tokens=11, heads=7, d_head=2)], probe=attend_without_options),
+    CheckSpec("cross", 4, "the tokens look at a context of another width",
+        examples=[sizes(batch_shape=(2,), tokens=5, heads=2, d_head=3, context=4),
+            sizes(batch_shape=(2,), tokens=5, heads=2, d_head=3, context=7, d_context=4)],
+        trials=[sizes(batch_shape=(2,), tokens=5, heads=3, d_head=7, context=11, d_context=13),
+            sizes(batch_shape=(3,), tokens=7, heads=2, d_head=3, context=5, d_context=11),
+            sizes(batch_shape=(2,), tokens=5, heads=3, d_head=7, context=5)], needs=("self",), only="output"),
+    CheckSpec("mask", 3, "every head looks only where the mask allows",
+        examples=[sizes(batch_shape=(2,), tokens=5, heads=2, d_head=3, masked="causal"),
+            sizes(batch_shape=(2,), tokens=5, heads=2, d_head=3, masked="padding")],
+        trials=[sizes(batch_shape=(2,), tokens=7, heads=3, d_head=5, masked="causal"),
+            sizes(batch_shape=(3,), tokens=5, heads=3, d_head=2, context=7, masked="padding"),
+            sizes(batch_shape=(5,), tokens=7, heads=3, d_head=2, context=11, d_context=13, masked="padding"),
+            sizes(batch_shape=(2,), tokens=5, heads=3, d_head=7, masked="any"),
+            sizes(batch_shape=(2,), tokens=5, heads=3, d_head=2, context=7, masked="keys")],
+        needs=("self",), only="output"),
+    CheckSpec("batch", 2, "no batch, or several batch dimensions", examples=[sizes(tokens=3, heads=2, d_head=2)],
+        trials=[sizes(tokens=7, heads=3, d_head=5, masked="causal"),
+            sizes(tokens=5, heads=2, d_head=3, context=7, d_context=11),
+            sizes(batch_shape=(2, 3), tokens=5, heads=7, d_head=2, masked="any"),
+            sizes(batch_shape=(2, 5), tokens=7, heads=3, d_head=2, context=11, masked="padding"),
+            sizes(batch_shape=(1,), tokens=1, heads=3, d_head=5)], needs=("self", "mask"), only="output"),
+    CheckSpec("weights", 2, "one map for each head",
+        examples=[sizes(batch_shape=(2,), tokens=5, heads=2, d_head=3),
+            sizes(batch_shape=(2,), tokens=5, heads=2, d_head=3, context=4, masked="any")],
+        trials=[sizes(batch_shape=(2,), tokens=7, heads=3, d_head=5),
+            sizes(batch_shape=(3,), tokens=5, heads=2, d_head=7, context=11, d_context=13, masked="any"),
+            sizes(batch_shape=(1,), tokens=1, heads=1, d_head=5, context=3)],
+        needs=("self",), only="weights", map="weights"),
+    CheckSpec("nowhere", 1, "a query that may attend nowhere gets zeros",
+        examples=[sizes(batch_shape=(2,), tokens=5, heads=2, d_head=3, masked="nowhere")],
+        trials=[sizes(batch_shape=(2,), tokens=7, heads=3, d_head=5, masked="nowhere"),
+            sizes(batch_shape=(2,), tokens=5, heads=3, d_head=2, context=7, masked="none")], needs=("self", "mask")),
+    CheckSpec("dropout", 2, "dropout acts on the weights, in training only",
+        trials=[sizes(tokens=3, heads=2, d_head=3, dropout=0.4)],
+        needs=("self",), draw=draw_dropout, probe=attend_with_dropout, judge=drops_weights, expects=expected_moments),
+    CheckSpec("conduct", 2, "everything learns, nothing else is there, float64 stays float64",
+        trials=[sizes(batch_shape=(2,), tokens=5, heads=3, d_head=2, context=7, d_context=11, masked="any",
+                dtype=torch.float64)],
+        needs=("self", "cross"), probe=multi_head_conduct),
+),
     draw=draw_multi_head_layer, returns=("output", "weights"), probe=attend_with_options,
-    details=dict(
-        self=dict(probe=attend_without_options),
-        cross=dict(only="output"),
-        mask=dict(only="output"),
-        batch=dict(only="output"),
-        weights=dict(only="weights", map="weights"),
-        dropout=dict(draw=draw_dropout, probe=attend_with_dropout, judge=drops_weights, expects=expected_moments),
-        conduct=dict(probe=multi_head_conduct),
-    ),
     builds_on=("2.4", "2.5"), bans={"fused attention"}, may_call=("attention.builtin",), difficulty=3, minutes=20,
     review="Many heads", stand_in=stand_ins.MultiHeadAttention, also=READER_CHECKS,
     mistakes=edits(MultiHeadByHand, """

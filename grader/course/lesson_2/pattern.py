@@ -7,7 +7,7 @@ import torch
 from attention.patterns import classify_pattern
 from torch import Tensor
 
-from grader.declare.authoring import Inputs, InputSampler, edits, written_exercise
+from grader.declare.authoring import CheckSpec, Inputs, InputSampler, edits, sizes, written_exercise
 from grader.declare.probes import side_effects
 
 
@@ -103,15 +103,13 @@ def pattern_values(function, arguments: Mapping[str, Tensor]) -> dict[str, Any]:
     return {"patterns": [function(weights) for weights in arguments["maps"]], **side_effects(before, arguments)}
 
 
-PATTERN = written_exercise("2.P2 A word for a map", classify_pattern, """
-    values 0: uniform, hub, diagonal, local or other
-        e.g. n = 7
-        n = 11; n = 13; n = 17
-    borders 0: maps that two words nearly fit
-        e.g. n = 8; n = 4; n = 2
-        n = 8; n = 16; n = 4; n = 2
-""",
-    draw=draw_patterns, returns=("patterns",), probe=pattern_values, details=dict(borders=dict(draw=draw_borders)),
+PATTERN = written_exercise("2.P2 A word for a map", classify_pattern, (
+    CheckSpec("values", 0, "uniform, hub, diagonal, local or other", examples=[sizes(n=7)],
+        trials=[sizes(n=11), sizes(n=13), sizes(n=17)]),
+    CheckSpec("borders", 0, "maps that two words nearly fit", examples=[sizes(n=8), sizes(n=4), sizes(n=2)],
+        trials=[sizes(n=8), sizes(n=16), sizes(n=4), sizes(n=2)], draw=draw_borders),
+),
+    draw=draw_patterns, returns=("patterns",), probe=pattern_values,
     builds_on=("2.P1",), difficulty=2, minutes=8, review="Reading a map",
     mistakes=edits(classify_pattern, """
     hub_in_rows: No hub is found here. What a key gets from all queries is the sum of a column of the map; rows

@@ -11,7 +11,17 @@ from torch import Tensor
 from grader.course.common.model_state import list_parameters
 from grader.course.lesson_2 import stand_ins
 from grader.course.lesson_2.layers import draw_head_projections, draw_projection, gradients_and_size
-from grader.declare.authoring import InputSampler, drawn, drawn_layer, given, normal, where_given, written_exercise
+from grader.declare.authoring import (
+    CheckSpec,
+    InputSampler,
+    drawn,
+    drawn_layer,
+    given,
+    normal,
+    sizes,
+    where_given,
+    written_exercise,
+)
 from grader.declare.drawn import Sizes, mask
 from grader.declare.probes import function_effects, load_alone, named
 
@@ -27,15 +37,15 @@ def draw_sharp_map(sampler: InputSampler, sizes: Sizes) -> Tensor:
     return scores.softmax(-1)
 
 
-ENTROPY = written_exercise("2.P1 How widely does a query look?", attention_entropy, """
-    values 0: 0 for one key, 1 for all keys alike
-        e.g. 3 queries, 5 keys
-        5 queries, 7 keys; batch 2 × 3, 7 queries, 5 keys, float64; batch 1, 1 query, 5 keys
-    conduct 0: the weights stay as they are, in any order in memory
-        e.g. 2 queries, 3 keys
-        batch 2, 5 queries, 7 keys
-""",
-    draw=drawn(weights=draw_sharp_map), returns=("entropy",), details=dict(conduct=dict(probe=function_effects)),
+ENTROPY = written_exercise("2.P1 How widely does a query look?", attention_entropy, (
+    CheckSpec("values", 0, "0 for one key, 1 for all keys alike", examples=[sizes(queries=3, keys=5)],
+        trials=[sizes(queries=5, keys=7), sizes(batch_shape=(2, 3), queries=7, keys=5, dtype=torch.float64),
+            sizes(batch_shape=(1,), queries=1, keys=5)]),
+    CheckSpec("conduct", 0, "the weights stay as they are, in any order in memory",
+        examples=[sizes(queries=2, keys=3)], trials=[sizes(batch_shape=(2,), queries=5, keys=7)],
+        probe=function_effects),
+),
+    draw=drawn(weights=draw_sharp_map), returns=("entropy",),
     difficulty=1, minutes=5, review="Reading a map", stand_in=stand_ins.attention_entropy,
     mistakes="""
     nan_at_zero: 0 · log 0 counts as 0 here, but computes to NaN. Leave out the weights that are 0, or use
@@ -115,19 +125,20 @@ def fusion_values(
     return {**named(fusion(*arguments.values()), returns), "parameters": list_parameters(fusion)}
 
 
-FUSION = written_exercise("2.P3 Both directions at once", ImageTextFusion, """
-    values 0: the text looks at the image and the image at the text
-        e.g. batch 2, text = 3, image = 4, d_text = 3, d_image = 5, 2 heads, d_head = 2
-        batch 2, text = 5, image = 7, d_text = 11, d_image = 13, 3 heads, d_head = 2
-        text = 7, image = 3, d_text = 5, d_image = 11, 2 heads, d_head = 3
-        text = 3, image = 5, d_text = 7, d_image = 11, d_head = 2
-        batch 1, text = 1, image = 3, d_text = 6, d_image = 6, 3 heads, d_head = 2
-    conduct 0: everything learns, nothing else is there, float64 stays float64
-        e.g. text = 3, image = 2, d_text = 3, d_image = 5, 2 heads, d_head = 2, float64
-        batch 2, text = 5, image = 7, d_text = 11, d_image = 13, 3 heads, d_head = 2, float64
-""",
+FUSION = written_exercise("2.P3 Both directions at once", ImageTextFusion, (
+    CheckSpec("values", 0, "the text looks at the image and the image at the text",
+        examples=[sizes(batch_shape=(2,), text=3, image=4, d_text=3, d_image=5, heads=2, d_head=2)],
+        trials=[sizes(batch_shape=(2,), text=5, image=7, d_text=11, d_image=13, heads=3, d_head=2),
+            sizes(text=7, image=3, d_text=5, d_image=11, heads=2, d_head=3),
+            sizes(text=3, image=5, d_text=7, d_image=11, d_head=2),
+            sizes(batch_shape=(1,), text=1, image=3, d_text=6, d_image=6, heads=3, d_head=2)], probe=fusion_values),
+    CheckSpec("conduct", 0, "everything learns, nothing else is there, float64 stays float64",
+        examples=[sizes(text=3, image=2, d_text=3, d_image=5, heads=2, d_head=2, dtype=torch.float64)],
+        trials=[sizes(batch_shape=(2,), text=5, image=7, d_text=11, d_image=13, heads=3, d_head=2,
+                dtype=torch.float64)],
+        probe=gradients_and_size),
+),
     draw=draw_fusion, returns=("text update", "image update"),
-    details=dict(values=dict(probe=fusion_values), conduct=dict(probe=gradients_and_size)),
     builds_on=("2.4", "2.5", "2.6"), difficulty=3, minutes=10, review="Both directions",
     mistakes="""
     image_sees_the_changed_text: The image looks at the update of the text here. Let both sides look at what came in.

@@ -8,7 +8,7 @@ from attention.vlm import VisionLanguageBlock
 from torch import Tensor
 
 from grader.course.lesson_3 import stand_ins
-from grader.declare.authoring import InputSampler, Value, written_exercise
+from grader.declare.authoring import CheckSpec, InputSampler, Value, sizes, written_exercise
 from grader.declare.drawn import Sizes, chosen, drawn, drawn_layer, given, mask, shape_of, where_given
 from grader.declare.probes import load, named
 
@@ -67,36 +67,36 @@ def block_parts(VisionLanguageBlock, sizes: Mapping) -> Mapping[str, Value]:
     }
 
 
-BLOCK = written_exercise("3.3 A block that reads and looks", VisionLanguageBlock, """
-    values 12: self-attention, cross-attention, feed-forward, each with its norm and its residual
-        e.g. 2 tokens, 3 patches, d_model = 4, 2 heads, d_ff = 3
-        batch 3, 5 tokens, 7 patches, d_model = 6, 2 heads, d_ff = 11
-        batch 2, 5 tokens, 5 patches, d_model = 9, 3 heads, d_ff = 7
-    mask 3: the mask holds for the self-attention
-        e.g. 3 tokens, 2 patches, d_model = 4, 2 heads, d_ff = 3, mask = causal
-        batch 2, 5 tokens, 7 patches, d_model = 6, 3 heads, d_ff = 4, mask = causal
-        batch 2, 7 tokens, 5 patches, d_model = 6, 2 heads, d_ff = 4, mask = random
-        batch 2, 5 tokens, 3 patches, d_model = 6, 2 heads, d_ff = 7, mask = nowhere
-        batch 3, 5 tokens, 7 patches, d_model = 6, 2 heads, d_ff = 4, mask = padding
-    text only 2: with cross=False it is a text block: no cross_attn, no norm2, no look at the image
-        e.g. 2 tokens, 3 patches, d_model = 4, 2 heads, d_ff = 3, cross = False
-        e.g. 2 tokens, 3 patches, d_model = 4, 2 heads, d_ff = 3, cross = False, image = True
-        batch 3, 5 tokens, 7 patches, d_model = 6, 2 heads, d_ff = 5, cross = False, mask = causal
-        batch 3, 5 tokens, 7 patches, d_model = 6, 2 heads, d_ff = 5, cross = False, image = True, mask = causal
-    parts 1: the parts have their names and shapes
-        e.g. d_model = 4, 2 heads, d_ff = 3, cross = False; d_model = 4, 2 heads, d_ff = 3
-        d_model = 6, 2 heads, d_ff = 11, cross = True
-        d_model = 6, 3 heads, d_ff = 5, cross = False
-        d_model = 4, 2 heads, d_ff = 7
-    batch 1: with and without batch dimensions
-        5 tokens, 7 patches, d_model = 6, 2 heads, d_ff = 3
-        batch 2 × 3, 5 tokens, 4 patches, d_model = 6, 3 heads, d_ff = 7, mask = causal
-        batch 1, 1 token, 1 patch, d_model = 6, 3 heads, d_ff = 7
-    conduct 1
-        batch 2, 3 tokens, 5 patches, d_model = 6, 2 heads, d_ff = 7, mask = causal, float64
-""",
+BLOCK = written_exercise("3.3 A block that reads and looks", VisionLanguageBlock, (
+    CheckSpec("values", 12, "self-attention, cross-attention, feed-forward, each with its norm and its residual",
+        examples=[sizes(tokens=2, patches=3, d_model=4, heads=2, d_ff=3)],
+        trials=[sizes(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2, d_ff=11),
+            sizes(batch_shape=(2,), tokens=5, patches=5, d_model=9, heads=3, d_ff=7)], map="cross weights"),
+    CheckSpec("mask", 3, "the mask holds for the self-attention",
+        examples=[sizes(tokens=3, patches=2, d_model=4, heads=2, d_ff=3, mask="causal")],
+        trials=[sizes(batch_shape=(2,), tokens=5, patches=7, d_model=6, heads=3, d_ff=4, mask="causal"),
+            sizes(batch_shape=(2,), tokens=7, patches=5, d_model=6, heads=2, d_ff=4, mask="random"),
+            sizes(batch_shape=(2,), tokens=5, patches=3, d_model=6, heads=2, d_ff=7, mask="nowhere"),
+            sizes(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2, d_ff=4, mask="padding")]),
+    CheckSpec("text only", 2, "with cross=False it is a text block: no cross_attn, no norm2, no look at the image",
+        examples=[sizes(tokens=2, patches=3, d_model=4, heads=2, d_ff=3, cross=False),
+            sizes(tokens=2, patches=3, d_model=4, heads=2, d_ff=3, cross=False, image=True)],
+        trials=[sizes(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2, d_ff=5, cross=False, mask="causal"),
+            sizes(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2, d_ff=5, cross=False, image=True,
+                    mask="causal")]),
+    CheckSpec("parts", 1, "the parts have their names and shapes",
+        examples=[sizes(d_model=4, heads=2, d_ff=3, cross=False), sizes(d_model=4, heads=2, d_ff=3)],
+        trials=[sizes(d_model=6, heads=2, d_ff=11, cross=True), sizes(d_model=6, heads=3, d_ff=5, cross=False),
+            sizes(d_model=4, heads=2, d_ff=7)], draw=draw_block_sizes, probe=block_parts),
+    CheckSpec("batch", 1, "with and without batch dimensions",
+        trials=[sizes(tokens=5, patches=7, d_model=6, heads=2, d_ff=3),
+            sizes(batch_shape=(2, 3), tokens=5, patches=4, d_model=6, heads=3, d_ff=7, mask="causal"),
+            sizes(batch_shape=(1,), tokens=1, patches=1, d_model=6, heads=3, d_ff=7)]),
+    CheckSpec("conduct", 1,
+        trials=[sizes(batch_shape=(2,), tokens=3, patches=5, d_model=6, heads=2, d_ff=7, mask="causal",
+                dtype=torch.float64)]),
+),
     draw=draw_block, returns=("tokens", "cross weights"), probe=call_block,
-    details=dict(values=dict(map="cross weights"), parts=dict(draw=draw_block_sizes, probe=block_parts)),
     difficulty=3, minutes=15, review="One block", stand_in=stand_ins.VisionLanguageBlock,
     mistakes="""
     always_cross: With cross=False there should be nothing to look with: set cross_attn and norm2 to None.

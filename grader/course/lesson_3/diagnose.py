@@ -16,7 +16,7 @@ from torch.nn import functional as F
 
 from grader.course.common.model_state import modes, what_learns
 from grader.course.lesson_3.writings import diagnose_in_one
-from grader.declare.authoring import Inputs, InputSampler, Value, edits, written_exercise
+from grader.declare.authoring import CheckSpec, Inputs, InputSampler, Sizes, Value, edits, sizes, written_exercise
 from grader.declare.probes import side_effects
 
 PATCHES, HEADS, TOKENS = 5, 2, 7
@@ -210,41 +210,42 @@ def diagnose_purity(
     }
 
 
-PATIENTS = """
-    illness = none
-    illness = frozen
-    illness = frozen, gradient = not asked for
-    illness = no gradient
-    illness = no gradient, gradient = zeros
-    illness = uniform
-    illness = one patch
-    illness = misaligned
-    illness = none, maps = one patch for each head
-    illness = none, maps = one patch for each scene
-    illness = none, maps = uniform in one head
-    illness = none, maps = nearly uniform
-    illness = none, maps = mostly one patch
-    illness = none, rise = 0.03
-    illness = misaligned, rise = 0.006
-    illness = misaligned, rise = 0.002
-    illness = misaligned, rise = -0.05
-    illness = frozen and uniform
-    illness = no gradient and one patch and misaligned
-"""
+PATIENTS = (
+    sizes(illness="none"),
+    sizes(illness="frozen"),
+    sizes(illness="frozen", gradient="not asked for"),
+    sizes(illness="no gradient"),
+    sizes(illness="no gradient", gradient="zeros"),
+    sizes(illness="uniform"),
+    sizes(illness="one patch"),
+    sizes(illness="misaligned"),
+    sizes(illness="none", maps="one patch for each head"),
+    sizes(illness="none", maps="one patch for each scene"),
+    sizes(illness="none", maps="uniform in one head"),
+    sizes(illness="none", maps="nearly uniform"),
+    sizes(illness="none", maps="mostly one patch"),
+    sizes(illness="none", rise=0.03),
+    sizes(illness="misaligned", rise=0.006),
+    sizes(illness="misaligned", rise=0.002),
+    sizes(illness="misaligned", rise=-0.05),
+    sizes(illness="frozen and uniform"),
+    sizes(illness="no gradient and one patch and misaligned"),
+)
 
 
-def patients(scenes: str) -> str:
-    """Write the lines of a check: for each of PATIENTS a trial that begins with `scenes`."""
-    return "".join(f"        {scenes}, {ill.strip()}\n" for ill in PATIENTS.strip().splitlines())
+def patients(scenes: int) -> list[Sizes]:
+    """Return the sizes of a trial with so many scenes for each of PATIENTS."""
+    return [sizes(scenes=scenes, **patient) for patient in PATIENTS]
 
 
-DIAGNOSE = written_exercise("3.P4 What is wrong with this model?", diagnose, f"""
-    values 0: five illnesses and a healthy model are told apart
-{patients("e.g. 5 scenes")}{patients("10 scenes")}    conduct 0: the model and the batch stay as they are
-        e.g. 5 scenes, illness = frozen
-        10 scenes, illness = frozen; 10 scenes, illness = none
-""",
-    draw=draw_patient, details=dict(values=dict(probe=diagnose_values), conduct=dict(probe=diagnose_purity)),
+DIAGNOSE = written_exercise("3.P4 What is wrong with this model?", diagnose, (
+    CheckSpec("values", 0, "five illnesses and a healthy model are told apart",
+        examples=patients(5), trials=patients(10), probe=diagnose_values),
+    CheckSpec("conduct", 0, "the model and the batch stay as they are",
+        examples=[sizes(scenes=5, illness="frozen")],
+        trials=[sizes(scenes=10, illness="frozen"), sizes(scenes=10, illness="none")], probe=diagnose_purity),
+),
+    draw=draw_patient,
     builds_on=("3.5",), difficulty=3, minutes=25, review="What goes wrong",
     mistakes=edits(diagnose_in_one, """
     never_ill: Nothing is ever found.

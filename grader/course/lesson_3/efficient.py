@@ -8,7 +8,19 @@ from attention.efficient import linear_attention, sliding_window_attention
 
 from grader.course.common.tensor_sizes import watch_sizes
 from grader.course.lesson_3.writings import window_by_index
-from grader.declare.authoring import Draw, Inputs, InputSampler, Value, drawn, edits, given, normal, written_exercise
+from grader.declare.authoring import (
+    CheckSpec,
+    Draw,
+    Inputs,
+    InputSampler,
+    Value,
+    drawn,
+    edits,
+    given,
+    normal,
+    sizes,
+    written_exercise,
+)
 
 UNMASKED: dict[str, str | Draw] = dict(
     query=normal("* n d", scale=1.5), key=normal("* n d", scale=1.5), value="* n d_v"
@@ -29,25 +41,20 @@ def largest_tensor(function, arguments: Mapping[str, Any]) -> Mapping[str, Value
     return {"makes a tensor of n × n numbers": largest >= arguments["query"].shape[-2] ** 2, "output": output}
 
 
-WINDOW = written_exercise("3.P1 A sliding window", sliding_window_attention, """
-    values 0: equal to dense attention under a band mask
-        e.g. n = 5, d = 2, d_v = 3, window = 1
-        batch 2, n = 11, d = 3, d_v = 5, window = 2
-        batch 2 × 3, n = 7, d = 5, d_v = 2, window = 3
-        n = 5, d = 3, d_v = 2, window = 7
-        n = 5, d = 3, d_v = 2, window = 0
-    zero keys 0: a key of zeros is a key like any other
-        e.g. n = 4, d = 2, d_v = 3, window = 1
-        batch 2, n = 7, d = 3, d_v = 5, window = 2; n = 5, d = 2, d_v = 3, window = 0
-    memory 0: without any n × n matrix
-        e.g. n = 23, d = 2, d_v = 3, window = 1
-        n = 211, d = 3, d_v = 5, window = 2
-    conduct 0
-        e.g. n = 3, d = 2, d_v = 4, window = 1
-        batch 2, n = 7, d = 3, d_v = 5, window = 2, float64
-""",
+WINDOW = written_exercise("3.P1 A sliding window", sliding_window_attention, (
+    CheckSpec("values", 0, "equal to dense attention under a band mask", examples=[sizes(n=5, d=2, d_v=3, window=1)],
+        trials=[sizes(batch_shape=(2,), n=11, d=3, d_v=5, window=2),
+            sizes(batch_shape=(2, 3), n=7, d=5, d_v=2, window=3), sizes(n=5, d=3, d_v=2, window=7),
+            sizes(n=5, d=3, d_v=2, window=0)]),
+    CheckSpec("zero keys", 0, "a key of zeros is a key like any other", examples=[sizes(n=4, d=2, d_v=3, window=1)],
+        trials=[sizes(batch_shape=(2,), n=7, d=3, d_v=5, window=2), sizes(n=5, d=2, d_v=3, window=0)],
+        draw=draw_zero_keys),
+    CheckSpec("memory", 0, "without any n × n matrix", examples=[sizes(n=23, d=2, d_v=3, window=1)],
+        trials=[sizes(n=211, d=3, d_v=5, window=2)], probe=largest_tensor),
+    CheckSpec("conduct", 0, examples=[sizes(n=3, d=2, d_v=4, window=1)],
+        trials=[sizes(batch_shape=(2,), n=7, d=3, d_v=5, window=2, dtype=torch.float64)]),
+),
     draw=draw_with_window, returns=("output",),
-    details={"zero keys": dict(draw=draw_zero_keys), "memory": dict(probe=largest_tensor)},
     difficulty=3, minutes=15, review="What attention costs",
     mistakes=edits(window_by_index, """
     no_window: Nothing is masked: every position sees all others.
@@ -92,18 +99,16 @@ WINDOW = written_exercise("3.P1 A sliding window", sliding_window_attention, """
         (query.unsqueeze(-2) * near_keys).sum(-1) / math.sqrt(query.shape[-1])  →  (query.div_(query.shape[-1] ** 0.5).unsqueeze(-2) * near_keys).sum(-1)
 """, defines="sliding_window_attention"))  # fmt: skip
 
-LINEAR = written_exercise("3.P2 Linear attention", linear_attention, """
-    values 0: equal to its quadratic form
-        e.g. n = 3, d = 2, d_v = 4
-        batch 2, n = 11, d = 3, d_v = 5; n = 5, d = 7, d_v = 2; batch 2 × 3, n = 7, d = 2, d_v = 5
-    memory 0: without any n × n matrix
-        e.g. n = 23, d = 2, d_v = 3
-        n = 211, d = 3, d_v = 5
-    conduct 0
-        e.g. n = 3, d = 2, d_v = 4
-        batch 2, n = 7, d = 3, d_v = 5, float64
-""",
-    draw=draw_without_window, returns=("output",), details=dict(memory=dict(probe=largest_tensor)),
+LINEAR = written_exercise("3.P2 Linear attention", linear_attention, (
+    CheckSpec("values", 0, "equal to its quadratic form", examples=[sizes(n=3, d=2, d_v=4)],
+        trials=[sizes(batch_shape=(2,), n=11, d=3, d_v=5), sizes(n=5, d=7, d_v=2),
+            sizes(batch_shape=(2, 3), n=7, d=2, d_v=5)]),
+    CheckSpec("memory", 0, "without any n × n matrix", examples=[sizes(n=23, d=2, d_v=3)],
+        trials=[sizes(n=211, d=3, d_v=5)], probe=largest_tensor),
+    CheckSpec("conduct", 0, examples=[sizes(n=3, d=2, d_v=4)],
+        trials=[sizes(batch_shape=(2,), n=7, d=3, d_v=5, dtype=torch.float64)]),
+),
+    draw=draw_without_window, returns=("output",),
     difficulty=2, minutes=8, review="What attention costs",
     mistakes="""
     mixes_nothing: The values come back as they were: no tokens are mixed. Sum over all keys first.

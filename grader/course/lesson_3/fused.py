@@ -9,7 +9,17 @@ from attention.efficient import fused_forward
 from grader.course.common.tensor_sizes import watch_sizes
 from grader.course.lesson_3.value_weighted import draw_multi_head
 from grader.course.lesson_3.writings import fused_in_steps
-from grader.declare.authoring import Inputs, InputSampler, Value, and_more, drawn_part, edits, written_exercise
+from grader.declare.authoring import (
+    CheckSpec,
+    Inputs,
+    InputSampler,
+    Value,
+    and_more,
+    drawn_part,
+    edits,
+    sizes,
+    written_exercise,
+)
 from grader.declare.probes import load, purity_and_gradients
 
 
@@ -69,30 +79,31 @@ def fused_conduct(
     return {"the layer stays as it is": kept, **report}
 
 
-FUSED = written_exercise("3.P3 The fused kernel", fused_forward, """
-    values 0: the same output as MultiHeadAttention
-        e.g. 2 tokens, 3 patches, d_model = 4, 2 heads; 2 tokens, 3 patches, d_model = 4, 2 heads, dropout = 0.5
-        batch 3, 5 tokens, 7 patches, d_model = 6, 2 heads; 5 tokens, 7 patches, d_model = 6, 2 heads, dropout = 0.5
-        batch 2, 5 tokens, 7 patches, d_model = 6, 3 heads, cross = False
-    mask 0: and the same mask
-        e.g. 2 tokens, 3 patches, d_model = 4, 2 heads, mask = random
-        5 tokens, 7 patches, d_model = 6, 2 heads, mask = random
-        batch 2, 5 tokens, 7 patches, d_model = 6, 3 heads, cross = False, mask = random
-        batch 3, 5 tokens, 7 patches, d_model = 6, 2 heads, mask = one for all
-        batch 3, 5 tokens, 7 patches, d_model = 6, 2 heads, mask = padding
-    nowhere 0: a token that may attend nowhere gets zeros
-        e.g. 2 tokens, 3 patches, d_model = 4, 2 heads, mask = nowhere
-        5 tokens, 7 patches, d_model = 6, 2 heads, mask = nowhere
-        batch 2, 5 tokens, 7 patches, d_model = 6, 3 heads, cross = False, mask = nowhere
-    memory 0: without any weights: no T × S numbers
-        e.g. 11 tokens, 13 patches, d_model = 4, 2 heads
-        batch 2, 89 tokens, 97 patches, d_model = 6, 3 heads
-    conduct 0
-        e.g. 2 tokens, 3 patches, d_model = 4, 2 heads
-        batch 2, 5 tokens, 7 patches, d_model = 6, 2 heads, mask = random, float64
-""",
+FUSED = written_exercise("3.P3 The fused kernel", fused_forward, (
+    CheckSpec("values", 0, "the same output as MultiHeadAttention",
+        examples=[sizes(tokens=2, patches=3, d_model=4, heads=2),
+            sizes(tokens=2, patches=3, d_model=4, heads=2, dropout=0.5)],
+        trials=[sizes(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2),
+            sizes(tokens=5, patches=7, d_model=6, heads=2, dropout=0.5),
+            sizes(batch_shape=(2,), tokens=5, patches=7, d_model=6, heads=3, cross=False)]),
+    CheckSpec("mask", 0, "and the same mask",
+        examples=[sizes(tokens=2, patches=3, d_model=4, heads=2, mask="random")],
+        trials=[sizes(tokens=5, patches=7, d_model=6, heads=2, mask="random"),
+            sizes(batch_shape=(2,), tokens=5, patches=7, d_model=6, heads=3, cross=False, mask="random"),
+            sizes(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2, mask="one for all"),
+            sizes(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2, mask="padding")]),
+    CheckSpec("nowhere", 0, "a token that may attend nowhere gets zeros",
+        examples=[sizes(tokens=2, patches=3, d_model=4, heads=2, mask="nowhere")],
+        trials=[sizes(tokens=5, patches=7, d_model=6, heads=2, mask="nowhere"),
+            sizes(batch_shape=(2,), tokens=5, patches=7, d_model=6, heads=3, cross=False, mask="nowhere")]),
+    CheckSpec("memory", 0, "without any weights: no T × S numbers",
+        examples=[sizes(tokens=11, patches=13, d_model=4, heads=2)],
+        trials=[sizes(batch_shape=(2,), tokens=89, patches=97, d_model=6, heads=3)], probe=fused_weights),
+    CheckSpec("conduct", 0, examples=[sizes(tokens=2, patches=3, d_model=4, heads=2)],
+        trials=[sizes(batch_shape=(2,), tokens=5, patches=7, d_model=6, heads=2, mask="random", dtype=torch.float64)],
+        draw=draw_fused_with_gradient, probe=fused_conduct),
+),
     draw=draw_fused, probe=fused_values,
-    details=dict(memory=dict(probe=fused_weights), conduct=dict(draw=draw_fused_with_gradient, probe=fused_conduct)),
     difficulty=2, minutes=8, review="What attention costs",
     mistakes=edits(fused_in_steps, """
     one_wide_head: The heads are not split: one head of width d_model is another function.

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from grader.course.common.model_state import modes, what_learns
 from grader.course.lesson_3.small_model import draw_small_weights, small_model
-from grader.declare.authoring import Inputs, InputSampler, Value, build_quietly, written_exercise
+from grader.declare.authoring import CheckSpec, Inputs, InputSampler, Value, build_quietly, sizes, written_exercise
 from grader.declare.probes import side_effects
 
 TRIES = 10  # questions that a model gets, before another is drawn
@@ -110,26 +110,24 @@ def generate_purity(
 
 draw_ending = partial(draw_prompts, all_end=True)
 draw_going_on = partial(draw_prompts, all_end=False)
-GENERATE = written_exercise("3.7 Answering word by word", generate, """
-    values 5: the likeliest word, again and again
-        e.g. 3 prompts, 2 tokens, max_new_tokens = 5, vocabulary = 5; 3 prompts, 2 tokens, max_new_tokens = 3, vocabulary = 5
-        7 prompts, 3 tokens, max_new_tokens = 5; 5 prompts, 2 tokens, max_new_tokens = 11
-    limits 2: any eos_id, a single prompt, and max_new_tokens = 0
-        e.g. 3 prompts, 2 tokens, max_new_tokens = 5, vocabulary = 5, eos_id = 1
-        e.g. 2 prompts, 3 tokens, max_new_tokens = 0, vocabulary = 5
-        5 prompts, 2 tokens, max_new_tokens = 11, eos_id = 1
-        1 prompt, 3 tokens, max_new_tokens = 7, eos_id = 7
-        5 prompts, 3 tokens, max_new_tokens = 0
-    conduct 3: in evaluation mode, without gradients, and everything as before
-        e.g. 3 prompts, 2 tokens, max_new_tokens = 5, vocabulary = 5
-        5 prompts, 3 tokens, max_new_tokens = 7
-""",
+GENERATE = written_exercise("3.7 Answering word by word", generate, (
+    CheckSpec("values", 5, "the likeliest word, again and again",
+        examples=[sizes(prompts=3, tokens=2, max_new_tokens=5, vocabulary=5),
+            sizes(prompts=3, tokens=2, max_new_tokens=3, vocabulary=5)],
+        trials=[sizes(prompts=7, tokens=3, max_new_tokens=5), sizes(prompts=5, tokens=2, max_new_tokens=11)],
+        draw=(draw_going_on, draw_ending), draw_public=(draw_ending, draw_going_on)),
+    CheckSpec("limits", 2, "any eos_id, a single prompt, and max_new_tokens = 0",
+        examples=[sizes(prompts=3, tokens=2, max_new_tokens=5, vocabulary=5, eos_id=1),
+            sizes(prompts=2, tokens=3, max_new_tokens=0, vocabulary=5)],
+        trials=[sizes(prompts=5, tokens=2, max_new_tokens=11, eos_id=1),
+            sizes(prompts=1, tokens=3, max_new_tokens=7, eos_id=7), sizes(prompts=5, tokens=3, max_new_tokens=0)],
+        draw=(draw_ending, draw_ending, draw_prompts_once), draw_public=(draw_ending, draw_prompts_once)),
+    CheckSpec("conduct", 3, "in evaluation mode, without gradients, and everything as before",
+        examples=[sizes(prompts=3, tokens=2, max_new_tokens=5, vocabulary=5)],
+        trials=[sizes(prompts=5, tokens=3, max_new_tokens=7)],
+        probe=generate_purity, draw=draw_going_on, draw_public=draw_ending),
+),
     probe=generate_values,
-    details=dict(
-        values=dict(draw=(draw_going_on, draw_ending), draw_public=(draw_ending, draw_going_on)),
-        limits=dict(draw=(draw_ending, draw_ending, draw_prompts_once), draw_public=(draw_ending, draw_prompts_once)),
-        conduct=dict(probe=generate_purity, draw=draw_going_on, draw_public=draw_ending),
-    ),
     difficulty=2, minutes=10, review="Answering",
     mistakes="""
     in_training_mode: The model runs in training mode, where dropout draws lots: call model.eval() first.

@@ -6,7 +6,17 @@ from typing import Any
 import torch
 from attention.vlm import MiniVLM
 
-from grader.declare.authoring import Draw, Inputs, InputSampler, Value, drawn_layer, given, written_exercise
+from grader.declare.authoring import (
+    CheckSpec,
+    Draw,
+    Inputs,
+    InputSampler,
+    Value,
+    drawn_layer,
+    given,
+    sizes,
+    written_exercise,
+)
 from grader.declare.probes import load, pair, purity_and_gradients
 
 
@@ -86,32 +96,35 @@ def compare_prefix(layer_class, sizes: Mapping, weights: Mapping, arguments: Map
     return {"later words change nothing": torch.allclose(whole[..., :half, :], start, atol=1e-4), "logits": start}
 
 
-MINI_VLM = written_exercise("3.4 The whole model", MiniVLM, """
-    values 9: image and text meet, and every position predicts its next word
-        e.g. batch 1, 3 tokens, 2 patches, d_vision = 3, d_model = 4, 2 heads, 2 layers, vocabulary = 5
-        batch 3, 5 tokens, 4 patches, d_vision = 7, d_model = 6, 2 heads, 2 layers
-        batch 2, 7 tokens, 5 patches, d_vision = 3, d_model = 9, 3 heads, 3 layers
-    causal 2: what comes later changes nothing before
-        batch 2, 7 tokens, 3 patches, d_vision = 5, d_model = 6, 3 heads, 2 layers, vocabulary = 13
-    layers 2: any blocks may look, and each has its map
-        e.g. 3 tokens, 2 patches, d_vision = 3, d_model = 4, 2 heads, 2 layers, vocabulary = 5, cross_layers = [0, 1]
-        batch 2, 5 tokens, 3 patches, d_vision = 5, d_model = 6, 2 heads, 3 layers, cross_layers = [0, 2]
-        batch 2, 3 tokens, 5 patches, d_vision = 2, d_model = 6, 3 heads, 2 layers, cross_layers = []
-    batch 1: with and without batch dimensions
-        5 tokens, 3 patches, d_vision = 7, d_model = 6, 2 heads, 2 layers
-        batch 2 × 3, 4 tokens, 5 patches, d_vision = 3, d_model = 6, 3 heads, 2 layers
-        batch 1, 1 token, 1 patch, d_vision = 3, d_model = 4, 2 heads, 2 layers
-    conduct 1
-        e.g. 3 tokens, 2 patches, d_vision = 3, d_model = 4, 2 heads, 2 layers, vocabulary = 5, returned = cross weights
-        batch 2, 5 tokens, 3 patches, d_vision = 7, d_model = 6, 2 heads, 2 layers, returned = logits, float64
-        batch 2, 5 tokens, 3 patches, d_vision = 7, d_model = 6, 2 heads, 2 layers, returned = cross weights, float64
-""",
+MINI_VLM = written_exercise("3.4 The whole model", MiniVLM, (
+    CheckSpec("values", 9, "image and text meet, and every position predicts its next word",
+        examples=[sizes(batch_shape=(1,), tokens=3, patches=2, d_vision=3, d_model=4, heads=2, layers=2, vocabulary=5)],
+        trials=[sizes(batch_shape=(3,), tokens=5, patches=4, d_vision=7, d_model=6, heads=2, layers=2),
+            sizes(batch_shape=(2,), tokens=7, patches=5, d_vision=3, d_model=9, heads=3, layers=3)]),
+    CheckSpec("causal", 2, "what comes later changes nothing before",
+        trials=[sizes(batch_shape=(2,), tokens=7, patches=3, d_vision=5, d_model=6, heads=3, layers=2, vocabulary=13)],
+        probe=compare_prefix),
+    CheckSpec("layers", 2, "any blocks may look, and each has its map",
+        examples=[sizes(tokens=3, patches=2, d_vision=3, d_model=4, heads=2, layers=2, vocabulary=5,
+                cross_layers=[0, 1])],
+        trials=[sizes(batch_shape=(2,), tokens=5, patches=3, d_vision=5, d_model=6, heads=2, layers=3,
+                cross_layers=[0, 2]),
+            sizes(batch_shape=(2,), tokens=3, patches=5, d_vision=2, d_model=6, heads=3, layers=2, cross_layers=[])]),
+    CheckSpec("batch", 1, "with and without batch dimensions",
+        trials=[sizes(tokens=5, patches=3, d_vision=7, d_model=6, heads=2, layers=2),
+            sizes(batch_shape=(2, 3), tokens=4, patches=5, d_vision=3, d_model=6, heads=3, layers=2),
+            sizes(batch_shape=(1,), tokens=1, patches=1, d_vision=3, d_model=4, heads=2, layers=2)]),
+    CheckSpec("conduct", 1,
+        examples=[sizes(tokens=3, patches=2, d_vision=3, d_model=4, heads=2, layers=2, vocabulary=5,
+                returned="cross weights")],
+        trials=[sizes(batch_shape=(2,), tokens=5, patches=3, d_vision=7, d_model=6, heads=2, layers=2,
+                returned="logits", dtype=torch.float64),
+            sizes(batch_shape=(2,), tokens=5, patches=3, d_vision=7, d_model=6, heads=2, layers=2,
+                    returned="cross weights", dtype=torch.float64)],
+        draw=draw_model_and_direction, probe=model_gradients, names={"layer_class": "MiniVLM"}),
+),
     draw=draw_model, returns=("logits", None),  # None leaves the maps out; `call_model` returns them
     probe=call_model,
-    details=dict(
-        causal=dict(probe=compare_prefix),
-        conduct=dict(draw=draw_model_and_direction, probe=model_gradients, names={"layer_class": "MiniVLM"}),
-    ),
     builds_on=("3.2", "3.3"), difficulty=2, minutes=12, review="The whole model",
     mistakes="""
     last_map_only: Only the last map comes back. Return a list with one map for each block that cross-attends.

@@ -8,7 +8,17 @@ from torch import Tensor
 
 from grader.course.lesson_3 import stand_ins
 from grader.course.lesson_3.writings import patches_in_loops, swap_by_index
-from grader.declare.authoring import Inputs, InputSampler, Value, drawn, edits, given, written_exercise
+from grader.declare.authoring import (
+    CheckSpec,
+    Inputs,
+    InputSampler,
+    Value,
+    drawn,
+    edits,
+    given,
+    sizes,
+    written_exercise,
+)
 from grader.declare.probes import function_effects
 
 # ---------------------------------------------------------------- 3.1 patchify
@@ -25,24 +35,21 @@ def patchify_refuses(patchify, images: Tensor, patch_size: int) -> Mapping[str, 
     return {"a ValueError came": False}
 
 
-PATCHIFY = written_exercise("3.1 An image as a sequence", patchify, """
-    values 7: patches row by row, pixels row by row
-        e.g. 1 image, height = 4, width = 6, patch_size = 2
-        2 images, height = 6, width = 10, patch_size = 2
-        3 images, height = 15, width = 9, patch_size = 3
-        1 image, height = 5, width = 5, patch_size = 5
-        2 images, height = 3, width = 2, patch_size = 1
-    refuses 2: a ValueError where patches do not fit
-        e.g. 1 image, height = 4, width = 5, patch_size = 2; 1 image, height = 5, width = 4, patch_size = 2
-        2 images, height = 6, width = 7, patch_size = 3  # height · width is a multiple of patch_size, in the last even
-        2 images, height = 7, width = 6, patch_size = 3  # of its square: both sides must be tested
-        1 image, height = 2, width = 9, patch_size = 6
-        1 image, height = 12, width = 3, patch_size = 6
-    conduct 1: float64 stays float64, inputs stay as they are
-        2 images, height = 6, width = 9, patch_size = 3, float64
-""",
+PATCHIFY = written_exercise("3.1 An image as a sequence", patchify, (
+    CheckSpec("values", 7, "patches row by row, pixels row by row",
+        examples=[sizes(images=1, height=4, width=6, patch_size=2)],
+        trials=[sizes(images=2, height=6, width=10, patch_size=2), sizes(images=3, height=15, width=9, patch_size=3),
+            sizes(images=1, height=5, width=5, patch_size=5), sizes(images=2, height=3, width=2, patch_size=1)]),
+    CheckSpec("refuses", 2, "a ValueError where patches do not fit",
+        examples=[sizes(images=1, height=4, width=5, patch_size=2), sizes(images=1, height=5, width=4, patch_size=2)],
+        # height · width is a multiple of patch_size, and at last even of its square: both sides must be tested.
+        trials=[sizes(images=2, height=6, width=7, patch_size=3), sizes(images=2, height=7, width=6, patch_size=3),
+            sizes(images=1, height=2, width=9, patch_size=6), sizes(images=1, height=12, width=3, patch_size=6)],
+        probe=patchify_refuses),
+    CheckSpec("conduct", 1, "float64 stays float64, inputs stay as they are",
+        trials=[sizes(images=2, height=6, width=9, patch_size=3, dtype=torch.float64)], probe=function_effects),
+),
     draw=draw_images, returns=("patches",), 
-    details=dict(refuses=dict(probe=patchify_refuses), conduct=dict(probe=function_effects)),
     difficulty=1, minutes=8, review="From pixels to patches", stand_in=stand_ins.patchify,
     mistakes=edits(patchify, """
     cuts_off: An image that patch_size does not divide passes in silence. Raise a ValueError instead.
@@ -114,23 +121,20 @@ def draw_swap_or_pairs(sampler: InputSampler, *, pairs: bool = False, **sizes) -
     return draw_pairs(sampler, **sizes) if pairs else draw_swap(sampler, **sizes)
 
 
-SWAP = written_exercise("3.9 Intervene: swap two patches", swap_patches, """
-    values 2: two patches change places, the same two in every scene
-        e.g. 2 scenes, 4 patches, d_vision = 3
-        5 scenes, 7 patches, d_vision = 11; 3 scenes, 9 patches, d_vision = 5; 2 scenes, 5 patches, d_vision = 7
-    pairs 2: a pair of its own for each scene
-        e.g. 2 scenes, 4 patches, d_vision = 3
-        5 scenes, 7 patches, d_vision = 11; 7 scenes, 5 patches, d_vision = 3; 1 scene, 3 patches, d_vision = 2
-    conduct 1: float64 stays float64, inputs stay as they are
-        e.g. 2 scenes, 3 patches, d_vision = 2
-        3 scenes, 7 patches, d_vision = 5, float64; 3 scenes, 7 patches, d_vision = 5, pairs = True, float64
-""",
+SWAP = written_exercise("3.9 Intervene: swap two patches", swap_patches, (
+    CheckSpec("values", 2, "two patches change places, the same two in every scene",
+        examples=[sizes(scenes=2, patches=4, d_vision=3)],
+        trials=[sizes(scenes=5, patches=7, d_vision=11), sizes(scenes=3, patches=9, d_vision=5),
+            sizes(scenes=2, patches=5, d_vision=7)], draw=(draw_swap, draw_swap, draw_same), draw_public=draw_swap),
+    CheckSpec("pairs", 2, "a pair of its own for each scene", examples=[sizes(scenes=2, patches=4, d_vision=3)],
+        trials=[sizes(scenes=5, patches=7, d_vision=11), sizes(scenes=7, patches=5, d_vision=3),
+            sizes(scenes=1, patches=3, d_vision=2)], draw=draw_pairs),
+    CheckSpec("conduct", 1, "float64 stays float64, inputs stay as they are",
+        examples=[sizes(scenes=2, patches=3, d_vision=2)],
+        trials=[sizes(scenes=3, patches=7, d_vision=5, dtype=torch.float64),
+            sizes(scenes=3, patches=7, d_vision=5, pairs=True, dtype=torch.float64)], probe=function_effects),
+),
     draw=draw_swap_or_pairs, returns=("patches",),
-    details=dict(
-        values=dict(draw=(draw_swap, draw_swap, draw_same), draw_public=draw_swap),
-        pairs=dict(draw=draw_pairs),
-        conduct=dict(probe=function_effects),
-    ),
     difficulty=1, minutes=5, review="Intervene",
     mistakes=edits(swap_by_index, """
     in_place: The scene that was handed in is changed. Work on a copy: .clone().

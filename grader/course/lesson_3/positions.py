@@ -9,7 +9,7 @@ from torch import Tensor
 
 from grader.course.common.model_state import make_with_nan
 from grader.course.lesson_3 import stand_ins
-from grader.declare.authoring import Value, drawn, drawn_layer, drawn_part, given, written_exercise
+from grader.declare.authoring import CheckSpec, Value, drawn, drawn_layer, drawn_part, given, sizes, written_exercise
 from grader.declare.probes import load, named, purity_and_gradients
 
 draw_positions = drawn_layer(
@@ -43,24 +43,17 @@ def position_gradients(layer_class, sizes, weights, arguments, returns, grad_out
     return purity_and_gradients(call, arguments, grad_outputs, dict(layer.named_parameters()))
 
 
-POSITIONS = written_exercise("3.2 Learned positions", PositionEmbedding, """
-    values 6: each token gets the vector of its place
-        e.g. 2 tokens, n = 3, d_model = 4
-        batch 2, 7 tokens, n = 7, d_model = 5
-        3 tokens, n = 11, d_model = 5
-        batch 2 × 3, 4 tokens, n = 5, d_model = 7
-        batch 3, 1 token, n = 2, d_model = 5
-    parameters 3: embedding is learned, of shape (n, d_model), and the only parameter
-        e.g. n = 3, d_model = 4
-        n = 11, d_model = 7
-    conduct 1
-        batch 2, 3 tokens, n = 5, d_model = 7, float64
-""",
+POSITIONS = written_exercise("3.2 Learned positions", PositionEmbedding, (
+    CheckSpec("values", 6, "each token gets the vector of its place", examples=[sizes(tokens=2, n=3, d_model=4)],
+        trials=[sizes(batch_shape=(2,), tokens=7, n=7, d_model=5), sizes(tokens=3, n=11, d_model=5),
+            sizes(batch_shape=(2, 3), tokens=4, n=5, d_model=7), sizes(batch_shape=(3,), tokens=1, n=2, d_model=5)]),
+    CheckSpec("parameters", 3, "embedding is learned, of shape (n, d_model), and the only parameter",
+        examples=[sizes(n=3, d_model=4)], trials=[sizes(n=11, d_model=7)],
+        draw=draw_position_sizes, probe=position_parameters),
+    CheckSpec("conduct", 1, trials=[sizes(batch_shape=(2,), tokens=3, n=5, d_model=7, dtype=torch.float64)],
+        probe=position_gradients),
+),
     draw=draw_positions, returns=("output",),
-    details=dict(
-        parameters=dict(draw=draw_position_sizes, probe=position_parameters),
-        conduct=dict(probe=position_gradients),
-    ),
     difficulty=1, minutes=6, review="Where is a token?", stand_in=stand_ins.PositionEmbedding,
     mistakes="""
     fixed_positions: The positions are fixed. Only an nn.Parameter is trained: make self.embedding one.

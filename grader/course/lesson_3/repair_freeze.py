@@ -7,7 +7,7 @@ import torch
 from attention.repairs import start_stage_two
 from torch import Tensor, nn
 
-from grader.declare.authoring import Inputs, InputSampler, Value, edits, written_exercise
+from grader.declare.authoring import CheckSpec, Inputs, InputSampler, Value, edits, sizes, written_exercise
 from grader.declare.probes import WrongForm
 
 
@@ -75,12 +75,13 @@ def thawed(start_stage_two, numbers: Mapping, learns: str) -> Mapping[str, Value
     }
 
 
-FREEZE = written_exercise("3.P6 Repair a training that stands still", start_stage_two, """
-    values 0: every parameter learns, and is in the list once
-        e.g. widths = [3, 2], depth = 1; widths = [2, 3], depth = 1, learns = nothing
-        widths = [5, 3], depth = 2; widths = [2, 7], depth = 3; widths = [3, 5], depth = 1, learns = nothing
-""",
-    draw=draw_frozen, details=dict(values=dict(probe=thawed)),
+FREEZE = written_exercise("3.P6 Repair a training that stands still", start_stage_two, (
+    CheckSpec("values", 0, "every parameter learns, and is in the list once",
+        examples=[sizes(widths=[3, 2], depth=1), sizes(widths=[2, 3], depth=1, learns="nothing")],
+        trials=[sizes(widths=[5, 3], depth=2), sizes(widths=[2, 7], depth=3),
+            sizes(widths=[3, 5], depth=1, learns="nothing")], probe=thawed),
+),
+    draw=draw_frozen,
     difficulty=2, minutes=8, review="Repair three trainings",
     mistakes=edits(start_stage_two, """
     sets_an_attribute: What was frozen is frozen still: a new attribute of a module changes no parameter. Call the

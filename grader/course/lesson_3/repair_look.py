@@ -5,7 +5,7 @@ from attention.repairs import look_at_image
 from torch import Tensor
 
 from grader.course.common.look import draw_look, draw_look_and_direction, look_conduct, look_values
-from grader.declare.authoring import edits, written_exercise
+from grader.declare.authoring import CheckSpec, edits, sizes, written_exercise
 
 
 def _everywhere(words: Tensor, patches: Tensor) -> Tensor:
@@ -13,22 +13,21 @@ def _everywhere(words: Tensor, patches: Tensor) -> Tensor:
     return torch.ones(words.shape[-2], patches.shape[-2], dtype=torch.bool, device=words.device)
 
 
-LOOK = written_exercise("3.P5 Repair a collapse", look_at_image, """
-    values 0: every word may look at every patch
-        e.g. batch 2, 2 words, 3 patches, d_model = 2, 1 head; batch 2, 1 word, 4 patches, d_model = 2, 1 head, empty = 1
-        batch 3, 5 words, 7 patches, d_model = 6, 2 heads
-        batch 2, 7 words, 3 patches, d_model = 9, 3 heads
-        batch 5, 1 word, 9 patches, d_model = 4, 1 head
-        batch 2, 3 words, 5 patches, d_model = 4, 2 heads, empty = 2
-    conduct 0
-        e.g. batch 2, 2 words, 3 patches, d_model = 2, 1 head, float64
-        batch 2, 3 words, 5 patches, d_model = 6, 3 heads, float64
-""",
+LOOK = written_exercise("3.P5 Repair a collapse", look_at_image, (
+    CheckSpec("values", 0, "every word may look at every patch",
+        examples=[sizes(batch_shape=(2,), words=2, patches=3, d_model=2, heads=1),
+            sizes(batch_shape=(2,), words=1, patches=4, d_model=2, heads=1, empty=1)],
+        trials=[sizes(batch_shape=(3,), words=5, patches=7, d_model=6, heads=2),
+            sizes(batch_shape=(2,), words=7, patches=3, d_model=9, heads=3),
+            sizes(batch_shape=(5,), words=1, patches=9, d_model=4, heads=1),
+            sizes(batch_shape=(2,), words=3, patches=5, d_model=4, heads=2, empty=2)],
+        probe=look_values, map="weights"),
+    CheckSpec("conduct", 0,
+        examples=[sizes(batch_shape=(2,), words=2, patches=3, d_model=2, heads=1, dtype=torch.float64)],
+        trials=[sizes(batch_shape=(2,), words=3, patches=5, d_model=6, heads=3, dtype=torch.float64)],
+        draw=draw_look_and_direction, probe=look_conduct),
+),
     draw=draw_look,
-    details=dict(
-        values=dict(probe=look_values, map="weights"),
-        conduct=dict(draw=draw_look_and_direction, probe=look_conduct),
-    ),
     difficulty=2, minutes=8, review="Repair three trainings",
     mistakes=edits(look_at_image, """
     still_causal: The first word sees the first patch alone: the mask is causal still. It hides words that come

@@ -6,7 +6,7 @@ import torch
 from attention.repairs import shuffle_questions
 from torch import Tensor
 
-from grader.declare.authoring import Inputs, InputSampler, Value, written_exercise
+from grader.declare.authoring import CheckSpec, Inputs, InputSampler, Value, sizes, written_exercise
 from grader.declare.probes import as_tensor, pair, side_effects
 
 
@@ -60,12 +60,14 @@ def shuffled(shuffle_questions, token_ids: Tensor, image_patches: Tensor, seed: 
     }
 
 
-ORDER = written_exercise("3.P7 Repair a misalignment", shuffle_questions, """
-    values 0: another order, and every question keeps its image
-        e.g. 11 questions, 2 tokens, 1 patch, d_vision = 2; 7 questions, 2 tokens, 3 patches, d_vision = 2
-        13 questions, 2 tokens, 3 patches, d_vision = 5; 29 questions, 5 tokens, 2 patches, d_vision = 3
-""",
-    draw=draw_questions_and_images, details=dict(values=dict(probe=shuffled)),
+ORDER = written_exercise("3.P7 Repair a misalignment", shuffle_questions, (
+    CheckSpec("values", 0, "another order, and every question keeps its image",
+        examples=[sizes(questions=11, tokens=2, patches=1, d_vision=2),
+            sizes(questions=7, tokens=2, patches=3, d_vision=2)],
+        trials=[sizes(questions=13, tokens=2, patches=3, d_vision=5),
+            sizes(questions=29, tokens=5, patches=2, d_vision=3)], probe=shuffled),
+),
+    draw=draw_questions_and_images,
     difficulty=1, minutes=6, review="Repair three trainings",
     mistakes="""
     two_orders: The images are in another order than the questions, so a question comes with the image of another.

@@ -8,7 +8,7 @@ from attention.training import shift_targets
 from torch import Tensor
 
 from grader.course.lesson_3 import stand_ins
-from grader.declare.authoring import Inputs, InputSampler, written_exercise
+from grader.declare.authoring import CheckSpec, Inputs, InputSampler, sizes, written_exercise
 from grader.declare.probes import function_effects
 
 
@@ -37,20 +37,20 @@ def targets_with_options(shift_targets, token_ids: Tensor, prompt_lengths: Tenso
     return {"targets": shift_targets(token_ids=token_ids, prompt_lengths=prompt_lengths, **options)}
 
 
-TARGETS = written_exercise("3.5 What to learn: the next word of the answer", shift_targets, """
-    values 7: the answer and its end are targets, nothing else is
-        e.g. 3 sequences, 7 tokens
-        5 sequences, 11 tokens; 7 sequences, 5 tokens; 1 sequence, 3 tokens; 11 sequences, 9 tokens
-    options 2: pad_id and ignore_index are used
-        e.g. 3 sequences, 5 tokens, pad_id = 9, ignore_index = -1
-        5 sequences, 7 tokens, pad_id = 3, ignore_index = -7; 7 sequences, 5 tokens, pad_id = -1, ignore_index = -5
-    conduct 1: token_ids stay as they are
-        5 sequences, 11 tokens
-""",
+TARGETS = written_exercise("3.5 What to learn: the next word of the answer", shift_targets, (
+    CheckSpec("values", 7, "the answer and its end are targets, nothing else is",
+        examples=[sizes(sequences=3, tokens=7)],
+        trials=[sizes(sequences=5, tokens=11), sizes(sequences=7, tokens=5), sizes(sequences=1, tokens=3),
+            sizes(sequences=11, tokens=9)]),
+    CheckSpec("options", 2, "pad_id and ignore_index are used",
+        examples=[sizes(sequences=3, tokens=5, pad_id=9, ignore_index=-1)],
+        trials=[sizes(sequences=5, tokens=7, pad_id=3, ignore_index=-7),
+            sizes(sequences=7, tokens=5, pad_id=-1, ignore_index=-5)],
+        draw=draw_sequences_and_options, probe=targets_with_options),
+    CheckSpec("conduct", 1, "token_ids stay as they are", trials=[sizes(sequences=5, tokens=11)],
+        probe=function_effects),
+),
     draw=draw_sequences, returns=("targets",),
-    details=dict(
-        options=dict(draw=draw_sequences_and_options, probe=targets_with_options), conduct=dict(probe=function_effects)
-    ),
     difficulty=2, minutes=8, review="What is learned", stand_in=stand_ins.shift_targets,
     mistakes="""
     pad_is_zero: pad_id is taken for 0. Use the argument.

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from grader.course.lesson_3.small_model import draw_small_weights, small_model
 from grader.course.lesson_3.targets import draw_sequences
-from grader.declare.authoring import Inputs, InputSampler, Value, written_exercise
+from grader.declare.authoring import CheckSpec, Inputs, InputSampler, Value, sizes, written_exercise
 from grader.declare.probes import side_effects
 
 
@@ -82,18 +82,18 @@ def training_purity(train_step, weights: Mapping, batch: Mapping, targets: Tenso
     }
 
 
-STEP = written_exercise("3.6 One training step", train_step, """
-    values 8: loss and weights, over a few steps
-        e.g. 3 sequences, 5 tokens, 1 step, vocabulary = 7, float32
-        e.g. 2 sequences, 5 tokens, 3 steps, vocabulary = 7, float32
-        5 sequences, 7 tokens, 1 step; 3 sequences, 11 tokens, 3 steps
-    conduct 2: training mode, a float, and the batch stays as it is
-        e.g. 3 sequences, 5 tokens, vocabulary = 7
-        3 sequences, 5 tokens
-""",
+STEP = written_exercise("3.6 One training step", train_step, (
+    CheckSpec("values", 8, "loss and weights, over a few steps",
+        examples=[sizes(sequences=3, tokens=5, steps=1, vocabulary=7, dtype=torch.float32),
+            sizes(sequences=2, tokens=5, steps=3, vocabulary=7, dtype=torch.float32)],
+        trials=[sizes(sequences=5, tokens=7, steps=1), sizes(sequences=3, tokens=11, steps=3)],
+        probe=training_values),
+    CheckSpec("conduct", 2, "training mode, a float, and the batch stays as it is",
+        examples=[sizes(sequences=3, tokens=5, vocabulary=7)], trials=[sizes(sequences=3, tokens=5)],
+        draw=draw_one_step, probe=training_purity),
+),
     # float32 in public: a notebook keeps five digits of each number, and for float64 the self-check allows less than that.
     draw=draw_training,
-    details=dict(values=dict(probe=training_values), conduct=dict(draw=draw_one_step, probe=training_purity)),
     builds_on=("3.5",), difficulty=2, minutes=8, review="One step",
     mistakes="""
     stays_in_evaluation: The model is not put into training mode: call model.train() first.

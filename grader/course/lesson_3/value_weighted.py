@@ -9,7 +9,7 @@ from attention.multi_head import MultiHeadAttention
 from grader.course.common.model_state import what_learns
 from grader.course.lesson_3.verified_model import MODEL_CHECKS
 from grader.course.lesson_3.writings import map_in_loop
-from grader.declare.authoring import drawn_layer, edits, normal, written_exercise
+from grader.declare.authoring import CheckSpec, drawn_layer, edits, normal, sizes, written_exercise
 from grader.declare.probes import load, side_effects, strided
 
 draw_multi_head = drawn_layer(
@@ -44,20 +44,16 @@ def map_purity(value_weighted_map, MultiHeadAttention, sizes: Mapping, weights: 
     }
 
 
-GROUNDING = written_exercise("3.8 Where it really looks", value_weighted_map, """
-    values 3: how much each patch adds
-        e.g. 2 tokens, 3 patches, d_model = 4, 2 heads
-        batch 3, 5 tokens, 7 patches, d_model = 6, 2 heads
-        5 tokens, 11 patches, d_model = 9, 3 heads
-        batch 2 × 3, 5 tokens, 7 patches, d_model = 6, 3 heads
-    conduct 1: float64 stays float64; inputs, layer and mode stay as they are
-        batch 2, 3 tokens, 5 patches, d_model = 6, 2 heads, float64
-""",
+GROUNDING = written_exercise("3.8 Where it really looks", value_weighted_map, (
+    CheckSpec("values", 3, "how much each patch adds", examples=[sizes(tokens=2, patches=3, d_model=4, heads=2)],
+        trials=[sizes(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2),
+            sizes(tokens=5, patches=11, d_model=9, heads=3),
+            sizes(batch_shape=(2, 3), tokens=5, patches=7, d_model=6, heads=3)], probe=map_values, map="map"),
+    CheckSpec("conduct", 1, "float64 stays float64; inputs, layer and mode stay as they are",
+        trials=[sizes(batch_shape=(2,), tokens=3, patches=5, d_model=6, heads=2, dtype=torch.float64)],
+        probe=map_purity),
+),
     draw=draw_multi_head,
-    details={
-        "values": dict(probe=map_values, map="map"),
-        "conduct": dict(probe=map_purity),
-    },
     also=MODEL_CHECKS,
     builds_on=("3.3", "3.4", "3.5", "3.6"), difficulty=3, minutes=12, review="Where it really looks",
     mistakes=edits(map_in_loop, """

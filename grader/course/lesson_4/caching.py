@@ -7,7 +7,19 @@ import torch
 from attention.key_value_cache import attend_with_cache
 from torch import Tensor
 
-from grader.declare.authoring import Draw, Inputs, InputSampler, Sizes, Value, chosen, drawn, normal, written_exercise
+from grader.declare.authoring import (
+    CheckSpec,
+    Draw,
+    Inputs,
+    InputSampler,
+    Sizes,
+    Value,
+    chosen,
+    drawn,
+    normal,
+    sizes,
+    written_exercise,
+)
 from grader.declare.probes import as_tensor, effects_of, load, pair
 
 
@@ -88,22 +100,26 @@ def cached_conduct(
     return {**effects, "the layer stays as it is": kept, "output": output}
 
 
-CACHE = written_exercise("4.14 A key-value cache", attend_with_cache, """
-    start 2: without a cache: causal attention, and the keys and values of all tokens
-        e.g. before = 0, 3 tokens, d_model = 4, 2 heads
-        before = 0, 5 tokens, d_model = 6, 3 heads; batch 3, before = 0, 4 tokens, d_model = 6, 2 heads
-    one 3: one new token sees all in the cache, and itself
-        e.g. before = 2, 1 token, d_model = 4, 2 heads
-        before = 5, 1 token, d_model = 6, 3 heads; batch 3, before = 4, 1 token, d_model = 6, 2 heads
-    several 2 after start, one: several new tokens, and calls one after the other
-        e.g. pieces = [2, 1, 2], d_model = 4, 2 heads
-        pieces = [3, 1, 1, 4], d_model = 6, 3 heads; batch 2, pieces = [1, 5], d_model = 6, 2 heads
-    conduct 1 after one: layer, tokens and the old cache stay as they are, float64 stays float64
-        e.g. before = 3, 1 token, d_model = 4, 2 heads
-        batch 2, before = 5, 1 token, d_model = 6, 3 heads, float64
-""",
+CACHE = written_exercise("4.14 A key-value cache", attend_with_cache, (
+    CheckSpec("start", 2, "without a cache: causal attention, and the keys and values of all tokens",
+        examples=[sizes(before=0, tokens=3, d_model=4, heads=2)],
+        trials=[sizes(before=0, tokens=5, d_model=6, heads=3),
+            sizes(batch_shape=(3,), before=0, tokens=4, d_model=6, heads=2)]),
+    CheckSpec("one", 3, "one new token sees all in the cache, and itself",
+        examples=[sizes(before=2, tokens=1, d_model=4, heads=2)],
+        trials=[sizes(before=5, tokens=1, d_model=6, heads=3),
+            sizes(batch_shape=(3,), before=4, tokens=1, d_model=6, heads=2)]),
+    CheckSpec("several", 2, "several new tokens, and calls one after the other",
+        examples=[sizes(pieces=[2, 1, 2], d_model=4, heads=2)],
+        trials=[sizes(pieces=[3, 1, 1, 4], d_model=6, heads=3),
+            sizes(batch_shape=(2,), pieces=[1, 5], d_model=6, heads=2)],
+        needs=("start", "one"), draw=draw_pieces, probe=cached_in_pieces),
+    CheckSpec("conduct", 1, "layer, tokens and the old cache stay as they are, float64 stays float64",
+        examples=[sizes(before=3, tokens=1, d_model=4, heads=2)],
+        trials=[sizes(batch_shape=(2,), before=5, tokens=1, d_model=6, heads=3, dtype=torch.float64)],
+        needs=("one",), probe=cached_conduct),
+),
     draw=draw_cached, probe=cached_values,
-    details=dict(several=dict(draw=draw_pieces, probe=cached_in_pieces), conduct=dict(probe=cached_conduct)),
     difficulty=2, minutes=15, review="Every word once",
     mistakes="""
     cache_not_read: The cache is not read: the new tokens look at themselves alone. Put its keys and values before

@@ -7,7 +7,17 @@ from attention.deletion import area_under, deletion_curve, insertion_curve
 from torch import Tensor
 
 from grader.course.lesson_4.ranking import draw_ranked, rank_explanations
-from grader.declare.authoring import Inputs, InputSampler, Value, drawn, edits, in_both, written_exercise
+from grader.declare.authoring import (
+    CheckSpec,
+    Inputs,
+    InputSampler,
+    Value,
+    drawn,
+    edits,
+    in_both,
+    sizes,
+    written_exercise,
+)
 from grader.declare.probes import side_effects, strided
 
 
@@ -148,26 +158,21 @@ AREA_MISTAKES = edits(area_under, """
         + return curve[..., :-1].mean(-1)
 """)  # fmt: skip
 
-DELETION = written_exercise("4.3 Deletion and insertion", (deletion_curve, insertion_curve, area_under), """
-    values 3: one patch more at each step, from the whole scene and from the empty one
-        e.g. 2 scenes, 3 patches, d_vision = 2
-        5 scenes, 7 patches, d_vision = 3; 3 scenes, 9 patches, d_vision = 11; 1 scene, 4 patches, d_vision = 2
-    area 1 after nothing: the area by trapezoids, over a width of 1
-        e.g. batch 2, 4 points
-        batch 5, 10 points; batch 2 × 3, 7 points
-    conduct 1: float64 stays float64; scenes, order and empty patch stay as they are
-        e.g. 2 scenes, 3 patches, d_vision = 2
-        3 scenes, 7 patches, d_vision = 5, float64
-    ranking 2 after values, area: three explanations of a model, ranked on scenes that you have not seen
-        23 scenes, task = where
-""",
+DELETION = written_exercise("4.3 Deletion and insertion", (deletion_curve, insertion_curve, area_under), (
+    CheckSpec("values", 3, "one patch more at each step, from the whole scene and from the empty one",
+        examples=[sizes(scenes=2, patches=3, d_vision=2)],
+        trials=[sizes(scenes=5, patches=7, d_vision=3), sizes(scenes=3, patches=9, d_vision=11),
+            sizes(scenes=1, patches=4, d_vision=2)], probe=curve_values),
+    CheckSpec("area", 1, "the area by trapezoids, over a width of 1", examples=[sizes(batch_shape=(2,), points=4)],
+        trials=[sizes(batch_shape=(5,), points=10), sizes(batch_shape=(2, 3), points=7)],
+        needs=(), reference=area_under, returns=("area",), draw=draw_curves),
+    CheckSpec("conduct", 1, "float64 stays float64; scenes, order and empty patch stay as they are",
+        examples=[sizes(scenes=2, patches=3, d_vision=2)],
+        trials=[sizes(scenes=3, patches=7, d_vision=5, dtype=torch.float64)], probe=curve_purity),
+    CheckSpec("ranking", 2, "three explanations of a model, ranked on scenes that you have not seen",
+        trials=[sizes(scenes=23, task="where")], needs=("values", "area"), draw=draw_ranked, probe=rank_explanations),
+),
     draw=draw_scenes_and_order,
-    details=dict(
-        values=dict(probe=curve_values),
-        area=dict(reference=area_under, returns=("area",), draw=draw_curves),
-        conduct=dict(probe=curve_purity),
-        ranking=dict(draw=draw_ranked, probe=rank_explanations),
-    ),
     difficulty=2, minutes=15, review="Which one is right? Take away, and see",
     mistakes=DELETION_MISTAKES + INSERTION_MISTAKES + IN_BOTH + AREA_MISTAKES,
 )  # fmt: skip

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 
+import torch
 from attention.explanation_maps import gradient_attention
 from torch import Tensor
 
 from grader.course.lesson_4.own_model import OWN_GRADIENTS
-from grader.declare.authoring import Value, drawn, normal, written_exercise
+from grader.declare.authoring import CheckSpec, Value, drawn, normal, sizes, written_exercise
 from grader.declare.probes import side_effects
 
 draw_scored_attention = drawn(
@@ -39,21 +40,21 @@ def gradient_purity(gradient_attention, logits: Tensor, value: Tensor, read: Ten
     }
 
 
-GRADIENT = written_exercise("4.2 Attention times gradient", gradient_attention, """
-    values 3: the positive part of weight × gradient, the mean over the heads
-        e.g. batch 2, 2 heads, 3 tokens, 4 patches
-        batch 3, 2 heads, 5 tokens, 7 patches; batch 5, 3 heads, 2 tokens, 11 patches
-    batch 1: with and without batch dimensions
-        e.g. batch 2 × 2, 2 heads, 2 tokens, 3 patches
-        3 heads, 5 tokens, 7 patches; batch 2 × 3, 2 heads, 5 tokens, 7 patches
-    conduct 1: no .grad is filled, and float64 stays float64
-        e.g. batch 2, 2 heads, 2 tokens, 3 patches
-        batch 3, 2 heads, 5 tokens, 7 patches, float64
-    own model 1: the same for the answers of your trained model, to questions that you have not seen
-        20 scenes, task = where
-""",
+GRADIENT = written_exercise("4.2 Attention times gradient", gradient_attention, (
+    CheckSpec("values", 3, "the positive part of weight × gradient, the mean over the heads",
+        examples=[sizes(batch_shape=(2,), heads=2, tokens=3, patches=4)],
+        trials=[sizes(batch_shape=(3,), heads=2, tokens=5, patches=7),
+            sizes(batch_shape=(5,), heads=3, tokens=2, patches=11)], map="map"),
+    CheckSpec("batch", 1, "with and without batch dimensions",
+        examples=[sizes(batch_shape=(2, 2), heads=2, tokens=2, patches=3)],
+        trials=[sizes(heads=3, tokens=5, patches=7), sizes(batch_shape=(2, 3), heads=2, tokens=5, patches=7)]),
+    CheckSpec("conduct", 1, "no .grad is filled, and float64 stays float64",
+        examples=[sizes(batch_shape=(2,), heads=2, tokens=2, patches=3)],
+        trials=[sizes(batch_shape=(3,), heads=2, tokens=5, patches=7, dtype=torch.float64)], probe=gradient_purity),
+    CheckSpec("own model", 1, "the same for the answers of your trained model, to questions that you have not seen",
+        trials=[sizes(scenes=20, task="where")], **OWN_GRADIENTS),
+),
     draw=draw_scored_attention, probe=gradient_values,
-    details={"values": dict(map="map"), "conduct": dict(probe=gradient_purity), "own model": OWN_GRADIENTS},
     difficulty=2, minutes=10, review="Attention times gradient",
     mistakes="""
     gradient_alone: This is the gradient alone. Multiply it by the weights.

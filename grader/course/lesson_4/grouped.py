@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 
+import torch
 from attention.grouped import grouped_attention
 from torch import Tensor
 
 from grader.course.lesson_4 import stand_ins
 from grader.course.lesson_4.writings import grouped_by_repeating
-from grader.declare.authoring import InputSampler, Value, edits, written_exercise
+from grader.declare.authoring import CheckSpec, InputSampler, Value, edits, sizes, written_exercise
 from grader.declare.drawn import Sizes, drawn, mask, normal, where_given
 from grader.declare.probes import function_effects, raised
 
@@ -38,30 +39,31 @@ def grouped_unequal(grouped_attention, query: Tensor, unequal: Tensor, equal: Te
     }
 
 
-GROUPED = written_exercise("4.12 Grouped queries", grouped_attention, """
-    values 3: each head looks at the keys and values of its group
-        e.g. 4 heads, 2 groups, 2 queries, 3 keys, d = 2, d_v = 3
-        e.g. batch 2, 3 heads, 1 group, 2 queries, 3 keys, d = 2, d_v = 3
-        6 heads, 2 groups, 5 queries, 7 keys, d = 3, d_v = 4
-        6 heads, 3 groups, 3 queries, 5 keys, d = 2, d_v = 7
-        batch 2, 5 heads, 1 group, 3 queries, 7 keys, d = 3, d_v = 2
-        batch 2 × 3, 4 heads, 4 groups, 5 queries, 3 keys, d = 2, d_v = 7
-    mask 1: the mask holds for every head, with and without a batch
-        e.g. 4 heads, 2 groups, 2 queries, 3 keys, d = 2, d_v = 3, mask = one for all
-        e.g. batch 3, 4 heads, 2 groups, 3 queries, 5 keys, d = 2, d_v = 1, mask = each
-        e.g. batch 2 × 2, 4 heads, 2 groups, 2 queries, 3 keys, d = 2, d_v = 1, mask = padding
-        6 heads, 3 groups, 5 queries, 7 keys, d = 2, d_v = 3, mask = one for all
-        batch 3, 4 heads, 2 groups, 5 queries, 7 keys, d = 2, d_v = 3, mask = each
-        batch 5 × 2, 6 heads, 2 groups, 3 queries, 7 keys, d = 2, d_v = 5, mask = padding
-    unequal 1: heads that cannot be shared out raise a ValueError
-        e.g. 4 heads, 3 groups
-        6 heads, 5 groups; 2 heads, 3 groups
-    conduct 1: float64 stays float64, inputs stay as they are
-        e.g. 6 heads, 2 groups, 2 queries, 3 keys, d = 2, d_v = 3
-        batch 2, 6 heads, 3 groups, 5 queries, 7 keys, d = 2, d_v = 3, mask = each, float64
-""",
+GROUPED = written_exercise("4.12 Grouped queries", grouped_attention, (
+    CheckSpec("values", 3, "each head looks at the keys and values of its group",
+        examples=[sizes(heads=4, groups=2, queries=2, keys=3, d=2, d_v=3),
+            sizes(batch_shape=(2,), heads=3, groups=1, queries=2, keys=3, d=2, d_v=3)],
+        trials=[sizes(heads=6, groups=2, queries=5, keys=7, d=3, d_v=4),
+            sizes(heads=6, groups=3, queries=3, keys=5, d=2, d_v=7),
+            sizes(batch_shape=(2,), heads=5, groups=1, queries=3, keys=7, d=3, d_v=2),
+            sizes(batch_shape=(2, 3), heads=4, groups=4, queries=5, keys=3, d=2, d_v=7)]),
+    CheckSpec("mask", 1, "the mask holds for every head, with and without a batch",
+        examples=[sizes(heads=4, groups=2, queries=2, keys=3, d=2, d_v=3, mask="one for all"),
+            sizes(batch_shape=(3,), heads=4, groups=2, queries=3, keys=5, d=2, d_v=1, mask="each"),
+            sizes(batch_shape=(2, 2), heads=4, groups=2, queries=2, keys=3, d=2, d_v=1, mask="padding")],
+        trials=[sizes(heads=6, groups=3, queries=5, keys=7, d=2, d_v=3, mask="one for all"),
+            sizes(batch_shape=(3,), heads=4, groups=2, queries=5, keys=7, d=2, d_v=3, mask="each"),
+            sizes(batch_shape=(5, 2), heads=6, groups=2, queries=3, keys=7, d=2, d_v=5, mask="padding")]),
+    CheckSpec("unequal", 1, "heads that cannot be shared out raise a ValueError",
+        examples=[sizes(heads=4, groups=3)], trials=[sizes(heads=6, groups=5), sizes(heads=2, groups=3)],
+        draw=draw_unequal, probe=grouped_unequal),
+    CheckSpec("conduct", 1, "float64 stays float64, inputs stay as they are",
+        examples=[sizes(heads=6, groups=2, queries=2, keys=3, d=2, d_v=3)],
+        trials=[sizes(batch_shape=(2,), heads=6, groups=3, queries=5, keys=7, d=2, d_v=3, mask="each",
+                dtype=torch.float64)],
+        probe=function_effects),
+),
     draw=draw_grouped, returns=("output",), 
-    details=dict(unequal=dict(draw=draw_unequal, probe=grouped_unequal), conduct=dict(probe=function_effects)),
     bans={"fused attention"}, difficulty=2, minutes=10, review="Fewer keys than queries", stand_in=stand_ins.grouped_attention,
     mistakes=edits(grouped_by_repeating, """
     groups_in_turns: Head h looks at group h % G here. Neighbouring heads share a group: h // (H/G).

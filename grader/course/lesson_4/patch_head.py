@@ -9,7 +9,19 @@ from torch import Tensor
 
 from grader.course.common.model_state import modes, what_learns
 from grader.course.lesson_4.own_model import OWN_PATCHING
-from grader.declare.authoring import Draw, Value, chosen, drawn, edits, given, integers, weights_of, written_exercise
+from grader.declare.authoring import (
+    CheckSpec,
+    Draw,
+    Value,
+    chosen,
+    drawn,
+    edits,
+    given,
+    integers,
+    sizes,
+    weights_of,
+    written_exercise,
+)
 from grader.declare.probes import load, side_effects
 
 # A model of two blocks, a prompt for each scene, and two scenes for each.
@@ -74,19 +86,20 @@ def _values(model: OpenVLM, image_patches: Tensor) -> Tensor:
     return layer.W_V(image_tokens).unflatten(-1, (layer.num_heads, -1)).transpose(-3, -2)
 
 
-PATCH_HEAD = written_exercise("4.4 Which head carries the answer?", patch_head, """
-    values 4: one head answers for the clean scene, all others for the twin
-        e.g. 2 scenes, 3 tokens, 3 patches, 3 heads, head = 1
-        3 scenes, 5 tokens, 7 patches, 3 heads, head = 1
-        2 scenes, 3 tokens, 5 patches, 3 heads, head = 2, d_head = 3
-        1 scene, 4 tokens, 3 patches, 2 heads, head = 0, d_head = 3
-    conduct 1: afterwards the model answers as before; inputs, weights and modes stay as they are
-        e.g. 2 scenes, 2 tokens, 3 patches, 2 heads, head = 0
-        3 scenes, 5 tokens, 7 patches, 2 heads, head = 1, d_head = 3, float64
-    own model 1: a head of your trained model, for scenes that you have not seen
-        20 scenes, task = where, head = 1
-""",
-    draw=draw_twins, probe=patched_values, details={"conduct": dict(probe=patched_purity), "own model": OWN_PATCHING},
+PATCH_HEAD = written_exercise("4.4 Which head carries the answer?", patch_head, (
+    CheckSpec("values", 4, "one head answers for the clean scene, all others for the twin",
+        examples=[sizes(scenes=2, tokens=3, patches=3, heads=3, head=1)],
+        trials=[sizes(scenes=3, tokens=5, patches=7, heads=3, head=1),
+            sizes(scenes=2, tokens=3, patches=5, heads=3, head=2, d_head=3),
+            sizes(scenes=1, tokens=4, patches=3, heads=2, head=0, d_head=3)]),
+    CheckSpec("conduct", 1, "afterwards the model answers as before; inputs, weights and modes stay as they are",
+        examples=[sizes(scenes=2, tokens=2, patches=3, heads=2, head=0)],
+        trials=[sizes(scenes=3, tokens=5, patches=7, heads=2, head=1, d_head=3, dtype=torch.float64)],
+        probe=patched_purity),
+    CheckSpec("own model", 1, "a head of your trained model, for scenes that you have not seen",
+        trials=[sizes(scenes=20, task="where", head=1)], **OWN_PATCHING),
+),
+    draw=draw_twins, probe=patched_values,
     difficulty=2, minutes=12, review="Which head carries the answer?",
     mistakes=edits(patch_head, """
     twin_into_clean: One head comes from the twin, and all others from the clean scene. It has to be the other way

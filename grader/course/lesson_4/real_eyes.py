@@ -10,7 +10,18 @@ from torch import Tensor
 
 from grader.course.lesson_4 import stand_ins
 from grader.course.lesson_4.writings import attention_by_hand, embedding_by_hand
-from grader.declare.authoring import Exercise, InputSampler, Value, drawn, edits, given, normal, written_exercise
+from grader.declare.authoring import (
+    CheckSpec,
+    Exercise,
+    InputSampler,
+    Value,
+    drawn,
+    edits,
+    given,
+    normal,
+    sizes,
+    written_exercise,
+)
 from grader.declare.drawn import Sizes, chosen, weights_of
 from grader.declare.probes import effects_of, function_effects, load, named, strided
 
@@ -23,19 +34,23 @@ draw_photos = drawn(
     positions=lambda sampler, sizes: normal(f"{1 + sizes['side'] ** 2} d", scale=2.0)(sampler, sizes),
 )
 
-PATCH_EMBEDDING = written_exercise("4.18 Patches become tokens", patch_embedding, """
-    values 2: [CLS] first, then a token for each patch, all with their positions
-        e.g. 2 rows, 2 columns, side = 2, patch = 2, d = 3; batch 2, 2 rows, 2 columns, side = 2, patch = 3, d = 2
-        3 rows, 3 columns, side = 3, patch = 2, d = 5; batch 2, 2 rows, 2 columns, side = 2, patch = 3, d = 7
-    grid 1: positions of another grid are interpolated
-        e.g. 2 rows, 3 columns, side = 4, patch = 2, d = 3; 1 row, 4 columns, side = 2, patch = 2, d = 3
-        2 rows, 5 columns, side = 3, patch = 2, d = 5; batch 2, 5 rows, 3 columns, side = 7, patch = 3, d = 2
-        2 rows, 8 columns, side = 4, patch = 2, d = 5
-    conduct 1: float64 stays float64, inputs stay as they are
-        e.g. 2 rows, 2 columns, side = 2, patch = 2, d = 3
-        batch 2, 3 rows, 2 columns, side = 3, patch = 2, d = 5, float64
-""",
-    draw=draw_photos, returns=("tokens",), details=dict(conduct=dict(probe=function_effects)),
+PATCH_EMBEDDING = written_exercise("4.18 Patches become tokens", patch_embedding, (
+    CheckSpec("values", 2, "[CLS] first, then a token for each patch, all with their positions",
+        examples=[sizes(rows=2, columns=2, side=2, patch=2, d=3),
+            sizes(batch_shape=(2,), rows=2, columns=2, side=2, patch=3, d=2)],
+        trials=[sizes(rows=3, columns=3, side=3, patch=2, d=5),
+            sizes(batch_shape=(2,), rows=2, columns=2, side=2, patch=3, d=7)]),
+    CheckSpec("grid", 1, "positions of another grid are interpolated",
+        examples=[sizes(rows=2, columns=3, side=4, patch=2, d=3), sizes(rows=1, columns=4, side=2, patch=2, d=3)],
+        trials=[sizes(rows=2, columns=5, side=3, patch=2, d=5),
+            sizes(batch_shape=(2,), rows=5, columns=3, side=7, patch=3, d=2),
+            sizes(rows=2, columns=8, side=4, patch=2, d=5)]),
+    CheckSpec("conduct", 1, "float64 stays float64, inputs stay as they are",
+        examples=[sizes(rows=2, columns=2, side=2, patch=2, d=3)],
+        trials=[sizes(batch_shape=(2,), rows=3, columns=2, side=3, patch=2, d=5, dtype=torch.float64)],
+        probe=function_effects),
+),
+    draw=draw_photos, returns=("tokens",),
     difficulty=2, minutes=15, review="Patches become tokens",
     mistakes=edits(embedding_by_hand, """
     without_embedding_bias: The bias is not added. Each patch gets it, [CLS] does not.
@@ -104,28 +119,27 @@ def with_layer_effects(function, ViTLayer, sizes: Mapping, weights: Mapping, tok
     return {**report, **returned, "the layer stays as it is": kept}
 
 
-LAYER_TRIALS = """\
-        e.g. 3 tokens, d_model = 4, 2 heads; batch 2, 3 tokens, d_model = 6, 2 heads
-        5 tokens, d_model = 6, 3 heads; batch 3, 7 tokens, d_model = 6, 2 heads
-        batch 2 × 3, 2 tokens, d_model = 15, 5 heads
-    conduct 1: float64 stays float64, tokens and layer stay as they are
-        e.g. 3 tokens, d_model = 4, 2 heads
-        batch 2, 5 tokens, d_model = 6, 3 heads, float64
-"""
-
-
-def layer_details(name: str) -> dict[str, Any]:
-    """Return the `details` of an exercise whose function, of this name, takes a layer and tokens."""
+def layer_checks(name: str, title: str) -> tuple[CheckSpec, ...]:
+    """Return the checks of an exercise whose function, of this name, takes a layer and tokens; `title` is that of the values."""
     names = {"function": name}
-    return dict(
-        values=dict(probe=with_layer, names=names, map="weights"), conduct=dict(probe=with_layer_effects, names=names)
-    )
+    return (
+        CheckSpec("values", 2, title,
+            examples=[sizes(tokens=3, d_model=4, heads=2), sizes(batch_shape=(2,), tokens=3, d_model=6, heads=2)],
+            trials=[
+                sizes(tokens=5, d_model=6, heads=3), sizes(batch_shape=(3,), tokens=7, d_model=6, heads=2),
+                sizes(batch_shape=(2, 3), tokens=2, d_model=15, heads=5),
+            ],
+            probe=with_layer, names=names, map="weights"),
+        CheckSpec("conduct", 1, "float64 stays float64, tokens and layer stay as they are",
+            examples=[sizes(tokens=3, d_model=4, heads=2)],
+            trials=[sizes(batch_shape=(2,), tokens=5, d_model=6, heads=3, dtype=torch.float64)],
+            probe=with_layer_effects, names=names),
+    )  # fmt: skip
 
 
-VIT_ATTENTION = written_exercise("4.19 Attention with a real layer", vit_attention, """
-    values 2: every head attends, with weights and biases
-""" + LAYER_TRIALS,
-    draw=draw_layer, details=layer_details("vit_attention"),
+VIT_ATTENTION = written_exercise("4.19 Attention with a real layer", vit_attention,
+    layer_checks("vit_attention", "every head attends, with weights and biases"),
+    draw=draw_layer,
     difficulty=2, minutes=10, review="One layer", stand_in=stand_ins.vit_attention,
     mistakes=edits(attention_by_hand, """
     vit_without_biases: The biases are left out. Call the layer's Linears, W_Q and the others, as they are.
@@ -175,10 +189,9 @@ VIT_ATTENTION = written_exercise("4.19 Attention with a real layer", vit_attenti
         = result[0], result[1].mean(-3)
 """, defines="vit_attention"))  # fmt: skip
 
-VIT_BLOCK = written_exercise("4.20 A block with layer scale", vit_block, """
-    values 2: norm, attention, scale, add; norm, feed-forward, scale, add
-""" + LAYER_TRIALS,
-    draw=draw_layer, details=layer_details("vit_block"),
+VIT_BLOCK = written_exercise("4.20 A block with layer scale", vit_block,
+    layer_checks("vit_block", "norm, attention, scale, add; norm, feed-forward, scale, add"),
+    draw=draw_layer,
     builds_on=("4.19",), difficulty=2, minutes=10, review="One layer",
     mistakes=edits(vit_block, """
     vit_norm_last: The norms come after the additions. Let each come first, before attention and before expand, and let the residual go past it.
@@ -246,18 +259,18 @@ def draw_layer_map(sampler: InputSampler, sizes: Sizes) -> Tensor:
 draw_map_and_grid = drawn(weights=draw_layer_map, rows=given("rows"), columns=given("columns"))
 
 
-CLS_MAP = written_exercise("4.21 What [CLS] looks at", cls_map, """
-    values 1: the row of [CLS], its patches, on their grid
-        e.g. 2 heads, 3 rows, 4 columns
-        2 heads, 3 rows, 5 columns; 3 heads, 7 rows, 2 columns
-    batch 0.5
-        e.g. batch 2, 3 heads, 2 rows, 4 columns
-        batch 5, 3 heads, 2 rows, 7 columns; batch 2 × 3, 2 heads, 5 rows, 3 columns
-    conduct 0.5: float64 stays float64, inputs stay as they are
-        e.g. 2 heads, 3 rows, 4 columns
-        batch 2, 3 heads, 5 rows, 2 columns, float64
-""",
-    draw=draw_map_and_grid, returns=("map",), details=dict(values=dict(map="map"), conduct=dict(probe=function_effects)),
+CLS_MAP = written_exercise("4.21 What [CLS] looks at", cls_map, (
+    CheckSpec("values", 1, "the row of [CLS], its patches, on their grid",
+        examples=[sizes(heads=2, rows=3, columns=4)],
+        trials=[sizes(heads=2, rows=3, columns=5), sizes(heads=3, rows=7, columns=2)], map="map"),
+    CheckSpec("batch", 0.5, examples=[sizes(batch_shape=(2,), heads=3, rows=2, columns=4)],
+        trials=[sizes(batch_shape=(5,), heads=3, rows=2, columns=7),
+            sizes(batch_shape=(2, 3), heads=2, rows=5, columns=3)]),
+    CheckSpec("conduct", 0.5, "float64 stays float64, inputs stay as they are",
+        examples=[sizes(heads=2, rows=3, columns=4)],
+        trials=[sizes(batch_shape=(2,), heads=3, rows=5, columns=2, dtype=torch.float64)], probe=function_effects),
+),
+    draw=draw_map_and_grid, returns=("map",),
     difficulty=1, minutes=5, review="What [CLS] looks at",
     mistakes="""
     looked_at_cls: This is the column of [CLS]: who looks at it. Take its row: what it looks at.

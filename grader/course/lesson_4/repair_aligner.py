@@ -8,7 +8,7 @@ from attention.lab_repairs import image_tokens
 from torch import Tensor, nn
 
 from grader.course.lesson_4.short_training import training_gate
-from grader.declare.authoring import Value, drawn, written_exercise
+from grader.declare.authoring import CheckSpec, Value, drawn, sizes, written_exercise
 from grader.declare.probes import along, as_tensor, effects_of
 
 # Patches, weights of an encoder and an aligner, and a direction for the gradient of the tokens. The bias is drawn last: another
@@ -68,15 +68,17 @@ def tokens_conduct(
     }
 
 
-ALIGNER_REPAIR = written_exercise("4.7 Repair: it learns, and then no more", image_tokens, """
-    values 2: the aligner learns, the encoder does not, and the tokens are the aligned features
-        e.g. batch 2, 3 patches, 4 pixels, width = 3, d_text = 2
-        batch 3, 7 patches, 5 pixels, width = 11, d_text = 2; batch 5, 2 patches, 13 pixels, width = 3, d_text = 7
-    conduct 0: patches, weights and the gradient mode stay as they are; float64 stays float64
-        e.g. batch 2, 3 patches, 4 pixels, width = 3, d_text = 2
-        batch 2, 3 patches, 7 pixels, width = 3, d_text = 2, float64
-""",
-    draw=draw_features, details=dict(values=dict(probe=tokens_values), conduct=dict(probe=tokens_conduct)),
+ALIGNER_REPAIR = written_exercise("4.7 Repair: it learns, and then no more", image_tokens, (
+    CheckSpec("values", 2, "the aligner learns, the encoder does not, and the tokens are the aligned features",
+        examples=[sizes(batch_shape=(2,), patches=3, pixels=4, width=3, d_text=2)],
+        trials=[sizes(batch_shape=(3,), patches=7, pixels=5, width=11, d_text=2),
+            sizes(batch_shape=(5,), patches=2, pixels=13, width=3, d_text=7)], probe=tokens_values),
+    CheckSpec("conduct", 0, "patches, weights and the gradient mode stay as they are; float64 stays float64",
+        examples=[sizes(batch_shape=(2,), patches=3, pixels=4, width=3, d_text=2)],
+        trials=[sizes(batch_shape=(2,), patches=3, pixels=7, width=3, d_text=2, dtype=torch.float64)],
+        probe=tokens_conduct),
+),
+    draw=draw_features,
     difficulty=2, minutes=8, review="Third training: it learns, and then no more",
     also=(training_gate(ALIGNER, image_tokens, "mended_aligner", "train-frozen", 1),),
     mistakes="""

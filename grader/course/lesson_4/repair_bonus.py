@@ -8,7 +8,17 @@ from attention.lab_repairs import looking_loss
 
 from grader.course.common.loss_gradients import gradients_through_softmax
 from grader.course.lesson_4.short_training import training_gate
-from grader.declare.authoring import Inputs, InputSampler, drawn, given, integers, normal, written_exercise
+from grader.declare.authoring import (
+    CheckSpec,
+    Inputs,
+    InputSampler,
+    drawn,
+    given,
+    integers,
+    normal,
+    sizes,
+    written_exercise,
+)
 
 draw_answers_and_scores = drawn(
     logits=normal("questions words", scale=2.0),
@@ -26,21 +36,20 @@ def draw_answers_and_maps(sampler: InputSampler, *, zeros: bool = False, **sizes
     return {"logits": logits, "answers": answers, "weights": scores.softmax(-1), "strength": strength}
 
 
-BONUS_REPAIR = written_exercise("4.9 Repair: it stares at one patch", looking_loss, """
-    values 1.5: the cross-entropy of the answers, less a bonus for looking around
-        e.g. 2 questions, 3 words, 4 patches
-        e.g. 2 questions, 3 words, 4 patches, zeros = True
-        e.g. 2 questions, 3 words, 4 patches, strength = 9.0
-        7 questions, 5 words, 9 patches, strength = 0.1  # far from 0, as all: near 0, rounding alone would decide
-        3 questions, 11 words, 2 patches, strength = 0.0
-        5 questions, 3 words, 7 patches, strength = 9.0, zeros = True
-        4 questions, 3 words, 7 patches, strength = 9.0  # below 0
-    conduct 0.5
-        e.g. 2 questions, 3 words, 4 patches
-        5 questions, 7 words, 3 patches, strength = 0.7, float64
-""",
+BONUS_REPAIR = written_exercise("4.9 Repair: it stares at one patch", looking_loss, (
+    CheckSpec("values", 1.5, "the cross-entropy of the answers, less a bonus for looking around",
+        examples=[sizes(questions=2, words=3, patches=4), sizes(questions=2, words=3, patches=4, zeros=True),
+            sizes(questions=2, words=3, patches=4, strength=9.0)],
+        # Far from 0, as all: near 0, rounding alone would decide. In the last trial the loss is below 0.
+        trials=[sizes(questions=7, words=5, patches=9, strength=0.1),
+            sizes(questions=3, words=11, patches=2, strength=0.0),
+            sizes(questions=5, words=3, patches=7, strength=9.0, zeros=True),
+            sizes(questions=4, words=3, patches=7, strength=9.0)]),
+    CheckSpec("conduct", 0.5, examples=[sizes(questions=2, words=3, patches=4)],
+        trials=[sizes(questions=5, words=7, patches=3, strength=0.7, dtype=torch.float64)],
+        draw=draw_answers_and_scores, probe=gradients_through_softmax),
+),
     draw=draw_answers_and_maps, returns=("loss",),
-    details=dict(conduct=dict(draw=draw_answers_and_scores, probe=gradients_through_softmax)),
     difficulty=2, minutes=8, review="Fifth training: it stares at one patch",
     also=(training_gate(BONUS, looking_loss, "mended_bonus", "train-bonus", 1),),
     mistakes="""

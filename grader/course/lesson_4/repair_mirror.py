@@ -1,25 +1,25 @@
 """Exercise 4.8: `mirror_left_right`, in the place of one that mirrors scenes and leaves their questions."""
 
+import torch
 from attention.experiments.short_trainings import MIRROR
 from attention.lab_repairs import mirror_left_right
 
 from grader.course.lesson_4.short_training import training_gate
-from grader.declare.authoring import drawn, integers, mask, written_exercise
+from grader.declare.authoring import CheckSpec, drawn, integers, mask, sizes, written_exercise
 from grader.declare.probes import function_effects
 
 # Scenes, a place that is asked about in each, and which scenes are mirrored; some are, and some are not.
 draw_mirrored = drawn(cells=integers(0, 9, "scenes"), patches="scenes 9 pixels", turned=mask("scenes", keep=0.5))
 
 
-MIRROR_REPAIR = written_exercise("4.8 Repair: it looks at two places", mirror_left_right, """
-    values 1.5: scene and question are mirrored together, in the scenes that are turned
-        e.g. 7 scenes, 2 pixels
-        31 scenes, 3 pixels; 23 scenes, 11 pixels
-    conduct 0.5: the inputs stay as they are; float64 stays float64
-        e.g. 5 scenes, 2 pixels
-        13 scenes, 5 pixels, float64
-""",
-    draw=draw_mirrored, returns=("cells", "patches"), details=dict(conduct=dict(probe=function_effects)),
+MIRROR_REPAIR = written_exercise("4.8 Repair: it looks at two places", mirror_left_right, (
+    CheckSpec("values", 1.5, "scene and question are mirrored together, in the scenes that are turned",
+        examples=[sizes(scenes=7, pixels=2)], trials=[sizes(scenes=31, pixels=3), sizes(scenes=23, pixels=11)]),
+    CheckSpec("conduct", 0.5, "the inputs stay as they are; float64 stays float64",
+        examples=[sizes(scenes=5, pixels=2)], trials=[sizes(scenes=13, pixels=5, dtype=torch.float64)],
+        probe=function_effects),
+),
+    draw=draw_mirrored, returns=("cells", "patches"),
     difficulty=2, minutes=8, review="Fourth training: it looks at two places",
     also=(training_gate(MIRROR, mirror_left_right, "mended_mirror", "train-mirror", 1),),
     mistakes="""

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from attention.experiments.short_trainings import PADDING
 from attention.lab_repairs import look_past_padding
 
 from grader.course.common.look import draw_look, draw_look_and_direction, look_conduct, look_values
 from grader.course.lesson_4.short_training import training_gate
-from grader.declare.authoring import Inputs, InputSampler, written_exercise
+from grader.declare.authoring import CheckSpec, Inputs, InputSampler, sizes, written_exercise
 
 
 def padded(draw: Callable[..., Inputs]) -> Callable[..., Inputs]:
@@ -23,21 +24,19 @@ def padded(draw: Callable[..., Inputs]) -> Callable[..., Inputs]:
 
 
 NAMES = {"look_at_image": "look_past_padding"}
-PADDING_REPAIR = written_exercise("4.5 Repair: it looks where nothing is", look_past_padding, """
-    values 1.5: every word looks at its own scene, and not at the padding
-        e.g. batch 2, 2 words, 3 patches, d_model = 2, 1 head; batch 2, 1 word, 4 patches, d_model = 2, 1 head
-        batch 3, 5 words, 7 patches, d_model = 6, 2 heads
-        batch 2, 7 words, 3 patches, d_model = 9, 3 heads
-        batch 5, 1 word, 9 patches, d_model = 4, 1 head
-    conduct 0.5
-        e.g. batch 2, 2 words, 3 patches, d_model = 2, 1 head
-        batch 2, 3 words, 5 patches, d_model = 6, 3 heads, float64
-""",
+PADDING_REPAIR = written_exercise("4.5 Repair: it looks where nothing is", look_past_padding, (
+    CheckSpec("values", 1.5, "every word looks at its own scene, and not at the padding",
+        examples=[sizes(batch_shape=(2,), words=2, patches=3, d_model=2, heads=1),
+            sizes(batch_shape=(2,), words=1, patches=4, d_model=2, heads=1)],
+        trials=[sizes(batch_shape=(3,), words=5, patches=7, d_model=6, heads=2),
+            sizes(batch_shape=(2,), words=7, patches=3, d_model=9, heads=3),
+            sizes(batch_shape=(5,), words=1, patches=9, d_model=4, heads=1)],
+        probe=look_values, names=NAMES, map="weights"),
+    CheckSpec("conduct", 0.5, examples=[sizes(batch_shape=(2,), words=2, patches=3, d_model=2, heads=1)],
+        trials=[sizes(batch_shape=(2,), words=3, patches=5, d_model=6, heads=3, dtype=torch.float64)],
+        draw=padded(draw_look_and_direction), probe=look_conduct, names=NAMES),
+),
     draw=padded(draw_look),
-    details=dict(
-        values=dict(probe=look_values, names=NAMES, map="weights"),
-        conduct=dict(draw=padded(draw_look_and_direction), probe=look_conduct, names=NAMES),
-    ),
     difficulty=2, minutes=8, review="First training: it looks where nothing is",
     also=(training_gate(PADDING, look_past_padding, "mended_padding", "train-padding", 1),),
     mistakes="""

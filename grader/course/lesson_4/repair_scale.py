@@ -1,11 +1,12 @@
 """Exercise 4.6: `look_once`, in the place of an attention without its scale."""
 
+import torch
 from attention.experiments.short_trainings import SCALE
 from attention.lab_repairs import look_once
 from torch import Tensor
 
 from grader.course.lesson_4.short_training import training_gate
-from grader.declare.authoring import Draw, InputSampler, Sizes, drawn, normal, written_exercise
+from grader.declare.authoring import CheckSpec, Draw, InputSampler, Sizes, drawn, normal, sizes, written_exercise
 
 
 def draw_side_of_look(shape: str, sign: int) -> Draw:
@@ -26,18 +27,18 @@ draw_one_look = drawn(
 )
 
 
-SCALE_REPAIR = written_exercise("4.6 Repair: it is sure from the first step", look_once, """
-    values 1.5: softmax(QKᵀ / √d_k) V, for every width
-        e.g. 2 words, 3 patches, d_k = 4, d_v = 2; 3 words, 5 patches, d_k = 9, d_v = 3, scale = 20.0
-        batch 3, 5 words, 7 patches, d_k = 11, d_v = 2
-        batch 2 × 5, 3 words, 2 patches, d_k = 7, d_v = 13
-        1 word, 9 patches, d_k = 32, d_v = 5
-        7 words, 3 patches, d_k = 5, d_v = 2, scale = 20.0, float64
-        5 words, 3 patches, d_k = 7, d_v = 2, scale = 40.0, scores = below zero, float64
-    conduct 0.5
-        batch 2, 3 words, 5 patches, d_k = 7, d_v = 2, float64
-""",
-    draw=draw_one_look, returns=("what is seen", "weights"), details=dict(values=dict(map="weights")),
+SCALE_REPAIR = written_exercise("4.6 Repair: it is sure from the first step", look_once, (
+    CheckSpec("values", 1.5, "softmax(QKᵀ / √d_k) V, for every width",
+        examples=[sizes(words=2, patches=3, d_k=4, d_v=2), sizes(words=3, patches=5, d_k=9, d_v=3, scale=20.0)],
+        trials=[sizes(batch_shape=(3,), words=5, patches=7, d_k=11, d_v=2),
+            sizes(batch_shape=(2, 5), words=3, patches=2, d_k=7, d_v=13), sizes(words=1, patches=9, d_k=32, d_v=5),
+            sizes(words=7, patches=3, d_k=5, d_v=2, scale=20.0, dtype=torch.float64),
+            sizes(words=5, patches=3, d_k=7, d_v=2, scale=40.0, scores="below zero", dtype=torch.float64)],
+        map="weights"),
+    CheckSpec("conduct", 0.5,
+        trials=[sizes(batch_shape=(2,), words=3, patches=5, d_k=7, d_v=2, dtype=torch.float64)]),
+),
+    draw=draw_one_look, returns=("what is seen", "weights"),
     difficulty=2, minutes=8, review="Second training: it is sure from the first step",
     also=(training_gate(SCALE, look_once, "mended_scale", "train-scale", 1),),
     mistakes="""

@@ -7,7 +7,7 @@ from attention.explanation_maps import attention_rollout
 from torch import Tensor
 
 from grader.course.lesson_4.own_model import OWN_ROLLOUT
-from grader.declare.authoring import Value, drawn, normal, then, written_exercise
+from grader.declare.authoring import CheckSpec, Value, drawn, normal, sizes, then, written_exercise
 from grader.declare.probes import effects_of
 
 # The maps of some layers in one tensor, and a map over the patches.
@@ -36,26 +36,25 @@ def rollout_effects(attention_rollout, self_maps: Tensor, cross_map: Tensor) -> 
     return {"the list of maps stays as it is": all(kept), **effects, **maps}
 
 
-ROLLOUT = written_exercise("4.1 Attention rollout", attention_rollout, """
-    values 3: heads averaged, half identity, layer after layer, then the image
-        e.g. 2 layers, 2 heads, 3 tokens, 4 patches
-        3 layers, 2 heads, 5 tokens, 7 patches; 2 layers, 3 heads, 7 tokens, 5 patches, batch 2
-    layers 1: any number of layers, and any batch dimensions
-        e.g. 1 layer, 2 heads, 3 tokens, 2 patches, batch 2
-        1 layer, 3 heads, 5 tokens, 2 patches, batch 2; 4 layers, 2 heads, 3 tokens, 5 patches, batch 3 × 2
-    conduct 1: float64 stays float64, inputs and their list stay as they are
-        e.g. 1 layer, 2 heads, 3 tokens, 2 patches, float64; 1 layer, 1 head, 3 tokens, 2 patches
-        2 layers, 2 heads, 3 tokens, 5 patches, batch 2, float64
-        2 layers, 1 head, 5 tokens, 3 patches, batch 2, float64
-    own model 1: the rollout of your trained model, for questions that you have not seen
-        20 scenes, task = read
-""",
+ROLLOUT = written_exercise("4.1 Attention rollout", attention_rollout, (
+    CheckSpec("values", 3, "heads averaged, half identity, layer after layer, then the image",
+        examples=[sizes(layers=2, heads=2, tokens=3, patches=4)],
+        trials=[sizes(layers=3, heads=2, tokens=5, patches=7),
+            sizes(layers=2, heads=3, tokens=7, patches=5, batch_shape=(2,))], map="map"),
+    CheckSpec("layers", 1, "any number of layers, and any batch dimensions",
+        examples=[sizes(layers=1, heads=2, tokens=3, patches=2, batch_shape=(2,))],
+        trials=[sizes(layers=1, heads=3, tokens=5, patches=2, batch_shape=(2,)),
+            sizes(layers=4, heads=2, tokens=3, patches=5, batch_shape=(3, 2))]),
+    CheckSpec("conduct", 1, "float64 stays float64, inputs and their list stay as they are",
+        examples=[sizes(layers=1, heads=2, tokens=3, patches=2, dtype=torch.float64),
+            sizes(layers=1, heads=1, tokens=3, patches=2)],
+        trials=[sizes(layers=2, heads=2, tokens=3, patches=5, batch_shape=(2,), dtype=torch.float64),
+            sizes(layers=2, heads=1, tokens=5, patches=3, batch_shape=(2,), dtype=torch.float64)],
+        probe=rollout_effects),
+    CheckSpec("own model", 1, "the rollout of your trained model, for questions that you have not seen",
+        trials=[sizes(scenes=20, task="read")], **OWN_ROLLOUT),
+),
     draw=draw_maps, probe=rollout_values,
-    details={
-        "values": dict(map="map"),
-        "conduct": dict(probe=rollout_effects),
-        "own model": OWN_ROLLOUT,
-    },
     difficulty=2, minutes=10, review="Rollout",
     mistakes="""
     last_layer_first: The layers are multiplied in the wrong order. What the first layer hands on is what the second

@@ -7,7 +7,7 @@ from attention.rotary import rotate, rotate_2d
 from torch import Tensor
 
 from grader.course.lesson_4 import stand_ins
-from grader.declare.authoring import Inputs, InputSampler, Value, written_exercise
+from grader.declare.authoring import CheckSpec, Inputs, InputSampler, Value, sizes, written_exercise
 from grader.declare.drawn import drawn, given, integers, normal, where_given
 from grader.declare.probes import function_effects, raised
 
@@ -81,29 +81,25 @@ def rotate_odd(rotate, odd: Tensor, even: Tensor, positions: Tensor) -> Mapping[
     }
 
 
-ROTATE = written_exercise("4.10 Rotary positions", rotate, """
-    values 2: each pair of neighbours is turned by its own angle
-        e.g. n = 2, d = 4; n = 3, d = 6, base = 100.0; n = 2, d = 4, places = float64; n = 3, d = 4, fractions = True
-        n = 7, d = 6; n = 5, d = 2; n = 3, d = 10, base = 50.0; n = 5, d = 8, fractions = True; n = 5, d = 4, places = float64
-    relation 1 after nothing: a score depends on the distance of query and key alone, and lengths stay
-        e.g. n = 3, d = 4, shift = 5
-        n = 7, d = 6, shift = 3; n = 5, d = 2, shift = 1
-    batch 1: with a batch, and with places of each vector's own
-        e.g. batch 2, n = 3, d = 4, each = True
-        batch 2 × 3, n = 7, d = 4; batch 2 × 3, n = 5, d = 6, each = True; batch 3, n = 3, d = 6, each = True
-    odd 1: an odd width raises a ValueError
-        e.g. n = 2, d = 3
-        n = 3, d = 7; n = 2, d = 1
-    conduct 1: float64 stays float64, inputs stay as they are
-        e.g. n = 2, d = 4
-        batch 2, n = 5, d = 6, float64
-""",
+ROTATE = written_exercise("4.10 Rotary positions", rotate, (
+    CheckSpec("values", 2, "each pair of neighbours is turned by its own angle",
+        examples=[sizes(n=2, d=4), sizes(n=3, d=6, base=100.0), sizes(n=2, d=4, places="float64"),
+            sizes(n=3, d=4, fractions=True)],
+        trials=[sizes(n=7, d=6), sizes(n=5, d=2), sizes(n=3, d=10, base=50.0), sizes(n=5, d=8, fractions=True),
+            sizes(n=5, d=4, places="float64")]),
+    CheckSpec("relation", 1, "a score depends on the distance of query and key alone, and lengths stay",
+        examples=[sizes(n=3, d=4, shift=5)], trials=[sizes(n=7, d=6, shift=3), sizes(n=5, d=2, shift=1)],
+        needs=(), draw=draw_relation, probe=rotary_relation),
+    CheckSpec("batch", 1, "with a batch, and with places of each vector's own",
+        examples=[sizes(batch_shape=(2,), n=3, d=4, each=True)],
+        trials=[sizes(batch_shape=(2, 3), n=7, d=4), sizes(batch_shape=(2, 3), n=5, d=6, each=True),
+            sizes(batch_shape=(3,), n=3, d=6, each=True)]),
+    CheckSpec("odd", 1, "an odd width raises a ValueError", examples=[sizes(n=2, d=3)],
+        trials=[sizes(n=3, d=7), sizes(n=2, d=1)], draw=draw_odd, probe=rotate_odd),
+    CheckSpec("conduct", 1, "float64 stays float64, inputs stay as they are", examples=[sizes(n=2, d=4)],
+        trials=[sizes(batch_shape=(2,), n=5, d=6, dtype=torch.float64)], probe=function_effects),
+),
     draw=draw_rotation, returns=("rotated",),
-    details=dict(
-        relation=dict(draw=draw_relation, probe=rotary_relation),
-        odd=dict(draw=draw_odd, probe=rotate_odd),
-        conduct=dict(probe=function_effects),
-    ),
     difficulty=2, minutes=12, review="Positions that turn", stand_in=stand_ins.rotate,
     mistakes="""
     pairs_of_halves: Dimension i is paired with i + d/2, as some programs do. Pair neighbours: 2i and 2i + 1.
@@ -161,18 +157,16 @@ draw_grid = drawn(
     base=where_given("base", given("base")),
 )
 
-ROTATE_2D = written_exercise("4.11 Rotary positions on a grid", rotate_2d, """
-    values 2: the first half is turned by the row, the last half by the column
-        e.g. n = 3, d = 8; n = 2, d = 12, base = 100.0
-        n = 7, d = 12; n = 5, d = 4; n = 3, d = 8, base = 50.0
-    batch 1
-        e.g. batch 2, n = 3, d = 8
-        batch 2 × 3, n = 5, d = 8; batch 3, n = 7, d = 12
-    conduct 1: float64 stays float64, inputs stay as they are
-        e.g. n = 2, d = 8
-        batch 2, n = 5, d = 12, float64
-""",
-    draw=draw_grid, returns=("rotated",), details=dict(conduct=dict(probe=function_effects)),
+ROTATE_2D = written_exercise("4.11 Rotary positions on a grid", rotate_2d, (
+    CheckSpec("values", 2, "the first half is turned by the row, the last half by the column",
+        examples=[sizes(n=3, d=8), sizes(n=2, d=12, base=100.0)],
+        trials=[sizes(n=7, d=12), sizes(n=5, d=4), sizes(n=3, d=8, base=50.0)]),
+    CheckSpec("batch", 1, examples=[sizes(batch_shape=(2,), n=3, d=8)],
+        trials=[sizes(batch_shape=(2, 3), n=5, d=8), sizes(batch_shape=(3,), n=7, d=12)]),
+    CheckSpec("conduct", 1, "float64 stays float64, inputs stay as they are", examples=[sizes(n=2, d=8)],
+        trials=[sizes(batch_shape=(2,), n=5, d=12, dtype=torch.float64)], probe=function_effects),
+),
+    draw=draw_grid, returns=("rotated",),
     builds_on=("4.10",), difficulty=1, minutes=6, review="Positions that turn",
     mistakes="""
     rows_alone: The row turns the whole vector, and the column nothing. Each of them gets one half.

@@ -2,12 +2,24 @@
 
 from collections.abc import Mapping
 
+import torch
 from attention.tiled import tiled_attention
 from torch import Tensor
 
 from grader.course.common.tensor_sizes import watch_peak, watch_sizes
 from grader.course.lesson_4 import stand_ins
-from grader.declare.authoring import Draw, InputSampler, Sizes, Value, drawn, given, normal, written_exercise
+from grader.declare.authoring import (
+    CheckSpec,
+    Draw,
+    InputSampler,
+    Sizes,
+    Value,
+    drawn,
+    given,
+    normal,
+    sizes,
+    written_exercise,
+)
 from grader.declare.probes import function_effects
 
 # A score in the hundreds is rounded at the fifth digit, in float32, and a weight changes by as much.
@@ -44,32 +56,31 @@ def tiled_memory(tiled_attention, query: Tensor, key: Tensor, value: Tensor, til
     }
 
 
-TILED = written_exercise("4.13 Tiled attention", tiled_attention, """
-    values 3: the same as dense attention, whatever the tile
-        e.g. 3 queries, 5 keys, d = 2, d_v = 4, tile = 2; batch 2, 2 queries, 4 keys, d = 2, d_v = 3, tile = 2
-        7 queries, 13 keys, d = 3, d_v = 5, tile = 4
-        batch 2, 11 queries, 5 keys, d = 2, d_v = 3, tile = 1
-        batch 2 × 3, 5 queries, 7 keys, d = 3, d_v = 2, tile = 19
-        31 queries, 53 keys, d = 5, d_v = 2, tile = 8
-    extreme 1: finite and right where scores are very large, or far below zero
-        e.g. 2 queries, 5 keys, d = 2, d_v = 3, tile = 2, scores = large
-        e.g. 2 queries, 5 keys, d = 2, d_v = 3, tile = 2, scores = far below zero
-        5 queries, 13 keys, d = 3, d_v = 4, tile = 3, scores = large
-        batch 2, 3 queries, 7 keys, d = 5, d_v = 2, tile = 2, scores = far below zero
-    memory 3: never T × S numbers at one time
-        e.g. 67 queries, 67 keys, d = 2, d_v = 3, tile = 3; 17 queries, 211 keys, d = 2, d_v = 1, tile = 17
-        211 queries, 211 keys, d = 3, d_v = 5, tile = 7
-        23 queries, 1009 keys, d = 2, d_v = 3, tile = 23  # one tile of queries: who cuts those alone has all scores at once
-    conduct 1: float64 stays float64, inputs stay as they are
-        e.g. 2 queries, 3 keys, d = 2, d_v = 4, tile = 2
-        batch 2, 5 queries, 7 keys, d = 3, d_v = 2, tile = 3, float64
-""",
+TILED = written_exercise("4.13 Tiled attention", tiled_attention, (
+    CheckSpec("values", 3, "the same as dense attention, whatever the tile",
+        examples=[sizes(queries=3, keys=5, d=2, d_v=4, tile=2),
+            sizes(batch_shape=(2,), queries=2, keys=4, d=2, d_v=3, tile=2)],
+        trials=[sizes(queries=7, keys=13, d=3, d_v=5, tile=4),
+            sizes(batch_shape=(2,), queries=11, keys=5, d=2, d_v=3, tile=1),
+            sizes(batch_shape=(2, 3), queries=5, keys=7, d=3, d_v=2, tile=19),
+            sizes(queries=31, keys=53, d=5, d_v=2, tile=8)]),
+    CheckSpec("extreme", 1, "finite and right where scores are very large, or far below zero",
+        examples=[sizes(queries=2, keys=5, d=2, d_v=3, tile=2, scores="large"),
+            sizes(queries=2, keys=5, d=2, d_v=3, tile=2, scores="far below zero")],
+        trials=[sizes(queries=5, keys=13, d=3, d_v=4, tile=3, scores="large"),
+            sizes(batch_shape=(2,), queries=3, keys=7, d=5, d_v=2, tile=2, scores="far below zero")],
+        rtol=ROUNDED_SCORES),
+    CheckSpec("memory", 3, "never T × S numbers at one time",
+        examples=[sizes(queries=67, keys=67, d=2, d_v=3, tile=3), sizes(queries=17, keys=211, d=2, d_v=1, tile=17)],
+        # One tile of queries: who cuts those alone has all scores at once.
+        trials=[sizes(queries=211, keys=211, d=3, d_v=5, tile=7), sizes(queries=23, keys=1009, d=2, d_v=3, tile=23)],
+        probe=tiled_memory, rtol=MANY_TILES),
+    CheckSpec("conduct", 1, "float64 stays float64, inputs stay as they are",
+        examples=[sizes(queries=2, keys=3, d=2, d_v=4, tile=2)],
+        trials=[sizes(batch_shape=(2,), queries=5, keys=7, d=3, d_v=2, tile=3, dtype=torch.float64)],
+        probe=function_effects),
+),
     draw=draw_tiled, returns=("output",),
-    details=dict(
-        extreme=dict(rtol=ROUNDED_SCORES),
-        memory=dict(probe=tiled_memory, rtol=MANY_TILES),
-        conduct=dict(probe=function_effects),
-    ),
     bans={"fused attention"}, difficulty=3, minutes=20, review="A softmax while the keys go by",
     stand_in=stand_ins.tiled_attention,
     mistakes="""

@@ -8,7 +8,7 @@ from attention.masks import causal_mask
 from torch import Tensor
 
 from grader.course.common.model_state import make_with_nan
-from grader.declare.authoring import Exercise, InputSampler, Value, written_exercise
+from grader.declare.authoring import CheckSpec, Exercise, InputSampler, Value, sizes, written_exercise
 from grader.declare.drawn import Sizes, drawn, drawn_layer, given, weights_of
 from grader.declare.probes import as_module, as_tensor, learned, pair
 
@@ -81,22 +81,23 @@ def looks_normal(numbers: Tensor) -> bool | None:
     return bool(numbers.mean().abs() < 0.2 * spread and fourth > 2.1)
 
 
-CONCATENATION = written_exercise("4.15 Concatenation: the image stands in front of the text", ConcatenatedAttention, """
-    values 2: one self-attention over the image, then the words; the image sees no word
-        e.g. 2 words, 3 patches, d_model = 4, 1 head
-        batch 2, 5 words, 3 patches, d_model = 6, 2 heads; batch 3, 2 words, 7 patches, d_model = 6, 3 heads
-    mask 1: the mask holds among the words
-        e.g. 3 words, 2 patches, d_model = 4, 1 head, mask = causal
-        batch 2, 5 words, 3 patches, d_model = 6, 2 heads, mask = causal
-        batch 2, 7 words, 5 patches, d_model = 6, 2 heads, mask = random
-    batch 1: with and without batch dimensions
-        5 words, 7 patches, d_model = 6, 2 heads, mask = causal
-        batch 2 × 3, 3 words, 5 patches, d_model = 4, 2 heads, mask = causal
-        batch 1, 1 word, 1 patch, d_model = 6, 3 heads
-    conduct 1
-        batch 2, 3 words, 5 patches, d_model = 6, 2 heads, mask = causal, float64
-""",
-    draw=draw_joined, returns=("tokens", "weights"), details=dict(values=dict(map="weights")),
+CONCATENATION = written_exercise("4.15 Concatenation: the image stands in front of the text", ConcatenatedAttention, (
+    CheckSpec("values", 2, "one self-attention over the image, then the words; the image sees no word",
+        examples=[sizes(words=2, patches=3, d_model=4, heads=1)],
+        trials=[sizes(batch_shape=(2,), words=5, patches=3, d_model=6, heads=2),
+            sizes(batch_shape=(3,), words=2, patches=7, d_model=6, heads=3)], map="weights"),
+    CheckSpec("mask", 1, "the mask holds among the words",
+        examples=[sizes(words=3, patches=2, d_model=4, heads=1, mask="causal")],
+        trials=[sizes(batch_shape=(2,), words=5, patches=3, d_model=6, heads=2, mask="causal"),
+            sizes(batch_shape=(2,), words=7, patches=5, d_model=6, heads=2, mask="random")]),
+    CheckSpec("batch", 1, "with and without batch dimensions",
+        trials=[sizes(words=5, patches=7, d_model=6, heads=2, mask="causal"),
+            sizes(batch_shape=(2, 3), words=3, patches=5, d_model=4, heads=2, mask="causal"),
+            sizes(batch_shape=(1,), words=1, patches=1, d_model=6, heads=3)]),
+    CheckSpec("conduct", 1,
+        trials=[sizes(batch_shape=(2,), words=3, patches=5, d_model=6, heads=2, mask="causal", dtype=torch.float64)]),
+),
+    draw=draw_joined, returns=("tokens", "weights"),
     difficulty=2, minutes=8, review="Concatenation: who may see whom?",
     mistakes="""
     words_first: The words stand in front here. Put the image's tokens first, then the words.
@@ -137,22 +138,22 @@ CONCATENATION = written_exercise("4.15 Concatenation: the image stands in front 
         = result[0] + torch.cat([image_tokens, text_tokens], -2), result[1]
 """)  # fmt: skip
 
-GATED = written_exercise("4.16 Gated cross-attention: a door that begins closed", GatedCrossAttention, """
-    values 2: text + tanh(gate) · what the words see
-        e.g. 2 words, 3 patches, d_model = 4, 1 head
-        batch 2, 5 words, 3 patches, d_model = 6, 2 heads; batch 3, 2 words, 7 patches, d_model = 6, 3 heads
-    closed 1: a new layer leaves the text as it is
-        e.g. 2 words, 3 patches, d_model = 4, 1 head
-        5 words, 3 patches, d_model = 6, 2 heads
-    batch 1: with and without batch dimensions
-        5 words, 7 patches, d_model = 6, 2 heads
-        batch 2 × 3, 3 words, 5 patches, d_model = 4, 2 heads
-        batch 1, 1 word, 1 patch, d_model = 6, 3 heads
-    conduct 1
-        batch 2, 3 words, 5 patches, d_model = 6, 2 heads, float64
-""",
+GATED = written_exercise("4.16 Gated cross-attention: a door that begins closed", GatedCrossAttention, (
+    CheckSpec("values", 2, "text + tanh(gate) · what the words see",
+        examples=[sizes(words=2, patches=3, d_model=4, heads=1)],
+        trials=[sizes(batch_shape=(2,), words=5, patches=3, d_model=6, heads=2),
+            sizes(batch_shape=(3,), words=2, patches=7, d_model=6, heads=3)], map="weights"),
+    CheckSpec("closed", 1, "a new layer leaves the text as it is",
+        examples=[sizes(words=2, patches=3, d_model=4, heads=1)],
+        trials=[sizes(words=5, patches=3, d_model=6, heads=2)], draw=draw_new_gate, probe=new_gate),
+    CheckSpec("batch", 1, "with and without batch dimensions",
+        trials=[sizes(words=5, patches=7, d_model=6, heads=2),
+            sizes(batch_shape=(2, 3), words=3, patches=5, d_model=4, heads=2),
+            sizes(batch_shape=(1,), words=1, patches=1, d_model=6, heads=3)]),
+    CheckSpec("conduct", 1,
+        trials=[sizes(batch_shape=(2,), words=3, patches=5, d_model=6, heads=2, dtype=torch.float64)]),
+),
     draw=draw_gated, returns=("tokens", "weights"),
-    details=dict(values=dict(map="weights"), closed=dict(draw=draw_new_gate, probe=new_gate)),
     difficulty=2, minutes=8, review="Gated cross-attention: a door that begins closed",
     mistakes="""
     gate_without_tanh: The gate is used as it is. Put it through tanh, so that it stays between −1 and 1.
@@ -189,22 +190,23 @@ GATED = written_exercise("4.16 Gated cross-attention: a door that begins closed"
         = result[0], torch.tanh(self.gate) * result[1]
 """)  # fmt: skip
 
-QUERIES = written_exercise("4.17 Learned queries: a summary of the image", LearnedQueries, """
-    values 3: the queries ask the image; the norm of queries + what they see
-        e.g. 2 queries, 3 patches, d_model = 4, 1 head
-        batch 2, 3 queries, 5 patches, d_model = 6, 2 heads; batch 3, 5 queries, 2 patches, d_model = 6, 3 heads
-    parts 1: the queries are learned, and begin apart
-        e.g. 3 queries, d_model = 4, 2 heads; 40 queries, d_model = 48, 2 heads
-        5 queries, d_model = 6, 3 heads; 42 queries, d_model = 45, 3 heads
-    batch 1: with and without batch dimensions
-        5 queries, 7 patches, d_model = 6, 2 heads
-        batch 2 × 3, 4 queries, 5 patches, d_model = 6, 3 heads
-        batch 1, 1 query, 1 patch, d_model = 6, 3 heads
-    conduct 1
-        batch 2, 3 queries, 5 patches, d_model = 6, 2 heads, float64
-""",
+QUERIES = written_exercise("4.17 Learned queries: a summary of the image", LearnedQueries, (
+    CheckSpec("values", 3, "the queries ask the image; the norm of queries + what they see",
+        examples=[sizes(queries=2, patches=3, d_model=4, heads=1)],
+        trials=[sizes(batch_shape=(2,), queries=3, patches=5, d_model=6, heads=2),
+            sizes(batch_shape=(3,), queries=5, patches=2, d_model=6, heads=3)], map="weights"),
+    CheckSpec("parts", 1, "the queries are learned, and begin apart",
+        examples=[sizes(queries=3, d_model=4, heads=2), sizes(queries=40, d_model=48, heads=2)],
+        trials=[sizes(queries=5, d_model=6, heads=3), sizes(queries=42, d_model=45, heads=3)],
+        draw=draw_new_queries, probe=new_queries),
+    CheckSpec("batch", 1, "with and without batch dimensions",
+        trials=[sizes(queries=5, patches=7, d_model=6, heads=2),
+            sizes(batch_shape=(2, 3), queries=4, patches=5, d_model=6, heads=3),
+            sizes(batch_shape=(1,), queries=1, patches=1, d_model=6, heads=3)]),
+    CheckSpec("conduct", 1,
+        trials=[sizes(batch_shape=(2,), queries=3, patches=5, d_model=6, heads=2, dtype=torch.float64)]),
+),
     draw=draw_queries, returns=("summary", "weights"),
-    details=dict(values=dict(map="weights"), parts=dict(draw=draw_new_queries, probe=new_queries)),
     difficulty=2, minutes=10, review="Learned queries: a summary for every question",
     mistakes="""
     image_asks_queries: The image asks and the queries answer. The queries come first, the image is the context.

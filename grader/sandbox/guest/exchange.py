@@ -1,4 +1,4 @@
-"""The channels between a sandbox's init and its interpreters, and one request over a channel until it is answered or over."""
+"""The channels between a sandbox's init and its interpreters, and one request over a channel until all of it is answered, or it is over."""
 
 import json
 import os
@@ -67,32 +67,40 @@ class Answer:
 
 
 class Exchange:
-    """Sends one request and waits for the answer."""
+    """Sends one request and waits for its answers."""
 
-    def __init__(self, process: InterpreterProcess, grader: GraderConnection, meter: Meter, limits: dict) -> None:
-        """Prepare for one request to `process`."""
-        self._process, self._grader, self._meter, self._limits = process, grader, meter, limits
+    def __init__(
+        self,
+        process: InterpreterProcess,
+        grader: GraderConnection,
+        meter: Meter,
+        limits: dict,
+        request: bytes | memoryview,
+        blob: bytes | memoryview = b"",
+    ) -> None:
+        """Prepare to send one request to `process`."""
+        self._process, self._grader, self._meter = process, grader, meter
         self._channel = process.channel
-        header, body = 8 * limits["cell_output_bytes"], limits["evidence_bytes"]
-        self._inbox = frames.Inbox(header + (1 << 20), body + (1 << 20))
-        self._outgoing = memoryview(b"")
+        self._most = 8 * limits["cell_output_bytes"] + (1 << 20), limits["evidence_bytes"] + (1 << 20)
+        self._inbox = frames.Inbox(*self._most)
+        self._outgoing = memoryview(frames.pack(request, blob))
+        self._channel.setblocking(False)
         self._deadline = 0.0
         self._poll = select.poll()
         self._poll.register(self._channel, select.POLLIN | select.POLLOUT)
         for descriptor in (process.pidfd, grader.raw_read, grader.fileno()):
             self._poll.register(descriptor, select.POLLIN)
 
-    def run(self, seconds: float, request: bytes | memoryview, blob: bytes | memoryview) -> Answer:
-        """Send the request and return how it ended."""
+    def answer(self, seconds: float) -> Answer:
+        """Send what of the request is not sent yet, wait for the next answer, and return how that ended."""
+        self._inbox = frames.Inbox(*self._most)
         waiting = Waiting(self._process.pid, self._meter.processes)
-        answer = self._run(seconds, waiting, request, blob)
+        answer = self._wait(seconds, waiting)
         return replace(answer, waited=waiting.seconds())
 
-    def _run(self, seconds: float, waiting: Waiting, request: bytes | memoryview, blob: bytes | memoryview) -> Answer:
-        """Send the request and return how it ended; `waiting` measures how much later the deadline is."""
+    def _wait(self, seconds: float, waiting: Waiting) -> Answer:
+        """Return how the next answer ended; `waiting` measures how much later the deadline is."""
         self._deadline, counted, next_look = time.monotonic() + seconds, 0.0, 0.0
-        self._outgoing = memoryview(frames.pack(request, blob))
-        self._channel.setblocking(False)
         while True:
             now = time.monotonic()
             if now >= min(self._deadline, next_look):
@@ -123,7 +131,7 @@ class Exchange:
         except BlockingIOError:
             return
         except OSError:
-            self._outgoing = memoryview(b"")  # `_run` learns from the process's pidfd that it has ended
+            self._outgoing = memoryview(b"")  # `_wait` learns from the process's pidfd that it has ended
         if not self._outgoing:
             self._poll.modify(self._channel, select.POLLIN)
 

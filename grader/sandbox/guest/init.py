@@ -12,12 +12,13 @@ import socket
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import NoReturn
 
 import torch
-from guest import frames, gpu, interpreter, probe
+from guest import calling, frames, gpu, interpreter
 from guest.confinement import Confinement
 from guest.exchange import Answer, Exchange, InterpreterProcess, channel_pair, receive_greeting
 from guest.grader_connection import GraderConnection
@@ -62,16 +63,17 @@ class Init:
             header, body = self._grader.next_order(self._check_idle_sandbox)
             order = json.loads(header)
             request_size = order.pop("request")
-            answer = self._carry_out(order, body[:request_size], body[request_size:])
-            self._grader.reply(answer.outcome, answer.head, answer.body, waited=answer.waited)
+            for answer in self._carry_out(order, body[:request_size], body[request_size:]):
+                self._grader.reply(answer.outcome, answer.head, answer.body, waited=answer.waited)
 
-    def _carry_out(self, order: dict, request: memoryview, blob: memoryview) -> Answer:
-        """Run the cell or the probe of one order."""
-        self._grader.discard_raw()
+    def _carry_out(self, order: dict, request: memoryview, blob: memoryview) -> Iterator[Answer]:
+        """Run the cell or the probe of one order; yield its answer, or that on each trial of the probe until one does not end."""
         if order["op"] == "call":
-            return self._run_probe(order["group"], order["seconds"], request, blob)
-        self._end_prober()
-        return self._run_cell(order["seconds"], request, order["in_place"])
+            yield from self._run_probe(order, request, blob)
+        else:
+            self._grader.discard_raw()
+            self._end_prober()
+            yield self._run_cell(order["seconds"], request, order["in_place"])
 
     # ------------------------------------------------------------ cells and probes
 
@@ -82,7 +84,7 @@ class Init:
         if active is None or process is None:
             return self._give_up("lost")
         in_place = process.pid == active.pid  # an interpreter that has used CUDA runs every cell in place
-        answer = Exchange(process, self._grader, self._meter, self._limits).run(seconds, request, b"")
+        answer = Exchange(process, self._grader, self._meter, self._limits, request).answer(seconds)
         if answer.outcome == "answer":
             if not in_place:
                 kill(active.pidfd)
@@ -92,25 +94,33 @@ class Init:
         process.close()
         return self._return_to_checkpoint(answer, before, in_place)
 
-    def _run_probe(self, group: str, seconds: float, request: memoryview, blob: memoryview) -> Answer:
-        """Run a probe in a fork; requests of one group share the fork until it ends or leaves one unanswered.
+    def _run_probe(self, order: dict, request: memoryview, blob: memoryview) -> Iterator[Answer]:
+        """Run a probe on its trials in a fork, and yield the answer on each; after one that is not answered, stop.
 
-        An active interpreter that has used CUDA cannot fork and runs the probe itself.
+        Requests of one group share the fork until it ends or leaves a trial unanswered. An active interpreter that has used
+        CUDA cannot fork and runs the probe itself.
         """
         prober = self._prober
-        if prober is None or prober.group != group or prober.process.ended():
+        if prober is None or prober.group != order["group"] or prober.process.ended():
             self._end_prober()
             before = self._meter.processes()
             process = self._fork("call")
             if process is None:
-                return self._give_up("lost")
-            self._prober = prober = Prober(group, process, before)
-        answer = Exchange(prober.process, self._grader, self._meter, self._limits).run(seconds, request, blob)
-        if answer.outcome == "answer":
-            return answer
-        self._prober = None
-        prober.process.close()
-        return self._return_to_checkpoint(answer, prober.before, self._is_active(prober.process))
+                yield self._give_up("lost")
+                return
+            self._prober = prober = Prober(order["group"], process, before)
+        exchange, left = Exchange(prober.process, self._grader, self._meter, self._limits, request, blob), order["left"]
+        for _ in range(order["trials"]):
+            self._grader.discard_raw()
+            started = time.monotonic()
+            answer = exchange.answer(min(order["seconds"], left))
+            left -= time.monotonic() - started - answer.waited
+            if answer.outcome != "answer":
+                self._prober = None
+                prober.process.close()
+                yield self._return_to_checkpoint(answer, prober.before, self._is_active(prober.process))
+                return
+            yield answer
 
     def _end_prober(self) -> None:
         """End the prober and the processes that it started; the active interpreter itself keeps running."""
@@ -176,7 +186,7 @@ class Init:
         torch.set_num_threads(self._limits["threads"])
         if self._limits["cuda"]:
             gpu.prepare(self._limits["gpu_memory_bytes"])
-        probe.seed(seed)
+        calling.seed(seed)
         interpreter.serve(control, self._shell, self._limits)
 
     def _fork(self, order: str) -> InterpreterProcess | None:

@@ -78,21 +78,23 @@ def _receive(channel: socket.socket) -> tuple[dict, memoryview]:
 
 
 def _answer(channel: socket.socket, shell: Shell, most: int) -> None:
-    """Run one probe after the other until the init closes the channel; answers have at most `most` bytes."""
+    """Answer one request after the other until the init closes the channel: each trial gets an answer of at most `most` bytes."""
     me = _getpid()
     while True:
         try:
             request, blob = _receive(channel)
         except frames.FrameError:
             return
-        SINK.begin()
-        # Settings such as `device`; a function or a library is what the student's code made of its name.
-        for name in [name for name, value in _settings.items() if isinstance(value, PLAIN)]:
-            _bind(shell.user_ns, name, _settings[name])
-        answer = probe.answer(request, blob, shell.user_ns, most)
-        if _getpid() != me:
-            _exit(0)  # this is a fork that the student's code made, and only the original process answers
-        frames.send(channel, *answer)
+        for trial in request["trials"]:
+            tensors, blob = blob[: trial["bytes"]], blob[trial["bytes"] :]
+            SINK.begin()
+            # Settings such as `device`; a function or a library is what the student's code made of its name.
+            for name in [name for name, value in _settings.items() if isinstance(value, PLAIN)]:
+                _bind(shell.user_ns, name, _settings[name])
+            answer = probe.answer(request, trial["inputs"], tensors, shell.user_ns, most)
+            if _getpid() != me:
+                _exit(0)  # this is a fork that the student's code made, and only the original process answers
+            frames.send(channel, *answer)
 
 
 def send_greeting(channel: socket.socket) -> None:

@@ -3,18 +3,16 @@
 import builtins
 import json
 import math
-import random
-import warnings
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from functools import lru_cache
 from types import CodeType
 from typing import Any
 
-import numpy
 import torch
 import torch.nn.functional as F
-from guest import gpu, places, tripwire, values
+from guest import codec, gpu, places, tripwire
+from guest.calling import call_probe
 from guest.shell import error_text
 from torch import Tensor, nn
 
@@ -33,8 +31,10 @@ NAMES = {
 }
 
 
-def answer(request: dict, blob: bytes | memoryview, namespace: dict, most_bytes: int) -> tuple[bytes, bytes]:
-    """Run the probe of one request; return header and body of the answer: how it ended, and the tensors.
+def answer(
+    request: dict, inputs: Any, blob: bytes | memoryview, namespace: dict, most_bytes: int
+) -> tuple[bytes, bytes]:
+    """Run a request's probe on one trial; return header and body of the answer: how it ended, and the tensors.
 
     The tree of the answer is a pair: what the probe returned, and what became of the inputs of the calls that it compared.
 
@@ -45,10 +45,10 @@ def answer(request: dict, blob: bytes | memoryview, namespace: dict, most_bytes:
     try:
         with wire.watching() if wire else nullcontext():
             after: list[dict[str, Tensor]] = []
-            returned = _run(request, blob, namespace, after)
-            tree, tensors = values.encode([returned, after], most_bytes)
+            returned = _run(request, inputs, blob, namespace, after)
+            tree, tensors = codec.encode([returned, after], most_bytes)
         head = {"status": "ok", "tree": tree}
-    except values.Refused as refusal:
+    except codec.Refused as refusal:
         head = {"status": "refused", "message": str(refusal)}
     except BaseException as error:
         lineage = [base.__name__ for base in type(error).__mro__][:20]
@@ -66,15 +66,14 @@ def answer(request: dict, blob: bytes | memoryview, namespace: dict, most_bytes:
         return json.dumps({"status": "refused", "message": error_text(error), "trips": trips}).encode(), b""
 
 
-def _run(request: dict, blob: bytes | memoryview, namespace: dict, after: list[dict[str, Tensor]]) -> Any:
-    """Call the probe and return its result; a parameter gets the request's input, or else the notebook's value, of its name.
+def _run(request: dict, inputs: Any, blob: bytes | memoryview, namespace: dict, after: list[dict[str, Tensor]]) -> Any:
+    """Call the probe on the inputs, which `blob` completes, and return its result.
 
     For each call of `side_effects` in the probe, the inputs as they are then are added to `after`.
     """
     device = request.get("device", "cpu")
     if device != "cpu":
         gpu.compute_exactly()
-    inputs = values.decode(request["inputs"], blob, device)
     scope: dict[str, Any] = {**NAMES, "__name__": "check", "__builtins__": builtins}
     exec(_compiled(request["source"]), scope)
     held: list[Any] = []
@@ -82,23 +81,8 @@ def _run(request: dict, blob: bytes | memoryview, namespace: dict, after: list[d
         scope["effects_of"] = lambda call, inputs: looks(_holding_results(call, held), inputs)
     if compares := scope.get("side_effects"):
         scope["side_effects"] = _keeping_inputs(compares, after)
-    function = scope[request["function"]]
-    code = function.__code__
-    arguments = {}
-    for parameter in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
-        name = request["names"].get(parameter, parameter)
-        if parameter in inputs:
-            arguments[parameter] = inputs[parameter]
-        elif name in namespace:
-            arguments[parameter] = namespace[name]
-        else:
-            raise NameError(f"name {name!r} is not defined")
-    seed(0)
-    torch.set_grad_enabled(True)
-    torch.set_default_dtype(torch.float32)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return function(**arguments)
+    decoded = codec.decode(inputs, blob, device=device, keep_order=True)
+    return call_probe(scope[request["function"]], decoded, request["names"], namespace)
 
 
 def _holding_results(call: Callable, held: list[Any]) -> Callable:
@@ -127,13 +111,3 @@ def _keeping_inputs(compares: Callable, after: list[dict[str, Tensor]]) -> Calla
 def _compiled(source: str) -> CodeType:
     """Compile the source of a probe."""
     return compile(source, "<check>", "exec", dont_inherit=True)
-
-
-def seed(number: int) -> None:
-    """Seed the random number generators of Python, numpy and torch."""
-    random.seed(number)
-    numpy.random.seed(number % 2**32)
-    # torch.manual_seed() records a stack for each kind of device that is missing, which takes longer than a probe.
-    torch.default_generator.manual_seed(number)
-    if torch.cuda.is_initialized():
-        torch.cuda.manual_seed_all(number)
