@@ -6,6 +6,7 @@ small change that makes the answer right does.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from torch import Tensor
 
@@ -76,8 +77,8 @@ def add_repair(
     if not _axes_vary(seen):
         repair = repair.of_axes()
     if found is None or found.kind == "likely":
-        return Explanation("repair", repair.what, repair.says, repair.line)
-    return Explanation(found.kind, found.name, f"{found.says} {repair.says}", repair.line)
+        return Explanation("repair", repair=repair)
+    return replace(found, repair=repair)
 
 
 def _axes_vary(seen: Sequence[Seen]) -> bool:
@@ -143,6 +144,5 @@ def _of_later_checks(seen: Sequence[Seen], failed: str, source: str) -> Explanat
         if found := of_form(wrong, source, sure=True) or of_conduct(wrong, source):
             # What is said of values is not of those that the student reads about first.
             of_values = found.kind == "structure" and found.name != "parameters"
-            where = f"In the check “{check}”: " if of_values else ""
-            return found._replace(says=where + found.says)
+            return replace(found, check=check) if of_values else found
     return None

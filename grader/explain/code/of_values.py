@@ -31,8 +31,8 @@ TURNED = ".T turns all axes around. With a batch in front, swap only the last tw
 WITHOUT_PARAMETERS = frozenset("Dropout GELU ReLU Softmax LogSoftmax Identity Tanh Sigmoid Flatten".split())
 
 
-def from_front(flow: Flow) -> Iterator[Found]:
-    """Find where an axis is counted from the front, or all axes are turned."""
+def from_front(flow: Flow, *, turned: bool = True) -> Iterator[Found]:
+    """Find where an axis is counted from the front, or, if asked for, where all axes are turned."""
     fixed = set()
     for statement in (one for one in flow.statements if isinstance(one, ast.Assign)):
         targets, value = targets_and_value(statement)
@@ -49,15 +49,16 @@ def from_front(flow: Flow) -> Iterator[Found]:
         if place_of(node) in counted or not flow.holds(_measured(node)) or _has_fixed_axes(_measured(node), fixed):
             continue
         if isinstance(node, ast.Attribute) and node.attr == "T":
-            found.append((False, line, TURNED))
+            if turned:
+                found.append((False, line, TURNED))
         elif isinstance(node, ast.Subscript):
             axis = integer(node.slice)
             if axis is not None and axis >= 0:
                 found.append((axis == 0, line, _said_of_front(f"`{text_of(node)}`", axis)))
-        elif isinstance(node, ast.Call) and (says := _axis_of_call(node)):
-            if "axis 0 " in says and place_of(node) in asked:
-                continue
-            found.append((called_name(node) in ("len", "size", "cat", "stack"), line, says))
+        elif isinstance(node, ast.Call) and (of_call := _axes_of_call(node)):
+            says, axes = of_call
+            if axes != (0,) or place_of(node) not in asked:
+                found.append((called_name(node) in ("len", "size", "cat", "stack"), line, says))
     yield from ((line, says) for maybe, line, says in found if maybe == all(one[0] for one in found))
 
 
@@ -101,31 +102,32 @@ def _are_last(node: ast.AST) -> bool:
     )
 
 
-def _axis_of_call(node: ast.Call) -> str:
-    """Say which axis a call counts from the front; "" if it does not."""
+def _axes_of_call(node: ast.Call) -> tuple[str, tuple[int, ...]] | None:
+    """Say which axes a call counts from the front, and return those that it names; None if it counts none so."""
     name, given = called_name(node), [word for word in node.keywords if word.arg in ("dim", "axis")]
     whole = [*([owner] if (owner := owner_of(node)) is not None else []), *node.args]
     if name == "len" and node.args and isinstance(node.args[0], ast.Name):
-        return f"`{text_of(node)}` is the length of the first axis, which is the batch where there is one"
+        return f"`{text_of(node)}` is the length of the first axis, which is the batch where there is one", ()
     if name in ("transpose", "swapaxes", "swapdims") and len(whole) == 3:
         axes = [axis for one in whole[1:] if (axis := integer(one)) is not None and axis >= 0]
-        return _said_of_front(f"`.{name}`", *axes) if len(axes) == 2 else ""
+        return (_said_of_front(f"`.{name}`", *axes), tuple(axes)) if len(axes) == 2 else None
     if name == "normalize" and not given and len(whole) < 3:
-        return "`F.normalize` works along axis 1 unless it is told otherwise, and that is another axis with a batch in front"
+        says = "`F.normalize` works along axis 1 unless it is told otherwise, and that is another axis with a batch in front"
+        return says, ()
     if (
         name == "einsum"
         and node.args
         and isinstance(node.args[0], ast.Constant)
         and "..." not in str(node.args[0].value)
     ):
-        return "the letters of this einsum stand for a fixed number of axes; `...` stands for those in front"
+        return "the letters of this einsum stand for a fixed number of axes; `...` stands for those in front", ()
     if name == "squeeze" and len(whole) == 1 and not given:
-        return "`.squeeze()` takes away every axis of length 1, also one of the batch or of a single token"
+        return "`.squeeze()` takes away every axis of length 1, also one of the batch or of a single token", ()
     place = WITH_AXIS.get(name, 0)
     axis = integer(given[0].value) if given else integer(whole[place]) if 0 < place < len(whole) else None
     if place and axis is not None and axis >= (name == "flatten"):  # flatten(0, …) takes in whatever is in front
-        return _said_of_front(f"`{name}`", axis)
-    return ""
+        return _said_of_front(f"`{name}`", axis), (axis,)
+    return None
 
 
 def _said_of_front(what: str, *axes: int) -> str:

@@ -12,7 +12,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from grader.explain.code.read_code import Raising, called_name, calls, parts_of, self_attributes, text_of, values_of
-from grader.explain.exceptions.rules import rules
+from grader.explain.exceptions.rules import Rule, sentence
 
 NOT_TENSOR = {  # what other libraries call it
     "astype": "`.to(dtype)`",
@@ -282,24 +282,31 @@ def shared_layer(raising: Raising, found: re.Match) -> str:
     return f"`{found[1]}` is the same layer as another one. Each needs parameters of its own: make a new layer for each name."
 
 
-NAME_RULES = rules(r"""
-NameError: name '(\w+)' is not defined → undefined_name
-UnboundLocalError: .*local variable '(\w+)' → unbound
-AttributeError: cannot assign \w+ before Module.__init__\(\) call → super_first
-TypeError: descriptor '__init__' of 'super' object needs
-    Brackets are missing: `super().__init__()`.
-AttributeError: 'super' object has no attribute 'init'
-    It is `super().__init__()`, with two underscores on each side.
-AttributeError: 'Tensor' object has no attribute '(\w+)' → attribute_of_tensor
-AttributeError: module '([\w.]+)' has no attribute '(\w+)' → attribute_of_library
-(?:AttributeError: '|must be Tensor, not |unsupported operand type\(s\) .*')torch.return_types.(max|min|sort|topk|median|mode|kthvalue|cummax|cummin)\b
-    .{1} along an axis gives two things, values and indices. Take the values: `.values`.
-AttributeError: '(tuple|list|int|float|NoneType)' object has no attribute '(\w+)' → attribute_of_value
-AttributeError: '?(\w+)'?(?: object)? has no attribute [`'](\w+)[`'] → attribute_of_layer
-AttributeError: (`?)(\w+)`? is not an nn.Module → no_layer
-(?:NotImplementedError: Module \[\w+\] is missing|TypeError: (?:\w+\.)?_forward_unimplemented\(\)) → misspelt_forward
-KeyError: '(\w+)\.(?:weight|bias)' → shared_layer
-""",
-    undefined_name, unbound, super_first, attribute_of_tensor, attribute_of_library, attribute_of_value,
-    attribute_of_layer, no_layer, misspelt_forward, shared_layer,
-)  # fmt: skip
+NAME_RULES: tuple[Rule, ...] = (
+    (r"NameError: name '(\w+)' is not defined", undefined_name),
+    (r"UnboundLocalError: .*local variable '(\w+)'", unbound),
+    (r"AttributeError: cannot assign \w+ before Module.__init__\(\) call", super_first),
+    (
+        "TypeError: descriptor '__init__' of 'super' object needs",
+        sentence("Brackets are missing: `super().__init__()`."),
+    ),
+    (
+        "AttributeError: 'super' object has no attribute 'init'",
+        sentence("It is `super().__init__()`, with two underscores on each side."),
+    ),
+    (r"AttributeError: 'Tensor' object has no attribute '(\w+)'", attribute_of_tensor),
+    (r"AttributeError: module '([\w.]+)' has no attribute '(\w+)'", attribute_of_library),
+    (
+        "(?:AttributeError: '|must be Tensor, not |"
+        r"unsupported operand type\(s\) .*')torch.return_types.(max|min|sort|topk|median|mode|kthvalue|cummax|cummin)\b",
+        sentence(".{1} along an axis gives two things, values and indices. Take the values: `.values`."),
+    ),
+    (r"AttributeError: '(tuple|list|int|float|NoneType)' object has no attribute '(\w+)'", attribute_of_value),
+    (r"AttributeError: '?(\w+)'?(?: object)? has no attribute [`'](\w+)[`']", attribute_of_layer),
+    (r"AttributeError: (`?)(\w+)`? is not an nn.Module", no_layer),
+    (
+        r"(?:NotImplementedError: Module \[\w+\] is missing|TypeError: (?:\w+\.)?_forward_unimplemented\(\))",
+        misspelt_forward,
+    ),
+    (r"KeyError: '(\w+)\.(?:weight|bias)'", shared_layer),
+)
