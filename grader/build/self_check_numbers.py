@@ -49,6 +49,7 @@ def drafted(lesson: Lesson, exercise: Exercise) -> Draft:
         "name": exercise.name,
         "defines": list(exercise.defines),
         "builds on": list(exercise.builds_on),
+        "defaults": exercise.defaults,
         "bans": sorted(banned_names(exercise.bans)),
         "also": [check.title for check in exercise.checks if check.name not in checks],
         "checks": [_check_data(check) for check in exercise.checks if check.name in checks],

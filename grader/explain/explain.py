@@ -1,18 +1,20 @@
 """Find the simplest explanation that reproduces all that was seen of a wrong answer.
 
-Layers, tried in this order: a declared mistake; what an exception means; the form of what came back; gradients and side
+Layers, tried in this order: a default that is not the task's; a declared mistake; what an exception means; the form of what came back; gradients and side
 effects; a line that is nearly surely not meant. Where none of them names the line, a
 small change that makes the answer right does.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from torch import Tensor
 
 from grader.explain.code.effects import Effect
+from grader.explain.defaults import Defaults, explain_default, find_default, wrong_defaults
 from grader.explain.fingerprint import alike, fingerprint
-from grader.explain.match import likely, nearest, print_of
+from grader.explain.match import is_telling, likely, nearest, print_of
 from grader.explain.observed import (
     of_batch,
     of_conduct,
@@ -25,6 +27,7 @@ from grader.explain.observed import (
     of_unused,
     with_slip,
 )
+from grader.explain.repairs.find_repair import Try, find_repair
 from grader.explain.repairs.repairs import Repair
 from grader.explain.seen import Candidate, Explanation, Seen
 
@@ -35,7 +38,8 @@ def explain(
     seen: Sequence[Seen],
     candidates: Sequence[Candidate],
     source: str = "",
-    repaired: Callable[[], Repair | None] = lambda: None,
+    try_: Try | None = None,
+    defaults: Defaults = MappingProxyType({}),
 ) -> Explanation | None:
     """Explain the first failing check of an exercise; None if nothing explains all that was seen.
 
@@ -43,15 +47,24 @@ def explain(
         seen: the trials of all checks of the exercise, in their order.
         candidates: the simplest first.
         source: the student's code; "" where it is not known.
-        repaired: finds the small change that makes the answer right; it is asked only where it helps.
+        try_: runs changed answers on the trials; None: none is tried.
+        defaults: those of the task.
     """
     if all(trial.passed for trial in seen):
         return None
-    found = explain_as_it_is(seen, candidates, source)
-    return found if says_enough(found) else add_repair(found, repaired(), seen, source)
+    failed, checks, passed = _first_failed(seen), [trial.check for trial in seen], [trial.passed for trial in seen]
+    if try_ and (of_default := find_default(source, defaults, checks, passed, failed, try_)):
+        return of_default
+    found, repair = _explain_as_it_is(seen, candidates, source), None
+    if _says_enough(found):
+        return found
+    if try_:
+        repair = find_repair(source, checks, passed, failed, try_, telling=is_telling(seen, failed))
+    sure = [one for one in wrong_defaults(source, defaults) if one.is_sure]
+    return _add_repair(found, repair, seen, source) or (explain_default(sure) if sure else None)
 
 
-def explain_as_it_is(seen: Sequence[Seen], candidates: Sequence[Candidate], source: str) -> Explanation | None:
+def _explain_as_it_is(seen: Sequence[Seen], candidates: Sequence[Candidate], source: str) -> Explanation | None:
     """Explain the first failing check by what was seen alone, without changes of the answer."""
     failed = _first_failed(seen)
     found = _of_check(seen, failed, candidates, source)
@@ -61,12 +74,12 @@ def explain_as_it_is(seen: Sequence[Seen], candidates: Sequence[Candidate], sour
     return found and with_slip(found, source)
 
 
-def says_enough(found: Explanation | None) -> bool:
+def _says_enough(found: Explanation | None) -> bool:
     """Tell whether the small change that makes the answer right would add little to an explanation."""
     return found is not None and (bool(found.line) or found.kind in SAYS_ENOUGH)
 
 
-def add_repair(
+def _add_repair(
     found: Explanation | None, repair: Repair | None, seen: Sequence[Seen], source: str
 ) -> Explanation | None:
     """Complete an explanation by the small change that makes the answer right; None if neither is known."""
