@@ -207,8 +207,13 @@ def known_answers(
             return own[index]
         return Fingerprint(brief.form) if brief.form < 0 else None  # it raises, and something else
 
+    def compare(wrong: WrongAnswer, index: int, print_: Fingerprint) -> bool:
+        return gives(wrong.briefs[index], right[index], print_)
+
     return [
-        Candidate(wrong.name, wrong.hint, partial(prints, wrong), partial(Traits, *wrong.traits))
+        Candidate(
+            wrong.name, wrong.hint, partial(prints, wrong), partial(Traits, *wrong.traits), partial(compare, wrong)
+        )
         for wrong in wrong_answers
     ]
 

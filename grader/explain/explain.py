@@ -27,6 +27,7 @@ from grader.explain.observed import (
     of_unused,
     with_slip,
 )
+from grader.explain.other_causes import other_causes
 from grader.explain.repairs.find_repair import Try, find_repair
 from grader.explain.repairs.repairs import Repair
 from grader.explain.seen import Candidate, Explanation, Seen
@@ -56,6 +57,8 @@ def explain(
     if try_ and (of_default := find_default(source, defaults, checks, passed, failed, try_)):
         return of_default
     found, repair = _explain_as_it_is(seen, candidates, source), None
+    if found and not found.check:
+        found = replace(found, also=other_causes(found, failed, seen, candidates, source))
     if _says_enough(found):
         return found
     if try_:
@@ -76,7 +79,7 @@ def _explain_as_it_is(seen: Sequence[Seen], candidates: Sequence[Candidate], sou
 
 def _says_enough(found: Explanation | None) -> bool:
     """Tell whether the small change that makes the answer right would add little to an explanation."""
-    return found is not None and (bool(found.line) or found.kind in SAYS_ENOUGH)
+    return found is not None and (bool(found.line) or bool(found.also) or found.kind in SAYS_ENOUGH)
 
 
 def _add_repair(

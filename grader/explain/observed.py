@@ -46,7 +46,8 @@ def of_form(wrong: Sequence[Seen], source: str, *, sure: bool) -> Explanation | 
     if any(trial.error for trial in wrong):
         return None
     if found := of_parameters(wrong[0].got, wrong[0].expected):
-        return Explanation("structure", "parameters", found)
+        one_layer = clue(Effect.SHARED, source)  # then the parameters are there, under one of its names
+        return Explanation("structure", "parameters", "" if one_layer else found, one_layer)
     says = form_of(wrong, sure)
     line = clue(Effect.FLOAT32, source) if says and any(map(_is_float32, wrong)) else None
     return Explanation("structure", what=says, clue=line) if says else None

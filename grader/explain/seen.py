@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from grader.explain.code.clues import Clue
-from grader.explain.fingerprint import Fingerprint
+from grader.explain.fingerprint import Fingerprint, alike
 from grader.explain.repairs.repairs import Repair
 from grader.submission.code.traits import Traits
 
@@ -33,6 +33,15 @@ class Candidate(NamedTuple):
     says: str  # what a student reads
     prints: Callable[[int], Fingerprint | None]  # by the trial's index; None: not known
     traits: Callable[[], Traits] = Traits  # what its code has, and lacks
+    # Whether it gives on a trial, by index, what has a fingerprint; None: if `prints` returns one that is alike.
+    compare: Callable[[int, Fingerprint], bool] | None = None
+
+    def gives(self, index: int, own: Fingerprint) -> bool:
+        """Return True if it gives on a trial what has this fingerprint."""
+        if self.compare:
+            return self.compare(index, own)
+        known = self.prints(index)
+        return known is not None and alike(known, own)
 
 
 @dataclass(frozen=True)
@@ -46,6 +55,7 @@ class Explanation:
     clue: Clue | None = None  # the line that causes it
     repair: Repair | None = None  # the small change that makes the answer right
     check: str = ""  # the check that it is about, if that is not the first that failed
+    also: tuple["Explanation", ...] = ()  # of other causes, which do not depend on this one
 
     @property
     def line(self) -> int:
@@ -59,4 +69,4 @@ class Explanation:
         where = f"In the check “{self.check}”: " if self.check else ""
         line = self.clue.says if self.clue else ""
         parts = where + self.what, line[:1].upper() + line[1:], self.repair.says if self.repair else ""
-        return " ".join(filter(None, parts))
+        return " ".join(filter(None, (*parts, *(other.says for other in self.also))))

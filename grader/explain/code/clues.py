@@ -8,7 +8,7 @@ from typing import NamedTuple
 from grader.explain.code.data_flow import Flow
 from grader.explain.code.effects import Effect
 from grader.explain.code.of_gradients import cut_off, in_place, narrow, on_cpu
-from grader.explain.code.of_steps import same_thing, wasted
+from grader.explain.code.of_steps import same_thing, shared, wasted
 from grader.explain.code.of_values import draws, from_front, idle, idle_layers, slips, unused
 
 CLUES = {
@@ -23,6 +23,7 @@ CLUES = {
     Effect.UNUSED: unused,
     Effect.LAYERS: idle_layers,
     Effect.IDLE: idle,
+    Effect.SHARED: shared,
 }
 
 

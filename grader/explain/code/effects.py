@@ -17,4 +17,5 @@ class Effect(Enum):
     VALUES = "values differ"  # what is nearly surely not meant, whatever the values
     IDLE = "a layer without parameters is never used"
     LAYERS = "a layer is never used"
+    SHARED = "parameters are missing"  # because one layer has two names
     UNUSED = "values differ, and nothing else explains them"  # an argument or a layer that nothing reads

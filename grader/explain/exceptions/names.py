@@ -67,7 +67,9 @@ def undefined_name(raising: Raising, found: re.Match) -> str:
         return "numpy is not imported here."
     if name in ("math", "random", "itertools", "functools", "copy", "einops"):
         return f"`{name}` is not imported here: write `import {name}` in a line above."
-    return ""
+    if not raising.line or raising.foreign:
+        return ""
+    return f"`{name}` is not defined here. Give it a value before this line, or use the name that has the value."
 
 
 def _methods(tree: ast.AST) -> set[str]:

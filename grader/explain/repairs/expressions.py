@@ -49,6 +49,7 @@ ROWS = """
 4 SIDES(A, B) → B  # `{B}` alone, without `{A:30}`, comes out right.
 2 A / B → A / B ** 0.5  # a root is missing: look at `{B}`.
 2 A * B → A * B ** 0.5  # a root is missing: look at `{B}`.
+3 A ** B → A ** -B  # look at the sign of the exponent in `{it}`.
 3 A ** B → A ** 0.5  # look at the exponent of `{it}`.
 3 A ** B → A ** -0.5  # look at the exponent of `{it}`.
 1 A ** B / C → A ** (B / C)  # `{it}` first takes the power and then divides: brackets are missing around the fraction.
@@ -242,6 +243,12 @@ def _throughout(function: ast.FunctionDef, piece: Piece) -> Changes:
         for other in _siblings(one, parts):
             look = Look(OTHER_PART.format(piece(first[one])))
             yield 4, look, first[one].lineno, partial(rewritten, function, _renames("attr", one, other), ast.Attribute)
+            on_line = Counter(node.lineno for node in attributes if node.attr == one)
+            for node in attributes if parts[one] > 1 else ():
+                if node.attr == one and _is_part(node):
+                    places = "in one place, look at" if on_line[node.lineno] > 1 else "look at"
+                    look = Look(f"{places} `{piece(node)}`: another part belongs here.")
+                    yield 4, look, node.lineno, partial(_with_part, function, (node.lineno, node.col_offset), other)
 
 
 def _is_part(node: ast.Attribute) -> bool:
@@ -288,6 +295,16 @@ def _with_name(function: ast.FunctionDef, place: tuple[int, int], other: str) ->
         return ast.copy_location(ast.Name(other, ast.Load()), node) if is_it else node
 
     return rewritten(function, rewrite, ast.Name)
+
+
+def _with_part(function: ast.FunctionDef, place: tuple[int, int], other: str) -> ast.AST:
+    """Return a copy of a function with another attribute at a place."""
+
+    def rewrite(node: Any) -> Any:
+        is_it = (node.lineno, node.col_offset) == place
+        return changed(node, attr=other) if is_it else node
+
+    return rewritten(function, rewrite, ast.Attribute)
 
 
 def _leaves_out(name: str) -> Callable[[Any], Any]:
