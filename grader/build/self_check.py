@@ -128,7 +128,8 @@ def check(notebook: Notebook, exercise: str) -> None:
     seen = [result.seen for result in results]
     try_ = changes_tried(notebook, trials)
     try:
-        found = explain(seen, known_answers(wrong_answers, trials, seen), searchable(source), try_, packed["defaults"])
+        known, several = known_answers(wrong_answers, trials, seen), len(packed["defines"]) > 1
+        found = explain(seen, known, searchable(source), try_, packed["defaults"], several=several)
     except Exception:  # an explanation decides nothing: without one, what was seen is said all the same
         found = None
     says = shadowed(code, packed["defines"], asked, what) or (found.says if found else "")

@@ -45,6 +45,7 @@ class WrongAnswer:
             self.source,
             try_,
             self.exercise.defaults,
+            several=len(self.exercise.defines) > 1,
         )
 
 

@@ -41,6 +41,8 @@ def explain(
     source: str = "",
     try_: Try | None = None,
     defaults: Defaults = MappingProxyType({}),
+    *,
+    several: bool = False,
 ) -> Explanation | None:
     """Explain the first failing check of an exercise; None if nothing explains all that was seen.
 
@@ -50,6 +52,7 @@ def explain(
         source: the student's code; "" where it is not known.
         try_: runs changed answers on the trials; None: none is tried.
         defaults: those of the task.
+        several: whether the exercise asks for several definitions, each of which may have its own fault.
     """
     if all(trial.passed for trial in seen):
         return None
@@ -58,7 +61,8 @@ def explain(
         return of_default
     found, repair = _explain_as_it_is(seen, candidates, source), None
     if found and not found.check:
-        found = replace(found, also=other_causes(found, failed, seen, candidates, source))
+        others = other_causes(found, failed, seen, candidates, source, several=several)
+        found = replace(found, also=others)
     if _says_enough(found):
         return found
     if try_:

@@ -1,7 +1,7 @@
 """Find further causes of a wrong answer that do not depend on the one that is named first.
 
-Two faults are independent if each shows where the other does not: behind a wrong dtype, or in a check that the first cause
-leaves alone.
+Two faults are independent if each shows where the other does not: behind a wrong dtype, or, where an exercise asks for several
+definitions, in a check that the first cause leaves alone.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,13 @@ MOST = 2  # further causes that are named
 
 
 def other_causes(
-    first: Explanation, failed: str, seen: Sequence[Seen], candidates: Sequence[Candidate], source: str
+    first: Explanation,
+    failed: str,
+    seen: Sequence[Seen],
+    candidates: Sequence[Candidate],
+    source: str,
+    *,
+    several: bool,
 ) -> tuple[Explanation, ...]:
     """Return the declared mistakes that explain what `first` leaves unexplained: two at most.
 
@@ -29,9 +35,13 @@ def other_causes(
         seen: the trials of all checks.
         candidates: the declared mistakes.
         source: the answer.
+        several: whether the exercise asks for several definitions.
     """
     found: dict[str, Explanation] = {}
-    for other in _mistakes(failed, [_with_due_dtypes(trial) for trial in seen], candidates, source):
+    converted = [_with_due_dtypes(trial) for trial in seen]
+    if not several and all(new is old for new, old in zip(converted, seen, strict=True)):
+        return ()
+    for other in _mistakes(failed, converted, candidates, source):
         if other.name != first.name and other.what != first.what:
             found.setdefault(other.what, other)
     return tuple(found.values())[:MOST]
