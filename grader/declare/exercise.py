@@ -68,7 +68,7 @@ def mistake(defines: str, hint: str, *, name: str = "", slip: bool = False) -> C
         defines: the name in the notebook that the wrong answer replaces.
         hint: what the student reads.
         name: the mistake's name, if another lesson has a definition of that name already.
-        slip: whether it leaves every number right and is mended in one place.
+        slip: whether it is small, and mended in one place.
     """
 
     def mark(wrong: Wrong) -> Wrong:

@@ -3,21 +3,23 @@
 Without the effect none of these lines need be wrong: `.detach()` is a clue only where a gradient is missing.
 """
 
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import NamedTuple
 
-from grader.explain.code.data_flow import Flow
+from grader.explain.code.data_flow import Flow, Found
 from grader.explain.code.effects import Effect
 from grader.explain.code.of_gradients import cut_off, in_place, narrow, on_cpu
 from grader.explain.code.of_steps import same_thing, shared, wasted
 from grader.explain.code.of_values import draws, from_front, idle, idle_layers, slips, unused
 
-CLUES = {
+CLUES: dict[Effect, Callable[[Flow], Iterable[Found]]] = {
     Effect.GRADIENT: cut_off,
     Effect.FLOAT32: narrow,
     Effect.DEVICE: on_cpu,
     Effect.WITHOUT_BATCH: from_front,
-    Effect.WITH_BATCH: from_front,
-    Effect.ONE_BATCH: lambda flow: from_front(flow, turned=False),
+    Effect.WITH_BATCH: partial(from_front, one_batch=True),
+    Effect.ONE_BATCH: partial(from_front, one_batch=True, turned=False),
     Effect.RANDOM: draws,
     Effect.VALUES: lambda flow: [*same_thing(flow), *wasted(flow), *slips(flow)],
     Effect.UNUSED: unused,

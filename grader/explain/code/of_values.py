@@ -28,11 +28,22 @@ WITH_AXIS = {  # by function: the place of the axis among the arguments, the ten
     **dict.fromkeys(("norm", "normalize", "split"), 2),
 }
 TURNED = ".T turns all axes around. With a batch in front, swap only the last two: .transpose(-2, -1)"
+IS_BATCH = (
+    "`{}` is the size of the batch only if there is exactly one batch axis. Use all axes in front of the last ones"
+)
 WITHOUT_PARAMETERS = frozenset("Dropout GELU ReLU Softmax LogSoftmax Identity Tanh Sigmoid Flatten".split())
 
 
-def from_front(flow: Flow, *, turned: bool = True) -> Iterator[Found]:
-    """Find where an axis is counted from the front, or, if asked for, where all axes are turned."""
+def from_front(flow: Flow, *, turned: bool = True, one_batch: bool = False) -> Iterator[Found]:
+    """Find where an axis is counted from the front; a product of exactly three axes comes before all others.
+
+    Args:
+        turned: find where all axes are turned, too.
+        one_batch: whether the answer is right with exactly one batch axis.
+    """
+    if products := [*_of_three_axes(flow)] if one_batch else []:
+        yield from products
+        return
     fixed = set()
     for statement in (one for one in flow.statements if isinstance(one, ast.Assign)):
         targets, value = targets_and_value(statement)
@@ -54,12 +65,22 @@ def from_front(flow: Flow, *, turned: bool = True) -> Iterator[Found]:
         elif isinstance(node, ast.Subscript):
             axis = integer(node.slice)
             if axis is not None and axis >= 0:
-                found.append((axis == 0, line, _said_of_front(f"`{text_of(node)}`", axis)))
+                is_batch = one_batch and axis == 0
+                says = IS_BATCH.format(text_of(node)) if is_batch else _said_of_front(f"`{text_of(node)}`", axis)
+                found.append((axis == 0, line, says))
         elif isinstance(node, ast.Call) and (of_call := _axes_of_call(node)):
             says, axes = of_call
             if axes != (0,) or place_of(node) not in asked:
                 found.append((called_name(node) in ("len", "size", "cat", "stack"), line, says))
     yield from ((line, says) for maybe, line, says in found if maybe == all(one[0] for one in found))
+
+
+def _of_three_axes(flow: Flow) -> Iterator[Found]:
+    """Find products that take tensors with exactly three axes."""
+    for line, node in flow.expressions():
+        if isinstance(node, ast.Call) and called_name(node) in ("bmm", "baddbmm") and flow.holds(node):
+            what = f"`{called_name(node)}` takes tensors with exactly three axes"
+            yield line, f"{what}. Use `@`, and count axes from the end: both take any number of axes in front"
 
 
 def _places(flow: Flow, wanted: Callable[[ast.AST], bool]) -> set[Place]:

@@ -69,6 +69,8 @@ def undefined_name(raising: Raising, found: re.Match) -> str:
         return f"`{name}` is not imported here: write `import {name}` in a line above."
     if not raising.line or raising.foreign:
         return ""
+    if any(calls(raising.node, name)):
+        return f"`{name}` is not defined here. Define it, import it, or call it by its full name."
     return f"`{name}` is not defined here. Give it a value before this line, or use the name that has the value."
 
 
