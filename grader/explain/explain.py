@@ -22,6 +22,7 @@ from grader.explain.observed import (
     of_exception,
     of_form,
     of_missing_batch,
+    of_shared_layer,
     of_slips,
     of_the_rest,
     of_unused,
@@ -127,6 +128,7 @@ def _of_check(seen: Sequence[Seen], failed: str, candidates: Sequence[Candidate]
         candidates = ()  # the answer is off by so little that a fingerprint does not tell it from the reference
 
     layers: tuple[Callable[[], Explanation | None], ...] = (
+        lambda: of_shared_layer(wrong, source),
         lambda: nearest(candidates, seen, prints, chosen, source),
         lambda: of_missing_batch(wrong, seen, source),
         lambda: of_exception(wrong, source),

@@ -103,6 +103,11 @@ def of_unused(wrong: Sequence[Seen], source: str, effect: Effect = Effect.UNUSED
     return _of_line("unused", effect, wrong, source)
 
 
+def of_shared_layer(wrong: Sequence[Seen], source: str) -> Explanation | None:
+    """Name one layer that has two names: the weights of one are those of the other, which looks like a mix-up of both."""
+    return _of_line("relation", Effect.SHARED, wrong, source)
+
+
 def of_draws(wrong: Sequence[Seen], source: str) -> Explanation | None:
     """Name a line that draws random numbers, where nothing else explains other values."""
     return _of_line("relation", Effect.RANDOM, wrong, source)
