@@ -53,8 +53,8 @@ def from_front(flow: Flow, *, turned: bool = True, one_batch: bool = False) -> I
         }
     # `for b in range(len(q))` counts entries, whatever they are.
     counted = _places(flow, lambda node: isinstance(node, ast.Call) and called_name(node) in ("range", "enumerate"))
-    # Under `if x.ndim > 2:` axis 0 is meant to be the batch.
-    asked = _places(flow, lambda node: isinstance(node, (ast.If, ast.IfExp)) and ".ndim" in text_of(node.test))
+    # Under `if x.ndim > 2:` axis 0 is meant to be the batch, and the letters of an einsum fit.
+    asked = _places(flow, lambda node: isinstance(node, (ast.If, ast.IfExp)) and _asks_for_axes(node.test))
     found: list[tuple[bool, int, str]] = []  # whether it may well be meant, line, words
     for line, node in flow.expressions():
         if place_of(node) in counted or not flow.holds(_measured(node)) or _has_fixed_axes(_measured(node), fixed):
@@ -70,9 +70,16 @@ def from_front(flow: Flow, *, turned: bool = True, one_batch: bool = False) -> I
                 found.append((axis == 0, line, says))
         elif isinstance(node, ast.Call) and (of_call := _axes_of_call(node)):
             says, axes = of_call
-            if axes != (0,) or place_of(node) not in asked:
+            is_meant = place_of(node) in asked and (axes == (0,) or called_name(node) == "einsum")
+            if not is_meant:
                 found.append((called_name(node) in ("len", "size", "cat", "stack"), line, says))
     yield from ((line, says) for maybe, line, says in found if maybe == all(one[0] for one in found))
+
+
+def _asks_for_axes(test: ast.expr) -> bool:
+    """Return True if a condition asks how many axes a tensor has."""
+    text = text_of(test, 200)
+    return ".ndim" in text or ".dim()" in text
 
 
 def _of_three_axes(flow: Flow) -> Iterator[Found]:
