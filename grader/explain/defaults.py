@@ -5,6 +5,7 @@ answer with the task's in their place.
 """
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from grader.explain.code.read_code import UNREADABLE, tree_of
 from grader.explain.repairs.find_repair import Try
 from grader.explain.seen import Explanation
 
+LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|$)")  # as Python counts lines
 Defaults = Mapping[str, Mapping[str, Any]]  # by "function" or "Class.method", then by parameter
 
 
@@ -44,7 +46,7 @@ def wrong_defaults(source: str, expected: Defaults) -> list[WrongDefault]:
 
 def with_task_defaults(source: str, wrong: Sequence[WrongDefault]) -> str:
     """Return an answer with the task's defaults in the place of its own; all lines keep their numbers."""
-    lines = source.splitlines(keepends=True)
+    lines = LINE.findall(source)
     for default in reversed(wrong):
         line, start, _, end = default.place
         text = lines[line - 1].encode()

@@ -29,6 +29,12 @@ def test_each_default_that_differs_is_found_and_replaced():
     )
 
 
+def test_lines_are_counted_as_python_counts_them():
+    source = "TEXT = 'a\x0b\u2028b'\r\ndef f(x, p=1):\r    return p\n"
+    wrong = wrong_defaults(source, {"f": {"p": 0.0}})
+    assert with_task_defaults(source, wrong) == source.replace("p=1", "p=0.0")
+
+
 @pytest.mark.parametrize(
     "source",
     [
