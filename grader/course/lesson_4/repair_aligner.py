@@ -90,10 +90,10 @@ ALIGNER_REPAIR = written_exercise("4.7 Repair: it learns, and then no more", ima
         handed in, outside torch.no_grad(), and return its tokens as they are.
         = result.detach().requires_grad_()
     encoder_learns_too: Now the encoder learns, too: gradients get to it. The training would reach its threshold,
-        but the fault is still there: call the encoder, and it alone, under torch.no_grad().
+        but this does not fix the fault: call the encoder, and it alone, under torch.no_grad().
         with torch.no_grad():  →  if True:
     wrong_one_frozen: It is the other way round now: the encoder learns, and the aligner is frozen. The training
-        would reach its threshold, but the fault is still there.
+        would reach its threshold, but this does not fix the fault.
         + aligner.requires_grad_(False)
         with torch.no_grad():  →  if True:
     aligner_not_called: These are the features of the encoder. Return what the aligner makes of them.

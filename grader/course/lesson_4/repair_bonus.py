@@ -47,8 +47,8 @@ BONUS_REPAIR = written_exercise("4.9 Repair: it stares at one patch", looking_lo
     entropy_still_added: Training makes a loss smaller. The entropy is still added to it, so a map that looks around
         costs something, and one that stays on a patch does not.
         - strength  →  + strength
-    bonus_removed: This is the cross-entropy alone. The training would reach its threshold, but the fault is still
-        there: a bonus for looking around has to be subtracted.
+    bonus_removed: This is the cross-entropy alone. The training would reach its threshold, but this does not fix
+        the fault: a bonus for looking around has to be subtracted.
         - strength * entropy  →
     added_and_smaller: This mends the symptom: looking around costs ten times less, and it costs still.
         - strength  →  + 0.1 * strength

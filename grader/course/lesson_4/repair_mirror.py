@@ -27,7 +27,7 @@ MIRROR_REPAIR = written_exercise("4.8 Repair: it looks at two places", mirror_le
         now stands at the top right: mirror `cells`, too.
         = cells, result[1]
     mirror_removed: Scenes and questions come back as they were: nothing is mirrored. The training would reach its
-        threshold, but the fault is still there: mirror both where `turned` is True.
+        threshold, but this does not fix the fault: mirror both where `turned` is True.
         = cells.clone(), patches.clone()
     scenes_stay: The questions are mirrored, and the scenes stay: the fault has changed sides.
         = result[0], patches

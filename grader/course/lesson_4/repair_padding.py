@@ -51,7 +51,7 @@ PADDING_REPAIR = written_exercise("4.5 Repair: it looks where nothing is", look_
         a cell is no padding.
         , ~padding.unsqueeze(-2)  →
     padding_painted_over: The padding is painted over, and the words look at it still: a row of zeros takes its
-        share of the weight. The training would reach its threshold, but the fault is still there.
+        share of the weight. The training would reach its threshold, but this does not fix the fault.
         patches, ~padding.unsqueeze(-2)  →  patches.masked_fill(padding.unsqueeze(-1), 0.0)
     map_zeroed_afterwards: The map is set to zero after the look: the padding is in what was seen already, and the
         weights no longer sum to 1. Hide it before the softmax.
