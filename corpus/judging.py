@@ -28,6 +28,7 @@ from grader.declare.exercise import Check, Exercise, Mistake
 from grader.declare.lesson import Lesson
 from grader.declare.sampler import InputSampler
 from grader.explain.diagnose import diagnose, wrong_answer
+from grader.grading.right_defaults import judge_defaults
 from grader.grading.try_repairs import in_sandbox
 from grader.judge.built_ins import refused
 from grader.judge.from_scratch import used_builtins
@@ -239,9 +240,10 @@ def _explained(on: Sheet, evidence: Mapping[str, Evidence], source: str = "") ->
 
 def hinted(on: Sheet, tried: Sequence[Tried], cells: NotebookCells) -> Verdict:
     """Explain the verdict on an answer of which all trials are judged, as the grader does."""
-    found = verdict_of(on.exercise, tried, on.ours)
+    source, ask = cells.sources.get(answer_cell(on.exercise.id), ""), partial(_ask, on)
+    found = judge_defaults(on.exercise, verdict_of(on.exercise, tried, on.ours), tried, source, on.ours, ask)
     wrong = wrong_answer(on.exercise, found, tried, on.ours, cells)
-    return diagnose(found, wrong, wrong and in_sandbox(wrong.trials, on.ours, partial(_ask, on), "cpu"))
+    return diagnose(found, wrong, wrong and in_sandbox(wrong.trials, on.ours, ask, "cpu"))
 
 
 def _ask(on: Sheet, request: Request) -> dict[str, Evidence]:

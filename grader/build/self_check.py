@@ -16,9 +16,7 @@ from grader.explain.exceptions.shadowed import shadowed
 from grader.explain.exceptions.where_raised import file_of, source_of_file, the_line
 from grader.explain.explain import explain
 from grader.explain.fingerprint import fingerprint
-from grader.explain.match import is_telling
-from grader.explain.repairs.find_repair import find_repair
-from grader.explain.repairs.repairs import Repair
+from grader.explain.repairs.find_repair import Try
 from grader.explain.repairs.run_repaired import RAISED, run_repaired, stopwatch
 from grader.explain.seen import Candidate, Seen
 from grader.explain.values.wording import in_words_of
@@ -110,9 +108,10 @@ def check(notebook: Notebook, exercise: str) -> None:
         why = f'it builds on {below}, which is not right yet: mend that one first, check("{below}").'
         raise NotYet(f"{title} — {why}\n{what}")
     seen = [result.seen for result in results]
-    repaired = partial(repair, notebook, trials, seen, source)
+    try_ = changes_tried(notebook, trials)
     try:
-        found = explain(seen, known_answers(packed, trials), searchable(source), repaired)
+        known, several = known_answers(packed, trials), len(packed["defines"]) > 1
+        found = explain(seen, known, searchable(source), try_, packed["defaults"], several=several)
     except Exception:  # an explanation decides nothing: without one, what was seen is said all the same
         found = None
     says = shadowed(code, packed["defines"], asked, what) or (found.says if found else "")
@@ -236,10 +235,9 @@ def problem_of(trial: Trial, got: Mapping[str, Any], probes: Mapping[str, Callab
 # ---------------------------------------------------------------- the line of the mistake
 
 
-def repair(notebook: Notebook, trials: Sequence[Trial], seen: Sequence[Seen], source: str) -> Repair | None:
-    """Find the small change that makes an answer right; None if there is none, no source, or no time left."""
-    failed = next(trial.check for trial in seen if not trial.passed)
-    passed, has_time = [trial.passed for trial in seen], stopwatch()
+def changes_tried(notebook: Notebook, trials: Sequence[Trial]) -> Try:
+    """Return what runs changed answers on some of the trials, as long as there is time."""
+    has_time = stopwatch()
 
     def try_(sources: Sequence[str], indices: Sequence[int]) -> list[list[bool | None]]:
         chosen = [trials[index] for index in indices]
@@ -248,7 +246,7 @@ def repair(notebook: Notebook, trials: Sequence[Trial], seen: Sequence[Seen], so
             for changed in sources
         ]
 
-    return find_repair(source, [t.check for t in seen], passed, failed, try_, telling=is_telling(seen, failed))
+    return try_
 
 
 def passes_changed(notebook: Notebook, trial: Trial, source: str) -> bool | None:

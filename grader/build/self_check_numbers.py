@@ -47,6 +47,7 @@ def drafted(lesson: Lesson, exercise: Exercise) -> Draft:
         "name": exercise.name,
         "defines": list(exercise.defines),
         "builds on": list(exercise.builds_on),
+        "defaults": exercise.defaults,
         "bans": sorted(banned_names(exercise.bans)),
         "checks": [_check_data(check) for check in exercise.checks if check.name in checks],
         "trials": [_trial_data(trial, checks.index(trial.check.name), results) for trial in trials],

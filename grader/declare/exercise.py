@@ -7,13 +7,15 @@ with each recognised mistake.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from inspect import getsource
+from inspect import getsource, isclass, signature
 from typing import Any
 
 from grader.declare.builtin_names import BUILTINS, BuiltIn
 from grader.declare.errors import DeclarationError
 from grader.declare.trial import Trial
 from grader.records import Inputs, Judge, Value
+
+METHODS = ("__init__", "forward")  # those of a class that the course calls
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,6 +126,14 @@ class Exercise:
         return tuple(definition.__name__ for definition in self.reference)
 
     @property
+    def defaults(self) -> dict[str, dict[str, Any]]:
+        """The defaults that are plain constants, by "function" or "Class.method", then by parameter."""
+        methods = [(one, name) for one in self.reference if isclass(one) for name in METHODS if name in vars(one)]
+        functions = {f"{owner.__name__}.{name}": getattr(owner, name) for owner, name in methods}
+        functions |= {one.__name__: one for one in self.reference if not isclass(one)}
+        return {name: found for name, function in functions.items() if (found := _defaults_of(function))}
+
+    @property
     def stand_in_source(self) -> str:
         """The stand-in's source, or an empty text without a stand-in."""
         return getsource(self.stand_in) if self.stand_in else ""
@@ -132,3 +142,9 @@ class Exercise:
     def name(self) -> str:
         """The exercise's name in reports and JSON: "causal_mask, padding_mask"."""
         return ", ".join(self.defines)
+
+
+def _defaults_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the defaults of a function that are numbers, texts, bools or None, by parameter."""
+    defaults = {name: one.default for name, one in signature(function).parameters.items()}
+    return {name: value for name, value in defaults.items() if value is None or type(value) in (bool, int, float, str)}

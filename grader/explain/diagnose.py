@@ -7,10 +7,8 @@ from functools import partial
 from grader.declare.exercise import Exercise
 from grader.explain.candidates import candidates
 from grader.explain.code.read_code import searchable
-from grader.explain.explain import add_repair, explain_as_it_is, says_enough
-from grader.explain.match import is_telling
-from grader.explain.repairs.find_repair import Try, find_repair
-from grader.explain.repairs.repairs import Repair
+from grader.explain.explain import explain
+from grader.explain.repairs.find_repair import Try
 from grader.explain.seen import Explanation, Seen
 from grader.explain.values.wording import in_words_of
 from grader.judge.compare import flatten
@@ -32,7 +30,6 @@ class WrongAnswer:
     seen: Sequence[Seen]  # one for each trial
     results: ReferenceResults
     source: str
-    failed: str  # name of the first check that failed
 
     def explain(self, try_: Try | None) -> Explanation | None:
         """Explain what is wrong; None if nothing does.
@@ -42,15 +39,14 @@ class WrongAnswer:
         Args:
             try_: runs changed answers on `trials`; None where the interpreter is gone.
         """
-        known = list(candidates(self.exercise, self.trials, self.results))
-        found = explain_as_it_is(self.seen, known, self.source)
-        if says_enough(found):
-            return found
-        return add_repair(found, self._repair(try_) if try_ else None, self.seen, self.source)
-
-    def _repair(self, try_: Try) -> Repair | None:
-        passed, telling = [trial.passed for trial in self.seen], is_telling(self.seen, self.failed)
-        return find_repair(self.source, [t.check for t in self.seen], passed, self.failed, try_, telling=telling)
+        return explain(
+            self.seen,
+            list(candidates(self.exercise, self.trials, self.results)),
+            self.source,
+            try_,
+            self.exercise.defaults,
+            several=len(self.exercise.defines) > 1,
+        )
 
 
 def diagnose(verdict: Verdict, wrong: WrongAnswer | None, try_: Try | None = None) -> Verdict:
@@ -95,7 +91,7 @@ def wrong_answer(
     if not any(trial.check == failing.name and not trial.passed for trial in seen):
         return None
     source = searchable(cells.sources.get(answer_cell(exercise.id), ""))
-    return WrongAnswer(exercise, [one.trial for one in called], seen, results, source, failing.name)
+    return WrongAnswer(exercise, [one.trial for one in called], seen, results, source)
 
 
 def _seen(tried: Tried, results: ReferenceResults, cells: NotebookCells) -> Seen:

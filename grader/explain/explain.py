@@ -1,17 +1,20 @@
 """Find the simplest explanation that reproduces all that was seen of a wrong answer.
 
-Layers, tried in this order: a declared mistake; what an exception means; the form of what came back; gradients and side
+Layers, tried in this order: a default that is not the task's; a declared mistake; what an exception means; the form of what came back; gradients and side
 effects; a line that is nearly surely not meant. Where none of them names the line, a
 small change that makes the answer right does.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 
 from torch import Tensor
 
 from grader.explain.code.effects import Effect
+from grader.explain.defaults import Defaults, explain_default, find_default, wrong_defaults
 from grader.explain.fingerprint import alike, fingerprint
-from grader.explain.match import likely, nearest, print_of
+from grader.explain.match import is_telling, likely, nearest, print_of
 from grader.explain.observed import (
     of_batch,
     of_conduct,
@@ -19,11 +22,14 @@ from grader.explain.observed import (
     of_exception,
     of_form,
     of_missing_batch,
+    of_shared_layer,
     of_slips,
     of_the_rest,
     of_unused,
     with_slip,
 )
+from grader.explain.other_causes import other_causes
+from grader.explain.repairs.find_repair import Try, find_repair
 from grader.explain.repairs.repairs import Repair
 from grader.explain.seen import Candidate, Explanation, Seen
 
@@ -34,7 +40,10 @@ def explain(
     seen: Sequence[Seen],
     candidates: Sequence[Candidate],
     source: str = "",
-    repaired: Callable[[], Repair | None] = lambda: None,
+    try_: Try | None = None,
+    defaults: Defaults = MappingProxyType({}),
+    *,
+    several: bool = False,
 ) -> Explanation | None:
     """Explain the first failing check of an exercise; None if nothing explains all that was seen.
 
@@ -42,15 +51,28 @@ def explain(
         seen: the trials of all checks of the exercise, in their order.
         candidates: the simplest first.
         source: the student's code; "" where it is not known.
-        repaired: finds the small change that makes the answer right; it is asked only where it helps.
+        try_: runs changed answers on the trials; None: none is tried.
+        defaults: those of the task.
+        several: whether the exercise asks for several definitions, each of which may have its own fault.
     """
     if all(trial.passed for trial in seen):
         return None
-    found = explain_as_it_is(seen, candidates, source)
-    return found if says_enough(found) else add_repair(found, repaired(), seen, source)
+    failed, checks, passed = _first_failed(seen), [trial.check for trial in seen], [trial.passed for trial in seen]
+    if try_ and (of_default := find_default(source, defaults, checks, passed, failed, try_)):
+        return of_default
+    found, repair = _explain_as_it_is(seen, candidates, source), None
+    if found and not found.check:
+        others = other_causes(found, failed, seen, candidates, source, several=several)
+        found = replace(found, also=others)
+    if _says_enough(found):
+        return found
+    if try_:
+        repair = find_repair(source, checks, passed, failed, try_, telling=is_telling(seen, failed))
+    sure = [one for one in wrong_defaults(source, defaults) if one.is_sure]
+    return _add_repair(found, repair, seen, source) or (explain_default(sure) if sure else None)
 
 
-def explain_as_it_is(seen: Sequence[Seen], candidates: Sequence[Candidate], source: str) -> Explanation | None:
+def _explain_as_it_is(seen: Sequence[Seen], candidates: Sequence[Candidate], source: str) -> Explanation | None:
     """Explain the first failing check by what was seen alone, without changes of the answer."""
     failed = _first_failed(seen)
     found = _of_check(seen, failed, candidates, source)
@@ -60,12 +82,12 @@ def explain_as_it_is(seen: Sequence[Seen], candidates: Sequence[Candidate], sour
     return found and with_slip(found, source)
 
 
-def says_enough(found: Explanation | None) -> bool:
+def _says_enough(found: Explanation | None) -> bool:
     """Tell whether the small change that makes the answer right would add little to an explanation."""
-    return found is not None and (bool(found.line) or found.kind in SAYS_ENOUGH)
+    return found is not None and (bool(found.line) or bool(found.also) or found.kind in SAYS_ENOUGH)
 
 
-def add_repair(
+def _add_repair(
     found: Explanation | None, repair: Repair | None, seen: Sequence[Seen], source: str
 ) -> Explanation | None:
     """Complete an explanation by the small change that makes the answer right; None if neither is known."""
@@ -76,8 +98,8 @@ def add_repair(
     if not _axes_vary(seen):
         repair = repair.of_axes()
     if found is None or found.kind == "likely":
-        return Explanation("repair", repair.what, repair.says, repair.line)
-    return Explanation(found.kind, found.name, f"{found.says} {repair.says}", repair.line)
+        return Explanation("repair", repair=repair)
+    return replace(found, repair=repair)
 
 
 def _axes_vary(seen: Sequence[Seen]) -> bool:
@@ -106,6 +128,7 @@ def _of_check(seen: Sequence[Seen], failed: str, candidates: Sequence[Candidate]
         candidates = ()  # the answer is off by so little that a fingerprint does not tell it from the reference
 
     layers: tuple[Callable[[], Explanation | None], ...] = (
+        lambda: of_shared_layer(wrong, source),
         lambda: nearest(candidates, seen, prints, chosen, source),
         lambda: of_missing_batch(wrong, seen, source),
         lambda: of_exception(wrong, source),
@@ -143,6 +166,5 @@ def _of_later_checks(seen: Sequence[Seen], failed: str, source: str) -> Explanat
         if found := of_form(wrong, source, sure=True) or of_conduct(wrong, source):
             # What is said of values is not of those that the student reads about first.
             of_values = found.kind == "structure" and found.name != "parameters"
-            where = f"In the check “{check}”: " if of_values else ""
-            return found._replace(says=where + found.says)
+            return replace(found, check=check) if of_values else found
     return None

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import torch
 from torch import Tensor
 
-from grader.explain.fingerprint import Fingerprint, alike, fingerprint, fingerprint_of_error
+from grader.explain.fingerprint import Fingerprint, fingerprint, fingerprint_of_error
 from grader.explain.seen import Candidate, Explanation, Seen
 from grader.judge.compare import scale
 from grader.submission.code.traits import shows
@@ -38,13 +38,13 @@ def nearest(
         candidate
         for candidate in candidates
         if all(
-            _gives(candidate, index, prints[index]) or (raises and seen[index].error and _raises(candidate, index))
+            candidate.gives(index, prints[index]) or (raises and seen[index].error and _raises(candidate, index))
             for index in _wrong_first(chosen, seen)
         )
         and not _spoils(candidate, seen, prints, chosen[0])
     ]
     if not is_telling(seen, seen[chosen[0]].check):
-        whole = [one for one in matching if all(_gives(one, index, own) for index, own in enumerate(prints))]
+        whole = [one for one in matching if all(one.gives(index, own) for index, own in enumerate(prints))]
         matching = whole or matching
         if says_little(seen, seen[chosen[0]].check):
             matching = [candidate for candidate in matching if shows(source, candidate.traits())]
@@ -53,7 +53,7 @@ def nearest(
     best = matching[0]
     if len(matching) > 1:
         elsewhere = [index for index in range(len(seen)) if index not in chosen]
-        agreeing = [sum(_gives(candidate, index, prints[index]) for index in elsewhere) for candidate in matching]
+        agreeing = [sum(candidate.gives(index, prints[index]) for index in elsewhere) for candidate in matching]
         best = matching[agreeing.index(max(agreeing))]
     return Explanation("mistake", best.name, best.says)
 
@@ -61,7 +61,7 @@ def nearest(
 def _spoils(candidate: Candidate, seen: Sequence[Seen], prints: Sequence[Fingerprint], first: int) -> bool:
     """Tell whether a declared mistake fails a check that the answer passed before its first failure: then another one was made."""
     before = [index for index in range(first) if seen[index].passed and seen[index].check != seen[first].check]
-    return not all(_gives(candidate, index, prints[index]) for index in before)
+    return not all(candidate.gives(index, prints[index]) for index in before)
 
 
 def likely(candidates: Iterable[Candidate], seen: Sequence[Seen], prints: Sequence[Fingerprint]) -> Explanation | None:
@@ -73,7 +73,7 @@ def likely(candidates: Iterable[Candidate], seen: Sequence[Seen], prints: Sequen
     telling = [index for index in wrong if len(_telling(seen[index])) >= ENOUGH]
     found: dict[str, Candidate] = {}
     for candidate in candidates if 2 * len(telling) > len(wrong) else ():
-        agreeing = sum(_gives(candidate, index, prints[index]) for index in telling)
+        agreeing = sum(candidate.gives(index, prints[index]) for index in telling)
         if agreeing > 1 and 2 * agreeing > len(wrong):
             found[candidate.says] = candidate
     if len(found) != 1:
@@ -85,11 +85,6 @@ def likely(candidates: Iterable[Candidate], seen: Sequence[Seen], prints: Sequen
 def _wrong_first(chosen: Sequence[int], seen: Sequence[Seen]) -> list[int]:
     """Order trials so that those that the answer fails come first: there most candidates give something else."""
     return sorted(chosen, key=lambda index: seen[index].passed)
-
-
-def _gives(candidate: Candidate, index: int, own: Fingerprint) -> bool:
-    known = candidate.prints(index)
-    return known is not None and alike(known, own)
 
 
 def _raises(candidate: Candidate, index: int) -> bool:

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 
 from torch import Tensor, float32, float64
 
-from grader.explain.code.clues import clue
+from grader.explain.code.clues import Clue, clue
 from grader.explain.code.effects import Effect
 from grader.explain.exceptions.meaning import meaning
-from grader.explain.exceptions.shapes import OF_MASK
 from grader.explain.seen import Explanation, Seen
 from grader.explain.values.lengths import two_lengths
 from grader.explain.values.parameters import of_parameters
@@ -24,13 +25,14 @@ def of_exception(wrong: Sequence[Seen], source: str) -> Explanation | None:
     first = wrong[0]
     if says := _of_missing_refusal(first, source):
         return Explanation("exception" if first.error else "structure", first.error, says)
-    says = meaning(first.error, first.message, first.line, first.shapes, source) if first.error else ""
-    if says.endswith(OF_MASK):
-        says = f"{says} {two_lengths(wrong)}".strip()
+    if not first.error:
+        return None
+    lengths = partial(two_lengths, wrong)
+    says = meaning(first.error, first.message, first.line, first.shapes, source, lengths)
     kind = "structure" if first.error == "WrongForm" else "exception"  # the former is a finding of the probe
-    if not says and first.error and first.line:
-        says = clue(Effect.LAYERS, source)
-        return _with_line(kind, "", says) if says else None
+    if not says and first.line:
+        found = clue(Effect.LAYERS, source)
+        return found and Explanation(kind, clue=found)
     return Explanation(kind, first.error, says) if says else None
 
 
@@ -44,10 +46,11 @@ def of_form(wrong: Sequence[Seen], source: str, *, sure: bool) -> Explanation | 
     if any(trial.error for trial in wrong):
         return None
     if found := of_parameters(wrong[0].got, wrong[0].expected):
-        return Explanation("structure", "parameters", found)
+        one_layer = clue(Effect.SHARED, source)  # then the parameters are there, under one of its names
+        return Explanation("structure", "parameters", "" if one_layer else found, one_layer)
     says = form_of(wrong, sure)
-    line = clue(Effect.FLOAT32, source) if says and any(map(_is_float32, wrong)) else ""
-    return _with_line("structure", says, line) if says else None
+    line = clue(Effect.FLOAT32, source) if says and any(map(_is_float32, wrong)) else None
+    return Explanation("structure", what=says, clue=line) if says else None
 
 
 def _is_float32(trial: Seen) -> bool:
@@ -68,14 +71,13 @@ def of_conduct(wrong: Sequence[Seen], source: str) -> Explanation | None:
         name = lost[0].removeprefix(OF_GRADIENT)
         found = clue(Effect.GRADIENT, source, name)
         says = f"No gradient reaches `{name}`{' and others' if len(lost) > 1 else ''}."
-        return _with_line("gradient", says, found) if found else None
+        return Explanation("gradient", what=says, clue=found) if found else None
     return None
 
 
 def of_slips(wrong: Sequence[Seen], source: str) -> Explanation | None:
     """Explain other values by a line that is nearly surely not meant."""
-    found = "" if any(trial.error for trial in wrong) else clue(Effect.VALUES, source)
-    return _with_line("relation", "", found) if found else None
+    return _of_line("relation", Effect.VALUES, wrong, source)
 
 
 def _right_beside(wrong: Sequence[Seen]) -> str:
@@ -93,53 +95,69 @@ def _right_beside(wrong: Sequence[Seen]) -> str:
 def of_the_rest(wrong: Sequence[Seen]) -> Explanation | None:
     """Say which result came out right, or which lengths do not fit, where nothing explains why."""
     says = two_lengths(wrong) if wrong[0].error else _right_beside(wrong) if not any(t.error for t in wrong) else ""
-    return Explanation("relation", says, says) if says else None
+    return Explanation("relation", what=says) if says else None
 
 
 def of_unused(wrong: Sequence[Seen], source: str, effect: Effect = Effect.UNUSED) -> Explanation | None:
     """Name an argument or a layer that the answer never uses; with IDLE, a layer without parameters."""
-    found = "" if any(trial.error for trial in wrong) else clue(effect, source)
-    return _with_line("unused", "", found) if found else None
+    return _of_line("unused", effect, wrong, source)
+
+
+def of_shared_layer(wrong: Sequence[Seen], source: str) -> Explanation | None:
+    """Name one layer that has two names: the weights of one are those of the other, which looks like a mix-up of both."""
+    return _of_line("relation", Effect.SHARED, wrong, source)
 
 
 def of_draws(wrong: Sequence[Seen], source: str) -> Explanation | None:
     """Name a line that draws random numbers, where nothing else explains other values."""
-    found = "" if any(trial.error for trial in wrong) else clue(Effect.RANDOM, source)
-    return _with_line("relation", "", found) if found else None
+    return _of_line("relation", Effect.RANDOM, wrong, source)
 
 
 def of_batch(wrong: Sequence[Seen], seen: Sequence[Seen], source: str) -> Explanation | None:
     """Explain an answer that is right for one number of batch axes only, by the line that causes it."""
-    axes = {_batch_axes(trial) for trial in wrong}
-    names = wrong[0].inputs.keys()  # a trial that shares none of them tries another function of the exercise
-    alike = [trial for trial in seen if not trial.inputs or trial.inputs.keys() & names]
-    passed = {_batch_axes(trial) for trial in alike if trial.passed and not trial.error}
+    axes, passed = _batch_axes_of(wrong, seen)
     right = passed - axes
     if right == {0} and (found := clue(Effect.WITHOUT_BATCH, source)):
-        return _with_line("relation", "It is right without a batch, and wrong with one.", found)
-    if 1 in right and 0 not in passed and (found := clue(Effect.WITH_BATCH, source)):
-        others = " or ".join(word for count, word in ((0, "none"), (2, "two")) if count in axes)
-        return _with_line("relation", f"It is right with one batch axis, and wrong with {others}.", found)
-    return None
+        return Explanation("relation", what="It is right without a batch, and wrong with one.", clue=found)
+    return _of_one_batch(axes, passed, clue(Effect.WITH_BATCH, source))
+
+
+def _of_one_batch(wrong: set[int], passed: set[int], found: Clue | None) -> Explanation | None:
+    """Explain an answer that is right with one batch axis alone, by a line; None without one, or if it is not so.
+
+    Args:
+        wrong: the numbers of batch axes of trials that fail.
+        passed: those of trials that pass.
+    """
+    if found is None or 1 not in passed - wrong or 0 in passed:
+        return None
+    others = " or ".join(word for count, word in ((0, "none"), (2, "two")) if count in wrong)
+    return Explanation("relation", what=f"It is right with one batch axis, and wrong with {others}.", clue=found)
 
 
 def of_missing_batch(wrong: Sequence[Seen], seen: Sequence[Seen], source: str) -> Explanation | None:
     """Explain by a line what is raised without a batch alone; `.T` is right of what never has a batch, as a weight."""
-    without = wrong[0].error and not _batch_axes(wrong[0]) and not any(t.passed for t in seen if not _batch_axes(t))
-    found = of_batch(wrong, seen, source) if without else None
-    return found if found and "one batch axis" in found.says and ".T turns" not in found.says else None
+    if not wrong[0].error or _batch_axes(wrong[0]) or any(trial.passed for trial in seen if not _batch_axes(trial)):
+        return None
+    return _of_one_batch(*_batch_axes_of(wrong, seen), clue(Effect.ONE_BATCH, source))
+
+
+def _batch_axes_of(wrong: Sequence[Seen], seen: Sequence[Seen]) -> tuple[set[int], set[int]]:
+    """Return the numbers of batch axes of the trials that fail, and those of the trials like them that pass."""
+    names = wrong[0].inputs.keys()  # a trial that shares none of them tries another function of the exercise
+    alike = [trial for trial in seen if not trial.inputs or trial.inputs.keys() & names]
+    passed = {_batch_axes(trial) for trial in alike if trial.passed and not trial.error}
+    return {_batch_axes(trial) for trial in wrong}, passed
 
 
 def with_slip(found: Explanation, source: str) -> Explanation:
     """Add the line that is nearly surely not meant, or the layer that is never used, to an explanation that names no line."""
     effects = {"exception": Effect.LAYERS, "mistake": Effect.VALUES, "structure": Effect.VALUES}
     effect = effects.get(found.kind) if found.name not in ("AttributeError", "NameError") else None
-    line = clue(effect, source) if effect else ""
+    line = clue(effect, source) if effect else None
     if found.kind == "structure":
         line = line or clue(Effect.LAYERS, source)
-    if found.line or not line or line in found.says:
-        return found
-    return _with_line(found.kind, found.says, line)._replace(name=found.name)
+    return replace(found, clue=line) if line and not found.line else found
 
 
 def _of_missing_refusal(trial: Seen, source: str) -> str:
@@ -168,7 +186,7 @@ def _of_changed_inputs(trial: Seen, source: str) -> Explanation:
     names = [name for name in changed if isinstance(name, str)] if isinstance(changed, list) else []
     says = f"The call changes {' and '.join(f'`{name}`' for name in names) or 'one of its inputs'} in place."
     found = clue(Effect.IN_PLACE, source, names[0] if len(names) == 1 else "")
-    return _with_line("conduct", says if found else f"{says} Work on new tensors.", found)
+    return Explanation("conduct", what=says if found else f"{says} Work on new tensors.", clue=found)
 
 
 def _gradients(trial: Seen) -> Iterator[str]:
@@ -181,10 +199,7 @@ def _batch_axes(trial: Seen) -> int:
     return len(shape) if isinstance(shape, (tuple, list)) else 0
 
 
-def _with_line(kind: str, says: str, clue_of_line: str) -> Explanation:
-    """Join what is wrong with the line that causes it, if one is known: "line 3: `.item()` …"."""
-    where, _, why = clue_of_line.partition(": ")
-    number = where.removeprefix("line ")
-    line = int(number) if number.isdecimal() else 0
-    words = " ".join(filter(None, (says, clue_of_line[:1].upper() + clue_of_line[1:])))
-    return Explanation(kind, says or why, words, line)
+def _of_line(kind: str, effect: Effect, wrong: Sequence[Seen], source: str) -> Explanation | None:
+    """Explain other values by the line that has an effect; None if there is none, or if a trial raised."""
+    found = None if any(trial.error for trial in wrong) else clue(effect, source)
+    return found and Explanation(kind, clue=found)

@@ -1,9 +1,12 @@
 """The records of the diagnosis: what was seen of an answer, what it is compared with, and what explains it."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from grader.explain.fingerprint import Fingerprint
+from grader.explain.code.clues import Clue
+from grader.explain.fingerprint import Fingerprint, alike
+from grader.explain.repairs.repairs import Repair
 from grader.submission.code.traits import Traits
 
 
@@ -30,12 +33,35 @@ class Candidate(NamedTuple):
     prints: Callable[[int], Fingerprint | None]  # by the trial's index; None: not known
     traits: Callable[[], Traits] = Traits  # what its code has, and lacks
 
+    def gives(self, index: int, own: Fingerprint) -> bool:
+        """Return True if it gives on a trial what has this fingerprint."""
+        known = self.prints(index)
+        return known is not None and alike(known, own)
 
-class Explanation(NamedTuple):
-    """Why an answer is wrong."""
 
-    # "mistake", "exception", "structure", "gradient", "conduct", "relation", "likely" or "repair"
+@dataclass(frozen=True)
+class Explanation:
+    """Why an answer is wrong. Nothing reads the words of another one: what is compared are the fields."""
+
+    # "mistake", "exception", "structure", "gradient", "conduct", "relation", "unused", "likely" or "repair"
     kind: str
-    name: str
-    says: str
-    line: int = 0  # of the answer, if it names one
+    name: str = ""  # of the declared mistake, the class of the exception, or "parameters"
+    what: str = ""  # what is wrong, in whole sentences
+    clue: Clue | None = None  # the line that causes it
+    repair: Repair | None = None  # the small change that makes the answer right
+    check: str = ""  # the check that it is about, if that is not the first that failed
+    also: tuple["Explanation", ...] = ()  # of other causes, which do not depend on this one
+
+    @property
+    def line(self) -> int:
+        """The line of the answer that it names, from 1; 0 if it names none."""
+        place = self.repair or self.clue
+        return place.line if place else 0
+
+    @property
+    def says(self) -> str:
+        """The words that a student reads."""
+        where = f"In the check “{self.check}”: " if self.check else ""
+        line = self.clue.says if self.clue else ""
+        parts = where + self.what, line[:1].upper() + line[1:], self.repair.says if self.repair else ""
+        return " ".join(filter(None, (*parts, *(other.says for other in self.also))))

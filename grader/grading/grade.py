@@ -17,7 +17,15 @@ from grader.explain.exceptions.shadowed import refused_call
 from grader.grading.allowance import Allowance, TookTooLong
 from grader.grading.follow_through import choose_verdict, follow_through, judged_again
 from grader.grading.graded import Graded, withheld
-from grader.grading.judge_run import Ask, JudgedAnswer, explained, judge_run, say_shortened, with_notes
+from grader.grading.judge_run import (
+    Ask,
+    JudgedAnswer,
+    explained,
+    judge_run,
+    say_shortened,
+    with_notes,
+    with_task_defaults,
+)
 from grader.grading.schedule import schedule
 from grader.judge.built_ins import refuse_built_ins
 from grader.judge.from_scratch import same_definitions
@@ -213,6 +221,7 @@ class _Grading:
         with self._reading.paused(), session(self._server, replace(plan, limits=limits)) as run:
             execution = run.execution
             judged = judge_run(lesson, self._rebuilt, execution, trials, self._reference_results)
+            judged = {id: with_task_defaults(one, run.ask) for id, one in judged.items()}
             later = self._judged_again(judged, execution) if again else frozenset()
             self._put_off |= {id: judged[id] for id in later}
 

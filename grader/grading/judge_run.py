@@ -1,6 +1,6 @@
 """Judge the exercises of one run of a notebook, and explain those that failed."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import nbformat
@@ -10,15 +10,17 @@ from grader.declare.exercise import Exercise
 from grader.declare.lesson import SHORT, Lesson
 from grader.explain.diagnose import diagnose, wrong_answer
 from grader.explain.exceptions.shadowed import not_installed, refused_call, shadowed
-from grader.grading.try_repairs import in_sandbox
+from grader.grading.right_defaults import judge_defaults
+from grader.grading.try_repairs import Ask, in_sandbox
 from grader.grading.undefined import cells_that_ran, training_stopped, where_it_stopped
 from grader.judge.built_ins import code_of
 from grader.judge.planned_trial import PlannedTrial
 from grader.judge.raised import NotebookCells
 from grader.judge.reference_results import ReferenceResults
 from grader.judge.verdicts import Tried, judge_trials, verdict_of
-from grader.records import Evidence, Outcome, Request, Verdict
+from grader.records import Outcome, Verdict
 from grader.sandbox.engine import Execution
+from grader.submission.cells import answer_cell
 from grader.submission.rebuild import Rebuilt
 
 NOTE = (
@@ -27,7 +29,6 @@ NOTE = (
     f"{SHORT} steps.]\n"
 )
 
-Ask = Callable[[Request], Mapping[str, Evidence]]  # runs a probe in the interpreter that has run the notebook
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +74,13 @@ def explained(answer: JudgedAnswer, ask: Ask | None) -> Verdict:
     wrong = wrong_answer(answer.exercise, answer.verdict, answer.tried, answer.results, answer.cells)
     try_ = in_sandbox(wrong.trials, answer.results, ask, answer.device) if wrong and ask else None
     return diagnose(answer.verdict, wrong, try_)
+
+
+def with_task_defaults(answer: JudgedAnswer, ask: Ask) -> JudgedAnswer:
+    """Return the answer with a better verdict if it has wrong defaults, and is right with the task's."""
+    source = answer.cells.sources.get(answer_cell(answer.exercise.id), "")
+    rest = answer.tried, source, answer.results, ask, answer.device
+    return replace(answer, verdict=judge_defaults(answer.exercise, answer.verdict, *rest))
 
 
 def with_notes(rebuilt: Rebuilt, answer: JudgedAnswer, verdict: Verdict) -> Verdict:

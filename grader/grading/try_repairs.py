@@ -11,13 +11,14 @@ from grader.judge.reference_results import ReferenceResults
 from grader.judge.verdicts import judge_trial
 from grader.records import Evidence, Outcome, Request, Status
 
+Ask = Callable[[Request], Mapping[str, Evidence]]  # runs a probe in the interpreter that has run the notebook
 FUTURE = "from __future__ import annotations"
 
 
 def in_sandbox(
     planned: Sequence[PlannedTrial],
     results: ReferenceResults,
-    ask: Callable[[Request], Mapping[str, Evidence]],
+    ask: Ask,
     device: str,
 ) -> Try:
     """Return the function that runs changed versions of an answer in the sandbox, and judges what comes back.

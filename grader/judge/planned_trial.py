@@ -11,9 +11,9 @@ from grader.declare.errors import DeclarationError
 from grader.declare.exercise import Check, Exercise
 from grader.declare.lesson import Lesson
 from grader.declare.trial import Trial
-from grader.judge.call_probe import parameters
 from grader.paths import OWN_LESSONS
 from grader.records import Inputs
+from grader.sandbox.guest.calling import parameters
 
 # Modules, and packages of modules, whose functions may be sent to the sandbox.
 SENT = ("grader.course", OWN_LESSONS, "grader.declare.probes")

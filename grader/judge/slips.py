@@ -1,7 +1,7 @@
 """Find out whether a check fails because of one slip alone; it then keeps half of its points.
 
-A slip leaves every number right, and is mended in one place: the two results in the other order, right numbers in another
-dtype, or what a declaration marks as a slip. "Alone" is measured: on every failing trial of the check the answer gives what
+A slip is mended in one place: the two results in the other order, right numbers in another dtype, or what a declaration marks
+as a slip. "Alone" is measured: on every failing trial of the check the answer gives what
 the right answer with this slip gives.
 """
 

@@ -22,6 +22,14 @@ def candidate(*values, says="a hint", name="slip"):
     return Candidate(name, says, prints.__getitem__)
 
 
+def test_one_layer_under_two_names_comes_before_the_mistake_that_gives_the_same():
+    odd = torch.tensor([[3.1, 0.2, -7.7], [0.05, 1.9, 4.2]])
+    source = "class L:\n    def __init__(self):\n        self.a = nn.Linear(1, 1)\n        self.b = self.a\n"
+    used = f"{source}\n    def forward(self, x):\n        return self.a(x) * self.b(x)"
+    assert explain([trial(odd)], [candidate(odd)], source).kind == "mistake"
+    assert "one and the same layer" in explain([trial(odd)], [candidate(odd)], used).says
+
+
 def test_nothing_is_said_of_a_right_answer():
     assert explain([trial(EXPECTED, passed=True)], [candidate(EXPECTED)]) is None
 

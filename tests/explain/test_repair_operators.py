@@ -1,6 +1,7 @@
 """Changes of statements and of expressions make wrong answers right, and name the place."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -11,6 +12,7 @@ SCORES = torch.tensor([[0.5, -1.0, 2.0]])
 SEEN = torch.tensor([True, False, True])
 HIDDEN = SCORES.masked_fill(~SEEN, -math.inf).softmax(-1)
 
+PARTS = SimpleNamespace(W_K=1, W_Q=2, W_V=3)
 WIDE = torch.nn.Module()
 WIDE.W = torch.nn.Linear(3, 4, bias=False).requires_grad_(False)
 
@@ -51,6 +53,8 @@ WRONG_AND_RIGHT = [
      torch.full((4,), 3.0)),
     ("def f(layer, x):\n    return layer.W(x) / math.sqrt(x.shape[-1])", "the root of another size", (WIDE, torch.ones(3)),
      WIDE.W(torch.ones(3)) / 2),
+    ("def f(a, b):\n    c = a**b\n    return 3 * c", "look at the sign of the exponent in `a**b`", (2, 3), 0.375),
+    ("def f(n):\n    return n.W_K, n.W_K, n.W_V, n.W_K", "in one place, look at `n.W_K`", (PARTS,), (1, 2, 3, 1)),
     ("def f(x):\n    return x.sum(-2)", "look at the `-2`", (torch.ones(2, 3),), torch.tensor([3.0, 3.0])),
 ]  # fmt: skip
 

@@ -173,7 +173,7 @@ def test_all_runs_together_have_the_time_of_one(server: Server, tmp_path: Path, 
 
 
 def test_an_error_in_the_explanation_costs_nothing(server: Server, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("grader.explain.diagnose.explain_as_it_is", lambda *_: 1 / 0)
+    monkeypatch.setattr("grader.explain.diagnose.explain", lambda *_: 1 / 0)
     wrong = {"1.3": "def stable_softmax(scores, dim=-1):\n    return scores"}
     graded = grade_answers(server, tmp_path, wrong).grade
     assert graded.status == "graded"

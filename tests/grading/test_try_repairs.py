@@ -60,6 +60,19 @@ def test_an_answer_that_builds_on_a_wrong_one_is_explained_with_a_stand_in_below
     assert 'Line 5, `scores = scores.masked_fill(later, float("-inf"))`: ' in slips["1.4"].hint
 
 
+def test_a_wrong_default_costs_half_of_the_first_check_that_it_fails(tmp_path):
+    softmax = (
+        "def stable_softmax(scores, dim=1):\n    shifted = scores - scores.amax(dim, keepdim=True).nan_to_num(neginf=0)\n"
+        "    weights = shifted.exp()\n    return weights / weights.sum(dim, keepdim=True).clamp(min=1e-30)"
+    )
+    verdict = graded({"1.3": softmax}, tmp_path)["1.3"]
+    assert verdict.hint == "Line 2: the default of `dim` is 1; the task asks for -1."
+    assert [(check.points, check.max_points) for check in verdict.checks if check.points < check.max_points] == [
+        (1.5, 3)
+    ]
+    assert any("one wrong default" in note for note in verdict.notes)
+
+
 def test_what_is_right_is_not_explained(slips):
     assert not any(verdict.hint for verdict in slips.values() if verdict.outcome is Outcome.PASSED)
 

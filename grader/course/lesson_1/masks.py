@@ -196,16 +196,18 @@ MASKED = written_exercise("1.6 Masked attention", masked_attention, (
     mask_after_softmax: The mask comes after the softmax, so the weights no longer sum to 1. Hide the scores before it.
         scores.masked_fill(~mask, -torch.inf)  →  scores
         stable_softmax(scores)  →  stable_softmax(scores) * (1 if mask is None else mask)
-    shared_out_anew: The softmax runs over hidden keys, too, and their weights are shared out to the others afterwards. Where a
-        hidden score is far above the others, nothing of them is left: hide the scores before the softmax.
+    shared_out_anew: The softmax runs over hidden keys, too, and their weights are shared out to the others
+        afterwards. Where a hidden score is far above the others, nothing of them is left: hide the scores before the
+        softmax.
         scores.masked_fill(~mask, -torch.inf)  →  scores
         stable_softmax(scores)  →  (rest := stable_softmax(scores) * (1 if mask is None else mask)).div(rest.sum(-1, keepdim=True)).nan_to_num()
-    shared_out_with_a_least_sum: The softmax runs over hidden keys, too, and their weights are shared out to the others afterwards.
-        Where a hidden score is far above the others, nothing of them is left: hide the scores before the softmax.
+    shared_out_with_a_least_sum: The softmax runs over hidden keys, too, and their weights are shared out to the
+        others afterwards. Where a hidden score is far above the others, nothing of them is left: hide the scores before
+        the softmax.
         scores.masked_fill(~mask, -torch.inf)  →  scores
         stable_softmax(scores)  →  (rest := stable_softmax(scores) * (1 if mask is None else mask)).div(rest.sum(-1, keepdim=True).clamp(min=1e-9))
-    nothing_left_to_share: The mask comes after the softmax, and each row is divided by what is left. Where nothing is left that
-        is 0 divided by 0: hide the scores before the softmax.
+    nothing_left_to_share: The mask comes after the softmax, and each row is divided by what is left. Where nothing
+        is left that is 0 divided by 0: hide the scores before the softmax.
         scores.masked_fill(~mask, -torch.inf)  →  scores
         stable_softmax(scores)  →  (rest := stable_softmax(scores) * (1 if mask is None else mask)).div(rest.sum(-1, keepdim=True))
     zero_scores_hidden: A score of 0 counts as hidden here, and an allowed key can have it, too. Look at the mask alone.
@@ -221,22 +223,25 @@ MASKED = written_exercise("1.6 Masked attention", masked_attention, (
     nan_for_blank_queries: A query that may look nowhere gets NaN: 0 divided by 0, or the softmax of a row of −inf.
         Your stable_softmax of 1.3 gives zeros there.
         stable_softmax(scores)  →  scores.softmax(-1)
-    zeros_only_where_all_is_hidden: Zeros come only where the whole mask is False. Each query that may look nowhere needs them:
-        your stable_softmax of 1.3 gives them row by row.
+    zeros_only_where_all_is_hidden: Zeros come only where the whole mask is False. Each query that may look nowhere
+        needs them: your stable_softmax of 1.3 gives them row by row.
         stable_softmax(scores)  →  torch.zeros_like(scores) if mask is not None and not mask.any() else scores.softmax(-1)
-    nan_in_the_weights: The weights of a query that may look nowhere are NaN, and only its output is mended. Your stable_softmax
-        of 1.3 gives zeros there.
+    nan_in_the_weights: The weights of a query that may look nowhere are NaN, and only its output is mended. Your
+        stable_softmax of 1.3 gives zeros there.
         stable_softmax(scores)  →  scores.softmax(-1)
         weights @ value, weights  →  (weights @ value).nan_to_num(), weights
     uniform_for_blank_queries: A query that may look nowhere looks everywhere:
         hidden scores are a large negative number, all the same. Its weights and its output must be zero.
         -torch.inf  →  -1e9
+    same_for_blank_queries: A query that may look nowhere still looks: all of its scores get the same large negative
+        number, and the softmax does not change. Its weights and its output must be zero.
+        scores.masked_fill(~mask, -torch.inf)  →  scores + (1 - mask.to(scores.dtype)) * -1e4
     masked_unscaled: The scores are not divided by √d_k.
         scaled_scores  →  attention_scores
     output_unmasked: The weights are masked and the output is not: it was made from the weights before the mask.
         weights @ value, weights  →  attention(query, key, value)[0], weights
-    map_from_before_the_mask: The output is right, and the map that comes back is from before the mask. Return the weights that mixed
-        the values.
+    map_from_before_the_mask: The output is right, and the map that comes back is from before the mask. Return the
+        weights that mixed the values.
         weights @ value, weights  →  weights @ value, attention(query, key, value)[1]
     needs_a_mask: Without a mask it fails: mask=None means that every query may look everywhere.
         + ~mask

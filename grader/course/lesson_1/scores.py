@@ -74,6 +74,16 @@ SCALED = written_exercise("1.2 Scaled scores", scaled_scores, (
         attention_scores(query, key) / sqrt(query.shape[-1])  →  (plain := attention_scores(query, key)) / plain.std()
     divided_by_the_length_of_each_key: The scores are divided by the length of each key. √d_k is the root of its width.
         / sqrt(query.shape[-1])  →  / key.norm(dim=-1).unsqueeze(-2)
+    divided_by_the_norm_of_the_query: The scores are divided by query.norm(), a length. Divide by √d_k, the root of
+        a width.
+        / sqrt(query.shape[-1])  →  / query.norm()
+    divided_by_the_length_of_each_query: The scores are divided by the length of each query. √d_k is the root of its
+        width.
+        / sqrt(query.shape[-1])  →  / query.norm(dim=-1, keepdim=True)
+    root_of_the_scores: The root is taken of the scores. Take it of d_k, and divide the scores by it.
+        attention_scores(query, key) / sqrt(query.shape[-1])  →  attention_scores(query, key) ** 0.5
+    root_of_the_scaled_scores: The root is taken of the scores, too. Take it of d_k alone.
+        attention_scores(query, key) / sqrt(query.shape[-1])  →  (attention_scores(query, key) / query.shape[-1]) ** 0.5
     normalised_vectors: These are cosine similarities, without the lengths of the vectors. Divide the plain dot
         products by √d_k.
         + query, key = F.normalize(query, dim=-1), F.normalize(key, dim=-1)

@@ -109,6 +109,8 @@ VARIANCE_MISTAKES = edits(variance_by_ones, """
     total_around_zero: The total sum of squares is taken around zero here. Take it around the mean: subtract the
         mean of each dimension of the tokens.
         tokens - tokens.mean(0)  →  tokens
+    total_around_one_mean: The total is taken around one mean of all numbers. Each column has its own: tokens.mean(0).
+        tokens - tokens.mean(0)  →  tokens - tokens.mean()
     share_that_is_lost: That is the share that is lost. The explained share is 1 minus it.
         = 1 - result
     lengths_for_squares: What is left over was measured by its length. Sum its squares instead.

@@ -111,11 +111,12 @@ BLOCK = written_exercise("3.3 A block that reads and looks", VisionLanguageBlock
         , mask=mask  →  , mask
     mask_inverted: The mask is turned around. True = may attend: hand it on as it is, without ~.
         mask=mask  →  mask=None if mask is None else ~mask
-    self_without_residual: The self-attention replaces the tokens: add its output to them (the first residual).
+    self_without_residual (slip): The self-attention replaces the tokens: add its output to them (the first residual).
         tokens = tokens + self.self_attn  →  tokens = self.self_attn
-    cross_without_residual: The cross-attention replaces the tokens: add its output to them (the second residual).
+    cross_without_residual (slip): The cross-attention replaces the tokens: add its output to them (the second
+        residual).
         tokens = tokens + seen  →  tokens = seen
-    ffn_without_residual: The feed-forward replaces the tokens: add its output to them (the third residual).
+    ffn_without_residual (slip): The feed-forward replaces the tokens: add its output to them (the third residual).
         return tokens + self.ffn  →  return self.ffn
     no_residuals: No residual at all: each step should add to the tokens, not replace them.
         tokens = tokens + self.self_attn  →  tokens = self.self_attn
@@ -137,6 +138,35 @@ BLOCK = written_exercise("3.3 A block that reads and looks", VisionLanguageBlock
         self.norm1(tokens), mask  →  tokens, mask
         seen, weights = self.cross_attn(self.norm2(tokens),  →  tokens = self.norm2(tokens); seen, weights = self.cross_attn(tokens,
         return tokens + self.ffn(self.norm3(tokens))  →  tokens = self.norm3(tokens); return tokens + self.ffn(tokens)
+    self_residual_of_the_norm (slip): The first residual carries the normalised tokens. Add to the tokens as they were
+        before norm1.
+        tokens = text_tokens  →  tokens = self.norm1(text_tokens)
+        self.norm1(tokens), mask  →  tokens, mask
+    cross_residual_of_the_norm (slip): The second residual carries the normalised tokens. Add to the tokens as they were
+        before norm2.
+        seen, weights = self.cross_attn(self.norm2(tokens),  →  tokens = self.norm2(tokens); seen, weights = self.cross_attn(tokens,
+    ffn_residual_of_the_norm (slip): The third residual carries the normalised tokens. Add to the tokens as they were
+        before norm3.
+        return tokens + self.ffn(self.norm3(tokens))  →  tokens = self.norm3(tokens); return tokens + self.ffn(tokens)
+    self_residual_inside (slip): The tokens are added to what the self-attention reads. Add them to what it returns.
+        self.self_attn(self.norm1(tokens), mask=mask)[0]  →  self.self_attn(tokens + self.norm1(tokens), mask=mask)[0] - tokens
+    cross_residual_inside (slip): The tokens are added to what the cross-attention reads. Add them to what it returns.
+        self.norm2(tokens)  →  tokens + self.norm2(tokens)
+        tokens = tokens + seen  →  tokens = seen
+    ffn_residual_inside (slip): The tokens are added to what the feed-forward step reads. Add them to what it returns.
+        tokens + self.ffn(self.norm3(tokens))  →  self.ffn(tokens + self.norm3(tokens))
+    self_added_to_itself (slip): The output of the self-attention is added to itself. Add it to the tokens.
+        tokens = tokens + self.self_attn  →  tokens = 2 * self.self_attn
+    cross_added_to_itself (slip): The output of the cross-attention is added to itself. Add it to the tokens.
+        tokens = tokens + seen  →  tokens = seen + seen
+    ffn_added_to_itself (slip): The output of the feed-forward step is added to itself. Add it to the tokens.
+        return tokens + self.ffn  →  return 2 * self.ffn
+    cross_residual_from_the_input (slip): The second residual goes back to the block's input. Add to the tokens that the
+        self-attention step has left.
+        tokens = tokens + seen  →  tokens = text_tokens + seen
+    ffn_residual_from_the_input (slip): The last residual goes back to the block's input. Add to the tokens that the
+        step before it has left.
+        return tokens + self.ffn  →  return text_tokens + self.ffn
     without_norms: Nothing is normalised: norm1, norm2 and norm3 each stand before their step.
         self.norm1(tokens)  →  tokens
         self.norm2(tokens)  →  tokens
@@ -158,13 +188,25 @@ BLOCK = written_exercise("3.3 A block that reads and looks", VisionLanguageBlock
     one_norm: One norm is used for all three steps; each step has its own: norm1, norm2, norm3.
         self.norm2(tokens)  →  self.norm1(tokens)
         self.norm3(tokens)  →  self.norm1(tokens)
-    norm2_twice: The feed-forward reads norm2. It has a norm of its own, norm3.
+    norm1_for_the_image (slip): The cross-attention reads norm1. It has its own norm, norm2.
+        self.norm2(tokens)  →  self.norm1(tokens)
+    norm1_for_the_ffn (slip): The feed-forward step reads norm1. It has its own norm, norm3.
+        self.norm3(tokens)  →  self.norm1(tokens)
+    norm2_twice (slip): The feed-forward reads norm2. It has a norm of its own, norm3.
         self.norm3(tokens)  →  (self.norm2 or self.norm3)(tokens)
     ffn_missing: The feed-forward step is missing: after attention comes x + ffn(norm3(x)).
         tokens + self.ffn(self.norm3(tokens))  →  tokens
-    relu_in_the_ffn: There is a ReLU between the two linear layers. Take a GELU.
+    relu_in_the_ffn (slip): There is a ReLU between the two linear layers. Take a GELU.
         nn.GELU()  →  nn.ReLU()
-    self_attention_returned: These are the weights of the self-attention. Return those of the cross-attention, or None where there is none.
+    silu_in_the_ffn (slip): There is a SiLU between the two linear layers. Use a GELU.
+        nn.GELU()  →  nn.SiLU()
+    elu_in_the_ffn (slip): There is an ELU between the two linear layers. Use a GELU.
+        nn.GELU()  →  nn.ELU()
+    quick_gelu_in_the_ffn (slip): Between the two linear layers is x · sigmoid(1.702 x), which only approximates a GELU.
+        Use nn.GELU().
+        nn.GELU()  →  type("QuickGELU", (nn.Module,), {"forward": lambda self, x: x * torch.sigmoid(1.702 * x)})()
+    self_attention_returned: These are the weights of the self-attention. Return those of the cross-attention, or
+        None where there is none.
         tokens = tokens + self.self_attn(self.norm1(tokens), mask=mask)[0]  →  tokens, own = tokens + (one := self.self_attn(self.norm1(tokens), mask=mask))[0], one[1]
         return tokens + self.ffn(self.norm3(tokens)), weights  →  return tokens + self.ffn(self.norm3(tokens)), own
     heads_averaged: The weights that come back are averaged over the heads. Return all of them.

@@ -91,7 +91,8 @@ WINDOW = written_exercise("3.P1 A sliding window", sliding_window_attention, (
         own around it.
         + block = torch.arange(query.shape[-2]) // (2 * window + 1)
         + return F.scaled_dot_product_attention(query, key, value, attn_mask=block.unsqueeze(1) == block)
-    window_behind_the_width: unfold puts the window behind the width, as the last axis. Swap the two: a reshape mixes the numbers up.
+    window_behind_the_width: unfold puts the window behind the width, as the last axis. Swap the two: a reshape
+        mixes the numbers up.
         key[..., place, :], value[..., place, :]  →  (F.pad(one, (0, 0, window, window)).unfold(-2, 2 * window + 1, 1).reshape(*one.shape[:-1], 2 * window + 1, one.shape[-1]) for one in (key, value))
     padding_guessed: Keys that are all zero are taken for padding. Mask by position: what lies outside 0 … n − 1.
         masked_fill(beyond,  →  masked_fill(beyond | (near_keys == 0).all(-1),
@@ -115,7 +116,8 @@ LINEAR = written_exercise("3.P2 Linear attention", linear_attention, (
         return query @ summary / total  →  alike = (query * key).sum(-1, keepdim=True); return alike * value / alike
     not_normalised: The output is not normalised: divide by φ(q) · Σ φ(k).
         / total  →
-    keys_normalised: Each φ(k) is divided by the sum of its own numbers here. Divide what a query brings back by φ(q) · Σ φ(k).
+    keys_normalised: Each φ(k) is divided by the sum of its own numbers here. Divide what a query brings back by
+        φ(q) · Σ φ(k).
         return query @ summary / total  →  return query @ ((key / key.sum(-1, keepdim=True)).transpose(-2, -1) @ value)
     without_the_one: The feature map is elu(x) + 1; without the 1 the similarities may be negative.
         F.elu(query) + 1, F.elu(key) + 1  →  F.elu(query), F.elu(key)
@@ -134,19 +136,24 @@ LINEAR = written_exercise("3.P2 Linear attention", linear_attention, (
         @ value  →  @ (F.elu(value) + 1)
     causal_sums: The sums end at each query's own place: this is the causal form. Here every query meets all keys.
         return query @ summary / total  →  w = (query @ key.mT).tril(); return w @ value / w.sum(-1, keepdim=True)
+    causal_sums_above: The sums above end at each query's own place, and those below do not. Here every query meets
+        all keys: take the whole sum, not a cumsum.
+        return query @ summary / total  →  return (query @ key.mT).tril() @ value / total
     divided_by_the_count: It is divided by the number of keys. Divide by φ(q) · Σ φ(k), so that the weights sum to 1.
         / total  →  / key.shape[-2]
-    divided_by_features: It is divided by sums over the features. Sum φ(k) over all keys, axis −2, and divide by φ(q) times
-        that sum.
+    divided_by_features: It is divided by sums over the features. Sum φ(k) over all keys, axis −2, and divide by
+        φ(q) times that sum.
         query @ key.sum(-2).unsqueeze(-1)  →  query.sum(-1, keepdim=True) * key.sum(-1, keepdim=True)
     divided_by_two_sums: It is divided by the product of two sums. φ(q) · Σ φ(k) is a sum of products, number by number.
         query @ key.sum(-2).unsqueeze(-1)  →  query.sum(-1, keepdim=True) * key.sum((-2, -1), keepdim=True)
-    softmax_features: Softmaxes stand in the place of elu(x) + 1: that is another linear attention. Then divide by φ(q) · Σ φ(k).
+    softmax_features: Softmaxes stand in the place of elu(x) + 1: that is another linear attention. Then divide by
+        φ(q) · Σ φ(k).
         F.elu(query) + 1, F.elu(key) + 1  →  query.softmax(-1), key.softmax(-2)
         / total  →
     softmax_in_the_features: Softmaxes stand in the place of elu(x) + 1: the feature map is another one.
         F.elu(query) + 1, F.elu(key) + 1  →  query.softmax(-1), key.softmax(-1)
-    one_sum_for_all: All rows are divided by one number, a sum over the queries, too. Each query has its own: φ(q) · Σ φ(k).
+    one_sum_for_all: All rows are divided by one number, a sum over the queries, too. Each query has its own: φ(q) ·
+        Σ φ(k).
         query @ key.sum(-2).unsqueeze(-1)  →  (query @ key.sum(-2).unsqueeze(-1)).sum(-2, keepdim=True)
     exponential_features: The feature map is elu(x) + 1; here it is an exponential.
         F.elu(query) + 1, F.elu(key) + 1  →  torch.exp(query), torch.exp(key)

@@ -61,6 +61,11 @@ TARGETS = written_exercise("3.5 What to learn: the next word of the answer", shi
         F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids
         prompt_lengths.unsqueeze(-1) - 1  →  prompt_lengths.unsqueeze(-1)
         answers & (position < token_ids.shape[-1] - 1)  →  answers
+    not_shifted_at_all: Each position is asked for its own token, which it can see. The target is the next token.
+        F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids
+        answers & (position < token_ids.shape[-1] - 1)  →  answers
+    not_shifted_but_the_last: Each position is asked for its own token, which it can see. The target is the next token.
+        F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids
     shifted_backwards: The tokens are shifted to the other side: each place gets the token before it. Take the next one.
         F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  F.pad(token_ids[..., :-1], (1, 0), value=pad_id)
     rolled_backwards: The tokens are rolled to the other side: each place gets the token before it. Take the next one.
@@ -88,8 +93,8 @@ TARGETS = written_exercise("3.5 What to learn: the next word of the answer", shi
         ignore it.
         F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids.roll(-1, -1)
         answers & (position < token_ids.shape[-1] - 1)  →  answers
-    full_rows_wrap_around: In a row that is full, the last column is asked for the first token of the row. It has no next
-        token: ignore it.
+    full_rows_wrap_around: In a row that is full, the last column is asked for the first token of the row. It has no
+        next token: ignore it.
         F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids.roll(-1, -1)
         answers & (position < token_ids.shape[-1] - 1)  →  answers & (token_ids != pad_id)
     one_length_for_all: One prompt length is used for the whole batch; each row has its own.

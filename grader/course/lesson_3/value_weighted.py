@@ -84,6 +84,8 @@ GROUNDING = written_exercise("3.8 Where it really looks", value_weighted_map, (
         slice(head * width, (head + 1) * width)  →  slice(head, None, cross_attn.num_heads)
     values_interleaved: A head gets every H-th feature of the values, and a block of W_O. Cut both into (H, d_head).
         value[..., part]  →  value[..., head :: cross_attn.num_heads]
+    first_head_only: Only the first head is used: sum the vectors of all heads.
+        range(cross_attn.num_heads)  →  range(1)
     last_head_only: Only the last head is left: sum the vectors of all heads.
         total = total +  →  total =
     l1_norm: Absolute values are summed. The length of a vector is its L2 norm.

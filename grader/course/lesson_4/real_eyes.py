@@ -67,17 +67,20 @@ PATCH_EMBEDDING = written_exercise("4.18 Patches become tokens", patch_embedding
         patches + places  →  patches + 0 * places
     patches_by_columns: The patches are read column by column. Read them row by row.
         cut.permute(0, 2, 4, 1, 3, 5)  →  cut.permute(0, 4, 2, 1, 3, 5)
-    patches_reshaped: A token holds numbers of several patches: a reshape stands where axes have to change places. Move the width behind the places first.
+    patches_reshaped: A token holds numbers of several patches: a reshape stands where axes have to change places.
+        Move the width behind the places first.
         flat @ weight.reshape(d, -1).T + bias  →  (flat @ weight.reshape(d, -1).T + bias).transpose(1, 2).reshape(len(batch), n, d)
-    colours_last: The numbers of a patch stand in another order than those of the weight. That order is colour, row, column.
+    colours_last: The numbers of a patch stand in another order than those of the weight. That order is colour, row,
+        column.
         cut.permute(0, 2, 4, 1, 3, 5)  →  cut.permute(0, 2, 4, 3, 5, 1)
-    positions_cut_off: For another grid the first positions are taken, as they stand. Interpolate the grid to the new one.
+    positions_cut_off: For another grid the first positions are taken, as they stand. Interpolate the grid to the
+        new one.
         grid.reshape(d, n).T  →  positions[1 : n + 1]
-    upper_left_places: For a smaller grid the upper left places are taken as they stand. The learned grid stands for the whole
-        picture: interpolate it.
+    upper_left_places: For a smaller grid the upper left places are taken as they stand. The learned grid stands for
+        the whole picture: interpolate it.
         F.interpolate(grid, size=(rows, columns), mode="bicubic", align_corners=False)  →  grid[..., :rows, :columns]
-    same_number_of_places: A grid of as many patches passes for the same grid. Compare rows and columns with the side: 2 × 8
-        patches are as many as 4 × 4, and lie elsewhere.
+    same_number_of_places: A grid of as many patches passes for the same grid. Compare rows and columns with the
+        side: 2 × 8 patches are as many as 4 × 4, and lie elsewhere.
         grid = F.interpolate(grid, size=(rows, columns), mode="bicubic", align_corners=False)  →  grid = grid if n == side**2 else F.interpolate(grid, size=(rows, columns), mode="bicubic", align_corners=False)
     positions_linear: The grid of positions is interpolated by straight lines. Use mode="bicubic".
         "bicubic"  →  "bilinear"
@@ -87,9 +90,11 @@ PATCH_EMBEDDING = written_exercise("4.18 Patches become tokens", patch_embedding
         mode="bicubic", align_corners=False  →  mode="nearest"
     corners_aligned: The corners of both grids are put on each other. Leave align_corners at False.
         align_corners=False  →  align_corners=True
-    grid_turned: The grid is interpolated to columns × rows. Its size is (rows, columns): how many patches fit the height, then the width.
+    grid_turned: The grid is interpolated to columns × rows. Its size is (rows, columns): how many patches fit the
+        height, then the width.
         size=(rows, columns)  →  size=(columns, rows)
-    positions_reshaped: The positions are reshaped while the places still stand in front of the width, so that numbers of several places are mixed. Take positions[1:].T first.
+    positions_reshaped: The positions are reshaped while the places still stand in front of the width, so that
+        numbers of several places are mixed. Take positions[1:].T first.
         positions[1:].T.reshape(1, d, side, side)  →  positions[1:].reshape(1, d, side, side)
     images_scaled_in_place: The images that were handed in are changed. Work on a new tensor.
         = (result, images.data.mul_(0.5))[0]
@@ -163,17 +168,20 @@ VIT_ATTENTION = written_exercise("4.19 Attention with a real layer", vit_attenti
     heads_take_turns: The heads take every H-th number. A head holds neighbours: its own d_head numbers in a row.
         unflatten(-1, (heads, width)).transpose(-3, -2)  →  unflatten(-1, (width, heads)).movedim(-1, -3)
         seen.transpose(-3, -2).flatten(-2)  →  seen.movedim(-3, -1).flatten(-2)
-    vit_split_as_they_lie: The heads are cut out as they lie, so a head gets numbers of several tokens. Cut d_model into H × d_head, and
-        move the heads' axis in front of the tokens.
+    vit_split_as_they_lie: The heads are cut out as they lie, so a head gets numbers of several tokens. Cut d_model
+        into H × d_head, and move the heads' axis in front of the tokens.
         unflatten(-1, (heads, width)).transpose(-3, -2)  →  reshape(*tokens.shape[:-2], heads, -1, width)
         seen.transpose(-3, -2).flatten(-2)  →  seen.reshape(tokens.shape)
-    vit_joined_as_they_lie: The heads are joined as they lie, so a token gets numbers of other tokens. Move their axis behind that of the tokens first.
+    vit_joined_as_they_lie: The heads are joined as they lie, so a token gets numbers of other tokens. Move their
+        axis behind that of the tokens first.
         seen.transpose(-3, -2).flatten(-2)  →  seen.reshape(tokens.shape)
     vit_without_projection: The heads are joined, and W_O is missing at the end.
         layer.W_O(joined)  →  joined
-    keys_ask: Queries and keys have changed places. The rows of the weights must belong to the queries, and the queries come from W_Q.
+    keys_ask: Queries and keys have changed places. The rows of the weights must belong to the queries, and the
+        queries come from W_Q.
         query @ key.transpose(-2, -1)  →  key @ query.transpose(-2, -1)
-    softmax_over_queries: The columns of the weights sum to 1. The rows must: each query shares its weight out among the keys.
+    softmax_over_queries: The columns of the weights sum to 1. The rows must: each query shares its weight out among
+        the keys.
         softmax(-1)  →  softmax(-2)
     queries_as_keys: W_Q makes the keys, too. They come from W_K.
         layer.W_K(tokens)  →  layer.W_Q(tokens)
@@ -194,14 +202,20 @@ VIT_BLOCK = written_exercise("4.20 A block with layer scale", vit_block,
     draw=draw_layer,
     builds_on=("4.19",), difficulty=2, minutes=10, review="One layer",
     mistakes=edits(vit_block, """
-    vit_norm_last: The norms come after the additions. Let each come first, before attention and before expand, and let the residual go past it.
+    vit_norm_last: The norms come after the additions. Let each come first, before attention and before expand, and
+        let the residual go past it.
         vit_attention(layer, layer.norm_1(tokens))  →  vit_attention(layer, tokens)
         tokens = tokens + layer.scale_1 * seen  →  tokens = layer.norm_1(tokens + layer.scale_1 * seen)
         layer.norm_2(tokens)  →  tokens
         return tokens + layer.scale_2 * worked, weights  →  return layer.norm_2(tokens + layer.scale_2 * worked), weights
-    residual_of_the_norm: The first residual carries the normalised tokens. Add to the tokens as they were before norm_1.
+    residual_of_the_norm (slip): The first residual carries the normalised tokens. Add to the tokens as they were
+        before norm_1.
         tokens = tokens + layer.scale_1  →  tokens = layer.norm_1(tokens) + layer.scale_1
-    residuals_of_both_norms: Both residuals carry the normalised tokens. Add to the tokens as they were before each norm.
+    second_residual_of_the_norm (slip): The second residual carries the normalised tokens. Add to the tokens as they
+        were before norm_2.
+        return tokens + layer.scale_2  →  return layer.norm_2(tokens) + layer.scale_2
+    residuals_of_both_norms: Both residuals carry the normalised tokens. Add to the tokens as they were before each
+        norm.
         tokens = tokens + layer.scale_1  →  tokens = layer.norm_1(tokens) + layer.scale_1
         return tokens + layer.scale_2  →  return layer.norm_2(tokens) + layer.scale_2
     attention_without_norm: Attention reads the tokens without their norm. Hand it norm_1(tokens).
@@ -213,20 +227,23 @@ VIT_BLOCK = written_exercise("4.20 A block with layer scale", vit_block,
     norms_swapped: The two norms have changed places: norm_1 is for attention, norm_2 for the feed-forward step.
         (layer, layer.norm_1(tokens))  →  (layer, layer.norm_2(tokens))
         expand(layer.norm_2(tokens))  →  expand(layer.norm_1(tokens))
-    without_layer_scale: What attention and the feed-forward step bring is added whole. Multiply the first by scale_1, the second by scale_2.
+    without_layer_scale: What attention and the feed-forward step bring is added whole. Multiply the first by
+        scale_1, the second by scale_2.
         layer.scale_1 * seen  →  seen
         layer.scale_2 * worked  →  worked
     tanh_of_the_scales: The scales go through a tanh, as the gate of 4.16 does. Multiply by them as they are.
         layer.scale_1 * seen  →  layer.scale_1.tanh() * seen
         layer.scale_2 * worked  →  layer.scale_2.tanh() * worked
-    scales_swapped: scale_1 and scale_2 have changed places: scale_1 is for attention, scale_2 for the feed-forward step.
+    scales_swapped: scale_1 and scale_2 have changed places: scale_1 is for attention, scale_2 for the feed-forward
+        step.
         layer.scale_1 * seen  →  layer.scale_2 * seen
         layer.scale_2 * worked  →  layer.scale_1 * worked
     first_scale_twice: scale_1 is used twice. What the feed-forward step brings has scale_2.
         layer.scale_2  →  layer.scale_1
     second_scale_twice: scale_2 is used twice. What attention brings has scale_1.
         layer.scale_1  →  layer.scale_2
-    scales_inside: The scales are multiplied with what goes in. Multiply what comes out: scale_1 what attention brings, scale_2 what the feed-forward step brings.
+    scales_inside: The scales are multiplied with what goes in. Multiply what comes out: scale_1 what attention
+        brings, scale_2 what the feed-forward step brings.
         vit_attention(layer, layer.norm_1(tokens))  →  vit_attention(layer, layer.scale_1 * layer.norm_1(tokens))
         layer.scale_1 * seen  →  seen
         layer.expand(layer.norm_2(tokens))  →  layer.expand(layer.scale_2 * layer.norm_2(tokens))
@@ -234,14 +251,14 @@ VIT_BLOCK = written_exercise("4.20 A block with layer scale", vit_block,
     scale_on_the_sum: The residual is scaled, too. Scale what is added, and only that.
         tokens + layer.scale_1 * seen  →  layer.scale_1 * (tokens + seen)
         tokens + layer.scale_2 * worked  →  layer.scale_2 * (tokens + worked)
-    vit_without_residual: What attention sees replaces the tokens. Add it to them.
+    vit_without_residual (slip): What attention sees replaces the tokens. Add it to them.
         tokens = tokens + layer.scale_1 * seen  →  tokens = layer.scale_1 * seen
-    second_residual_missing: What the feed-forward step makes replaces the tokens. Add it to them.
+    second_residual_missing (slip): What the feed-forward step makes replaces the tokens. Add it to them.
         return tokens + layer.scale_2  →  return layer.scale_2
     side_by_side: The feed-forward step reads the tokens as they were before attention. It comes after: give it the sum.
         + before = tokens
         layer.norm_2(tokens)  →  layer.norm_2(before)
-    relu_in_the_middle: The step between expand and contract is ReLU. DINOv2's layers have GELU: F.gelu.
+    relu_in_the_middle (slip): The step between expand and contract is ReLU. DINOv2's layers have GELU: F.gelu.
         F.gelu  →  F.relu
     nothing_in_the_middle: Between expand and contract something is missing: F.gelu.
         F.gelu(layer.expand(layer.norm_2(tokens)))  →  layer.expand(layer.norm_2(tokens))
@@ -279,16 +296,19 @@ CLS_MAP = written_exercise("4.21 What [CLS] looks at", cls_map, (
         weights[..., 0, 1:]  →  weights[..., -1, 1:]
     cls_taken_for_last: This is what the last token looks at, without itself. [CLS] is the first token.
         weights[..., 0, 1:]  →  weights[..., -1, :-1]
-    itself_kept: The weight of [CLS] on itself is among the patches, and the last patch is missing. Leave out the first number of the row.
+    itself_kept: The weight of [CLS] on itself is among the patches, and the last patch is missing. Leave out the
+        first number of the row.
         weights[..., 0, 1:]  →  weights[..., 0, :-1]
     every_query_averaged: All queries are averaged. Take the row of [CLS] alone.
         weights[..., 0, 1:]  →  weights[..., 1:].mean(-2)
-    sizes_exchanged: Rows and columns are exchanged in the sizes: rows come first. With as many rows as columns it does not show.
+    sizes_exchanged: Rows and columns are exchanged in the sizes: rows come first. With as many rows as columns it
+        does not show.
         unflatten(-1, (rows, columns))  →  unflatten(-1, (columns, rows))
-    first_head_alone: This takes the first of what stands in front, a head or an image. The row of [CLS] is counted from the end:
-        weights[..., 0, 1:].
+    first_head_alone: This takes the first of what stands in front, a head or an image. The row of [CLS] is counted
+        from the end: weights[..., 0, 1:].
         weights[..., 0, 1:]  →  weights[0, ..., 1:]
-    map_turned: The row of [CLS] is laid out column by column. Patches are numbered row by row: unflatten(-1, (rows, columns)).
+    map_turned: The row of [CLS] is laid out column by column. Patches are numbered row by row: unflatten(-1, (rows,
+        columns)).
         unflatten(-1, (rows, columns))  →  unflatten(-1, (columns, rows)).transpose(-2, -1)
     cls_heads_averaged: The heads are averaged. Return a map for every head.
         = result.mean(-3)

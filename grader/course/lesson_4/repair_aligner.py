@@ -91,19 +91,19 @@ ALIGNER_REPAIR = written_exercise("4.7 Repair: it learns, and then no more", ima
     gradient_begins_at_the_tokens: Gradients get as far as the tokens, and not to the aligner. Call the aligner that is
         handed in, outside torch.no_grad(), and return its tokens as they are.
         = result.detach().requires_grad_()
-    encoder_learns_too: Now the encoder learns, too: gradients get to it. The gate is passed, and not by mending the
-        fault: call the encoder, and it alone, under torch.no_grad().
+    encoder_learns_too: Now the encoder learns, too: gradients get to it. The training would reach its threshold,
+        but this does not fix the fault: call the encoder, and it alone, under torch.no_grad().
         with torch.no_grad():  →  if True:
-    wrong_one_frozen: It is the other way round now: the encoder learns, and the aligner is frozen. The gate is
-        passed, and not by mending the fault.
+    wrong_one_frozen: It is the other way round now: the encoder learns, and the aligner is frozen. The training
+        would reach its threshold, but this does not fix the fault.
         + aligner.requires_grad_(False)
         with torch.no_grad():  →  if True:
     aligner_not_called: These are the features of the encoder. Return what the aligner makes of them.
         aligner(features)  →  features
     tokens_made_larger: This mends the symptom: the tokens are larger, and the aligner learns as little as before.
         = 10 * result.detach()
-    features_normalised: The features are cut to length 1, which changes what the aligner is given. The gate is
-        passed, and this was no part of the task.
+    features_normalised: The features are cut to length 1, which changes what the aligner is given. The training
+        would reach its threshold, but this was no part of the task.
         aligner(features)  →  aligner(F.normalize(features, dim=-1))
     features_averaged: Each scene gets one token, repeated: a mean over its patches, and nothing is left to choose
         from. Return a token for each patch.

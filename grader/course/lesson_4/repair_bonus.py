@@ -56,8 +56,8 @@ BONUS_REPAIR = written_exercise("4.9 Repair: it stares at one patch", looking_lo
     entropy_still_added: Training makes a loss smaller. The entropy is still added to it, so a map that looks around
         costs something, and one that stays on a patch does not.
         - strength  →  + strength
-    bonus_removed: This is the cross-entropy alone. The gate is passed, and not by mending the fault: a bonus for
-        looking around has to be subtracted.
+    bonus_removed: This is the cross-entropy alone. The training would reach its threshold, but this does not fix
+        the fault: a bonus for looking around has to be subtracted.
         - strength * entropy  →
     added_and_smaller: This mends the symptom: looking around costs ten times less, and it costs still.
         - strength  →  + 0.1 * strength
@@ -66,27 +66,27 @@ BONUS_REPAIR = written_exercise("4.9 Repair: it stares at one patch", looking_lo
         return F.cross  →  return -F.cross
     entropies_summed: The entropies of a batch are added up. Take their mean, or the bonus grows with the batch.
         .sum(-1).mean()  →  .sum()
-    entropy_as_a_share: The entropy is divided by log S, as in lesson 2. The gate is passed, and the bonus is smaller than
-        was asked for: take the entropy itself.
+    entropy_as_a_share: The entropy is divided by log S, as in lesson 2. The training would reach its threshold, but
+        the bonus is smaller than was asked for: take the entropy itself.
         .sum(-1).mean()  →  .sum(-1).mean() / torch.tensor(float(weights.shape[-1])).log()
     mean_over_the_patches: The mean runs over the patches, too: an entropy is a sum over them, and the mean is over
-        the maps. The gate is passed, and the bonus is smaller than was asked for.
+        the maps. The training would reach its threshold, but the bonus is smaller than was asked for.
         + strength = strength / weights.shape[-1]
-    zero_weights_give_nan: A weight of exactly 0 gives NaN, since 0 · log 0 does. The gate is passed, because this
-        training had none: keep the weights above 0 inside the log.
+    zero_weights_give_nan: A weight of exactly 0 gives NaN, since 0 · log 0 does. The training would still reach its
+        threshold, because this training had none: keep the weights above 0 inside the log.
         .clamp_min(torch.finfo(weights.dtype).tiny)  →
-    softmax_of_the_weights: The weights go through a softmax once more, as scores do, and the gate is passed all the same.
-        They sum to 1 already: take the entropy of the weights as they are.
+    softmax_of_the_weights: The weights go through a softmax once more, as scores do, and the training would reach
+        its threshold all the same. They sum to 1 already: take the entropy of the weights as they are.
         + weights = weights.softmax(-1)
     strength_ignored: The strength is not used: the bonus stays as large as it was at the beginning, and never fades.
         + strength = 1.0
-    clamped_at_zero: The gate is passed, because the loss never gets below 0 here. With a larger bonus it does, and there
-        a loss that is clamped at 0 has no gradient.
+    clamped_at_zero: The training would still reach its threshold, because the loss never gets below 0 here. With a
+        larger bonus it does, and there a loss that is clamped at 0 has no gradient.
         = result.clamp_min(0.0)
-    entropy_of_the_mean_map: The gate is passed, but this is the entropy of the mean map, which is large as soon as the maps
-        differ. Take the entropy of each map, then the mean of them.
+    entropy_of_the_mean_map: The training would reach its threshold, but this is the entropy of the mean map, which
+        is large as soon as the maps differ. Take the entropy of each map, then the mean of them.
         + weights = weights.mean(0, keepdim=True)
-    bonus_detached: No gradient gets from the bonus to the maps: the gate is passed as if there were none. Leave out
-        what stops gradients, such as torch.no_grad, detach or .data.
+    bonus_detached: No gradient gets from the bonus to the maps: the training would reach its threshold as if there
+        were none. Leave out what stops gradients, such as torch.no_grad, detach or .data.
         + weights = weights.detach()
 """)  # fmt: skip

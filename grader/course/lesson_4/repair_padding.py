@@ -50,18 +50,18 @@ PADDING_REPAIR = written_exercise("4.5 Repair: it looks where nothing is", look_
         a cell is no padding.
         , ~padding.unsqueeze(-2)  →
     padding_painted_over: The padding is painted over, and the words look at it still: a row of zeros takes its
-        share of the weight. The gate is passed, and not by mending the fault.
+        share of the weight. The training would reach its threshold, but this does not fix the fault.
         patches, ~padding.unsqueeze(-2)  →  patches.masked_fill(padding.unsqueeze(-1), 0.0)
     map_zeroed_afterwards: The map is set to zero after the look: the padding is in what was seen already, and the
         weights no longer sum to 1. Hide it before the softmax.
         , ~padding.unsqueeze(-2)  →
         = result[0], result[1].masked_fill(padding[:, None, None, :], 0.0)
-    map_cleaned_afterwards: The padding is taken out of the map after the look, and the rows are made to sum to 1 again. What
-        was seen holds it still: hide it before the softmax.
+    map_cleaned_afterwards: The padding is taken out of the map after the look, and the rows are made to sum to 1
+        again. What was seen holds it still: hide it before the softmax.
         , ~padding.unsqueeze(-2)  →
         = result[0], (shown := result[1].masked_fill(padding[:, None, None, :], 0.0)) / shown.sum(-1, keepdim=True)
-    cut_to_the_first_scene: Every scene is cut to as many cells as the first one has. Each scene has padding of its own: hand
-        on a mask.
+    cut_to_the_first_scene: Every scene is cut to as many cells as the first one has. Each scene has padding of its
+        own: hand on a mask.
         patches, ~padding.unsqueeze(-2)  →  patches[:, : int((~padding[0]).sum())]
     mask_of_the_first_scene: Every scene gets the mask of the first. Each scene has padding of its own: keep the
         batch axis.
@@ -72,13 +72,14 @@ PADDING_REPAIR = written_exercise("4.5 Repair: it looks where nothing is", look_
     mask_of_all_scenes: A cell is hidden from all as soon as it is padding in one scene of the batch. Each scene needs a
         mask of its own.
         ~padding.unsqueeze(-2)  →  ~padding.any(0)
-    padding_at_the_end: The first cells are open, as many as are no padding. Padding may lie at any place: open the cells where
-        `padding` is False.
+    padding_at_the_end: The first cells are open, as many as are no padding. Padding may lie at any place: open the
+        cells where `padding` is False.
         ~padding.unsqueeze(-2)  →  (torch.arange(padding.shape[-1], device=padding.device) < (~padding).sum(-1, keepdim=True)).unsqueeze(-2)
     mask_turned_round: The order of the cells is turned round. The mask has to be true where a cell is no padding,
         cell by cell.
         padding.unsqueeze  →  padding.flip(-1).unsqueeze
-    padded_patches_detached: No gradient gets back to the image, so the aligner cannot learn. The gate is passed all the
-        same, because it was aligned before: leave out what stops gradients, such as torch.no_grad, detach or .data.
+    padded_patches_detached: No gradient gets back to the image, so the aligner cannot learn. The training would
+        reach its threshold all the same, because it was aligned before: leave out what stops gradients, such as
+        torch.no_grad, detach or .data.
         words, patches, ~  →  words, patches.detach(), ~
 """)  # fmt: skip

@@ -64,10 +64,11 @@ ROLLOUT = written_exercise("4.1 Attention rollout", attention_rollout, (
         (weights.mean(-3) + identity) / 2  →  weights.mean(-3)
     residual_without_half: The identity is added and nothing is halved, so the rows sum to more than 1.
         / 2 @ seen  →  @ seen
-    identity_for_the_image: The map over the image gets half of an identity, too. Only the layers' maps do: no word is a patch.
+    identity_for_the_image: The map over the image gets half of an identity, too. Only the layers' maps do: no word
+        is a patch.
         cross_map.mean(-3)  →  (cross_map.mean(-3) + torch.eye(*cross_map.shape[-2:], dtype=cross_map.dtype)) / 2
-    half_of_the_last_map: Half of the map over the image is added in each layer. Half of what has been followed so far belongs
-        there.
+    half_of_the_last_map: Half of the map over the image is added in each layer. Half of what has been followed so
+        far belongs there.
         (weights.mean(-3) + identity) / 2 @ seen  →  (weights.mean(-3) @ seen + cross_map.mean(-3)) / 2
     heads_apart: Each head is followed on its own, and the mean comes last. Take the mean over the heads in each
         layer first.
@@ -77,8 +78,14 @@ ROLLOUT = written_exercise("4.1 Attention rollout", attention_rollout, (
     largest_head: The largest weight among the heads is taken. Take their mean.
         cross_map.mean(-3)  →  cross_map.amax(-3)
         weights.mean(-3)  →  weights.amax(-3)
-    largest_head_shared_out: The largest weight among the heads is taken, and each row is divided by its sum. Take the mean of
+    largest_head_of_the_layers: In the layers' maps the largest weight among the heads is taken. Take the mean of
         the heads.
+        weights.mean(-3)  →  weights.amax(-3)
+    largest_head_of_the_image_map: In the map over the image the largest weight among the heads is taken. Take their
+        mean.
+        cross_map.mean(-3)  →  cross_map.amax(-3)
+    largest_head_shared_out: The largest weight among the heads is taken, and each row is divided by its sum. Take
+        the mean of the heads.
         cross_map.mean(-3)  →  torch.nn.functional.normalize(cross_map.amax(-3), p=1, dim=-1)
         weights.mean(-3)  →  torch.nn.functional.normalize(weights.amax(-3), p=1, dim=-1)
     sum_of_heads: The heads are added up. Take their mean, so that the rows sum to 1.
@@ -94,8 +101,8 @@ ROLLOUT = written_exercise("4.1 Attention rollout", attention_rollout, (
         + return torch.stack(mixed).mean(0) @ cross_map.mean(-3)
     list_emptied: The list that was handed in is empty afterwards. Go through it, and leave it as it is.
         + self_maps = [self_maps.pop(0) for _ in range(len(self_maps))]
-    one_head_halved: The maps that were handed in are changed where there is a single head. Work on a new tensor: a view, as
-        squeeze() gives, is none.
+    one_head_halved: The maps that were handed in are changed where there is a single head. Work on a new tensor: a
+        view, as squeeze() gives, is none.
         = (result, [one.data.mul_(0.5) for one in self_maps if one.shape[-3] == 1])[0]
     transposed_maps: The layers' maps are multiplied transposed. Leave them as they are: rows are the tokens that
         ask, columns the tokens that answer.

@@ -105,6 +105,17 @@ ROTATE = written_exercise("4.10 Rotary positions", rotate, (
     pairs_of_halves: Dimension i is paired with i + d/2, as some programs do. Pair neighbours: 2i and 2i + 1.
         vectors[..., 0::2], vectors[..., 1::2]  →  vectors.chunk(2, dim=-1)
         torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)  →  torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
+    halves_turned_and_stacked: Dimension i is paired with i + d/2, and the pairs come back as neighbours. Pair
+        neighbours: 2i and 2i + 1.
+        vectors[..., 0::2], vectors[..., 1::2]  →  vectors.chunk(2, dim=-1)
+    partners_of_halves: The angles are those of neighbours, and the partners are d/2 apart. Pair neighbours in both:
+        2i and 2i + 1.
+        return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)  →  a, b = vectors.chunk(2, -1); return vectors * cos.repeat_interleave(2, -1) + torch.cat([-b, a], -1) * sin.repeat_interleave(2, -1)
+    angles_of_halves: The partners are neighbours, and the angles repeat after d/2. Give both of a pair the same angle:
+        repeat_interleave(2, -1).
+        return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)  →  return vectors * torch.cat([cos, cos], -1) + torch.stack([-second, first], -1).flatten(-2) * torch.cat([sin, sin], -1)
+    exponents_from_one: The exponents begin at −2/d. That of the first pair is 0: count i from 0.
+        torch.arange(0, d, 2,  →  torch.arange(2, d + 2, 2,
     turned_backwards: The vectors are turned backwards. Turn by plus the angle: the first gets − second · sin.
         + positions = -positions
     same_speed_for_all: All pairs are turned by the same angle, the place itself. Pair i has its own speed:
@@ -204,10 +215,11 @@ ROTATE_2D = written_exercise("4.11 Rotary positions on a grid", rotate_2d, (
         = result.unflatten(-1, (2, -1)).transpose(-2, -1).flatten(-2)
     base_not_handed_on: The base is always 10000, whatever the argument says. Hand base on.
         rotate(by_row, rows, base), rotate(by_column, columns, base)  →  rotate(by_row, rows), rotate(by_column, columns)
-    halves_on_a_new_axis: torch.stack puts the halves on a new axis in front. Put one behind the other: torch.cat along the last
-        axis.
+    halves_on_a_new_axis: torch.stack puts the halves on a new axis in front. Put one behind the other: torch.cat
+        along the last axis.
         torch.cat([rotate(by_row, rows, base), rotate(by_column, columns, base)], dim=-1)  →  torch.stack([rotate(by_row, rows, base), rotate(by_column, columns, base)])
-    halves_interleaved: The halves come back number by number. Put one whole half behind the other: torch.cat along the last axis.
+    halves_interleaved: The halves come back number by number. Put one whole half behind the other: torch.cat along
+        the last axis.
         torch.cat([rotate(by_row, rows, base), rotate(by_column, columns, base)], dim=-1)  →  torch.stack([rotate(by_row, rows, base), rotate(by_column, columns, base)], dim=-1).flatten(-2)
     halves_exchanged: The halves come back in the other order. Put the row's half first.
         = result.roll(vectors.shape[-1] // 2, dims=-1)

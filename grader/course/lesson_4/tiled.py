@@ -102,8 +102,8 @@ TILED = written_exercise("4.13 Tiled attention", tiled_attention, (
         tiles share one sum.
         + parts = [query @ part.transpose(-2, -1) / sqrt(query.shape[-1]) for part in key.split(tile, dim=-2)]
         + return torch.stack([one.softmax(-1) @ part for one, part in zip(parts, value.split(tile, dim=-2))]).mean(0)
-    tiles_by_their_sizes: Each tile gets a softmax of its own, and counts as much as it has keys. The exponentials of all tiles
-        share one sum.
+    tiles_by_their_sizes: Each tile gets a softmax of its own, and counts as much as it has keys. The exponentials
+        of all tiles share one sum.
         + parts = [query @ part.transpose(-2, -1) / sqrt(query.shape[-1]) for part in key.split(tile, dim=-2)]
         + return torch.stack([one.softmax(-1) @ part * part.shape[-2] / key.shape[-2] for one, part in zip(parts, value.split(tile, dim=-2))]).sum(0)
     nothing_scaled_down: Neither sum is scaled down when a larger score comes: multiply both by exp(old largest −
@@ -132,14 +132,18 @@ TILED = written_exercise("4.13 Tiled attention", tiled_attention, (
         before, largest = largest, torch.maximum(largest, scores.amax(-1, keepdim=True))  →  before, new = largest, torch.maximum(largest, scores.amax(-1, keepdim=True))
         torch.exp(before - largest)  →  torch.exp(before - new)
         torch.exp(scores - largest)  →  torch.exp(scores - new)
-    largest_of_the_last_tile: The largest score of the last tile takes the place of the largest so far. Where it is far lower,
-        exp(old − new) is infinite: keep the larger of the two.
+    largest_of_the_last_tile: The largest score of the last tile takes the place of the largest so far. Where it is
+        far lower, exp(old − new) is infinite: keep the larger of the two.
         torch.maximum(largest, scores.amax(-1, keepdim=True))  →  scores.amax(-1, keepdim=True)
     last_tile_left_out: The keys that fill no whole tile are left out. The last tile may be smaller.
         + key, value = (one[..., : max(key.shape[-2] // tile, 1) * tile, :] for one in (key, value))
     tiled_without_scale: The scores are not divided by √d.
         query = query / sqrt(query.shape[-1])  →  pass
     never_divided: Divide by the sum of the exponentials at the end.
+        summed / total  →  summed
+    divided_in_every_round: The output is divided in every round, and the old one is not multiplied by the old total
+        before. Divide once, at the end.
+        summed = summed * shrink + weights @ value[..., start : start + tile, :]  →  summed = (summed * shrink + weights @ value[..., start : start + tile, :]) / total
         summed / total  →  summed
     tiled_query_scaled_in_place: The query that was handed in is changed. Scale a new tensor, not in place.
         query = query / sqrt  →  query /= sqrt

@@ -102,12 +102,18 @@ CONCATENATION = written_exercise("4.15 Concatenation: the image stands in front 
     mistakes="""
     words_first: The words stand in front here. Put the image's tokens first, then the words.
         = (lambda order: (result[0][..., order, :], result[1][..., order, :][..., order]))([*range(S, S + T), *range(S)])
-    words_in_front: The words are put in front, and the mask is made for the image in front. Put the image's tokens first.
+    words_in_front: The words are put in front, and the mask is made for the image in front. Put the image's tokens
+        first.
         [image_tokens, text_tokens], -2  →  [text_tokens, image_tokens], -2
-    mask_over_the_image: The mask of the words lies at the front, where the image is. The words come last: allowed[S:, S:].
+    mask_over_the_image: The mask of the words lies at the front, where the image is. The words come last:
+        allowed[S:, S:].
         allowed[S:, S:] = mask  →  allowed[:T, :T] = mask
-    closed_only_with_a_mask: The image sees the words where no mask is given. Close the words' columns to it in any case.
+    closed_only_with_a_mask: The image sees the words where no mask is given. Close the words' columns to it in any
+        case.
         allowed[:S, S:] = False  →  allowed[:S, S:] = mask is None
+    nothing_masked: No mask reaches the attention, so the image sees the words. Hand yours on: self.self_attn(…,
+        mask=…).
+        , mask=allowed  →
     image_sees_words: The image sees the words here. Close the words' columns to the image's rows.
         allowed[:S, S:] = False  →  pass
     causal_over_everything: One causal mask lies over everything, so a patch sees only the patches before it. Let
@@ -117,19 +123,22 @@ CONCATENATION = written_exercise("4.15 Concatenation: the image stands in front 
         + mask = None
     word_mask_inverted: The mask of the words is turned around. True = may attend: take it without ~.
         allowed[S:, S:] = mask  →  allowed[S:, S:] = ~mask
-    other_corner_closed: The words do not see the image, and the patches see the words. Close the other corner: the patches'
-        rows, the words' columns.
+    other_corner_closed: The words do not see the image, and the patches see the words. Close the other corner: the
+        patches' rows, the words' columns.
         allowed[:S, S:] = False  →  allowed[S:, :S] = False
-    causal_and_the_word_mask: One causal mask lies over everything but the words' corner, so a patch sees only the patches before
-        it. Let all patches see all patches.
+    causal_and_the_word_mask: One causal mask lies over everything but the words' corner, so a patch sees only the
+        patches before it. Let all patches see all patches.
         allowed[:S, S:] = False  →  allowed = allowed.tril(); allowed[S:, S:] = True
     words_blind: The words do not see the image: open the image's columns to the words' rows.
         allowed[:S, S:] = False  →  allowed[:S, S:] = allowed[S:, :S] = False
     patches_blind: The image's rows are False from end to end, so no patch sees another. Let all patches see all
         patches.
         allowed[:S, S:] = False  →  allowed[:S] = False
-    causal_without_a_mask: Where no mask is handed in, the words see only those before them here. Without one, each word must see
-        all words.
+    only_the_words_corner_open: Only the words' own corner is open. Let the patches see all patches, and the words
+        the image.
+        allowed[:S, S:] = False  →  allowed[:S] = False; allowed[S:, :S] = False
+    causal_without_a_mask: Where no mask is handed in, the words see only those before them here. Without one, each
+        word must see all words.
         + mask = torch.ones(2 * text_tokens.shape[-2:-1], dtype=torch.bool).tril() if mask is None else mask
     only_words_ask: Only the words' tokens come back, with their rows of the weights. The image's tokens take part,
         too: return those of both.
@@ -166,7 +175,7 @@ GATED = written_exercise("4.16 Gated cross-attention: a door that begins closed"
         text_tokens + torch.tanh(self.gate) * seen  →  torch.tanh(self.gate) * (text_tokens + seen)
     gate_mixes: The text gets less as the gate opens. Add to the text; do not mix.
         text_tokens + torch.tanh(self.gate) * seen  →  (1 - torch.tanh(self.gate)) * text_tokens + torch.tanh(self.gate) * seen
-    gate_without_residual: There is no residual: what is seen replaces the text. Add it to the text.
+    gate_without_residual (slip): There is no residual: what is seen replaces the text. Add it to the text.
         return text_tokens +  →  return
     gate_unused: What is seen comes in whole, without the gate. Multiply it by tanh(gate).
         torch.tanh(self.gate) * seen  →  seen + 0 * self.gate
@@ -174,17 +183,19 @@ GATED = written_exercise("4.16 Gated cross-attention: a door that begins closed"
         self.norm(text_tokens)  →  text_tokens + 0 * self.norm(text_tokens)
     gate_norms_image: The image tokens are normalised here. Take them as they come; the norm is the text's.
         (self.norm(text_tokens), image_tokens)  →  (self.norm(text_tokens), self.norm(image_tokens))
-    gate_adds_to_norm: The residual carries the normalised text. Add to the text as it was before the norm.
+    gate_adds_to_norm (slip): The residual carries the normalised text. Add to the text as it was before the norm.
         return text_tokens +  →  return self.norm(text_tokens) +
     gate_begins_open: The gate begins open. At 0 a new layer changes nothing: torch.zeros(1).
         torch.zeros(1)  →  torch.ones(1)
-    gate_closed_at_every_call: However far the gate has opened, nothing of what is seen comes in. Each call must take tanh
-        of the gate as it is by then, and leave it so.
+    gate_begins_anywhere: The gate begins at a random number. At 0 a new layer changes nothing: torch.zeros(1).
+        torch.zeros(1)  →  torch.randn(1)
+    gate_closed_at_every_call: However far the gate has opened, nothing of what is seen comes in. Each call must
+        take tanh of the gate as it is by then, and leave it so.
         torch.tanh(self.gate)  →  torch.tanh(nn.init.zeros_(self.gate))
     gate_fixed: The gate never learns. Only an nn.Parameter does: make self.gate one.
         self.gate = nn.Parameter(torch.zeros(1))  →  self.register_buffer("gate", torch.zeros(1))
-    skipped_while_closed: While the gate is 0 nothing is computed, so no gradient reaches the gate, and it never opens. Leave the
-        case of 0 to the product.
+    skipped_while_closed: While the gate is 0 nothing is computed, so no gradient reaches the gate, and it never
+        opens. Leave the case of 0 to the product.
         = result if self.gate.any() else (text_tokens, None)
     gate_on_weights: The weights are multiplied by the gate. Return them as they are: each row sums to 1.
         = result[0], torch.tanh(self.gate) * result[1]
@@ -212,7 +223,7 @@ QUERIES = written_exercise("4.17 Learned queries: a summary of the image", Learn
     image_asks_queries: The image asks and the queries answer. The queries come first, the image is the context.
         (queries, image_tokens)  →  (image_tokens, queries)
         self.norm(queries + seen)  →  self.norm(image_tokens + seen)
-    queries_without_residual: The queries are not added: without them the summary does not say who looked.
+    queries_without_residual (slip): The queries are not added: without them the summary does not say who looked.
         queries + seen  →  seen
     queries_without_norm: The norm is missing. Return norm(queries + seen).
         self.norm(queries + seen)  →  queries + seen + 0 * self.norm(seen)

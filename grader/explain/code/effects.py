@@ -12,8 +12,10 @@ class Effect(Enum):
     IN_PLACE = "an input was changed"
     WITHOUT_BATCH = "right only without a batch"
     WITH_BATCH = "right only with one batch axis"
+    ONE_BATCH = "raises without a batch, and is right with one batch axis"
     RANDOM = "results differ from call to call"
     VALUES = "values differ"  # what is nearly surely not meant, whatever the values
     IDLE = "a layer without parameters is never used"
     LAYERS = "a layer is never used"
+    SHARED = "parameters are missing"  # because one layer has two names
     UNUSED = "values differ, and nothing else explains them"  # an argument or a layer that nothing reads

@@ -166,19 +166,20 @@ def on_cpu(flow: Flow) -> Iterator[Found]:
 
 def in_place(source: str, name: str) -> list[Found]:
     """Find the lines that write into an input; none if they write into several and it is not known which is meant."""
-    found: list[tuple[int, str, str]] = []
+    found: list[tuple[int, str, bool]] = []  # line, words, and whether it may only count
     flow = Flow(source)
     for function in flow.functions:
         views = {one: {one} for one in parameters_of(function) if not name or one == name}  # by input: its names
         for node in sorted(
             statements_of(function) if isinstance(function, ast.FunctionDef) else (), key=lambda one: one.lineno
         ):
-            for one, names in views.items():
+            for names in views.values():
                 if says := _written(node, names):
-                    found.append((node.lineno, says, one))
+                    may_count = isinstance(node, ast.AugAssign) and isinstance(node.op, (ast.Add, ast.Sub))
+                    found.append((node.lineno, says, may_count))
                 _rename(node, names)
     # `n += 1` may count: an argument need not be a tensor.
-    surely = [one for one in found if "+= …" not in one[1] and "-= …" not in one[1]]
+    surely = [one for one in found if not one[2]]
     return [(line, says) for line, says, _ in surely or found]
 
 

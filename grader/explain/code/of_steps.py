@@ -91,9 +91,6 @@ def _is_list(name: str, flow: Flow) -> bool:
 
 def wasted(flow: Flow) -> Iterator[Found]:
     """Find a method that is named as a statement and not called, and one layer under two names of self that are both used."""
-    read = [
-        node.attr for node in ast.walk(flow.tree) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
-    ]
     for node in ast.walk(flow.tree):
         value = getattr(node, "value", None)
         if (
@@ -102,12 +99,15 @@ def wasted(flow: Flow) -> Iterator[Found]:
             and value.attr not in SIZES | VIEWS | {"grad"}
         ):
             yield node.lineno, f"`{text_of(value)}` names a method and does not call it: brackets are missing"
-    yield from _shared(flow, read)
+    yield from shared(flow)
 
 
-def _shared(flow: Flow, read: list[str]) -> Iterator[Found]:
+def shared(flow: Flow) -> Iterator[Found]:
     """Find one layer that is kept under two names of self, both of which are used."""
-    assigned = [node for node in flow.statements if isinstance(node, ast.Assign)]
+    read = [
+        node.attr for node in ast.walk(flow.tree) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
+    ]
+    assigned = [one for node in flow.statements if isinstance(node, ast.Assign) for one in _apart(node)]
     made = {text_of(node.targets[0]) for node in assigned if called_name(node.value)[:1].isupper()}  # by a class
     kept: dict[str, str] = {name: name for name in made if name.startswith("self.")}
     for node, target, value in _given(assigned):
@@ -117,6 +117,14 @@ def _shared(flow: Flow, read: list[str]) -> Iterator[Found]:
         used = read.count(other.removeprefix("self.")) > (text_of(node.value) == value == other)
         if other != target and used and target.removeprefix("self.") in read:
             yield node.lineno, f"`{target}` and `{other}` are one and the same layer here"
+
+
+def _apart(node: ast.Assign) -> list[ast.Assign]:
+    """Return an assignment for each target of `a, b = c, d`; any other one as it is."""
+    target, value = node.targets[0], node.value
+    if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Tuple) or len(target.elts) != len(value.elts):
+        return [node]
+    return [ast.copy_location(ast.Assign([one], its), node) for one, its in zip(target.elts, value.elts, strict=True)]
 
 
 def _given(assigned: Iterable[ast.Assign]) -> Iterator[tuple[ast.Assign, str, str]]:

@@ -28,11 +28,22 @@ WITH_AXIS = {  # by function: the place of the axis among the arguments, the ten
     **dict.fromkeys(("norm", "normalize", "split"), 2),
 }
 TURNED = ".T turns all axes around. With a batch in front, swap only the last two: .transpose(-2, -1)"
+IS_BATCH = (
+    "`{}` is the size of the batch only if there is exactly one batch axis. Use all axes in front of the last ones"
+)
 WITHOUT_PARAMETERS = frozenset("Dropout GELU ReLU Softmax LogSoftmax Identity Tanh Sigmoid Flatten".split())
 
 
-def from_front(flow: Flow) -> Iterator[Found]:
-    """Find where an axis is counted from the front, or all axes are turned."""
+def from_front(flow: Flow, *, turned: bool = True, one_batch: bool = False) -> Iterator[Found]:
+    """Find where an axis is counted from the front; a product of exactly three axes comes before all others.
+
+    Args:
+        turned: find where all axes are turned, too.
+        one_batch: whether the answer is right with exactly one batch axis.
+    """
+    if products := [*_of_three_axes(flow)] if one_batch else []:
+        yield from products
+        return
     fixed = set()
     for statement in (one for one in flow.statements if isinstance(one, ast.Assign)):
         targets, value = targets_and_value(statement)
@@ -42,23 +53,41 @@ def from_front(flow: Flow) -> Iterator[Found]:
         }
     # `for b in range(len(q))` counts entries, whatever they are.
     counted = _places(flow, lambda node: isinstance(node, ast.Call) and called_name(node) in ("range", "enumerate"))
-    # Under `if x.ndim > 2:` axis 0 is meant to be the batch.
-    asked = _places(flow, lambda node: isinstance(node, (ast.If, ast.IfExp)) and ".ndim" in text_of(node.test))
+    # Under `if x.ndim > 2:` axis 0 is meant to be the batch, and the letters of an einsum fit.
+    asked = _places(flow, lambda node: isinstance(node, (ast.If, ast.IfExp)) and _asks_for_axes(node.test))
     found: list[tuple[bool, int, str]] = []  # whether it may well be meant, line, words
     for line, node in flow.expressions():
         if place_of(node) in counted or not flow.holds(_measured(node)) or _has_fixed_axes(_measured(node), fixed):
             continue
         if isinstance(node, ast.Attribute) and node.attr == "T":
-            found.append((False, line, TURNED))
+            if turned:
+                found.append((False, line, TURNED))
         elif isinstance(node, ast.Subscript):
             axis = integer(node.slice)
             if axis is not None and axis >= 0:
-                found.append((axis == 0, line, _said_of_front(f"`{text_of(node)}`", axis)))
-        elif isinstance(node, ast.Call) and (says := _axis_of_call(node)):
-            if "axis 0 " in says and place_of(node) in asked:
-                continue
-            found.append((called_name(node) in ("len", "size", "cat", "stack"), line, says))
+                is_batch = one_batch and axis == 0
+                says = IS_BATCH.format(text_of(node)) if is_batch else _said_of_front(f"`{text_of(node)}`", axis)
+                found.append((axis == 0, line, says))
+        elif isinstance(node, ast.Call) and (of_call := _axes_of_call(node)):
+            says, axes = of_call
+            is_meant = place_of(node) in asked and (axes == (0,) or called_name(node) == "einsum")
+            if not is_meant:
+                found.append((called_name(node) in ("len", "size", "cat", "stack"), line, says))
     yield from ((line, says) for maybe, line, says in found if maybe == all(one[0] for one in found))
+
+
+def _asks_for_axes(test: ast.expr) -> bool:
+    """Return True if a condition asks how many axes a tensor has."""
+    text = text_of(test, 200)
+    return ".ndim" in text or ".dim()" in text
+
+
+def _of_three_axes(flow: Flow) -> Iterator[Found]:
+    """Find products that take tensors with exactly three axes."""
+    for line, node in flow.expressions():
+        if isinstance(node, ast.Call) and called_name(node) in ("bmm", "baddbmm") and flow.holds(node):
+            what = f"`{called_name(node)}` takes tensors with exactly three axes"
+            yield line, f"{what}. Use `@`, and count axes from the end: both take any number of axes in front"
 
 
 def _places(flow: Flow, wanted: Callable[[ast.AST], bool]) -> set[Place]:
@@ -101,31 +130,32 @@ def _are_last(node: ast.AST) -> bool:
     )
 
 
-def _axis_of_call(node: ast.Call) -> str:
-    """Say which axis a call counts from the front; "" if it does not."""
+def _axes_of_call(node: ast.Call) -> tuple[str, tuple[int, ...]] | None:
+    """Say which axes a call counts from the front, and return those that it names; None if it counts none so."""
     name, given = called_name(node), [word for word in node.keywords if word.arg in ("dim", "axis")]
     whole = [*([owner] if (owner := owner_of(node)) is not None else []), *node.args]
     if name == "len" and node.args and isinstance(node.args[0], ast.Name):
-        return f"`{text_of(node)}` is the length of the first axis, which is the batch where there is one"
+        return f"`{text_of(node)}` is the length of the first axis, which is the batch where there is one", ()
     if name in ("transpose", "swapaxes", "swapdims") and len(whole) == 3:
         axes = [axis for one in whole[1:] if (axis := integer(one)) is not None and axis >= 0]
-        return _said_of_front(f"`.{name}`", *axes) if len(axes) == 2 else ""
+        return (_said_of_front(f"`.{name}`", *axes), tuple(axes)) if len(axes) == 2 else None
     if name == "normalize" and not given and len(whole) < 3:
-        return "`F.normalize` works along axis 1 unless it is told otherwise, and that is another axis with a batch in front"
+        says = "`F.normalize` works along axis 1 unless it is told otherwise, and that is another axis with a batch in front"
+        return says, ()
     if (
         name == "einsum"
         and node.args
         and isinstance(node.args[0], ast.Constant)
         and "..." not in str(node.args[0].value)
     ):
-        return "the letters of this einsum stand for a fixed number of axes; `...` stands for those in front"
+        return "the letters of this einsum stand for a fixed number of axes; `...` stands for those in front", ()
     if name == "squeeze" and len(whole) == 1 and not given:
-        return "`.squeeze()` takes away every axis of length 1, also one of the batch or of a single token"
+        return "`.squeeze()` takes away every axis of length 1, also one of the batch or of a single token", ()
     place = WITH_AXIS.get(name, 0)
     axis = integer(given[0].value) if given else integer(whole[place]) if 0 < place < len(whole) else None
     if place and axis is not None and axis >= (name == "flatten"):  # flatten(0, …) takes in whatever is in front
-        return _said_of_front(f"`{name}`", axis)
-    return ""
+        return _said_of_front(f"`{name}`", axis), (axis,)
+    return None
 
 
 def _said_of_front(what: str, *axes: int) -> str:

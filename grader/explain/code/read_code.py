@@ -29,7 +29,8 @@ class Raising(NamedTuple):
     tree: ast.Module  # of the answer
     node: ast.AST | None  # the line's statement, or the head of it
     foreign: bool  # whether the line stands in another exercise
-    clue: Callable[[Any], str]  # names the line of the answer that has an Effect
+    clue: Callable[[Any], Any]  # finds the line of the answer that has an Effect: a Clue, or None
+    lengths: Callable[[], str]  # names the two lengths that do not fit in any of the failing trials; "" if they differ
 
 
 def tree_of(source: str) -> ast.Module:

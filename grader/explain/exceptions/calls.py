@@ -6,7 +6,7 @@ from math import prod
 
 from grader.explain.code.read_code import Raising, called_name, calls, parameters_of, parts_of, shape_of, text_of
 from grader.explain.exceptions.names import NO_RETURN, nearest
-from grader.explain.exceptions.rules import rules
+from grader.explain.exceptions.rules import Rule, sentence
 
 GIVEN = "To see whether it was given, ask `is None`."
 
@@ -197,24 +197,24 @@ def own_refusal(raising: Raising, _: re.Match) -> str:
     return ""
 
 
-CALL_RULES = rules(r"""
-TypeError: exceptions must derive from BaseException
-    `raise` takes an exception: `raise ValueError(…)`, with the text inside.
-^(?:\w+Error|Exception)\b → own_refusal
-TypeError: ([\w.]+)\(\) missing \d+ required (?:positional|keyword-only) arguments?: '(\w+)' → missing_argument
-TypeError: ([\w.]+)\(\) missing \d+ required positional arguments?: "(\w+)" → missing_in_torch
-TypeError: \w+\(\)(?::| received) → layer_made_of_tensor
-TypeError: ([\w.<>]+)\(\) got an unexpected keyword argument '(\w+)' → unexpected_argument
-TypeError: ([\w.]+)\(\) takes .* but \d+ (?:was|were) given → too_many_arguments
-ValueError: (?:too many|not enough) values to unpack → too_many_to_unpack
-TypeError: cannot unpack non-iterable (\w+) object → not_iterable
-TypeError: float\(\) argument must be .* not 'NoneType' → nothing_returned
-Boolean value of Tensor with (?:more than one|no) value → truth_of_tensor
-TypeError: .*__init__\(\) should return None
-    __init__ returns something. An error is raised: `raise ValueError(…)`.
-RecursionError
-    The function calls itself without end.
-""",
-    own_refusal, missing_argument, missing_in_torch, layer_made_of_tensor, unexpected_argument, too_many_arguments,
-    too_many_to_unpack, not_iterable, nothing_returned, truth_of_tensor,
-)  # fmt: skip
+CALL_RULES: tuple[Rule, ...] = (
+    (
+        "TypeError: exceptions must derive from BaseException",
+        sentence("`raise` takes an exception: `raise ValueError(…)`, with the text inside."),
+    ),
+    (r"^(?:\w+Error|Exception)\b", own_refusal),
+    (r"TypeError: ([\w.]+)\(\) missing \d+ required (?:positional|keyword-only) arguments?: '(\w+)'", missing_argument),
+    (r'TypeError: ([\w.]+)\(\) missing \d+ required positional arguments?: "(\w+)"', missing_in_torch),
+    (r"TypeError: \w+\(\)(?::| received)", layer_made_of_tensor),
+    (r"TypeError: ([\w.<>]+)\(\) got an unexpected keyword argument '(\w+)'", unexpected_argument),
+    (r"TypeError: ([\w.]+)\(\) takes .* but \d+ (?:was|were) given", too_many_arguments),
+    ("ValueError: (?:too many|not enough) values to unpack", too_many_to_unpack),
+    (r"TypeError: cannot unpack non-iterable (\w+) object", not_iterable),
+    (r"TypeError: float\(\) argument must be .* not 'NoneType'", nothing_returned),
+    ("Boolean value of Tensor with (?:more than one|no) value", truth_of_tensor),
+    (
+        r"TypeError: .*__init__\(\) should return None",
+        sentence("__init__ returns something. An error is raised: `raise ValueError(…)`."),
+    ),
+    ("RecursionError", sentence("The function calls itself without end.")),
+)

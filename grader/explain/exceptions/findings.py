@@ -9,7 +9,7 @@ import re
 
 from grader.explain.code.read_code import Raising
 from grader.explain.exceptions.names import NO_RETURN, attribute_of_layer, shared_layer
-from grader.explain.exceptions.rules import rules
+from grader.explain.exceptions.rules import Rule, sentence
 
 
 def another_number_came_back(raising: Raising, found: re.Match) -> str:
@@ -88,19 +88,20 @@ def one_parameter_for_two(raising: Raising, found: re.Match) -> str:
     return shared_layer(raising, found) or f"`{found[1]}` and another name stand for one parameter. Each needs its own."
 
 
-FINDING_RULES = rules(r"""
-WrongForm: (nothing|one value|\d+ values) came back, two are asked for(?:: (.+))? → another_number_came_back
-WrongForm: ([\w .]+): (\w+) came back, a tensor is asked for → no_tensor_came_back
-WrongForm: [\w .]+: (.+) came back, one number is asked for → no_number_came_back
-WrongForm: (your layer|[\w.]+) has no (\w+); it has (.+) → part_is_missing
-WrongForm: ([\w.]+) is of the kind (\w+), a (layer|single parameter) is asked for → part_of_another_kind
-WrongForm: ([\w.]+): shape \((.*?),?\), expected \((.*?),?\) → part_of_another_shape
-WrongForm: (\w+) is no nn.Module
-    The class is no nn.Module: put nn.Module in brackets behind its name.
-WrongForm: \S+ is no nn.Parameter
-    A tensor of your layer is no nn.Parameter, so training does not change it.
-WrongForm: [\w.]+ and (\w+)\.\w+ are one parameter → one_parameter_for_two
-""",
-    another_number_came_back, no_tensor_came_back, no_number_came_back, part_is_missing, part_of_another_kind,
-    part_of_another_shape, one_parameter_for_two,
-)  # fmt: skip
+FINDING_RULES: tuple[Rule, ...] = (
+    (r"WrongForm: (nothing|one value|\d+ values) came back, two are asked for(?:: (.+))?", another_number_came_back),
+    (r"WrongForm: ([\w .]+): (\w+) came back, a tensor is asked for", no_tensor_came_back),
+    (r"WrongForm: [\w .]+: (.+) came back, one number is asked for", no_number_came_back),
+    (r"WrongForm: (your layer|[\w.]+) has no (\w+); it has (.+)", part_is_missing),
+    (r"WrongForm: ([\w.]+) is of the kind (\w+), a (layer|single parameter) is asked for", part_of_another_kind),
+    (r"WrongForm: ([\w.]+): shape \((.*?),?\), expected \((.*?),?\)", part_of_another_shape),
+    (
+        r"WrongForm: (\w+) is no nn.Module",
+        sentence("The class is no nn.Module: put nn.Module in brackets behind its name."),
+    ),
+    (
+        r"WrongForm: \S+ is no nn.Parameter",
+        sentence("A tensor of your layer is no nn.Parameter, so training does not change it."),
+    ),
+    (r"WrongForm: [\w.]+ and (\w+)\.\w+ are one parameter", one_parameter_for_two),
+)

@@ -1,9 +1,11 @@
 """Say what an exception means for the line of the student's code that raised it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
-from grader.explain.code.clues import clue
+from grader.explain.code.clues import Clue, clue
+from grader.explain.code.effects import Effect
 from grader.explain.code.read_code import Raising, Shape, number_of, statement_at, tree_of
 from grader.explain.exceptions.calls import CALL_RULES, own_refusal, too_many_to_unpack
 from grader.explain.exceptions.findings import FINDING_RULES
@@ -24,10 +26,10 @@ FOREIGN_RULES = (
 )
 
 
-def meaning(error: str, message: str, line: str, shapes: Mapping[str, Shape], source: str) -> str:
+def meaning(
+    error: str, message: str, line: str, shapes: Mapping[str, Shape], source: str, lengths: Callable[[], str] = str
+) -> str:
     """Say in a sentence or two what an exception means; "" if that is not known.
-
-    No sentence holds a number of the trial, so that those of several trials can be compared.
 
     Args:
         error: the class.
@@ -35,15 +37,19 @@ def meaning(error: str, message: str, line: str, shapes: Mapping[str, Shape], so
         line: the text of the line that raised it; "" if no line of the student's did.
         shapes: of the tensors that the line names.
         source: the student's answer. A line that is not in there belongs to another exercise.
+        lengths: names the two lengths that do not fit on the line; "" if that is not known.
     """
     first = (message.strip().splitlines() or [""])[0]
     foreign = bool(line) and not number_of(line, source)
     node = statement_at(line, source) if line else None
-    raising = Raising(
-        error, first, line, shapes, source, tree_of(source), node, foreign, lambda effect: clue(effect, source)
-    )
+    find_clue = partial(_clue, source)
+    raising = Raising(error, first, line, shapes, source, tree_of(source), node, foreign, find_clue, lengths)
     for pattern, rule in FOREIGN_RULES if foreign else EXCEPTION_RULES:
         found = re.search(pattern, f"{error}: {first}")
         if found and (says := rule(raising, found)):
             return ELSEWHERE + says[0].lower() + says[1:] if foreign else says
     return ""
+
+
+def _clue(source: str, effect: Effect) -> Clue | None:
+    return clue(effect, source)

@@ -12,7 +12,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from grader.explain.code.read_code import Raising, called_name, calls, parts_of, self_attributes, text_of, values_of
-from grader.explain.exceptions.rules import rules
+from grader.explain.exceptions.rules import Rule, sentence
 
 NOT_TENSOR = {  # what other libraries call it
     "astype": "`.to(dtype)`",
@@ -67,7 +67,11 @@ def undefined_name(raising: Raising, found: re.Match) -> str:
         return "numpy is not imported here."
     if name in ("math", "random", "itertools", "functools", "copy", "einops"):
         return f"`{name}` is not imported here: write `import {name}` in a line above."
-    return ""
+    if not raising.line or raising.foreign:
+        return ""
+    if any(calls(raising.node, name)):
+        return f"`{name}` is not defined here. Define it, import it, or call it by its full name."
+    return f"`{name}` is not defined here. Give it a value before this line, or use the name that has the value."
 
 
 def _methods(tree: ast.AST) -> set[str]:
@@ -282,24 +286,31 @@ def shared_layer(raising: Raising, found: re.Match) -> str:
     return f"`{found[1]}` is the same layer as another one. Each needs parameters of its own: make a new layer for each name."
 
 
-NAME_RULES = rules(r"""
-NameError: name '(\w+)' is not defined → undefined_name
-UnboundLocalError: .*local variable '(\w+)' → unbound
-AttributeError: cannot assign \w+ before Module.__init__\(\) call → super_first
-TypeError: descriptor '__init__' of 'super' object needs
-    Brackets are missing: `super().__init__()`.
-AttributeError: 'super' object has no attribute 'init'
-    It is `super().__init__()`, with two underscores on each side.
-AttributeError: 'Tensor' object has no attribute '(\w+)' → attribute_of_tensor
-AttributeError: module '([\w.]+)' has no attribute '(\w+)' → attribute_of_library
-(?:AttributeError: '|must be Tensor, not |unsupported operand type\(s\) .*')torch.return_types.(max|min|sort|topk|median|mode|kthvalue|cummax|cummin)\b
-    .{1} along an axis gives two things, values and indices. Take the values: `.values`.
-AttributeError: '(tuple|list|int|float|NoneType)' object has no attribute '(\w+)' → attribute_of_value
-AttributeError: '?(\w+)'?(?: object)? has no attribute [`'](\w+)[`'] → attribute_of_layer
-AttributeError: (`?)(\w+)`? is not an nn.Module → no_layer
-(?:NotImplementedError: Module \[\w+\] is missing|TypeError: (?:\w+\.)?_forward_unimplemented\(\)) → misspelt_forward
-KeyError: '(\w+)\.(?:weight|bias)' → shared_layer
-""",
-    undefined_name, unbound, super_first, attribute_of_tensor, attribute_of_library, attribute_of_value,
-    attribute_of_layer, no_layer, misspelt_forward, shared_layer,
-)  # fmt: skip
+NAME_RULES: tuple[Rule, ...] = (
+    (r"NameError: name '(\w+)' is not defined", undefined_name),
+    (r"UnboundLocalError: .*local variable '(\w+)'", unbound),
+    (r"AttributeError: cannot assign \w+ before Module.__init__\(\) call", super_first),
+    (
+        "TypeError: descriptor '__init__' of 'super' object needs",
+        sentence("Brackets are missing: `super().__init__()`."),
+    ),
+    (
+        "AttributeError: 'super' object has no attribute 'init'",
+        sentence("It is `super().__init__()`, with two underscores on each side."),
+    ),
+    (r"AttributeError: 'Tensor' object has no attribute '(\w+)'", attribute_of_tensor),
+    (r"AttributeError: module '([\w.]+)' has no attribute '(\w+)'", attribute_of_library),
+    (
+        "(?:AttributeError: '|must be Tensor, not |"
+        r"unsupported operand type\(s\) .*')torch.return_types.(max|min|sort|topk|median|mode|kthvalue|cummax|cummin)\b",
+        sentence(".{1} along an axis gives two things, values and indices. Take the values: `.values`."),
+    ),
+    (r"AttributeError: '(tuple|list|int|float|NoneType)' object has no attribute '(\w+)'", attribute_of_value),
+    (r"AttributeError: '?(\w+)'?(?: object)? has no attribute [`'](\w+)[`']", attribute_of_layer),
+    (r"AttributeError: (`?)(\w+)`? is not an nn.Module", no_layer),
+    (
+        r"(?:NotImplementedError: Module \[\w+\] is missing|TypeError: (?:\w+\.)?_forward_unimplemented\(\))",
+        misspelt_forward,
+    ),
+    (r"KeyError: '(\w+)\.(?:weight|bias)'", shared_layer),
+)

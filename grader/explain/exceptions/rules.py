@@ -1,15 +1,8 @@
-r"""Tables of what exceptions mean: a pattern, and below it, indented, what is said where it fits.
+"""A rule says what an exception means: a pattern, and what is said where it fits.
 
-    Padding length should be less than or equal to two times
-        F.pad takes a pair of numbers for each axis, from the last one on. Here are more pairs than axes.
-    derivative for aten::(\w+) is not implemented
-        {1} has no derivative, so no gradient passes through it.
-    expected scalar type (?:Double|Float|Half) but found → FLOAT32
-        A tensor that you make, and the inputs, are of different dtypes: give it the inputs' dtype.
-    unflatten: Provided sizes → sizes_do_not_multiply
-
-The pattern is searched for in "Error: text"; `{1}` is what its first group found. Behind an arrow stands the name of a function
-that says something or nothing, or of an effect: what causes it in the student's code is said rather than the sentence.
+The pattern is searched for in "Error: text". What is said is a function of the module, or a sentence, in which `{1}` is
+what the pattern's first group found. A sentence may come with an effect: what causes it in the student's code is said
+instead, if that is seen.
 """
 
 import re
@@ -23,19 +16,12 @@ Says = Callable[[Raising, re.Match], str]
 Rule = tuple[str, Says]
 
 
-def rules(table: str, *functions: Says) -> tuple[Rule, ...]:
-    """Read a table; its functions are handed in, because the builder of the self-check follows names."""
-    known = {function.__name__: function for function in functions}
-    found: list[Rule] = []
-    for row in re.split(r"\n(?! )", table.strip()):
-        head, *lines = row.splitlines()
-        pattern, _, name = head.partition(" → ")
-        sentence = " ".join(line.strip() for line in lines)
-        found.append((pattern, partial(_say, Effect[name] if name else None, sentence) if lines else known[name]))
-    return tuple(found)
+def sentence(text: str, effect: Effect | None = None) -> Says:
+    """Return what says a sentence, or what causes an effect."""
+    return partial(_say, effect, text)
 
 
 def _say(effect: Effect | None, sentence: str, raising: Raising, found: re.Match) -> str:
     """Say what causes an effect, if there is one and its cause is seen, or else the sentence."""
-    cause = raising.clue(effect) if effect else ""
-    return cause or re.sub(r"\{(\d)\}", lambda hole: found[int(hole[1])], sentence)
+    cause = raising.clue(effect) if effect else None
+    return cause.says if cause else re.sub(r"\{(\d)\}", lambda hole: found[int(hole[1])], sentence)

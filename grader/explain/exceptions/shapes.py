@@ -6,11 +6,10 @@ from collections.abc import Mapping
 
 from grader.explain.code.read_code import Raising, Shape, called_name, calls, owner_of, parts_of, shape_of, text_of
 from grader.explain.exceptions.products import batches_differ, wrong_factors
-from grader.explain.exceptions.rules import Rule, rules
+from grader.explain.exceptions.rules import Rule, sentence
 
 REDUCTIONS = ("sum", "mean", "amax", "amin", "norm", "std", "var", "logsumexp")
-OF_MASK = "does not have one column for each key. Is it the right mask, and do the keys come from the right tokens?"
-ALL_AXES = ".T turns all axes around. With a batch in front, swap only the last two: .transpose(-2, -1)."
+ALL_AXES = "{} all axes around. With a batch in front, swap only the last two: .transpose(-2, -1)."
 
 
 def all_axes_turned(raising: Raising, _: re.Match) -> str:
@@ -20,7 +19,7 @@ def all_axes_turned(raising: Raising, _: re.Match) -> str:
         if isinstance(node, ast.Call) and called_name(node) == "t" and isinstance(node.func, ast.Attribute):
             owner = node.func.value
         if owner is not None and len(shape_of(owner, raising.shapes) or ()) > 2:
-            return ALL_AXES if isinstance(node, ast.Attribute) else ALL_AXES.replace(".T turns", ".t() and .T turn")
+            return ALL_AXES.format(".T turns" if isinstance(node, ast.Attribute) else ".t() and .T turn")
     return ""
 
 
@@ -67,7 +66,7 @@ def wrong_attention(raising: Raising, _: re.Match) -> str:
             raising.message.startswith("The ")
             and shape
             and scores
-            and (text := _wrong_mask(_name_of(mask), shape, scores))
+            and (text := _wrong_mask(_name_of(mask), shape, scores, raising))
         ):
             return text
     return ""
@@ -97,7 +96,7 @@ def _only_tensor(node: ast.AST, shapes: Mapping[str, Shape]) -> Shape | None:
     return shapes[names.pop()] if len(names) == 1 else None
 
 
-def _wrong_mask(name: str, mask: Shape, scores: Shape) -> str:
+def _wrong_mask(name: str, mask: Shape, scores: Shape, raising: Raising) -> str:
     """Say why a mask does not broadcast to scores of a shape, which may lack the axes in front."""
     whole = len(scores) > 2
     if not mask or _broadcasts(mask if whole else mask[-2:], scores):
@@ -119,7 +118,11 @@ def _wrong_mask(name: str, mask: Shape, scores: Shape) -> str:
             " Is it turned, or have queries and keys changed places?"
         )
     if mask[-1] not in (1, scores[-1]):
-        return f"`{name}` {OF_MASK}"
+        says = (
+            f"`{name}` does not have one column for each key."
+            " Is it the right mask, and do the keys come from the right tokens?"
+        )
+        return f"{says} {raising.lengths()}".strip()
     if len(mask) >= 2 and mask[-2] not in (1, scores[-2]):
         return f"`{name}` does not have one row for each query."
     return ""
@@ -149,7 +152,7 @@ def not_aligned(raising: Raising, _: re.Match) -> str:
         for masking, scores in ((one, shape_of(other, raising.shapes)), (other, shape_of(one, raising.shapes))):
             masks = {part.id for part in ast.walk(masking) if isinstance(part, ast.Name) and "mask" in part.id}
             mask = masks.pop() if len(masks) == 1 else ""
-            if scores and mask in raising.shapes and (text := _wrong_mask(mask, raising.shapes[mask], scores)):
+            if scores and mask in raising.shapes and (text := _wrong_mask(mask, raising.shapes[mask], scores, raising)):
                 return text
         if text := _misaligned(raising, node, one, other):
             return text
@@ -231,14 +234,27 @@ SHAPE_RULES: tuple[Rule, ...] = (
     (PRODUCT, wrong_factors),
     (f"{PRODUCT}|{UNEQUAL}", batches_differ),
     (UNEQUAL, not_aligned),
-    *rules(r"""
-IndexError: The shape of the mask
-    A mask in square brackets must have exactly the shape of what it picks from. masked_fill and torch.where take every mask that broadcasts to it.
-einsum\(\): the number of subscripts in the equation → einsum_axes
-einsum\(\): output subscript (\w) does not appear
-    The letter {1} stands behind the arrow of this einsum, and nowhere before it.
-einsum\(\): (?:fewer|more) operands were provided
-    This einsum needs a tensor for each part of its letters; commas part them.
-einsum\(\): subscript (\w) has size \d+ for operand (\d+) which → einsum_letter
-""", einsum_axes, einsum_letter),
+    (
+        "IndexError: The shape of the mask",
+        sentence(
+            "A mask in square brackets must have exactly the shape of what it picks from. masked_fill and "
+            "torch.where take every mask that broadcasts to it."
+        ),
+    ),
+    (
+        r"einsum\(\): the number of subscripts in the equation",
+        einsum_axes,
+    ),
+    (
+        r"einsum\(\): output subscript (\w) does not appear",
+        sentence("The letter {1} stands behind the arrow of this einsum, and nowhere before it."),
+    ),
+    (
+        r"einsum\(\): (?:fewer|more) operands were provided",
+        sentence("This einsum needs a tensor for each part of its letters; commas part them."),
+    ),
+    (
+        r"einsum\(\): subscript (\w) has size \d+ for operand (\d+) which",
+        einsum_letter,
+    ),
 )  # fmt: skip

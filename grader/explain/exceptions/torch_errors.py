@@ -5,7 +5,7 @@ import re
 
 from grader.explain.code.effects import Effect
 from grader.explain.code.read_code import Raising, called_name, calls, integer, parts_of, self_attributes, text_of
-from grader.explain.exceptions.rules import rules
+from grader.explain.exceptions.rules import Rule, sentence
 
 RESHAPES = ("view", "reshape", "unflatten")
 
@@ -84,8 +84,9 @@ def joined(raising: Raising, _: re.Match) -> str:
 
 def no_graph(raising: Raising, _: re.Match) -> str:
     """Name the line that keeps gradients from being recorded, as `with torch.no_grad():`."""
-    found = raising.clue(Effect.GRADIENT)
-    return found or ("Nothing here was recorded for gradients." if raising.line else "")
+    if found := raising.clue(Effect.GRADIENT):
+        return found.says
+    return "Nothing here was recorded for gradients." if raising.line else ""
 
 
 def graph_is_gone(raising: Raising, _: re.Match) -> str:
@@ -99,11 +100,11 @@ def frozen(raising: Raising, _: re.Match) -> str:
     """Say what does not require a gradient."""
     if raising.line:
         return "One of these does not require a gradient, as a frozen parameter or a detached copy. Leave such out."
-    return raising.clue(Effect.GRADIENT) or (
-        "A parameter of your layer does not require a gradient, so it is never learned."
-        if self_attributes(raising.tree)
-        else ""
-    )
+    if found := raising.clue(Effect.GRADIENT):
+        return found.says
+    if self_attributes(raising.tree):
+        return "A parameter of your layer does not require a gradient, so it is never learned."
+    return ""
 
 
 def targets_and_scores(raising: Raising, _: re.Match) -> str:
@@ -134,89 +135,193 @@ def whole_numbers(raising: Raising, found: re.Match) -> str:
     return "What is called here gets whole numbers where it needs floats. Is it the right tensor?"
 
 
-TORCH_RULES = rules(r"""
-view size is not compatible with input tensor's size and stride
-    The numbers of a tensor that was turned, or cut out of another one, do not lie in order, and .view refuses. Use .reshape or .flatten.
-RuntimeError: shape '\[.*\]' is invalid for input of size → sizes_do_not_multiply
-unflatten: Provided sizes → sizes_do_not_multiply
-IndexError: Dimension out of range \(expected to be in range of .*but got (-?\d+)\) → axis_out_of_range
-index (-?\d+) is out of bounds for dimension (\d+) with size → index_out_of_bounds
-maximum size for tensor at dimension \d+ is \d+ but size is
-    unfold cuts windows that are longer than this axis. Is it the right axis, and long enough in every input?
-IndexError: index out of range in self
-    An id is negative, or not smaller than the table of the nn.Embedding is long: it needs a row for each id.
-IndexError: too many indices for tensor
-    There are more places in the square brackets than axes here. `…, i` counts from the end.
-IndexError: tensors used as indices must be
-    Indices must be whole numbers or bools: this tensor holds floats.
-(?:permute\(.*\)|permute): number of dim|number of dims don't match in permute
-    .permute names every axis, and here are more or fewer. .transpose(-2, -1) swaps two and leaves the rest.
-Number of dimensions of repeat dims|the number of sizes provided \(\d+\) must be greater.*\((\d+)\) → more_axes_than_sizes
-batch[12] must be a 3D tensor|(?:self|mat2) must be a matrix|1D tensors expected
-    torch.bmm, torch.mm and torch.dot take tensors with exactly three, two or one axes. `@` takes any number in front.
-tensor.m[TH] is only supported on matrices
-    .mT needs two axes, and here are fewer.
-Padding length should be less than or equal to two times
-    F.pad takes a pair of numbers for each axis, from the last one on. Here are more pairs than axes.
-Given normalized_shape=.*expected input with shape
-    The nn.LayerNorm is made for another width than its input has.
-indices' to have one of the following scalar types: Long|one_hot is only applicable to index|Expected dtype int32/int64 for index
-    Ids and indices must be whole numbers: torch.long. Is it the right tensor?
-stack expects a non-empty|expected a non-empty list of Tensors
-    The list is empty here, and nothing can be joined. Is one tensor asked for, or the list itself?
-stack expects each tensor|Sizes of tensors must match except in dimension → joined
-Index tensor must have the same number of dimensions as (?:input|self) tensor
-    gather takes an index with as many axes as the tensor: .unsqueeze(-1) adds one, .squeeze(-1) takes it away again.
-(?:have the same dtype|expected scalar type|dtypes match, got|same dtype, but got).*(?:Long|long|Int|int|Bool|bool)
-    Two tensors are of different dtypes here, and one holds whole numbers or bools. Is it the right one?
-have the same dtype|expected scalar type (?:Double|Float|Half) but found|dtypes match, got|same dtype, but got → FLOAT32
-    A tensor that you make, and the inputs, are of different dtypes: give it the inputs' dtype.
-Expected all tensors to be on the same device|is not on the expected device → DEVICE
-    A tensor that you make is on another device than the inputs: give it the inputs' device.
-Can't call numpy\(\) on Tensor that requires grad
-    numpy records no gradients. Stay with torch's own functions.
-Inference tensors cannot be saved for backward
-    What inference_mode makes can never take part in a gradient. torch.no_grad() leaves that open.
-does not require grad and does not have a grad_fn → no_graph
-One of the differentiated Tensors does not require grad → frozen
-differentiated Tensors? .*appears? to not have been used
-    The result was not computed from every one of these. Is one a copy, or detached? Where that is meant, allow_unused=True gives None for it.
-a leaf Variable that requires grad is being used in an in-place|modified by an inplace operation|is a view and is being modified inplace → IN_PLACE
-    A tensor is changed in place (`+=`, `x[…] = …`, `x_()`) that is still needed. Make a new one.
-more than one element of the written-to tensor refers to a single memory
-    .expand copies nothing: all its rows are one. Write into a .clone() of it.
-`inputs` argument to `grad\(\)` cannot be empty
-    There is nothing here to take a gradient of. Leave grad out where no parameter asks for one.
-backward through the graph a second time → graph_is_gone
-grad can be implicitly created only for scalar outputs
-    Gradients are taken of one number, and here are several. Add them up first, or take the mean, as the task says.
-derivative for aten::(\w+) is not implemented
-    {1} has no derivative, so no gradient passes through it.
-Expected target size|size mismatch \(got input|Expected input batch_size|multi-target not supported → targets_and_scores
-Expected floating point type for target with class probabilities
-    There is one score for each target here. cross_entropy needs a row of scores, one for each class.
-empty\(\): argument 'size'.*NoneType
-    A size is None here. Where an argument may be left out, say which size it stands for then.
-Subtraction, the `-` operator, with (?:two bool tensors|a bool tensor)
-    A mask of bools is turned around by `~`, not by a minus.
-bitwise_(?:and|or|xor)_\w+.* not implemented for '(?:Float|Double)'
-    `&`, `|` and `^` join bools, and a tensor here holds floats. Make it bool first.
-bitwise_not_\w+.* not implemented for '(?:Float|Double)'|~ \(operator.invert\) is only implemented
-    `~` turns bools around, and this tensor holds floats. Make it bool first.
-masked_fill_? only supports boolean masks|expected.*mask.* to be (?:BoolTensor|bool)|where expected condition to be a boolean
-    The mask must be a tensor of bools; this one holds numbers.
-could not infer output dtype.*Long|mean\(\): .*Long|not implemented for '(?:Long|Bool)' → whole_numbers
-can't be cast to the desired output type (?:Long|Int|Bool)
-    The tensor on the left holds whole numbers or bools and cannot take floats in place. Make a new tensor.
-expected (?:scalar type|target dtype to be) Long|Expected .*Long.* for argument
-    Ids and targets must be whole numbers: torch.long.
-cannot assign '.*' as parameter '(\w+)'
-    `self.{1}` is a parameter, and takes an nn.Parameter alone.
-cannot assign '.*' as child module '(\w+)'
-    `self.{1}` is a layer, and cannot be replaced by something else under the same name.
-Only Tensors of floating point .* can require gradients
-    A parameter must hold floats.
-""",
-    sizes_do_not_multiply, axis_out_of_range, more_axes_than_sizes, index_out_of_bounds, joined, no_graph, frozen, graph_is_gone,
-    targets_and_scores, whole_numbers,
-)  # fmt: skip
+TORCH_RULES: tuple[Rule, ...] = (
+    (
+        "view size is not compatible with input tensor's size and stride",
+        sentence(
+            "The numbers of a tensor that was turned, or cut out of another one, do not lie in order, and "
+            ".view refuses. Use .reshape or .flatten."
+        ),
+    ),
+    (r"RuntimeError: shape '\[.*\]' is invalid for input of size", sizes_do_not_multiply),
+    ("unflatten: Provided sizes", sizes_do_not_multiply),
+    (r"IndexError: Dimension out of range \(expected to be in range of .*but got (-?\d+)\)", axis_out_of_range),
+    (r"index (-?\d+) is out of bounds for dimension (\d+) with size", index_out_of_bounds),
+    (
+        r"maximum size for tensor at dimension \d+ is \d+ but size is",
+        sentence(
+            "unfold cuts windows that are longer than this axis. Is it the right axis, and long enough in every input?"
+        ),
+    ),
+    (
+        "IndexError: index out of range in self",
+        sentence(
+            "An id is negative, or not smaller than the table of the nn.Embedding is long: it needs a row for each id."
+        ),
+    ),
+    (
+        "IndexError: too many indices for tensor",
+        sentence("There are more places in the square brackets than axes here. `…, i` counts from the end."),
+    ),
+    (
+        "IndexError: tensors used as indices must be",
+        sentence("Indices must be whole numbers or bools: this tensor holds floats."),
+    ),
+    (
+        r"(?:permute\(.*\)|permute): number of dim|number of dims don't match in permute",
+        sentence(
+            ".permute names every axis, and here are more or fewer. .transpose(-2, -1) swaps two and leaves the rest."
+        ),
+    ),
+    (
+        r"Number of dimensions of repeat dims|the number of sizes provided \(\d+\) must be greater.*\((\d+)\)",
+        more_axes_than_sizes,
+    ),
+    (
+        "batch[12] must be a 3D tensor|(?:self|mat2) must be a matrix|1D tensors expected",
+        sentence(
+            "torch.bmm, torch.mm and torch.dot take tensors with exactly three, two or one axes. `@` takes any "
+            "number in front."
+        ),
+    ),
+    ("tensor.m[TH] is only supported on matrices", sentence(".mT needs two axes, and here are fewer.")),
+    (
+        "Padding length should be less than or equal to two times",
+        sentence("F.pad takes a pair of numbers for each axis, from the last one on. Here are more pairs than axes."),
+    ),
+    (
+        "Given normalized_shape=.*expected input with shape",
+        sentence("The nn.LayerNorm is made for another width than its input has."),
+    ),
+    (
+        "indices' to have one of the following scalar types: Long|one_hot is only applicable to index|"
+        "Expected dtype int32/int64 for index",
+        sentence("Ids and indices must be whole numbers: torch.long. Is it the right tensor?"),
+    ),
+    (
+        "stack expects a non-empty|expected a non-empty list of Tensors",
+        sentence("The list is empty here, and nothing can be joined. Is one tensor asked for, or the list itself?"),
+    ),
+    ("stack expects each tensor|Sizes of tensors must match except in dimension", joined),
+    (
+        "Index tensor must have the same number of dimensions as (?:input|self) tensor",
+        sentence(
+            "gather takes an index with as many axes as the tensor: .unsqueeze(-1) adds one, .squeeze(-1) "
+            "takes it away again."
+        ),
+    ),
+    (
+        "(?:have the same dtype|expected scalar type|dtypes match, got|same dtype, but got).*(?:Long|long|Int|int|Bool|bool)",
+        sentence(
+            "Two tensors are of different dtypes here, and one holds whole numbers or bools. Is it the right one?"
+        ),
+    ),
+    (
+        "have the same dtype|expected scalar type (?:Double|Float|Half) but found|dtypes match, got|"
+        "same dtype, but got",
+        sentence(
+            "A tensor that you make, and the inputs, are of different dtypes: give it the inputs' dtype.",
+            Effect.FLOAT32,
+        ),
+    ),
+    (
+        "Expected all tensors to be on the same device|is not on the expected device",
+        sentence(
+            "A tensor that you make is on another device than the inputs: give it the inputs' device.", Effect.DEVICE
+        ),
+    ),
+    (
+        r"Can't call numpy\(\) on Tensor that requires grad",
+        sentence("numpy records no gradients. Stay with torch's own functions."),
+    ),
+    (
+        "Inference tensors cannot be saved for backward",
+        sentence("What inference_mode makes can never take part in a gradient. torch.no_grad() leaves that open."),
+    ),
+    ("does not require grad and does not have a grad_fn", no_graph),
+    ("One of the differentiated Tensors does not require grad", frozen),
+    (
+        "differentiated Tensors? .*appears? to not have been used",
+        sentence(
+            "The result was not computed from every one of these. Is one a copy, or detached? Where that is "
+            "meant, allow_unused=True gives None for it."
+        ),
+    ),
+    (
+        "a leaf Variable that requires grad is being used in an in-place|"
+        "modified by an inplace operation|is a view and is being modified inplace",
+        sentence(
+            "A tensor is changed in place (`+=`, `x[…] = …`, `x_()`) that is still needed. Make a new one.",
+            Effect.IN_PLACE,
+        ),
+    ),
+    (
+        "more than one element of the written-to tensor refers to a single memory",
+        sentence(".expand copies nothing: all its rows are one. Write into a .clone() of it."),
+    ),
+    (
+        r"`inputs` argument to `grad\(\)` cannot be empty",
+        sentence("There is nothing here to take a gradient of. Leave grad out where no parameter asks for one."),
+    ),
+    ("backward through the graph a second time", graph_is_gone),
+    (
+        "grad can be implicitly created only for scalar outputs",
+        sentence(
+            "Gradients are taken of one number, and here are several. Add them up first, or take the mean, as "
+            "the task says."
+        ),
+    ),
+    (
+        r"derivative for aten::(\w+) is not implemented",
+        sentence("{1} has no derivative, so no gradient passes through it."),
+    ),
+    (
+        r"Expected target size|size mismatch \(got input|Expected input batch_size|multi-target not supported",
+        targets_and_scores,
+    ),
+    (
+        "Expected floating point type for target with class probabilities",
+        sentence("There is one score for each target here. cross_entropy needs a row of scores, one for each class."),
+    ),
+    (
+        r"empty\(\): argument 'size'.*NoneType",
+        sentence("A size is None here. Where an argument may be left out, say which size it stands for then."),
+    ),
+    (
+        "Subtraction, the `-` operator, with (?:two bool tensors|a bool tensor)",
+        sentence("A mask of bools is turned around by `~`, not by a minus."),
+    ),
+    (
+        r"bitwise_(?:and|or|xor)_\w+.* not implemented for '(?:Float|Double)'",
+        sentence("`&`, `|` and `^` join bools, and a tensor here holds floats. Make it bool first."),
+    ),
+    (
+        r"bitwise_not_\w+.* not implemented for '(?:Float|Double)'|~ \(operator.invert\) is only implemented",
+        sentence("`~` turns bools around, and this tensor holds floats. Make it bool first."),
+    ),
+    (
+        "masked_fill_? only supports boolean masks|expected.*mask.* to be (?:BoolTensor|bool)|"
+        "where expected condition to be a boolean",
+        sentence("The mask must be a tensor of bools; this one holds numbers."),
+    ),
+    (r"could not infer output dtype.*Long|mean\(\): .*Long|not implemented for '(?:Long|Bool)'", whole_numbers),
+    (
+        "can't be cast to the desired output type (?:Long|Int|Bool)",
+        sentence(
+            "The tensor on the left holds whole numbers or bools and cannot take floats in place. Make a new tensor."
+        ),
+    ),
+    (
+        "expected (?:scalar type|target dtype to be) Long|Expected .*Long.* for argument",
+        sentence("Ids and targets must be whole numbers: torch.long."),
+    ),
+    (
+        r"cannot assign '.*' as parameter '(\w+)'",
+        sentence("`self.{1}` is a parameter, and takes an nn.Parameter alone."),
+    ),
+    (
+        r"cannot assign '.*' as child module '(\w+)'",
+        sentence("`self.{1}` is a layer, and cannot be replaced by something else under the same name."),
+    ),
+    ("Only Tensors of floating point .* can require gradients", sentence("A parameter must hold floats.")),
+)

@@ -5,7 +5,7 @@ import re
 
 from grader.explain.code.read_code import Raising, called_name, calls, owner_of, parts_of, text_of
 from grader.explain.exceptions.names import made_by, nothing, the_one
-from grader.explain.exceptions.rules import rules
+from grader.explain.exceptions.rules import Rule, sentence
 
 
 def not_callable(raising: Raising, found: re.Match) -> str:
@@ -112,29 +112,36 @@ def unary_on_none(raising: Raising, _: re.Match) -> str:
     return nothing(raising, the_one(owners, raising))
 
 
-VALUE_RULES = rules(r"""
-TypeError: '([\w.]+)' object is not callable → not_callable
-TypeError: '([\w.]+)' object is not subscriptable → not_subscriptable
-a Tensor with (?!0 )\d+ elements cannot be converted to Scalar|only one element tensors can be converted → one_number_only
-TypeError: ([\w.]+)\(\): argument '\w+' \(position \d+\) must be Tensor, not (\w+) → number_for_tensor
-TypeError: unsupported operand type\(s\) for .*: '(\w+)' and '(\w+)' → wrong_operands
-TypeError: bad operand type for unary .: 'NoneType' → unary_on_none
-'float' object cannot be interpreted as an integer|must be tuple of ints.*float|must be integers|indices \(got float\)
-    A whole number is due here, and this is a float, as `/` gives. `//` gives a whole number.
-only integer tensors of a single element can be converted to an index → whole_number_only
-arange\(\): argument '\w+' \(position \d+\) must be Number, not Tensor → whole_number_only
-TypeError: (\w+)\(\): argument 'tensors' \(position 1\) must be tuple of Tensors, not (\w+) → list_of_tensors
-TypeError: expected Tensor as element \d+ in argument 0, but got (?:float|int)
-    The list holds plain numbers, and tensors are joined. torch.tensor makes a tensor of numbers.
-TypeError: (?:len\(\) of|iteration over) a 0-d tensor
-    The tensor is a single number here, and has no axes.
-TypeError: list is not a Module subclass
-    nn.Sequential takes the layers one by one, not as a list.
-ValueError: (?:math domain error|expected a (?:positive|nonnegative) input)
-    There is no root of a negative number, and no logarithm of 0 or less.
-ZeroDivisionError
-    The divisor is 0 here.
-""",
-    not_callable, not_subscriptable, one_number_only, number_for_tensor, wrong_operands, unary_on_none,
-    whole_number_only, list_of_tensors,
-)  # fmt: skip
+VALUE_RULES: tuple[Rule, ...] = (
+    (r"TypeError: '([\w.]+)' object is not callable", not_callable),
+    (r"TypeError: '([\w.]+)' object is not subscriptable", not_subscriptable),
+    (
+        r"a Tensor with (?!0 )\d+ elements cannot be converted to Scalar|only one element tensors can be converted",
+        one_number_only,
+    ),
+    (r"TypeError: ([\w.]+)\(\): argument '\w+' \(position \d+\) must be Tensor, not (\w+)", number_for_tensor),
+    (r"TypeError: unsupported operand type\(s\) for .*: '(\w+)' and '(\w+)'", wrong_operands),
+    ("TypeError: bad operand type for unary .: 'NoneType'", unary_on_none),
+    (
+        "'float' object cannot be interpreted as an integer|must be tuple of ints.*float|"
+        r"must be integers|indices \(got float\)",
+        sentence("A whole number is due here, and this is a float, as `/` gives. `//` gives a whole number."),
+    ),
+    ("only integer tensors of a single element can be converted to an index", whole_number_only),
+    (r"arange\(\): argument '\w+' \(position \d+\) must be Number, not Tensor", whole_number_only),
+    (r"TypeError: (\w+)\(\): argument 'tensors' \(position 1\) must be tuple of Tensors, not (\w+)", list_of_tensors),
+    (
+        r"TypeError: expected Tensor as element \d+ in argument 0, but got (?:float|int)",
+        sentence("The list holds plain numbers, and tensors are joined. torch.tensor makes a tensor of numbers."),
+    ),
+    (
+        r"TypeError: (?:len\(\) of|iteration over) a 0-d tensor",
+        sentence("The tensor is a single number here, and has no axes."),
+    ),
+    ("TypeError: list is not a Module subclass", sentence("nn.Sequential takes the layers one by one, not as a list.")),
+    (
+        "ValueError: (?:math domain error|expected a (?:positive|nonnegative) input)",
+        sentence("There is no root of a negative number, and no logarithm of 0 or less."),
+    ),
+    ("ZeroDivisionError", sentence("The divisor is 0 here.")),
+)

@@ -8,7 +8,7 @@ from typing import Any
 
 from grader.explain.nodes import called, changed, put, rewritten
 from grader.explain.patterns import Table
-from grader.explain.repairs.change import Changes, Piece, cut, exchanged
+from grader.explain.repairs.change import Changes, End, Look, Piece, cut, exchanged, look_at, without
 
 MOST_PARTS = 14  # of an object, or variables, that are tried in the place of one another
 OPERATORS: dict[type, tuple[type, ...]] = {
@@ -30,8 +30,7 @@ FUNCTIONS = {"all": "any", "any": "all", "min": "max", "max": "min"}
 MASKING = ("masked_fill", "masked_fill_", "where")
 # Of functions and layers: what stands before the point is no tensor.
 OWNERS = ("torch", "F", "nn", "math", "np", "self")
-ANOTHER = "look at {}; with another one it comes out right."
-FILLED = "look at what is filled in: what is hidden needs the score −∞."
+FILLED = Look("look at what is filled in: what is hidden needs the score −∞.")
 OPPOSITE = "look at `{}`: the opposite is meant here."
 ONE_OFF = "`{}` is off by one."
 FROM_BEHIND = "`{}` can be negative, and a negative index counts from the end."
@@ -39,16 +38,18 @@ ORDER = "look at the order of the arguments of `{}`."
 OTHER_PART = "look at `{}`: another part belongs here."
 OTHER_ARGUMENT = "`{}` stands where another argument belongs."
 OTHER_NAME = "look at `{}`: another variable belongs here."
+COMES_RIGHT = " …"  # how a sentence below ends whose change is known to make the answer right
 
 ROWS = """
 3 A @ B → B @ A  # look at the order of the two sides in `{it}`.
 3 A - B → B - A  # look at the order of the two sides in `{it}`.
 3 A / B → B / A  # look at the order of the two sides in `{it}`.
 3 A ** B → B ** A  # look at the order of the two sides in `{it}`.
-2 SIDES(A, B) → A  # without `{B}` after `{A:30}` it comes out right.
+2 SIDES(A, B) → A  # without `{B}` after `{A:30}` …
 4 SIDES(A, B) → B  # `{B}` alone, without `{A:30}`, comes out right.
 2 A / B → A / B ** 0.5  # a root is missing: look at `{B}`.
 2 A * B → A * B ** 0.5  # a root is missing: look at `{B}`.
+3 A ** B → A ** -B  # look at the sign of the exponent in `{it}`.
 3 A ** B → A ** 0.5  # look at the exponent of `{it}`.
 3 A ** B → A ** -0.5  # look at the exponent of `{it}`.
 1 A ** B / C → A ** (B / C)  # `{it}` first takes the power and then divides: brackets are missing around the fraction.
@@ -78,8 +79,8 @@ ROWS = """
 3 A <= B → A <= B.unsqueeze(-1)  # `{it}` compares place by place. For each with each, one side needs a second axis.
 3 A >= B → A.unsqueeze(-1) >= B  # `{it}` compares place by place. For each with each, one side needs a second axis.
 3 X.REDUCED() → X.REDUCED(-1)  # `{it}` runs over everything: name the axis.
-2 METHOD(X) → X  # without `.{it:name}(…)` it comes out right.
-2 FUNCTION(X) → X  # without `{it:name}` around `{X:30}` it comes out right.
+2 METHOD(X) → X  # without `.{it:name}(…)` …
+2 FUNCTION(X) → X  # without `{it:name}` around `{X:30}` …
 """
 
 
@@ -119,26 +120,26 @@ def of_expressions(node: Any, piece: Piece) -> Changes:
     line = getattr(node, "lineno", 0)
     if isinstance(node, ast.BinOp):
         for operator in OPERATORS.get(type(node.op), ()):
-            yield 3, ANOTHER.format(f"the operation in `{piece(node)}`"), line, changed(node, op=operator())
+            yield 3, look_at(f"the operation in `{piece(node)}`"), line, changed(node, op=operator())
     if not is_negative(node):
         yield from _of_table(node, piece)
     if isinstance(node, ast.Compare):
         for new in COMPARISONS.get(type(node.ops[0]), ()):
-            says = ANOTHER.format(f"the comparison in `{piece(node)}`")
-            yield 3, says, line, changed(node, ops=put(node.ops, 0, new()))
+            look = look_at(f"the comparison in `{piece(node)}`")
+            yield 3, look, line, changed(node, ops=put(node.ops, 0, new()))
     elif isinstance(node, ast.BoolOp):
         joined = changed(node, op=ast.Or() if isinstance(node.op, ast.And) else ast.And())
-        yield 3, "look at how the conditions are joined: `and` or `or`?", line, joined
+        yield 3, Look("look at how the conditions are joined: `and` or `or`?"), line, joined
     elif isinstance(node, ast.Constant) or is_negative(node):
         for value in other_constants(node.value if isinstance(node, ast.Constant) else -node.operand.value):
-            yield 5, ANOTHER.format(f"the `{piece(node)}`"), line, ast.Constant(value)
+            yield 5, look_at(f"the `{piece(node)}`"), line, ast.Constant(value)
     elif isinstance(node, ast.Tuple) and len(node.elts) == 2:
         rank = 2 if isinstance(node.ctx, ast.Load) else 3
-        yield rank, f"look at the order in `{piece(node)}`.", line, changed(node, elts=node.elts[::-1])
+        yield rank, Look(f"look at the order in `{piece(node)}`."), line, changed(node, elts=node.elts[::-1])
     elif isinstance(node, ast.Call):
         yield from _arguments(node, piece)
     elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and node.attr in METHODS:
-        yield 3, ANOTHER.format(f"`{node.attr}`"), line, changed(node, attr=METHODS[node.attr])
+        yield 3, look_at(f"`{node.attr}`"), line, changed(node, attr=METHODS[node.attr])
 
 
 def of_places(node: Any, piece: Piece) -> Changes:
@@ -161,37 +162,40 @@ def _of_table(node: Any, piece: Piece) -> Changes:
         return cut(piece(part), int(how)) if how else piece(part)
 
     for found in TABLE.found(node):
-        yield found.row.mark, found.says(name), node.lineno, found.new
+        words, is_right = found.says(name), found.row.sentence.endswith(COMES_RIGHT)
+        look = Look(words.removesuffix(COMES_RIGHT), End.RIGHT) if is_right else Look(words)
+        yield found.row.mark, look, node.lineno, found.new
 
 
 def _arguments(node: ast.Call, piece: Piece) -> Changes:
     """Yield changes of a call: two arguments exchanged, one left out, min for max, one round more or less of a `range`."""
     line, name, args = node.lineno, called(node), node.args
     if len(args) >= 2:
-        yield 3, ORDER.format(name), line, changed(node, args=exchanged(args, 0))
-        yield 4, f"look at the arguments of `{name}`: one is too many.", line, changed(node, args=args[:-1])
+        yield 3, Look(ORDER.format(name)), line, changed(node, args=exchanged(args, 0))
+        yield 4, Look(f"look at the arguments of `{name}`: one is too many."), line, changed(node, args=args[:-1])
     for index, keyword in enumerate(node.keywords):
         if keyword.arg:
-            says = f"look at the argument `{keyword.arg}` of `{name}`."
-            yield 3, says, line, changed(node, keywords=put(node.keywords, index))
+            look = Look(f"look at the argument `{keyword.arg}` of `{name}`.")
+            yield 3, look, line, changed(node, keywords=put(node.keywords, index))
     for index in range(1, len(args) - 1):
         if isinstance(args[index], ast.Name) and isinstance(args[index + 1], ast.Name):
-            yield 4, ORDER.format(name), line, changed(node, args=exchanged(args, index))
+            yield 4, Look(ORDER.format(name)), line, changed(node, args=exchanged(args, index))
     if name == "range":
         for index, argument in enumerate(args[:2]):
             for step in (ast.Sub(), ast.Add()):
                 other = ast.BinOp(argument, step, ast.Constant(1))
-                yield 3, ONE_OFF.format(piece(argument)), line, changed(node, args=put(args, index, other))
+                look = Look(ONE_OFF.format(piece(argument)))
+                yield 3, look, line, changed(node, args=put(args, index, other))
     if isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS:
         other_one = ast.Name(FUNCTIONS[node.func.id], ast.Load())
-        yield 3, ANOTHER.format(f"`{node.func.id}`"), line, changed(node, func=other_one)
+        yield 3, look_at(f"`{node.func.id}`"), line, changed(node, func=other_one)
 
 
 def _masks(node: ast.Call, piece: Piece) -> Changes:
     """Yield changes of a masking call: the opposite places hidden, or −∞ filled in."""
     if called(node) in MASKING and node.args:
         opposite = changed(node, args=put(node.args, 0, _inverted(node.args[0])))
-        yield 2, OPPOSITE.format(piece(node.args[0])), node.lineno, opposite
+        yield 2, Look(OPPOSITE.format(piece(node.args[0]))), node.lineno, opposite
         for index, argument in enumerate(node.args[1:], 1):
             if isinstance(argument, (ast.Constant, ast.UnaryOp)):
                 filled = changed(node, args=put(node.args, index, ast.Constant(float("-inf"))))
@@ -199,8 +203,8 @@ def _masks(node: ast.Call, piece: Piece) -> Changes:
     for index, keyword in enumerate(node.keywords):
         if keyword.arg and "mask" in keyword.arg:
             other = changed(keyword, value=_inverted(keyword.value))
-            says = OPPOSITE.format(piece(keyword.value))
-            yield 2, says, node.lineno, changed(node, keywords=put(node.keywords, index, other))
+            look = Look(OPPOSITE.format(piece(keyword.value)))
+            yield 2, look, node.lineno, changed(node, keywords=put(node.keywords, index, other))
 
 
 def _inverted(node: Any) -> Any:
@@ -216,10 +220,10 @@ def _slices(node: ast.Slice, piece: Piece) -> Changes:
             continue
         if field == "lower":
             floor = ast.Call(ast.Name("max", ast.Load()), [ast.Constant(0), bound], [])
-            yield 2, FROM_BEHIND.format(piece(bound)), bound.lineno, changed(node, lower=floor)
+            yield 2, Look(FROM_BEHIND.format(piece(bound))), bound.lineno, changed(node, lower=floor)
         for step in (ast.Add(), ast.Sub()) if isinstance(bound, ast.BinOp) else ():
             new = ast.BinOp(bound, step, ast.Constant(1))
-            yield 4, ONE_OFF.format(piece(bound)), bound.lineno, changed(node, **{field: new})
+            yield 4, Look(ONE_OFF.format(piece(bound))), bound.lineno, changed(node, **{field: new})
 
 
 def _throughout(function: ast.FunctionDef, piece: Piece) -> Changes:
@@ -230,15 +234,21 @@ def _throughout(function: ast.FunctionDef, piece: Piece) -> Changes:
             calls.setdefault(ast.unparse(node.func), []).append(node)
     for name, found in calls.items():
         if len(found) > 1:
-            says = f"without `{name}`, here and wherever it stands, it comes out right."
-            yield 3, says, found[0].lineno, partial(rewritten, function, _leaves_out(name), ast.Call)
+            look = without(f"`{name}`, here and wherever it stands,")
+            yield 3, look, found[0].lineno, partial(rewritten, function, _leaves_out(name), ast.Call)
     attributes = [node for node in ast.walk(function) if isinstance(node, ast.Attribute)]
     first = {node.attr: node for node in reversed(attributes)}
     parts = Counter(node.attr for node in attributes if _is_part(node))
     for one in list(parts)[:MOST_PARTS]:
         for other in _siblings(one, parts):
-            says = OTHER_PART.format(piece(first[one]))
-            yield 4, says, first[one].lineno, partial(rewritten, function, _renames("attr", one, other), ast.Attribute)
+            look = Look(OTHER_PART.format(piece(first[one])))
+            yield 4, look, first[one].lineno, partial(rewritten, function, _renames("attr", one, other), ast.Attribute)
+            on_line = Counter(node.lineno for node in attributes if node.attr == one)
+            for node in attributes if parts[one] > 1 else ():
+                if node.attr == one and _is_part(node):
+                    places = "in one place, look at" if on_line[node.lineno] > 1 else "look at"
+                    look = Look(f"{places} `{piece(node)}`: another part belongs here.")
+                    yield 4, look, node.lineno, partial(_with_part, function, (node.lineno, node.col_offset), other)
 
 
 def _is_part(node: ast.Attribute) -> bool:
@@ -274,7 +284,7 @@ def _other_names(function: ast.FunctionDef) -> Changes:
                 both = node.id in given and other in given
                 rank, says = (4, where + OTHER_ARGUMENT) if both else (7, OTHER_NAME)
                 place = (node.lineno, node.col_offset)
-                yield rank, says.format(node.id), node.lineno, partial(_with_name, function, place, other)
+                yield rank, Look(says.format(node.id)), node.lineno, partial(_with_name, function, place, other)
 
 
 def _with_name(function: ast.FunctionDef, place: tuple[int, int], other: str) -> ast.AST:
@@ -285,6 +295,16 @@ def _with_name(function: ast.FunctionDef, place: tuple[int, int], other: str) ->
         return ast.copy_location(ast.Name(other, ast.Load()), node) if is_it else node
 
     return rewritten(function, rewrite, ast.Name)
+
+
+def _with_part(function: ast.FunctionDef, place: tuple[int, int], other: str) -> ast.AST:
+    """Return a copy of a function with another attribute at a place."""
+
+    def rewrite(node: Any) -> Any:
+        is_it = (node.lineno, node.col_offset) == place
+        return changed(node, attr=other) if is_it else node
+
+    return rewritten(function, rewrite, ast.Attribute)
 
 
 def _leaves_out(name: str) -> Callable[[Any], Any]:

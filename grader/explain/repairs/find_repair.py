@@ -48,7 +48,9 @@ def find_repair(
         return None
     # What was not tried for lack of time is held against no change.
     kept = [change for _, whole, change in sound if whole] if telling else []
-    kept = kept or [change if whole else change.in_part() for count, whole, change in sound if count == best]
+    kept = kept or [
+        change if whole else change._replace(in_part=True) for count, whole, change in sound if count == best
+    ]
     first = kept[0]  # `repairs` sorts by what a change tells
     # Where lines can be left out, the last is the smallest: an earlier one may hold it.
     return first if first.rank else max((one for one in kept if one.rank == 0), key=lambda one: one.line)

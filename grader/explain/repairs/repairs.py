@@ -11,14 +11,13 @@ import re
 from typing import Any, NamedTuple
 
 from grader.explain.nodes import changed, is_text, put, replaced, walk
-from grader.explain.repairs.change import Changes, cut
+from grader.explain.repairs.change import Changes, End, Look, cut, without
 from grader.explain.repairs.expressions import is_negative, of_expressions, of_places
-from grader.explain.repairs.sizes import COUNTED, of_sizes
+from grader.explain.repairs.sizes import of_sizes
 from grader.explain.repairs.statements import of_statements
 
 MOST = 160  # changes of one answer
 MAX_SOURCE = 10_000  # characters; a solution has at most 3,000
-RIGHT_HERE = "this check comes out right"
 LINE_END = re.compile(r"\r\n|\r|\n")
 
 Node = Any  # of a syntax tree: which fields it has depends on its kind
@@ -28,20 +27,21 @@ class Repair(NamedTuple):
     """One small change of an answer."""
 
     line: int  # of the answer, from 1
-    what: str  # what to look at
+    look: Look
     source: str  # the changed answer
     rank: int  # the smaller, the more it says
     text: str  # the line
-
-    def in_part(self) -> Repair:
-        """Return it with words that claim less: another check fails all the same."""
-        what = self.what.replace("; with another one it comes out right", "").replace("it comes out right", RIGHT_HERE)
-        return self._replace(what=f"{what} Another check fails all the same.")
+    in_part: bool = False  # whether another check fails all the same
 
     def of_axes(self) -> Repair:
         """Return it with words that do not speak of other numbers of axes, for where all inputs have the same."""
-        piece, counted, rest = self.what.partition(COUNTED)
-        return self._replace(what=f"look at the axes in {piece.strip()}.{rest}") if counted else self
+        is_counted = self.look.end is End.COUNTED
+        return self._replace(look=Look(f"look at the axes in {self.look.at}.")) if is_counted else self
+
+    @property
+    def what(self) -> str:
+        """What to look at, as the student reads it."""
+        return self.look.says(in_part=self.in_part)
 
     @property
     def says(self) -> str:
@@ -66,20 +66,20 @@ def repairs(source: str) -> list[Repair]:
     lines = LINE_END.split(source)  # as Python counts them
     # Sort before anything is copied: to write out a changed answer takes most of the time.
     places = [
-        (rank, line, number, path, says, new)
+        (rank, line, number, path, look, new)
         for number, (path, node, _) in enumerate(walk(tree, whole=is_negative))
-        for rank, says, line, new in _changes(node, lines)
+        for rank, look, line, new in _changes(node, lines)
     ]
     places.sort(key=lambda place: place[:3])
     found: dict[str, Repair] = {}
-    for rank, line, _, path, says, new in places[:MOST]:
+    for rank, line, _, path, look, new in places[:MOST]:
         other = replaced(tree, path, new() if callable(new) else new)
         try:
             text = ast.unparse(other)
         except (ValueError, RecursionError):
             continue
         whole = lines[line - 1].strip() if 0 < line <= len(lines) else ""
-        found.setdefault(text, Repair(line, says, text, rank, whole))
+        found.setdefault(text, Repair(line, look, text, rank, whole))
     return list(found.values())
 
 
@@ -93,11 +93,10 @@ def _changes(node: Node, lines: list[str]) -> Changes:
     if isinstance(node, (ast.FunctionDef, ast.If, ast.For, ast.While, ast.With)):
         yield from _dropped_statements(node)
     if isinstance(node, ast.With) and len(node.items) == 1:
-        says = "without this block around them the lines below come out right."
-        yield 1, says, line, ast.If(test=ast.Constant(True), body=node.body, orelse=[])
+        look = Look("without this block around them the lines below come out right.")
+        yield 1, look, line, ast.If(test=ast.Constant(True), body=node.body, orelse=[])
     if isinstance(node, ast.If) and node.orelse:
-        says = "without a case of its own, and all as under `else`, it comes out right."
-        yield 2, says, line, changed(node, test=ast.Constant(False))
+        yield 2, without("a case of its own, and all as under `else`,"), line, changed(node, test=ast.Constant(False))
     yield from of_expressions(node, piece)
     yield from of_statements(node)
     yield from of_sizes(node, piece)
@@ -111,8 +110,8 @@ def _dropped_statements(node: Node) -> Changes:
                 continue
             if isinstance(statement, ast.Return) and not isinstance(node, (ast.If, ast.For, ast.With)):
                 continue
-            says = f"without this {'block' if hasattr(statement, 'body') else 'line'} it comes out right."
-            yield 0, says, statement.lineno, changed(node, **{field: put(getattr(node, field), index, ast.Pass())})
+            look = without(f"this {'block' if hasattr(statement, 'body') else 'line'}")
+            yield 0, look, statement.lineno, changed(node, **{field: put(getattr(node, field), index, ast.Pass())})
 
 
 def _text(node: Node, lines: list[str]) -> str:

@@ -6,12 +6,10 @@ from functools import partial
 from typing import Any
 
 from grader.explain.nodes import LIBRARIES, called, changed, rewritten
-from grader.explain.repairs.change import Changes, Piece
+from grader.explain.repairs.change import Changes, End, Look, Piece, look_at
 
 FIXED = "the {} is a fixed number. Take it from what is handed in: another input has another."
-COUNTED = "counts its axes from the front, and not every input has the same number of axes."
-FROM_FRONT = f"`{{}}` {COUNTED}"
-RECUT = "a reshape stands where axes have to be swapped: the shape is right, but the numbers go elsewhere."
+RECUT = Look("a reshape stands where axes have to be swapped: the shape is right, but the numbers go elsewhere.")
 ROOT_OF = "the root of another size belongs where `{}` stands."
 PLACED_BY = ("transpose", "unsqueeze", "squeeze", "swapaxes", "flatten", "sum", "mean", "softmax", "select", "unbind")
 
@@ -27,7 +25,7 @@ def of_sizes(node: Any, piece: Piece) -> Changes:
         yield from _from_minus_zero(node, piece)
     elif isinstance(node, ast.Constant) and isinstance(node.value, float) and 1 < node.value < 2:
         tenth = round(1 + (node.value - 1) / 10, 6)  # 1.01 for 1.1
-        yield 3, f"look at the `{piece(node)}`; with another one it comes out right.", node.lineno, ast.Constant(tenth)
+        yield 3, look_at(f"the `{piece(node)}`"), node.lineno, ast.Constant(tenth)
     elif isinstance(node, ast.FunctionDef):
         yield from _fixed(node)
         yield from _roots(node, piece)
@@ -42,7 +40,7 @@ def _fixed(function: ast.FunctionDef) -> Changes:
     read = {ast.unparse(node) for node in ast.walk(function) if isinstance(node, ast.Attribute) and "head" in node.attr}
     for number, line in numbers.items():
         for size in (*_sizes(function), *sorted(read)):
-            yield 4, FIXED.format(number), line, partial(_with_size, function, number, size)
+            yield 4, Look(FIXED.format(number)), line, partial(_with_size, function, number, size)
 
 
 def _sizes(function: ast.FunctionDef) -> Iterator[str]:
@@ -85,7 +83,7 @@ def _roots(function: ast.FunctionDef, piece: Piece) -> Changes:
         for width in (each for each in widths if each != ast.unparse(size)):
             new = ast.parse(width, mode="eval").body
             other = changed(node, **{field: new if is_power else [new]})
-            yield 2, ROOT_OF.format(piece(node)), node.lineno, partial(_with_node, function, node, other)
+            yield 2, Look(ROOT_OF.format(piece(node))), node.lineno, partial(_with_node, function, node, other)
 
 
 def _calls_layer(node: ast.AST) -> bool:
@@ -117,7 +115,7 @@ def _places_from_front(node: ast.Call, piece: Piece) -> Changes:
         if min(numbers.values()) > 0:
             from_end = {index: ast.UnaryOp(ast.USub(), ast.Constant(number)) for index, number in numbers.items()}
             args = [from_end.get(index, each) for index, each in enumerate(node.args)]
-            yield 3, FROM_FRONT.format(piece(node)), node.lineno, changed(node, args=args)
+            yield 3, Look(f"`{piece(node)}`", End.COUNTED), node.lineno, changed(node, args=args)
 
 
 def _indices_from_front(node: ast.Subscript, piece: Piece) -> Changes:
@@ -131,7 +129,7 @@ def _indices_from_front(node: ast.Subscript, piece: Piece) -> Changes:
         return
     for behind in (0, 1, 2):
         whole = [ast.Constant(...), *parts[front:], *(ast.Slice() for _ in range(behind))]
-        yield 2, FROM_FRONT.format(piece(node)), node.lineno, changed(node, slice=ast.Tuple(whole, ast.Load()))
+        yield 2, Look(f"`{piece(node)}`", End.COUNTED), node.lineno, changed(node, slice=ast.Tuple(whole, ast.Load()))
 
 
 def _from_minus_zero(node: ast.Subscript, piece: Piece) -> Changes:
@@ -147,4 +145,4 @@ def _from_minus_zero(node: ast.Subscript, piece: Piece) -> Changes:
         new = ast.Slice(ast.BinOp(length, ast.Sub(), start.operand))
         whole = ast.Tuple([*node.slice.elts[:-1], new], ast.Load()) if isinstance(node.slice, ast.Tuple) else new
         says = f"where `{piece(start.operand)}` is 0 this slice begins at −0, which is the front: it takes everything."
-        yield 1, says, node.lineno, changed(node, slice=whole)
+        yield 1, Look(says), node.lineno, changed(node, slice=whole)

@@ -4,11 +4,11 @@ import ast
 from typing import Any
 
 from grader.explain.nodes import changed, is_text, put
-from grader.explain.repairs.change import Changes, exchanged
+from grader.explain.repairs.change import Changes, Look, exchanged
 
 BLOCKS = (ast.For, ast.While, ast.If, ast.With)
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr)
-BEHIND = "this belongs behind the block that it stands in: look at the indentation."
+BEHIND = Look("this belongs behind the block that it stands in: look at the indentation.")
 
 
 def of_statements(node: Any) -> Changes:
@@ -22,11 +22,11 @@ def of_statements(node: Any) -> Changes:
             yield from _moved(node, index, statement)
         if isinstance(statement, SIMPLE) and isinstance(after, (*SIMPLE, *BLOCKS)) and not is_text(statement):
             says = "look at the order of this line and what follows: it comes too early."
-            yield 3, says, statement.lineno, changed(node, body=exchanged(body, index))
+            yield 3, Look(says), statement.lineno, changed(node, body=exchanged(body, index))
         if isinstance(statement, ast.Assign) and isinstance(after, ast.Assign) and _alike(statement, after):
             says = "look at this line and the next: their right sides have changed places."
             both = changed(statement, value=after.value), changed(after, value=statement.value)
-            yield 2, says, statement.lineno, changed(node, body=[*body[:index], *both, *body[index + 2 :]])
+            yield 2, Look(says), statement.lineno, changed(node, body=[*body[:index], *both, *body[index + 2 :]])
     if isinstance(node, ast.FunctionDef):
         yield from _returned(node)
 
@@ -52,12 +52,12 @@ def _returned(node: ast.FunctionDef) -> Changes:
     if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call) and last.value.args:
         if getattr(last.value.func, "id", "") == "print":
             says = "`print` shows the result, and the function returns nothing. Return it."
-            yield 0, says, last.lineno, ends(last.value.args[-1])
+            yield 0, Look(says), last.lineno, ends(last.value.args[-1])
     elif isinstance(last, ast.Expr):
-        yield 0, "the result is made here and not returned.", last.lineno, ends(last.value)
+        yield 0, Look("the result is made here and not returned."), last.lineno, ends(last.value)
     elif isinstance(last, ast.Assign):
         says = "the result is made here, and the function ends without a return."
-        yield 0, says, last.lineno, ends(last.value)
+        yield 0, Look(says), last.lineno, ends(last.value)
 
 
 def _alike(one: ast.Assign, other: ast.Assign) -> bool:

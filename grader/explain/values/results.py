@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.explain.values.structure import BY_LENGTH, structure
-from grader.explain.values.wording import NEAR, Trial, agree, sentence, the_leaf
+from grader.explain.values.structure import structure
+from grader.explain.values.wording import NEAR, BySize, Phrase, Trial, agree, leaf, sentence, the_leaf
 
 OTHER, SHAPE, RIGHT = 0, 1, 2  # how much a tensor looks like another
 
@@ -72,13 +72,20 @@ def _has_ones(trial: Trial) -> bool:
     return any(isinstance(value, Tensor) and 1 in value.shape for value in trial.expected.values())
 
 
-def _in_all(lists: Sequence[Sequence[str]]) -> str:
-    """Return the first phrase that is in all lists, of those that name a size only if several lists have one alone; "" if none."""
-    shared = [says for says in (lists[0] if lists else []) if all(says in other for other in lists)]
-    for words in BY_LENGTH:
-        sizes = {says.partition(words)[2] for says in shared if words in says}
-        shared = [says for says in shared if words not in says or len(sizes) == 1 < len(lists)]
-    return shared[0] if shared else ""
+def _in_all(lists: Sequence[Sequence[Phrase]]) -> str:
+    """Return the words of the first phrase that is in all lists; "" if there is none.
+
+    A phrase that names sizes counts only if there are several lists, and no other phrase of its rule names others.
+    """
+    shared = [phrase for phrase in (lists[0] if lists else []) if all(phrase in other for other in lists)]
+    by_size = {(phrase.rule, phrase.sizes) for phrase in shared if isinstance(phrase, BySize)}
+    rules = [rule for rule, _ in by_size]
+    for phrase in shared:
+        if isinstance(phrase, str):
+            return phrase
+        if rules.count(phrase.rule) == 1 < len(lists):
+            return phrase.says
+    return ""
 
 
 def _places(got: Mapping[str, Any], want: Mapping[str, Any]) -> Iterator[str]:
@@ -126,14 +133,12 @@ def _lists(got: Mapping[str, Any], want: Mapping[str, Any]) -> Iterator[str]:
             if isinstance(got.get(plain), Tensor):
                 yield f"One tensor came back for {the_leaf(plain)}, where a list of tensors is due."
         elif name.endswith(" (number)") and got[name] != value and isinstance(got[name], int):
-            plain = the_leaf(name.removesuffix(" (number)"))
+            plain = leaf(name.removesuffix(" (number)"))
             entries = [got.get(f"{name.removesuffix(' (number)')}[{index}]", got) for index in range(got[name])]
             if any(entry is None for entry in entries):
-                yield f"The list of {plain} holds None; leave such entries out.".replace("list of the ", "list of ")
+                yield f"The list of {plain} holds None; leave such entries out."
             else:
-                yield f"Too {'many' if got[name] > value else 'few'} came back in the list of {plain}.".replace(
-                    "of the ", "of "
-                )
+                yield f"Too {'many' if got[name] > value else 'few'} came back in the list of {plain}."
 
 
 def _stacked(parts: list[Any], want: Tensor) -> str:

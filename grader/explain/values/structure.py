@@ -9,6 +9,8 @@ from torch import Tensor
 
 from grader.explain.values.wording import (
     NEAR,
+    BySize,
+    Phrase,
     agree,
     axis_names,
     called,
@@ -21,12 +23,12 @@ from grader.explain.values.wording import (
 )
 
 NO_RETURN = "no `return` is reached, or it hands back None."
-# A size that an axis happens to have in one trial: several of them name no cause.
-BY_LENGTH = ("came as long as", ", by ")
 MOST_AXES = 5  # of a tensor whose axes are tried in every order
 
 
-def structure(name: str, got: Any, want: Any, sizes: Mapping[str, Any] | None = None, sure: bool = False) -> list[str]:
+def structure(
+    name: str, got: Any, want: Any, sizes: Mapping[str, Any] | None = None, sure: bool = False
+) -> list[Phrase]:
     """Return the phrases that hold about the form of one leaf, the simplest first; [] if it is right or none is found.
 
     Args:
@@ -37,7 +39,7 @@ def structure(name: str, got: Any, want: Any, sizes: Mapping[str, Any] | None = 
     return list(dict.fromkeys(_form_of(the_leaf(name), name, got, want, sizes or {}, sure)))
 
 
-def _form_of(the: str, name: str, got: Any, want: Any, sizes: Mapping[str, Any], sure: bool) -> Iterator[str]:
+def _form_of(the: str, name: str, got: Any, want: Any, sizes: Mapping[str, Any], sure: bool) -> Iterator[Phrase]:
     if want is None:
         if got is not None:
             if (whose := name.removeprefix("gradient of ")) != name:
@@ -114,14 +116,14 @@ def _dtypes(the: str, got: Tensor, want: Tensor) -> Iterator[str]:
 # ---------------------------------------------------------------- shape
 
 
-def _shapes(the: str, got: Tensor, want: Tensor, sizes: Mapping[str, Any], sure: bool) -> Iterator[str]:
+def _shapes(the: str, got: Tensor, want: Tensor, sizes: Mapping[str, Any], sure: bool) -> Iterator[Phrase]:
     """Say what stands between two shapes; phrases that also explain the numbers come first."""
     near = NEAR.get(want.dtype, 1e-9)
     names = axis_names(tuple(want.shape), sizes)
     numbers = got.detach().cpu().double(), want.detach().cpu().double()
     telling = got.numel() == 1 or bool((numbers[0].flatten() != numbers[0].flatten()[:1]).any())
-    certain: list[str] = []
-    possible: list[str] = []
+    certain: list[Phrase] = []
+    possible: list[Phrase] = []
     for rule in (_ones, _missing, _too_many, _swapped, _joined, _longer):
         # In some trials two sizes are the same, and an axis has no name: then its position is said in all.
         for named in (names, [""] * len(names)):
@@ -137,7 +139,7 @@ def _gives(made: Tensor, want: Tensor, near: float) -> bool:
     return made.shape == want.shape and agree(made, want, near)
 
 
-Rule = Iterator[tuple[str, Tensor | None]]  # a phrase, and what came, put right; None if that is not known
+Rule = Iterator[tuple[Phrase, Tensor | None]]  # a phrase, and what came, put right; None if that is not known
 
 
 def _place(axis: int, ndim: int) -> str:
@@ -295,7 +297,8 @@ def _longer(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mappin
         else:
             for name, size in whole_sizes(sizes).items():
                 if came - due == size > 1 and is_length(name):
-                    yield f"{sentence(the)} came too long along {word}, by {called(name)}: was that joined to it?", None
+                    says = f"{sentence(the)} came too long along {word}, by {called(name)}: was that joined to it?"
+                    yield BySize("longer by", (called(name),), says), None
             if came == due + 1:
                 yield f"{sentence(the)} came one too long along {word}.", None
     elif start or end:
@@ -307,7 +310,7 @@ def _longer(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mappin
         yield f"{sentence(the)} came one too short along {word}.", None
 
 
-def _other_size(the: str, got: Tensor, want: Tensor, sizes: Mapping[str, Any]) -> Iterator[str]:
+def _other_size(the: str, got: Tensor, want: Tensor, sizes: Mapping[str, Any]) -> Iterator[Phrase]:
     """Say that an axis has the length of another size than is due."""
     if got.ndim != want.ndim:
         few = "few" if got.ndim < want.ndim else "many"
@@ -317,7 +320,8 @@ def _other_size(the: str, got: Tensor, want: Tensor, sizes: Mapping[str, Any]) -
     for axis, (came, due) in enumerate(zip(got.shape, want.shape, strict=True)):
         names = [[called(name) for name, size in whole.items() if size == length] for length in (came, due)]
         for one, other in product(*names) if came != due else ():
-            yield f"Axis −{got.ndim - axis} of {the} came as long as {one}; {other} is due."
+            says = f"Axis −{got.ndim - axis} of {the} came as long as {one}; {other} is due."
+            yield BySize("as long as", (one, other), says)
     differ = [axis for axis in range(want.ndim) if got.shape[axis] != want.shape[axis]]
     for word in (_axis(differ[0], axis_names(tuple(want.shape), sizes)), f"axis −{got.ndim - differ[0]}"):
         if len(differ) == 1:

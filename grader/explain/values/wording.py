@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Mapping
 from math import isfinite
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -20,6 +20,17 @@ OF_ARRAYS = {
     r"\b([Aa]) tensor": r"\1n array",
     r"(?<!\.)\btensor": "array",
 }
+
+
+class BySize(NamedTuple):
+    """A phrase that rests on the size that an axis happens to have: several sizes name no cause."""
+
+    rule: str  # what found it: phrases of one rule compete
+    sizes: tuple[str, ...]  # the words for the sizes that it names
+    says: str
+
+
+Phrase = str | BySize
 
 
 class Trial(Protocol):
@@ -46,16 +57,19 @@ def in_words_of(probes: Collection[str], text: str) -> str:
 
 def the_leaf(name: str) -> str:
     """Return what a phrase calls a leaf: "the output"; "“maps[0]”" where that is no noun."""
+    has_article = name == "aligned" or _is_noun(name) or (" of " in name and not name.startswith("what "))
+    return f"the {leaf(name)}" if has_article else leaf(name)
+
+
+def leaf(name: str) -> str:
+    """Return what a phrase calls a leaf, without an article: "output"; "“maps[0]”" where that is no noun."""
     if name == "aligned":
-        return "the aligned tokens"
-    if name.startswith("what "):
-        return name
-    return f"the {name}" if re.fullmatch(r"[a-z_ ]+", name) and "without" not in name else _quoted(name)
+        return "aligned tokens"
+    return name if name.startswith("what ") or _is_noun(name) or " of " in name else f"“{name}”"
 
 
-def _quoted(name: str) -> str:
-    gradient, of, source = name.partition(" of ")
-    return f"the {gradient} of {source}" if of else f"“{name}”"
+def _is_noun(name: str) -> bool:
+    return bool(re.fullmatch(r"(?!what )[a-z_ ]+", name)) and "without" not in name
 
 
 def sentence(text: str) -> str:
