@@ -24,6 +24,8 @@ from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
 from grader.submission.cells import (
     DRAWS,
+    STAND_CELL,
+    SUBMIT_CELL,
     TOOLS_CELL,
     ScriptMarker,
     answer_cell,
@@ -32,6 +34,7 @@ from grader.submission.cells import (
     check_cell,
     prediction_cell,
     provided_cell,
+    submit_source,
     task_cell,
     with_folded_answers,
     with_marker,
@@ -40,6 +43,11 @@ from grader.submission.cells import (
 )
 
 MARKERS = {marker.value for marker in ScriptMarker}
+LAST = """\
+## Where you stand, and handing in
+
+The next cell tries all your answers and lists what is right, what is wrong and what is left. Run it whenever you like. The cell
+after it hands in this notebook and shows your points. Save the notebook first."""
 UNNAMED = "unnamed"  # a cell's id until `_name_cells` replaces it
 
 
@@ -66,6 +74,7 @@ def solution_notebook(script: Path, lesson: Lesson, root: Path, tools: str) -> N
         except (KeyError, ValueError) as error:
             head = cell.source.strip().splitlines()[:1]
             raise BuildError(f"{script}: {error.args[0]} (cell that begins with {head})") from error
+    cells += _last_cells(lesson)
     _check_completeness(script, lesson, cells)
     name = script.relative_to(root) if script.is_relative_to(root) else script
     check_against_script(name, lesson, authored.cells)
@@ -130,6 +139,15 @@ def _exercise(exercise: Exercise, source: str) -> list[NotebookNode]:
         return [answer, check]
     title = f"Stuck on {exercise.id}? Carry on with PyTorch's own"
     return [answer, check, _collapsed(carry_on_source(exercise.id), title, carry_on_cell(exercise.id))]
+
+
+def _last_cells(lesson: Lesson) -> list[NotebookNode]:
+    """Make the cells that end every notebook: what is solved so far, and handing in."""
+    return [
+        _markdown(LAST, "hand-in"),
+        _collapsed("where_you_stand()", "Where you stand", STAND_CELL),
+        _collapsed(submit_source(lesson.assignment, ""), "Hand in this notebook", SUBMIT_CELL),
+    ]
 
 
 def _markdown(source: str, name: str) -> NotebookNode:

@@ -4,7 +4,9 @@ The builder copies this module, and all that it imports, into the notebook (see 
 torch and the standard library alone. It tries what the grader tries, on other numbers, and explains a wrong answer as the grader does.
 """
 
+import io
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -28,6 +30,7 @@ from grader.submission.cells import is_stubs_own
 from grader.submission.code.traits import Traits
 
 CARRIED_ON = "<carry on {}>"  # the file of what `carry_on` runs
+RIGHT = "✔"  # the mark of an answer
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"  # notebooks and terminals know these
 
 
@@ -133,6 +136,35 @@ def carry_on(names: dict[str, Any], exercises: Mapping[str, Any], exercise: str)
     )
 
 
+def where_you_stand(notebook: Notebook) -> None:
+    """Try all answers; print for each exercise whether it is right, wrong or not solved, the points, and what comes next."""
+    earned, left = 0.0, []
+    for exercise, packed in notebook.exercises.items():
+        mark = _mark(notebook, exercise)
+        earned += packed["points"] if mark == RIGHT else 0.0
+        left += [] if mark == RIGHT else [exercise]
+        points = f" ({packed['points']:g} points)" if packed["points"] else ""
+        print(f"{mark} {exercise} {packed['name']}{points}")
+    total = sum(packed["points"] for packed in notebook.exercises.values())
+    print(
+        f"{earned:g} of {total:g} points, as far as these checks see: the grade tries other inputs, and whole trainings."
+    )
+    if left:
+        print(f"Next: exercise {left[0]}.")
+
+
+def _mark(notebook: Notebook, exercise: str) -> str:
+    """Return the mark of an answer: right, wrong or not solved."""
+    try:
+        with redirect_stdout(io.StringIO()):
+            check(notebook, exercise)
+    except NotImplementedError:
+        return "☐"
+    except NotYet:
+        return "✘"
+    return RIGHT
+
+
 def is_wrong(notebook: Notebook, exercise: str, above: str) -> bool:
     """Tell whether an exercise is wrong, or not solved; False if the code above mentions none of its names."""
     packed = notebook.exercises.get(exercise)
@@ -146,7 +178,7 @@ def is_wrong(notebook: Notebook, exercise: str, above: str) -> bool:
 
 def praise(title: str, count: int, also: Sequence[str]) -> str:
     """Say that an answer is right, and what the grade looks at besides."""
-    text = f"✔ {title}: right on {count} small example{'s' * (count != 1)}."
+    text = f"{RIGHT} {title}: right on {count} small example{'s' * (count != 1)}."
     return f"{text} The grade also looks at this: {'; '.join(also)}." if also else text
 
 

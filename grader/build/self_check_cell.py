@@ -20,9 +20,9 @@ from grader.declare.exercise import Check, Exercise
 from grader.declare.lesson import Lesson
 from grader.judge.planned_trial import sent_with
 
-SELF_CHECK, PROBES = "grader.build.self_check", "grader.probes"
+SELF_CHECK, HAND_IN, PROBES = "grader.build.self_check", "grader.build.hand_in", "grader.probes"
 EXERCISES = "exercises.json"  # the file of what is known of the exercises
-STAND_IN, ALSO = "stand-in", "also"  # what is known of an exercise without computing anything
+STAND_IN, ALSO, POINTS = "stand-in", "also", "points"  # what is known of an exercise without computing anything
 HEAD = """\
 import math
 from collections.abc import *
@@ -73,10 +73,18 @@ def make_tools(names):
         self_check, exercises, _ = self_check_tools()
         self_check.carry_on(names, exercises, exercise)
 
-    return check, carry_on
+    def where_you_stand():
+        self_check, exercises, probes = self_check_tools()
+        self_check.where_you_stand(self_check.Notebook(names, exercises, probes))
+
+    def submit(assignment, server="", file=""):
+        (hand_in,) = self_check_modules(self_check_files(SELF_CHECK), ["{hand_in}"])
+        hand_in.submit(names, assignment, server, file)
+
+    return check, carry_on, where_you_stand, submit
 
 
-check, carry_on = make_tools(globals())"""
+check, carry_on, where_you_stand, submit = make_tools(globals())"""
 
 Known = Mapping[str, Any]  # what the notebook knows of an exercise, as JSON
 
@@ -102,8 +110,11 @@ def self_checks(lesson: Lesson, exercises: Mapping[str, Known]) -> SelfChecks:
 
 @cache
 def modules() -> Mapping[str, str]:
-    """Return the sources of the self-check's module and of all that it imports of this project, by file name."""
-    return {_file(name): slim(module_file(name).read_text("utf-8")) for name in sorted(reached_modules([SELF_CHECK]))}
+    """Return the sources of the cell's modules and of all that they import of this project, by file name."""
+    return {
+        _file(name): slim(module_file(name).read_text("utf-8"))
+        for name in sorted(reached_modules([SELF_CHECK, HAND_IN]))
+    }
 
 
 def probes(checks: Sequence[Check]) -> str:
@@ -119,22 +130,23 @@ def probes(checks: Sequence[Check]) -> str:
 def _as_declared(lesson: Lesson, exercise: Exercise, known: Known) -> Known:
     """Return what is known from the declaration, whenever the numbers were computed.
 
-    That is what `carry_on` runs, "" for nothing; and the titles of the checks that the notebook lacks. The steps of a
+    That is what `carry_on` runs, "" for nothing; the points; and the titles of the checks that the notebook lacks. The steps of a
     training are not among them, as they are worth no points by themselves.
     """
     left_out = {check["name"] for check in known["checks"]} | lesson.step_checks(exercise.id)
     also = [check.title for check in exercise.checks if check.name not in left_out]
-    return {STAND_IN: exercise.stand_in_source, ALSO: also}
+    return {STAND_IN: exercise.stand_in_source, ALSO: also, POINTS: exercise.points}
 
 
 def self_check_source(checks: SelfChecks) -> str:
-    """Return the source of the cell of self-checks; it ends by defining `check` and `carry_on`."""
+    """Return the source of the cell of self-checks; it ends by defining what the notebook calls."""
     exercises = json.dumps(checks.exercises, ensure_ascii=False, separators=(",", ":"))
     return CELL.format(
         example=next(iter(checks.exercises)),
         text="\n".join(in_lines(self_check_text({**checks.modules, EXERCISES: exercises}))),
         functions="\n\n".join([getsource(self_check_files), getsource(self_check_modules).rstrip()]),
         self_check=SELF_CHECK,
+        hand_in=HAND_IN,
         probes=PROBES,
         exercises=EXERCISES,
     )

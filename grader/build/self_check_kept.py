@@ -19,6 +19,7 @@ from grader.build.built import exercise_digest, read_built
 from grader.build.other_rounding import SEEDS, unsure
 from grader.build.self_check_cell import (
     ALSO,
+    POINTS,
     STAND_IN,
     Known,
     SelfChecks,
@@ -194,7 +195,9 @@ def decided_alike(stored: Known, fresh: Known) -> bool:
 
 def _chosen(known: Known) -> Iterator[Any]:
     """Yield what was chosen: the examples and the wrong answers, without their numbers."""
-    yield {name: value for name, value in known.items() if name not in ("trials", "wrong answers", ALSO, STAND_IN)}
+    yield {
+        name: value for name, value in known.items() if name not in ("trials", "wrong answers", ALSO, POINTS, STAND_IN)
+    }
     for trial in known["trials"]:
         yield {name: value for name, value in trial.items() if name not in ("inputs", "expected")}
     for wrong in known["wrong answers"]:

@@ -17,6 +17,7 @@ from grader.build.errors import BuildError
 from grader.build.links import linked_pages, repository_of, setting_of, with_pages_beside
 from grader.course import lessons
 from grader.paths import notebook_path, shipped_root
+from grader.submission.cells import with_server
 
 DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can hold
 NO_REPOSITORY = (
@@ -31,11 +32,12 @@ ABOVE = (  # what is to be installed
 FIGURES = ("*.svg", "*.png")
 
 
-def student_zip(root: Path, name: str = "") -> tuple[str, bytes]:
+def student_zip(root: Path, name: str = "", server: str = "") -> tuple[str, bytes]:
     """Make the zip, without optional lessons; return its name without suffix, and its bytes.
 
-    `name` is the zip's name, by which the students' page then calls it, too; "" for the project's. Raise BuildError if
-    a notebook is not built, or if pyproject.toml does not say what students install.
+    `name` is the zip's name, by which the students' page then calls it, too; "" for the project's. `server` is where the
+    notebooks' last cell hands them in. Raise BuildError if a notebook is not built, or if pyproject.toml does not say what
+    students install.
     """
     # A course that `grader init` made has no such files: those that came with the grader hold for it.
     of_project = root if (root / "pyproject.toml").is_file() else shipped_root()
@@ -54,7 +56,7 @@ def student_zip(root: Path, name: str = "") -> tuple[str, bytes]:
         notebook = notebook_path(root, lesson.assignment)
         if not notebook.is_file():
             raise BuildError(f"{notebook} is missing; run: grader build")
-        text = notebook.read_text("utf-8")
+        text = with_server(notebook.read_text("utf-8"), server)
         files |= {page: (root / "docs" / page).read_bytes() for page in linked_pages(text)}
         files[notebook.name] = with_pages_beside(text).encode()
     for pattern in FIGURES:
@@ -62,11 +64,11 @@ def student_zip(root: Path, name: str = "") -> tuple[str, bytes]:
     return name, pack({f"{name}/{path}": content for path, content in files.items()})
 
 
-def handed_out(root: Path, name: str = "") -> tuple[str, bytes]:
+def handed_out(root: Path, name: str = "", server: str = "") -> tuple[str, bytes]:
     """Make the zip as `student_zip` does; raise BuildError if nobody has said yet whether the course is on GitHub."""
     if repository_of(root) is None and not setting_of(root).is_none:
         raise BuildError(NO_REPOSITORY)
-    return student_zip(root, name)
+    return student_zip(root, name, server)
 
 
 def pack(files: Mapping[str, bytes], executable: tuple[str, ...] = ()) -> bytes:

@@ -227,6 +227,7 @@ class StudentsOptions(InCourse):
     """The zip that students get: notebooks, figures, and how to begin."""
 
     to: Annotated[Path | None, Option("--out", help="The zip to write; default: in dist/.")] = None
+    server: Annotated[str, Option(help="Where the notebooks' last cell hands in: the address of `grader serve`.")] = ""
 
 
 class LateOptions(InCourse):

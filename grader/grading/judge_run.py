@@ -30,7 +30,6 @@ NOTE = (
 )
 
 
-
 @dataclass(frozen=True, kw_only=True)
 class JudgedAnswer:
     """The answer to one exercise, as it was judged in one run of the notebook, with all that explains the verdict."""

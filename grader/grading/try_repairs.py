@@ -15,12 +15,7 @@ Ask = Callable[[Request], Mapping[str, Evidence]]  # runs a probe in the interpr
 FUTURE = "from __future__ import annotations"
 
 
-def in_sandbox(
-    planned: Sequence[PlannedTrial],
-    results: ReferenceResults,
-    ask: Ask,
-    device: str,
-) -> Try:
+def in_sandbox(planned: Sequence[PlannedTrial], results: ReferenceResults, ask: Ask, device: str) -> Try:
     """Return the function that runs changed versions of an answer in the sandbox, and judges what comes back.
 
     Args:

@@ -8,12 +8,13 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from urllib.parse import quote
 
 from sse_starlette.sse import EventSourceResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from grader.classes.gradebook.appeals import add_appeal
@@ -30,6 +31,7 @@ from grader.serve.sign_in import STUDENT
 from grader.serve.site import Site
 from grader.serve.store import StoreError, now
 from grader.serve.web import LONGEST_APPEAL, Visit, get, go_to, post, students_html
+from grader.submission.cells import with_server
 from grader.submission.file import MAX_BYTES
 
 LOOK_SECONDS = 0.5  # between two looks at the queue
@@ -162,10 +164,11 @@ def _duration(seconds: int) -> str:
 
 
 def notebook(visit: Visit) -> Response:
-    """Hand out the student notebook."""
+    """Hand out the student notebook, whose last cell hands in here."""
     site, _, name = _asked(visit)
-    path = notebook_path(site.root, name)
-    return FileResponse(path, media_type="application/x-ipynb+json", filename=f"{name}.ipynb")
+    text = with_server(notebook_path(site.root, name).read_text("utf-8"), site.settings.url)
+    told = {"Content-Disposition": f"attachment; filename*=utf-8''{quote(name)}.ipynb"}
+    return Response(text, media_type="application/x-ipynb+json", headers=told)
 
 
 def refuse_early(visit: Visit) -> None:

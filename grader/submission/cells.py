@@ -10,13 +10,14 @@ builder sets and a rebuilt submission keeps:
     question-1-Q1  a question that people grade; its answer is written below it, in written-1-Q1
     predict-…      a prediction that the student writes down before running what shows it
     provided-…     code of the repository, put into the notebook
-    tools          the self-check machinery
+    tools          the self-check machinery; so are `stand`, which sums it up, and `submit`, which hands the notebook in
     own-001        a cell that the student added; only a rebuilt notebook has such ids
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import re
 from contextlib import suppress
 from enum import StrEnum
@@ -62,7 +63,7 @@ class ScriptMarker(StrEnum):
 
 
 BY_EXERCISE = (Role.ANSWER, Role.CHECK, Role.CARRY_ON, Role.TASK)
-TOOLS_CELL = "tools"
+TOOLS_CELL, STAND_CELL, SUBMIT_CELL = "tools", "stand", "submit"
 BY_QUESTION = (Role.QUESTION, Role.WRITTEN)
 MARKER = re.compile(r"^[ \t]*#[ \t]*@exercise[ \t]+(\S+)[ \t]*$", re.MULTILINE)
 QUESTION_MARKER = re.compile(r"<!--[ \t]*@question[ \t]+(\S+)[ \t]*-->[ \t]*\n?")
@@ -118,7 +119,7 @@ def own_cell(number: int) -> str:
 
 def role(cell: str) -> Role:
     """Tell what the cell with this id is for; Role.OTHER if the id names no role."""
-    if cell == TOOLS_CELL:
+    if cell in (TOOLS_CELL, STAND_CELL, SUBMIT_CELL):
         return Role.TOOLS
     kind = cell.partition("-")[0]
     named = "-" in cell and kind in (*BY_EXERCISE, *BY_QUESTION, Role.PREDICTION, Role.PROVIDED, Role.OWN)
@@ -264,6 +265,23 @@ def carry_on_source(exercise: str) -> str:
     )
 
 
+def submit_source(assignment: str, server: str) -> str:
+    """Return the source of the cell that hands the notebook in; `server` is "" as long as nobody has named one."""
+    return f"submit({assignment!r}, server={server!r})"
+
+
+def with_server(notebook: str, server: str) -> str:
+    """Return the text of a student notebook whose last cell hands it in at this address; "" changes nothing."""
+    if not server:
+        return notebook
+    read = json.loads(notebook)
+    for cell in read["cells"]:
+        if cell.get("id") == SUBMIT_CELL:
+            source = re.sub(r"server='[^']*'", lambda found: f"server={server!r}", "".join(cell["source"]))
+            cell["source"] = source.splitlines(keepends=True)
+    return json.dumps(read, ensure_ascii=False, indent=1, sort_keys=True) + "\n"  # as nbformat writes it
+
+
 def is_off(source: str, exercise: str) -> bool:
     """Return True if the source of a carry-on cell is the call, which does nothing where submissions are graded."""
     return source.endswith(f'{CARRY_ON}("{exercise}")')
@@ -278,6 +296,14 @@ def check(exercise):
 
 def self_check_source():
     return ""
+
+
+def where_you_stand():
+    pass
+
+
+def submit(assignment, server="", file=""):
+    pass
 
 
 {CARRY_ON} = check"""

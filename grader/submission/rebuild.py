@@ -311,7 +311,7 @@ def _released_as(cell: Cell, given: Sequence[NotebookNode]) -> str | None:
     lines = source.splitlines()
     for candidate in given:
         released = candidate.source.strip().splitlines()
-        if role(candidate.id) is Role.CARRY_ON and lines[:1] == released[:1]:  # the title, which names the exercise
+        if role(candidate.id) in (Role.CARRY_ON, Role.TOOLS) and lines[:1] == released[:1]:  # the title is its own
             return candidate.id
         fewer, more = sorted((len(lines), len(released)))
         if fewer < 3 or more > 4 * fewer:
