@@ -67,8 +67,6 @@ CROSS_ATTENTION = written_exercise("1.8 Cross-attention: text asks, the image an
         self.W_V(image_tokens)  →  self.W_K(image_tokens)
     cross_queries_from_w_k: The queries come from W_K. They have a projection of their own: W_Q.
         self.W_Q(text_tokens)  →  self.W_K(text_tokens)
-    cross_keys_from_w_v: The keys come from W_V. They have a projection of their own: W_K.
-        self.W_K(image_tokens)  →  self.W_V(image_tokens)
     cross_mask_late: The mask comes after the softmax, so the weights no longer sum to 1. Hand it on to
         masked_attention.
         return masked_attention(self.W_Q(text_tokens), self.W_K(image_tokens), self.W_V(image_tokens), mask)  →  value = self.W_V(image_tokens); weights = masked_attention(self.W_Q(text_tokens), self.W_K(image_tokens), value)[1] * (1 if mask is None else mask); return weights @ value, weights
