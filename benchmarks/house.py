@@ -73,7 +73,7 @@ class Walk:
             self._last = code.co_filename
 
     def _note_record(self, frame: FrameType) -> None:
-        first = frame.f_locals.get("self") or frame.f_locals.get("_cls")
+        first = frame.f_locals.get("self", frame.f_locals.get("_cls"))  # no `or`: it would ask the object for its truth
         kind = first if isinstance(first, type) else type(first)
         if kind.__module__.startswith("grader.") and (is_dataclass(kind) or issubclass(kind, tuple)):
             self.records.add(kind)
