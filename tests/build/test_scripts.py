@@ -74,7 +74,7 @@ def test_the_solution_notebook_has_what_the_script_and_the_declaration_say(write
     by_id = cells(book)
     assert list(by_id) == [
         "text-01", "setup", "tools", "about-1-1", "exercise-1-1", "check-1-1", "stuck-1-1",
-        "provided-digits", "use",
+        "provided-digits", "use", "hand-in", "stand", "submit",
     ]  # fmt: skip
     assert by_id["about-1-1"].source.startswith(
         "### Exercise 1.1 · Dot-product scores — 5 points · ●○○ · 5 minutes\n\nCompare"

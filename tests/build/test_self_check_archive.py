@@ -62,6 +62,7 @@ def test_it_holds_the_modules_of_the_grader_that_a_self_check_needs_and_no_other
     assert folders == {"build", "declare", "explain", "judge", "records.py", "sandbox", "submission"}
     assert [name for name in modules() if name.startswith(("grader/declare", "grader/sandbox"))] == [
         "grader/declare/public_numbers.py",
+        "grader/sandbox/guest/calling.py",
         "grader/sandbox/text.py",
     ]
 
@@ -75,6 +76,7 @@ def test_an_archive_gives_no_answer_away(lesson: Lesson) -> None:
     for exercise in lesson.exercises:
         assert set(checks.exercises[exercise.id]) == {
             "name", "defines", "builds on", "bans", "checks", "trials", "wrong answers", "stand-in", "also",
+            "points", "defaults",
         }  # fmt: skip
         answers = [inspect.getsource(lesson.reference[name]) for name in exercise.defines]
         wrong = [code for mistake in exercise.mistakes for code in mistake.codes]

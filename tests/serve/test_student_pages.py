@@ -37,10 +37,12 @@ def test_the_start_page_lists_the_assignments_with_due_dates(site: Site) -> None
     assert "Not handed in yet." in page
 
 
-def test_the_notebook_is_the_released_one(site: Site) -> None:
+def test_the_notebook_is_the_released_one_and_hands_in_here(site: Site) -> None:
     answer = student(site).get(f"/a/{NAME}/notebook")
-    assert answer.content == (site.root / "notebooks" / NAME / f"{NAME}.ipynb").read_bytes()
-    assert f'filename="{NAME}.ipynb"' in answer.headers["content-disposition"]
+    released = (site.root / "notebooks" / NAME / f"{NAME}.ipynb").read_text("utf-8")
+    assert "server=''" in released
+    assert answer.content.decode() == released.replace("server=''", f"server='{site.settings.url}'")
+    assert f"''{NAME}.ipynb" in answer.headers["content-disposition"]
 
 
 def test_an_upload_is_on_the_disk_and_in_the_queue_when_it_is_acknowledged(site: Site) -> None:
