@@ -91,7 +91,7 @@ TABLE = [
     ("regrade nobody", 2, "grader: {course}/submitted/nobody holds no submission of 'nobody'."),
     ("regrade nobody --from {work}/class", 2, "grader: the gradebook holds no submission of 'nobody'; run: grader grade PATH"),
     ("appeal add abc 1.1 why", 2, "grader: 'abc' names no submission."),
-    ("appeal decide 1 --comment no", 2, "grader: pass either --points or --keep"),
+    ("appeal decide 1 --comment no", 2, "grader: there is no appeal 1; see grader appeal list --all"),
     ("appeal decide 1 --keep --comment no", 2, "grader: there is no appeal 1; see grader appeal list --all"),
     ("roster {work}/file", 2, "grader: {work}/file: it is no list of a class."),
     ("export csv --autograder {work}/a.zip", 2, "grader: --autograder is for gradescope, not for csv"),
