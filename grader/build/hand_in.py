@@ -1,8 +1,8 @@
 """Hands in the notebook in which it runs, and shows there what it earned.
 
-The builder copies this module into the notebooks (see `self_check_archive`), so it uses the standard library alone. It asks
-the course's server, `grader serve`, by the API that docs/serve.md describes. Nothing is raised: whoever runs all cells of a
-notebook reads one line here.
+The builder copies this module into the notebooks (see `self_check_archive`), so it uses the standard library and the cell
+protocol alone. It asks the course's server, `grader serve`, by the API that docs/serve.md describes. Nothing is raised: whoever
+runs all cells of a notebook reads one line here.
 """
 
 import getpass
@@ -18,10 +18,11 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
+from grader.submission.cells import marked_exercises
+
 PATH = "/api/submissions"
 LOOK_SECONDS, MOST_SECONDS, ANSWER_SECONDS = 1.0, 1800.0, 60.0  # between two questions; for a grade; for an answer
 SECRET = "COURSE_CODE"  # the name of the code in Colab's secrets, and in the environment
-MARKER = re.compile(r"^# *@exercise +(\S+)", re.MULTILINE)
 LONGEST = 200  # characters of what explains an exercise
 
 
@@ -106,7 +107,7 @@ def _from_colab() -> bytes | None:
 
 def _not_saved(names: Mapping[str, Any], saved: list[str]) -> list[str]:
     """Return the exercises whose answer was run last in a form that is in no saved cell."""
-    run = {found[1]: source for source in names.get("In", ()) if (found := MARKER.search(source))}
+    run = {id: source for source in names.get("In", ()) for id in marked_exercises(source)}
     return [id for id, source in run.items() if source.strip() not in {text.strip() for text in saved}]
 
 

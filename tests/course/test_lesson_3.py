@@ -52,7 +52,7 @@ def test_a_wrong_shift_targets_is_not_paid_for_twice():
 
 def test_a_slip_keeps_half_of_the_points_or_more():
     slips = [(exercise, wrong) for exercise in OWN for wrong in exercise.mistakes if wrong.slip]
-    assert len(slips) == 3
+    assert len(slips) > 20
     for exercise, wrong in slips:
         got = mistaken(LESSON, exercise, wrong)
         assert exercise.points / 2 <= got.points < exercise.points, wrong.name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,8 @@ def test_a_model_with_other_weights_than_the_lessons_is_refused():
     assert one.check.points == 1
 
 
-def test_a_hint_says_that_the_gate_is_passed_where_it_is():
+def test_a_hint_says_that_the_training_reaches_its_threshold_where_it_does():
+    """The mistakes that were declared after the measurement do not say it."""
     figures = json.loads(RESULTS.read_text("utf-8").splitlines()[-1])["figures"]
     assert figures["seeds"] >= 5
     # What the lab says of all seeds.
@@ -68,9 +70,11 @@ def test_a_hint_says_that_the_gate_is_passed_where_it_is():
     assert figures["broken_gate_passed"] == 0
     assert set(figures["mended_gate_passed"]) == {figures["seeds"]}
     hints = {f"{id} {one.name}": one.hint for id in TRAININGS for one in LESSON.exercise(id).mistakes}
-    assert hints.keys() == figures["wrong_gate_passed"].keys()
-    for name, passed in figures["wrong_gate_passed"].items():
-        says = "gate is passed" in hints[name]
+    measured = figures["wrong_gate_passed"]
+    assert measured.keys() <= hints.keys()
+    for name, hint in hints.items():
+        passed = measured.get(name, 0)
+        says = re.search("would (still )?reach its threshold", hint) is not None
         assert says == (passed == figures["seeds"]), f"{name}: passes on {passed} seeds"
 
 
