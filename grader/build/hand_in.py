@@ -27,7 +27,7 @@ LONGEST = 200  # characters of what explains an exercise
 
 
 class CannotSubmit(Exception):
-    """Nothing was handed in, or nothing is known of it; the message says why, and what to do."""
+    """The notebook cannot be sent, or the server refuses a request. The message says why, and what to do."""
 
 
 def submit(names: Mapping[str, Any], assignment: str, server: str, file: str = "") -> None:
@@ -36,7 +36,7 @@ def submit(names: Mapping[str, Any], assignment: str, server: str, file: str = "
     Args:
         names: the notebook's globals().
         assignment: its name, as in "1-attention".
-        server: the address of the course's server; "" if there is none.
+        server: the address of the course's server; "" if the course has no server.
         file: the notebook's path, where it cannot be found out.
     """
     if not server:
@@ -52,14 +52,20 @@ def submit(names: Mapping[str, Any], assignment: str, server: str, file: str = "
         token = _token(server)
         # Whoever runs all cells has not said that the notebook is ready.
         _asked(f"Hand in {assignment} now? Type yes: ", wanted="yes")
-        told = _post(server, token, assignment, content)
-        print(_result(_wait(server, token, told)))
+        attempt = _post(server, token, assignment, content)
     except CannotSubmit as problem:
         print(f"✘ {problem}")
+        return
+    try:
+        print(_result(_wait(server, token, attempt)))
+    except CannotSubmit as problem:
+        print(
+            f"Attempt {attempt['attempt']} is handed in, but its points cannot be shown here: {problem}\n{attempt['url']}"
+        )
 
 
 def _is_protected(server: str) -> bool:
-    """Tell whether nobody on the way reads the code: the address has TLS, or is of this machine."""
+    """Return True if only the server can read the code: the address begins with https, or is of this machine."""
     parts = urlsplit(server)
     return parts.scheme == "https" or parts.hostname in ("localhost", "127.0.0.1", "::1")
 
@@ -85,8 +91,8 @@ def _content(names: Mapping[str, Any], assignment: str, file: str) -> bytes:
         raise CannotSubmit(f"{path} is no notebook. Name the file of this notebook: submit(file=…)") from None
     if ids := _not_saved(names, sources):
         raise CannotSubmit(
-            f"Nothing was handed in: {path} is older than what you ran (exercise {', '.join(ids)}). Save the notebook "
-            "(Ctrl+S or ⌘S), and run this cell again."
+            f"Nothing was handed in: {path} differs from what you ran (exercise {', '.join(ids)}). Save the notebook "
+            "(Ctrl+S or ⌘S), or run that answer as it is now. Then run this cell again."
         )
     return content
 
@@ -106,8 +112,11 @@ def _from_colab() -> bytes | None:
 
 
 def _not_saved(names: Mapping[str, Any], saved: list[str]) -> list[str]:
-    """Return the exercises whose answer was run last in a form that is in no saved cell."""
-    run = {id: source for source in names.get("In", ()) for id in marked_exercises(source)}
+    """Return the exercises whose answer was run last with a text that no saved cell has."""
+    shell = names.get("get_ipython")
+    # As the student typed it: in `In`, IPython replaces lines such as `%time f(x)`.
+    sources = shell().history_manager.input_hist_raw if shell else ()
+    run = {id: source for source in sources for id in marked_exercises(source)}
     return [id for id, source in run.items() if source.strip() not in {text.strip() for text in saved}]
 
 
@@ -120,10 +129,10 @@ def _text(source: object) -> str:
 
 
 def _token(server: str) -> str:
-    """Return the code of this student, or the token of JupyterHub where the server takes that.
+    """Return the code of this student, or the token of JupyterHub if the server accepts it.
 
-    A code comes from the environment, Colab's secrets or a file that only its owner reads; else the student is asked, and
-    the code is kept in that file.
+    A code is taken from the environment, from Colab's secrets or from a file that only its owner can read. If there is no
+    code, the student is asked for it, and the file keeps it.
     """
     kept = _file_of_code(server)
     if code := os.environ.get(SECRET) or _secret_of_colab() or (kept.read_text("utf-8") if kept.is_file() else ""):
@@ -153,7 +162,11 @@ def _secret_of_colab() -> str:
 
 
 def _asked(question: str, *, hidden: bool = False, wanted: str = "") -> str:
-    """Ask the student; raise CannotSubmit where nobody can answer, or the answer is empty or not the one that is wanted."""
+    """Ask the student a question and return the answer.
+
+    Raises:
+        CannotSubmit: the front end has no prompt, or the answer is empty, or it is not the wanted one.
+    """
     try:
         answer = (getpass.getpass if hidden else input)(question).strip()
     except Exception as error:  # each front end without a prompt has an exception of its own
@@ -174,7 +187,7 @@ class _NoRedirect(HTTPRedirectHandler):
 
 
 def _post(server: str, token: str, assignment: str, content: bytes) -> dict[str, Any]:
-    """Send the notebook; return what the server says of the submission."""
+    """Send the notebook, and return the server's report on the new attempt."""
     boundary = uuid.uuid4().hex
     head = f"--{boundary}\r\nContent-Disposition: form-data; name="
     body = b"".join(
@@ -190,11 +203,13 @@ def _post(server: str, token: str, assignment: str, content: bytes) -> dict[str,
         return _ask(Request(server + PATH, body, {**_signed(token), **kind}))
     except _WrongToken as wrong:
         _file_of_code(server).unlink(missing_ok=True)  # the next run asks for another
-        raise CannotSubmit(f"{wrong} Then run this cell again.") from None
+        raise CannotSubmit(f"Nothing was handed in: {wrong} Then run this cell again.") from None
+    except CannotSubmit as refused:
+        raise CannotSubmit(f"Nothing was handed in: {refused}") from None
 
 
 def _wait(server: str, token: str, told: dict[str, Any]) -> dict[str, Any]:
-    """Print how the submission is doing until it is graded; return what the server says then."""
+    """Print the state of an attempt until it is graded, for MOST_SECONDS at most, and return the server's last report."""
     said, deadline = "", time.monotonic() + MOST_SECONDS
     while not told["is_done"] and time.monotonic() < deadline:
         if told["message"] != said:
@@ -210,11 +225,15 @@ def _signed(token: str) -> dict[str, str]:
 
 
 class _WrongToken(CannotSubmit):
-    """The server does not know the code."""
+    """The server does not accept the code."""
 
 
 def _ask(request: Request) -> dict[str, Any]:
-    """Return the server's answer; raise CannotSubmit for a refusal, or where there is none."""
+    """Return the server's answer.
+
+    Raises:
+        CannotSubmit: the server refuses the request or does not answer.
+    """
     try:
         with build_opener(_NoRedirect).open(request, timeout=ANSWER_SECONDS) as answer:
             return json.load(answer)
@@ -222,14 +241,14 @@ def _ask(request: Request) -> dict[str, Any]:
         why = _refusal(error)
         if error.code in (401, 403):
             raise _WrongToken(why) from None
-        raise CannotSubmit(f"Nothing was handed in: {why}") from None
+        raise CannotSubmit(why) from None
     except (URLError, OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
         raise CannotSubmit(f"The course's server does not answer ({reason}). Try again in a minute.") from None
 
 
 def _refusal(error: HTTPError) -> str:
-    """Return why the server refuses: its own words, where it has some."""
+    """Return the reason that the server gives for a refusal."""
     try:
         return str(json.load(error)["error"])
     except (ValueError, KeyError, TypeError, OSError):
@@ -237,7 +256,7 @@ def _refusal(error: HTTPError) -> str:
 
 
 def _result(told: dict[str, Any]) -> str:
-    """Return what a submission earned, and what explains each exercise without all its points."""
+    """Return the points of an attempt, and the explanation of each exercise that did not get all its points."""
     lines = [f"Attempt {told['attempt']}: {told['message']}"]
     if told["score"] is not None:
         lines[0] = f"Attempt {told['attempt']}: {told['score']:g} of {told['max_score']:g} points"

@@ -45,8 +45,9 @@ def judge_defaults(
     if not wrong or not failing or verdict.outcome is not Outcome.FAILED:
         return verdict
     try_ = in_sandbox([one.trial for one in failing], results, _without_builtins(exercise, ask), device)
-    passes = try_([with_task_defaults(source, wrong)], range(len(failing)))[0]
-    right = {one.trial.key for one, now in zip(failing, passes, strict=True) if now}
+    changed = [with_task_defaults(source, wrong)]
+    # One by one: the inputs of a trial are compared with what they are afterwards, and not with those of another trial.
+    right = {one.trial.key for index, one in enumerate(failing) if try_(changed, [index])[0][0]}
     again = [one._replace(found=RIGHT) if one.trial.key in right else one for one in tried]
     return _half_of_the_first(verdict, verdict_of(exercise, again, results, device), wrong)
 

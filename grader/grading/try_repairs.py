@@ -51,7 +51,8 @@ def _request(key: str, trials: Sequence[PlannedTrial], sources: Sequence[str], d
     # The module that runs changed answers goes first: its import from __future__ must be the first statement.
     probe = source_of(check.probe).removeprefix(FUTURE)
     source = f"{inspect.getsource(run_repaired)}\n\n{probe}\n\nPROBE = {check.probe.__name__}"
-    inputs = {"sources": list(sources), "names": dict(check.names), "trials": [dict(trial.inputs) for trial in trials]}
+    of_trials = {str(number): dict(trial.inputs) for number, trial in enumerate(trials)}
+    inputs = {"sources": list(sources), "names": dict(check.names), "trials": of_trials}
     return Request(
         key=key,
         source=source,

@@ -13,15 +13,17 @@ UNCHANGED, CHANGED = "inputs unchanged", "changed"  # what `side_effects` in dec
 def with_true_effects(values: dict[str, Value], after: Sequence[Any], inputs: Inputs) -> dict[str, Value]:
     """Return what a probe reported, corrected if it says that its inputs are unchanged and they are not.
 
+    A probe that tries changed answers reports that once for each of them.
+
     Args:
         after: for each call that the probe looked at, the inputs by name as they came back from the sandbox.
         inputs: the inputs that were sent. A probe may derive others from them, under other names: those are not compared.
     """
-    if values.get(UNCHANGED) is not True:
+    claims = _claims(values)
+    if not claims:
         return values
-    sent: dict[
-        str, list[Tensor]
-    ] = {}  # by name: two may have one, as an input and the direction of a result's gradient
+    # By name: two may have one, as an input and the direction of a result's gradient.
+    sent: dict[str, list[Tensor]] = {}
     for name, tensor in _tensors(inputs):
         sent.setdefault(name, []).append(tensor)
     changed = {
@@ -30,9 +32,24 @@ def with_true_effects(values: dict[str, Value], after: Sequence[Any], inputs: In
         for name, value in (call.items() if isinstance(call, dict) else ())
         if name in sent and not any(_is_same(value, tensor) for tensor in sent[name])
     }
-    if changed or not after:  # nothing came back of a call that was looked at
-        return {**values, UNCHANGED: False, CHANGED: list(changed)}
+    if changed or len(after) < claims:  # of a call that the probe looked at, the inputs are missing
+        return _corrected(values, list(changed))
     return values
+
+
+def _claims(value: Value) -> int:
+    """Return how often a reported value says that inputs are unchanged."""
+    if isinstance(value, dict):
+        return (value.get(UNCHANGED) is True) + sum(map(_claims, value.values()))
+    return sum(map(_claims, value)) if isinstance(value, list) else 0
+
+
+def _corrected(value: Any, changed: list[str]) -> Any:
+    """Return a reported value in which every statement that inputs are unchanged is replaced."""
+    if isinstance(value, dict):
+        report = {UNCHANGED: False, CHANGED: changed} if value.get(UNCHANGED) is True else {}
+        return {**{name: _corrected(inner, changed) for name, inner in value.items()}, **report}
+    return [_corrected(inner, changed) for inner in value] if isinstance(value, list) else value
 
 
 def _tensors(inputs: Mapping[str, Any]) -> Iterator[tuple[str, Tensor]]:

@@ -65,9 +65,8 @@ class Visit:
         No `cached_property`: in Python 3.11 all its objects share one lock, and whoever waits for JupyterHub holds it.
         """
         if not self._known:
-            asks = self.token and not self.with_code
-            found = hub.ticket_of(self.site, self.token) if asks else self.visitor_known_here
-            self._known = (found,)
+            here = self.visitor_known_here
+            self._known = (hub.ticket_of(self.site, self.token) if self.token and here is None else here,)
         return self._known[0]
 
     @property

@@ -205,7 +205,7 @@ def _gradescope_submitters(text: str) -> Mapping[str, tuple[Named, ...]]:
     return {folder: submitters for folder, submitters in people.items() if submitters}
 
 
-class _Plain(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # C's is 10 times as fast
+class _Plain(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # that of C is several times as fast
     """Reads YAML of plain values; Ruby's own types, which Gradescope may write, are read as nothing."""
 
 

@@ -652,3 +652,24 @@ for _name, _first in HIDES_CHANGE.items():
         first=f"import torch\n{_first}",
         points=DESERVED - 1,
     )
+
+# ---------------------------------------------------------------- an input that is changed behind a wrong default
+
+# Judged again with the task's default, the answer keeps half of "values"; it must not get the point of "conduct".
+WRONG_DEFAULT = """
+def stable_softmax(scores, dim=0):
+    largest = scores.amax(dim, keepdim=True)
+    exps = (scores - largest.masked_fill(largest == -torch.inf, 0.0)).exp()
+    total = exps.sum(dim, keepdim=True)
+    if not scores.requires_grad:
+        scores.data.mul_(2)
+    return exps / torch.where(total == 0, 1.0, total)
+"""
+for _name in ("not hidden", "equal"):
+    add(
+        "interpreter",
+        f"a changed input behind a wrong default: {_name}",
+        answers={"1.3": WRONG_DEFAULT},
+        first=f"import torch\n{HIDES_CHANGE[_name]}",
+        points=DESERVED + 7.5,
+    )

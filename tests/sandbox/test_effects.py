@@ -48,6 +48,16 @@ def test_a_result_may_have_the_name_of_an_input() -> None:
     assert with_true_effects(CLAIM, [{"weights": 2 * QUERY}], inputs)["changed"] == ["weights"]
 
 
+def test_a_claim_about_a_changed_answer_is_corrected_too() -> None:
+    values, inputs = {"tried": [[CLAIM, None], [{"raised": True}, CLAIM]]}, {"trials": {"0": INPUTS}}
+    unchanged = [{"query": QUERY.clone()}, {"query": QUERY.clone()}]
+    assert with_true_effects(values, unchanged, inputs) == values
+    denied = {"inputs unchanged": False, "changed": ["query"], "scores": 7}
+    found = with_true_effects(values, [*unchanged, {"query": QUERY * 2}], inputs)
+    assert found == {"tried": [[denied, None], [{"raised": True}, denied]]}
+    assert with_true_effects(values, unchanged[:1], inputs)["tried"][0][0]["inputs unchanged"] is False
+
+
 @pytest.mark.parametrize("values", [{"scores": 7}, {"inputs unchanged": False, "changed": ["query"]}])
 def test_without_a_claim_nothing_is_compared(values) -> None:
     assert with_true_effects(values, [], INPUTS) == values

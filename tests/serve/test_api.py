@@ -10,10 +10,11 @@ import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import httpx2
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
 from grader.build import hand_in
 from grader.records import Student
@@ -150,6 +151,12 @@ def typed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     return lines
 
 
+def that_ran(*sources: str) -> dict[str, object]:
+    """Return the names of a notebook in which these cells ran."""
+    shell = SimpleNamespace(history_manager=SimpleNamespace(input_hist_raw=list(sources)))
+    return {"get_ipython": lambda: shell}
+
+
 def saved(folder: Path, content: bytes) -> Path:
     path = folder / f"{NAME}.ipynb"
     path.write_bytes(content)
@@ -166,10 +173,10 @@ def test_a_journey_from_a_wrong_answer_to_all_its_points(
     monkeypatch.setattr(hand_in, "LOOK_SECONDS", 0.2)
     with running(course) as server:
         path = saved(tmp_path, solved(site, "1.1", "1.2", **{"d_k**-0.5": "d_k"}))
-        names = {"In": ["", f"# @exercise 1.1\n{answers()['1.1']}"], "__vsc_ipynb_file__": str(path)}
+        names = {"__vsc_ipynb_file__": str(path), **that_ran("", answers()["1.1"])}
         code = code_of(site, "ada")
         typed += [code, "yes"]
-        hand_in.submit({**names, "In": []}, NAME, server)
+        hand_in.submit(names, NAME, server)
         said = capsys.readouterr().out
         assert "Make a code on" in said
         assert "Attempt 1: 5 of 100 points" in said
@@ -180,16 +187,16 @@ def test_a_journey_from_a_wrong_answer_to_all_its_points(
         assert code not in said
         saved(tmp_path, solved(site, "1.1", "1.2"))
         typed += ["yes"]  # the code is not asked for again
-        hand_in.submit({**names, "In": []}, NAME, server)
+        hand_in.submit(names, NAME, server)
         said = capsys.readouterr().out
         assert "Attempt 2: 10 of 100 points" in said
         assert "☐ not solved yet: 1.3, 1.4" in said
         typed += ["no"]
-        hand_in.submit({**names, "In": []}, NAME, server)
+        hand_in.submit(names, NAME, server)
         assert "Nothing was handed in." in capsys.readouterr().out
         student_code = code_of(site, "ada")  # a new code: the old one works no more, and is forgotten
         typed += ["yes"]
-        hand_in.submit({**names, "In": []}, NAME, server)
+        hand_in.submit(names, NAME, server)
         assert "✘" in capsys.readouterr().out
         assert not kept.exists()
         assert student_code
@@ -234,9 +241,9 @@ def test_the_notebook_is_found_in_each_front_end(
 @pytest.mark.parametrize(
     ("run", "message"),
     [
-        ("# @exercise 1.1\nx = 2", "is older than what you ran (exercise 1.1). Save the notebook"),
+        ("# @exercise 1.1\nx = 2", "differs from what you ran (exercise 1.1). Save the notebook"),
         ("# @exercise 1.1\nx = 1\n", ""),
-        ("y = 3", "is older than what you ran (exercise 1.1)"),
+        ("y = 3", "differs from what you ran (exercise 1.1)"),
     ],
 )
 def test_a_file_that_was_not_saved_is_not_handed_in(
@@ -244,11 +251,44 @@ def test_a_file_that_was_not_saved_is_not_handed_in(
 ) -> None:
     cells = [{"source": "# @exercise 1.1\nx = 1"}]
     path = saved(tmp_path, json.dumps({"nbformat": 4, "cells": cells}).encode())
-    names = {"In": ["", "# @exercise 1.1\nx = 0", run], "__vsc_ipynb_file__": str(path)}
+    names = {"__vsc_ipynb_file__": str(path), **that_ran("", "# @exercise 1.1\nx = 0", run)}
     hand_in.submit(names, NAME, "https://127.0.0.1:9")
     said = capsys.readouterr().out
-    assert (message in said) if message else ("is older" not in said)
+    assert (message in said) if message else ("differs from" not in said)
     assert said.startswith(("✘ ", "Make a code"))
+
+
+def test_an_answer_with_a_magic_is_compared_as_it_was_typed() -> None:
+    shell, source = InteractiveShell(), "# @exercise 1.1\n%time x = 1"
+    shell.run_cell(source, store_history=True)
+    assert source not in {text.strip() for text in shell.user_ns["In"]}
+    assert hand_in._not_saved({"get_ipython": lambda: shell}, [source]) == []
+    assert hand_in._not_saved({"get_ipython": lambda: shell}, ["# @exercise 1.1\nx = 1"]) == ["1.1"]
+
+
+def test_what_fails_after_handing_in_does_not_say_that_nothing_was_handed_in(
+    tmp_path: Path, typed: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = saved(tmp_path, b'{"nbformat": 4, "cells": []}')
+    typed += ["a code", "yes"]
+    sent = {"id": 7, "attempt": 3, "is_done": False, "message": "In the queue.", "url": "https://grade.example.org/a/1"}
+
+    def refuse(*arguments: object) -> None:
+        raise hand_in.CannotSubmit("Too many requests. Wait a minute.")
+
+    monkeypatch.setattr(hand_in, "_post", lambda *arguments: sent)
+    monkeypatch.setattr(hand_in, "_wait", refuse)
+    hand_in.submit({"__vsc_ipynb_file__": str(path)}, NAME, "https://grade.example.org")
+    *_, first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("Attempt 3 is handed in, but its points cannot be shown here: Too many requests.")
+    assert second == sent["url"]
+
+
+def test_many_requests_with_one_code_are_refused(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grader.serve.guard.REQUESTS_A_MINUTE", 5)
+    browser, headers = Person.of(site).browser, {"authorization": f"Bearer {code_of(site, 'cem')}"}
+    statuses = [browser.get(f"{PATH}/0", headers=headers).status_code for _ in range(8)]
+    assert statuses == [404] * 5 + [429] * 3
 
 
 def test_whoever_runs_all_cells_hands_in_nothing_and_reads_one_line(

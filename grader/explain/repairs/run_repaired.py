@@ -33,18 +33,20 @@ PROBE: Callable = print  # in the sandbox, the probe
 
 
 def probe_repaired(
-    definition: Any, sources: Sequence[str], names: Mapping[str, str], trials: Sequence[Mapping[str, Any]]
+    definition: Any, sources: Sequence[str], names: Mapping[str, str], trials: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
     """Run PROBE on changed answers, and return what each gives on each trial.
 
     Args:
         definition: what the answer defines in the notebook.
+        trials: the inputs of each trial, under any names; so the grader can compare them with what they are afterwards.
     """
     namespace, has_time = namespace_of(definition), stopwatch()
     unknown = [None] * len(trials)
     return {
         "tried": [
-            run_repaired(PROBE, source, namespace, names, trials) if has_time() else unknown for source in sources
+            run_repaired(PROBE, source, namespace, names, list(trials.values())) if has_time() else unknown
+            for source in sources
         ]
     }
 

@@ -29,11 +29,9 @@ class Format:
     last: str = "Last Name"
     first: str = "First Name"
     email: str = "Email"
-    encoding: str = "utf-8"
-    separator: str = ","
 
 
-BLACKBOARD = Format(("Username", "Student ID"), encoding="utf-16", separator="\t")
+BLACKBOARD = Format(("Username", "Student ID"))
 BRIGHTSPACE = Format(("Username", "OrgDefinedId"))
 SAKAI = Format(("ID", "Display ID"))
 
