@@ -1,7 +1,7 @@
-"""What a notebook's cell asks the server: to hand in the notebook, and how that went. docs/serve.md describes it.
+"""The API with which a notebook's cell hands in the notebook and reads its points. docs/serve.md describes it.
 
-A program signs in with a header, `Authorization: Bearer TOKEN`. The token is a personal code, which the student's page
-shows, or that of JupyterHub. All answers are JSON; an error is `{"error": "…"}`.
+A program signs in with the header `Authorization: Bearer TOKEN`. The token is a personal code, which the student's page
+shows, or a token of JupyterHub. All answers are JSON; an error is `{"error": "…"}`.
 """
 
 from typing import Any
@@ -32,7 +32,7 @@ def submit(visit: Visit) -> Response:
 
 
 def look(visit: Visit) -> Response:
-    """Say how an attempt of this student is doing, and when it is graded, what it was worth and why."""
+    """Return the state of one of the student's attempts; once it is graded, also its points and explanations."""
     own = attempts.attempts_of(visit.site.store, visit.person)
     attempt = next((one for one in own if str(one.id) == visit["id"]), None)
     if attempt is None:
@@ -41,18 +41,18 @@ def look(visit: Visit) -> Response:
 
 
 def about(visit: Visit) -> Response:
-    """Say whether the server takes a token of JupyterHub: a notebook sends it to nobody else."""
+    """Return whether the server accepts tokens of JupyterHub. A notebook sends its token only to such a server."""
     return JSONResponse({"hub": visit.site.settings.hub is not None})
 
 
 def code(visit: Visit) -> Response:
-    """Show a new personal code; the one before works no more."""
+    """Show a new personal code, which replaces the previous one."""
     days = visit.site.settings.link_days
     return visit.html("code.html.j2", code=new_code(visit.site.store, visit.site.key, visit.person, days))
 
 
 def _told(site: Site, attempt: Attempt) -> dict[str, Any]:
-    """Return what a program reads of an attempt; score and exercises are None as long as students see no feedback."""
+    """Return the JSON about an attempt. Score and exercises are None until the student may see feedback."""
     shown = look_up(site, attempt.student, attempt.assignment)
     is_shown = shown.shows_feedback and attempt.state in (attempts.GRADED, attempts.UNREADABLE)
     entry = shown.entry if is_shown and attempt.counts else None
@@ -74,7 +74,7 @@ def _told(site: Site, attempt: Attempt) -> dict[str, Any]:
 
 
 def _exercises(entry: GradebookEntry) -> list[dict[str, Any]]:
-    """Return each exercise with its points, and what explains it where there are not all."""
+    """Return the points of each exercise, with an explanation if they are not full."""
     return [
         {
             "id": verdict.id,

@@ -114,7 +114,7 @@ def _order(attempt: str) -> str:
 
 
 def platform_of(above: str, files: Collection[Sequence[str]]) -> str:
-    """Return the platform that wrote the names in a folder; "" if none did.
+    """Return the platform that wrote the names in a folder, or "" if the names are not a platform's.
 
     Args:
         above: the name of the folder.
@@ -132,9 +132,9 @@ def platform_of(above: str, files: Collection[Sequence[str]]) -> str:
 
 
 def named(platform: str, above: str, parts: Sequence[str]) -> Named | None:
-    """Return what a path says where a platform wrote it; None for a path that it does not write.
+    """Return what a path in a platform's download says, or None if the platform does not write such a path.
 
-    What no student handed in has an empty id.
+    A file that no student handed in has an empty id.
     """
     if (other := NOT_HANDED_IN.get(platform)) and other.fullmatch("/".join((above, *parts))):
         return Named(platform=platform, student="")
@@ -143,7 +143,7 @@ def named(platform: str, above: str, parts: Sequence[str]) -> Named | None:
 
 
 def place_of(platform: str, parts: Sequence[str]) -> int | None:
-    """Return which part of a whole path names the student; None if none does."""
+    """Return the index of the part of a path that names the student, or None if no part does."""
     whole = ("", *parts)
     return next((at for at in range(len(parts)) if named(platform, whole[at], parts[at:])), None)
 
@@ -155,7 +155,7 @@ Read = Callable[[Sequence[str]], str]  # returns the text of a file, "" if it ca
 
 
 def students_by_key(platform: str, paths: Iterable[Sequence[str]], read: Read) -> Mapping[str, tuple[Named, ...]]:
-    """Return who the ids in the paths stand for, where they are not the students' own; a group is several people.
+    """Map each id in the paths that is not a student's own to its students; a group has several.
 
     Args:
         paths: all paths, from the folder in which the students lie on.
@@ -175,11 +175,11 @@ def students_by_key(platform: str, paths: Iterable[Sequence[str]], read: Read) -
 
 
 def _blackboard_student(head: str, heads: Collection[str], text: str) -> Named:
-    """Return whose `TITLE_USERNAME` is: both title and user name may hold an underscore.
+    """Return the student that a name `TITLE_USERNAME` belongs to. The title and the user name may both contain underscores.
 
     Args:
-        heads: the same of all students: they begin with one title.
-        text: what Blackboard's text file about the attempt says; "" if the download has none.
+        heads: such names of all students; they begin with the same title.
+        text: the content of Blackboard's text file about the attempt, or "" if the download does not contain it.
     """
     said = re.match(r"\s*Name:\s*(?P<name>[^\n]*?)\s*\((?P<student>[^()\n]+)\)\s*(?:\n|$)", text)
     if said and head.endswith(f"_{said['student']}"):
@@ -191,7 +191,7 @@ def _blackboard_student(head: str, heads: Collection[str], text: str) -> Named:
 
 
 def _gradescope_submitters(text: str) -> Mapping[str, tuple[Named, ...]]:
-    """Return who handed in each folder, by the text of Gradescope's metadata.
+    """Map each folder of Gradescope's export to the people who handed it in.
 
     A student's id is the one that the school uses, `:sid:`, and without one the address, `:email:`.
     """
@@ -206,7 +206,7 @@ def _gradescope_submitters(text: str) -> Mapping[str, tuple[Named, ...]]:
 
 
 class _Plain(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # that of C is several times as fast
-    """Reads YAML of plain values; Ruby's own types, which Gradescope may write, are read as nothing."""
+    """Reads YAML of plain values. Ruby's own types, which Gradescope may write, become None."""
 
 
 _Plain.add_multi_constructor("!", lambda loader, suffix, node: None)
@@ -224,7 +224,7 @@ def _submitters(about: Any) -> Iterable[Named]:
 
 
 class WrongPattern(Complaint):
-    """The pattern of `--names` cannot be used, or does not match; the message says why."""
+    """The pattern of `--names` is invalid, or a notebook does not match it."""
 
 
 def pattern_of_names(pattern: str) -> re.Pattern[str]:

@@ -1,14 +1,14 @@
-"""Blackboard, Brightspace, Sakai and OpenOlat: tables whose rows go by the student's user name.
+"""Blackboard, Brightspace, Sakai and OpenOlat: tables that identify a student by the user name.
 
-Blackboard reads text in UTF-16 with tabs, and goes by the number behind the column's name: without one it makes a new
-column of text, of 0 points (help.blackboard.com, "Work offline with grade data").
-Brightspace goes by Username or OrgDefinedId, which its own export begins with "#"; the head of the column says how many
-points it has, and every row ends with "#" (community.d2l.com, article 3538).
+Blackboard reads UTF-16 text with tabs. It finds the column by the number behind its name; without a number it creates a new
+text column with 0 points (help.blackboard.com, "Work offline with grade data").
+Brightspace finds a student by Username or OrgDefinedId; its own export puts "#" in front of both. The head of the column
+contains the maximum points, and every row ends with "#" (community.d2l.com, article 3538).
 Sakai reads grades.csv of the assignment's zip: a title, an empty row, then a row for each student (AssignmentServiceImpl).
 OpenOlat's bulk assessment reads rows of user name and score (GTACourseNode and its documentation).
 
-With the platform's own file of the class the rows are its own. A student whose id it does not have is found by the
-e-mail address, or by first and last name where nobody else has the same: so a class that signed in by LTI fits, too.
+If the instructor passes the platform's own file of the class, the rows are taken from it. A student whose id is not in that
+file is found by the e-mail address, or by first and last name if they are unique. So a class that signed in by LTI fits, too.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,12 +40,12 @@ SAKAI = Format(("ID", "Display ID"))
 class OwnFile:
     """A platform's own table of the class."""
 
-    before: tuple[list[str], ...]  # what stands above the head
+    before: tuple[list[str], ...]  # the rows above the head
     head: list[str]
     rows: list[list[str]]
 
     def column(self, name: str) -> list[str]:
-        """Return the cells of a column, without what Brightspace puts in front; "" for each row without it."""
+        """Return the cells of a column without Brightspace's "#", or "" for each row if the column does not exist."""
         if name not in self.head:
             return [""] * len(self.rows)
         place = self.head.index(name)
