@@ -163,7 +163,7 @@ def test_waiting_for_a_processor_is_not_held_against_a_change():
 
 def test_changes_for_which_no_time_is_left_are_not_known(monkeypatch):
     monkeypatch.setattr(run_repaired_module, "PROBE", probe)
-    sources, trials = ["def f(a, b):\n    return a", "def f(a, b):\n    return b"], [{"a": 1.0, "b": 2.0}]
+    sources, trials = ["def f(a, b):\n    return a", "def f(a, b):\n    return b"], {"1": {"a": 1.0, "b": 2.0}}
     assert probe_repaired(len, sources, {}, trials)["tried"] == [[{"y": 1.0}], [{"y": 2.0}]]
     monkeypatch.setattr(run_repaired_module, "SECONDS", 0.0)
     assert probe_repaired(len, sources, {}, trials)["tried"] == [[None], [None]]
