@@ -35,7 +35,7 @@
 #
 # **How an exercise works.** Replace the line `raise NotImplementedError(…)` by your answer and run the cell. Then run
 # the self-check below it: it tries small examples, and says in words what is off. Two hints wait under each task. Where
-# PyTorch has the thing ready made, a cell "Stuck? Carry on" lets you go on without your own answer.
+# PyTorch has the thing ready made, a cell that begins with "Stuck on" lets you go on without your own answer.
 
 # %% [markdown]
 # ## Why attention?
@@ -91,9 +91,9 @@ torch.set_num_threads(1)  # the tensors here are small: several threads would mo
 
 
 def need(name, exercise):
-    """Stop here, kindly, while something that this cell works with is not there yet."""
+    """Stop a cell as long as a name that it uses is missing."""
     if name not in globals():
-        raise NotImplementedError(f"TODO {exercise}: this cell needs {name}, which is made further up")
+        raise NotImplementedError(f"TODO {exercise}: This cell needs {name}. A cell above makes it once {exercise} is solved.")
 
 
 print(f"PyTorch {torch.__version__} on {device}")
@@ -357,6 +357,7 @@ def compare_scaling(d_k=512):
     show_maps({f"unscaled, d_k = {d_k}": torch.softmax(unscaled, -1), "scaled": torch.softmax(scaled, -1)})
 
 
+scaled_scores(torch.ones(1, 2), torch.ones(1, 2))  # a slider comes only where there is an answer to compare
 try:
     import ipywidgets
 

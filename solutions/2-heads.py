@@ -62,9 +62,9 @@ torch.set_num_threads(1)  # the tensors here are small: sharing them out would c
 
 
 def need(name, exercise):
-    """Stop here, kindly, while something that this cell works with is not there yet."""
+    """Stop a cell as long as a name that it uses is missing."""
     if name not in globals():
-        raise NotImplementedError(f"TODO {exercise}: this cell needs {name}, which is made further up")
+        raise NotImplementedError(f"TODO {exercise}: This cell needs {name}. A cell above makes it once {exercise} is solved.")
 
 
 print(f"PyTorch {torch.__version__} on {device}")

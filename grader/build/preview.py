@@ -37,7 +37,7 @@ def executed(notebook: NotebookNode, folder: Path) -> NotebookNode:
     made = deepcopy(notebook)
     made.cells.insert(0, nbformat.v4.new_code_cell(WITHOUT_WIDGETS, id="without-widgets"))
     resources = {"metadata": {"path": str(folder)}}
-    NotebookClient(made, timeout=SECONDS, kernel_name="python3", resources=resources).execute()
+    NotebookClient(made, timeout=SECONDS, kernel_name="python3", resources=resources, force_raise_errors=True).execute()
     del made.cells[0]
     for cell in made.cells:
         if cell.cell_type == "code":

@@ -24,6 +24,7 @@ from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
 from grader.submission.cells import (
     DRAWS,
+    MAY_RAISE,
     STAND_CELL,
     SUBMIT_CELL,
     TOOLS_CELL,
@@ -75,6 +76,7 @@ def solution_notebook(script: Path, lesson: Lesson, root: Path, tools: str) -> N
             head = cell.source.strip().splitlines()[:1]
             raise BuildError(f"{script}: {error.args[0]} (cell that begins with {head})") from error
     cells += _last_cells(lesson)
+    _let_run_all_go_on(cells)
     _check_completeness(script, lesson, cells)
     name = script.relative_to(root) if script.is_relative_to(root) else script
     check_against_script(name, lesson, authored.cells)
@@ -137,8 +139,7 @@ def _exercise(exercise: Exercise, source: str) -> list[NotebookNode]:
     check.metadata["nbgrader"] = nbgrader_metadata(check_cell(exercise.id), solution=False, points=exercise.points)
     if exercise.stand_in is None:
         return [answer, check]
-    title = f"Stuck on {exercise.id}? Carry on with PyTorch's own"
-    return [answer, check, _collapsed(carry_on_source(exercise.id), title, carry_on_cell(exercise.id))]
+    return [answer, check, _code(carry_on_source(exercise.id), carry_on_cell(exercise.id))]
 
 
 def _last_cells(lesson: Lesson) -> list[NotebookNode]:
@@ -148,6 +149,14 @@ def _last_cells(lesson: Lesson) -> list[NotebookNode]:
         _collapsed("where_you_stand()", "Where you stand", STAND_CELL),
         _collapsed(submit_source(lesson.assignment, ""), "Hand in this notebook", SUBMIT_CELL),
     ]
+
+
+def _let_run_all_go_on(cells: list[NotebookNode]) -> None:
+    """Tag the code cells below the first exercise that students see: an exception there does not stop those below it."""
+    first = next((index for index, cell in enumerate(cells) if "nbgrader" in cell.metadata), len(cells))
+    for cell in cells[first:]:
+        if cell.cell_type == "code" and "cellView" not in cell.metadata:
+            cell.metadata["tags"] = [*cell.metadata.get("tags", []), MAY_RAISE]
 
 
 def _markdown(source: str, name: str) -> NotebookNode:

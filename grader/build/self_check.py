@@ -7,12 +7,12 @@ torch and the standard library alone. It tries what the grader tries, on other n
 import io
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 from grader.build.answer_in_notebook import files_of_cells, students_code, trouble, two_cells
 from grader.build.self_check_values import from_json, prints_from_json
-from grader.build.show import show_rich, shown_inputs, what_is_off
+from grader.build.show import RIGHT, UNSOLVED, WRONG, show, shown_inputs, what_is_off
 from grader.explain.code.read_code import searchable
 from grader.explain.exceptions.shadowed import shadowed
 from grader.explain.exceptions.where_raised import file_of, source_of_file, the_line
@@ -26,28 +26,30 @@ from grader.judge.call_probe import call_here, missing_name
 from grader.judge.compare import first_difference, flatten
 from grader.judge.mentions import HINT, complaint, mentions
 from grader.records import Case
-from grader.submission.cells import is_stubs_own
+from grader.submission.cells import TODO, is_stubs_own
 from grader.submission.code.traits import Traits
 
 CARRIED_ON = "<carry on {}>"  # the file of what `carry_on` runs
-RIGHT = "✔"  # the mark of an answer
-BOLD, PLAIN = "\x1b[1m", "\x1b[0m"  # notebooks and terminals know these
+COLOURS = {RIGHT: 32, WRONG: 31, UNSOLVED: 90}  # of the marks, where they are printed
+PLAIN = "\x1b[0m"
 
 
 class NotYet(AssertionError):
-    """A self-check that failed; it is shown without a traceback, the first line in bold."""
+    """A self-check that failed. A notebook shows the message, and no traceback."""
+
+    mark = WRONG
+
+    def show(self) -> None:
+        show(self.mark, str(self))
 
     def _render_traceback_(self) -> list[str]:
-        first, *more = str(self).splitlines()
-        if self.is_shown:
-            # On a phone JupyterLab breaks a longer line in mid-word.
-            return [f"{first.partition(' ')[0]}: not right yet"]
-        return [f"{BOLD}✘ {first}{PLAIN}", *more]
+        return [f"{self.mark} {self}"]
 
-    @cached_property  # IPython asks for the traceback twice
-    def is_shown(self) -> bool:
-        """Show the message as HTML, once, if this is a notebook; tell whether it is one."""
-        return show_rich(str(self))
+
+class NotSolved(NotYet):
+    """A self-check of an exercise that is not solved yet."""
+
+    mark = UNSOLVED
 
 
 class Trial(NamedTuple):
@@ -77,21 +79,28 @@ class Notebook(NamedTuple):
 
 
 def check(notebook: Notebook, exercise: str) -> None:
-    """Try your answer on small examples; print that it is right, or raise what says what is wrong.
+    """Try an answer on small examples, and show that it is right; raise as `checked` does."""
+    show(RIGHT, checked(notebook, exercise))
 
-    That is NotImplementedError if the exercise is not solved yet, and NotYet, with how and why, if a result is wrong.
+
+def checked(notebook: Notebook, exercise: str) -> str:
+    """Try an answer on small examples, and return what to say if it is right.
+
+    Raises:
+        NotSolved: the exercise is not solved yet.
+        NotYet: a result is wrong; the message says how and why.
     """
     packed = notebook.exercises[exercise]
-    title = f"{exercise} {packed['name']}"
+    title = title_of(notebook, exercise)
     if why := trouble(notebook.names, exercise, packed["defines"]):
         raise NotYet(f"{title} — {why}")
     for name in packed["defines"]:
         if name not in notebook.names:
-            text = f"TODO {exercise}: {name} is not defined yet. Run the cell above first."
-            raise without_traceback(NotImplementedError(text))
+            raise NotSolved(f"{title} — {name} is not defined yet. Run the cell above first.")
     if file_of(notebook.names[packed["defines"][0]]) == CARRIED_ON.format(exercise):
-        text = f"TODO {exercise}: PyTorch's own stands in for your answer. Run the cell with your answer to check that."
-        raise without_traceback(NotImplementedError(text))
+        raise NotSolved(
+            f"{title} — the course's own code stands in for your answer. To check your answer, run its cell."
+        )
     files = files_of_cells(notebook.names, exercise, packed["defines"])
     source = source_of_file(next((file for file, id in files.items() if id == exercise), ""))
     trials = trials_of(packed)
@@ -104,8 +113,7 @@ def check(notebook: Notebook, exercise: str) -> None:
     results = [call(trial) for trial in trials]
     wrong = next((index for index, result in enumerate(results) if result.problem), None)
     if wrong is None:
-        print(praise(title, len(trials), packed["also"]))
-        return
+        return praise(title, len(trials), packed["also"])
     what = f"{trials[wrong].describe}: {results[wrong].problem}"
     if below := next((id for id in packed["builds on"] if is_wrong(notebook, id, source)), ""):
         why = f'it builds on {below}, which is not right yet: mend that one first, check("{below}").'
@@ -138,31 +146,38 @@ def carry_on(names: dict[str, Any], exercises: Mapping[str, Any], exercise: str)
 
 def where_you_stand(notebook: Notebook) -> None:
     """Try all answers; print for each exercise whether it is right, wrong or not solved, the points, and what comes next."""
-    earned, left = 0.0, []
+    marks = {exercise: _mark(notebook, exercise) for exercise in notebook.exercises}
     for exercise, packed in notebook.exercises.items():
-        mark = _mark(notebook, exercise)
-        earned += packed["points"] if mark == RIGHT else 0.0
-        left += [] if mark == RIGHT else [exercise]
-        points = f" ({packed['points']:g} points)" if packed["points"] else ""
-        print(f"{mark} {exercise} {packed['name']}{points}")
+        mark, points = marks[exercise], f" ({packed['points']:g} points)" if packed["points"] else ""
+        print(f"\x1b[{COLOURS[mark]}m{mark}{PLAIN} {exercise} {packed['name']}{points}")
     total = sum(packed["points"] for packed in notebook.exercises.values())
+    earned = sum(packed["points"] for id, packed in notebook.exercises.items() if marks[id] == RIGHT)
     print(
         f"{earned:g} of {total:g} points, as far as these checks see: the grade tries other inputs, and whole trainings."
     )
-    if left:
+    if left := [exercise for exercise, mark in marks.items() if mark != RIGHT]:
         print(f"Next: exercise {left[0]}.")
 
 
 def _mark(notebook: Notebook, exercise: str) -> str:
     """Return the mark of an answer: right, wrong or not solved."""
     try:
-        with redirect_stdout(io.StringIO()):
-            check(notebook, exercise)
-    except NotImplementedError:
-        return "☐"
-    except NotYet:
-        return "✘"
+        with redirect_stdout(io.StringIO()):  # what an answer prints
+            checked(notebook, exercise)
+    except NotYet as problem:
+        return problem.mark
     return RIGHT
+
+
+def title_of(notebook: Notebook, exercise: str) -> str:
+    """Return "1.4 attention"."""
+    return f"{exercise} {notebook.exercises[exercise]['name']}"
+
+
+def not_solved(todo: str, exercise: str) -> str:
+    """Say which exercise is not solved yet, from the message of its stub: this one, or one that it needs."""
+    needed = todo.removeprefix(TODO)
+    return "not solved yet." if needed == exercise else f"it needs {needed}, which is not solved yet."
 
 
 def is_wrong(notebook: Notebook, exercise: str, above: str) -> bool:
@@ -172,21 +187,14 @@ def is_wrong(notebook: Notebook, exercise: str, above: str) -> bool:
         return False
     try:
         return any(try_trial(trial, notebook, {}, exercise).problem for trial in trials_of(packed))
-    except NotImplementedError:
+    except NotSolved:
         return True
 
 
 def praise(title: str, count: int, also: Sequence[str]) -> str:
     """Say that an answer is right, and what the grade looks at besides."""
-    text = f"{RIGHT} {title}: right on {count} small example{'s' * (count != 1)}."
+    text = f"{title} — right on {count} small example{'s' * (count != 1)}."
     return f"{text} The grade also looks at this: {'; '.join(also)}." if also else text
-
-
-def without_traceback(todo: Exception, more: str = "") -> Exception:
-    """Return the exception of an exercise that is not solved; the notebook shows it as one line, ended by `more`."""
-    line = str(todo) if ":" in str(todo) else f"{todo}: not solved yet"
-    vars(todo)["_render_traceback_"] = lambda: [f"☐ {line}{'.' * bool(more)}{more}"]
-    return todo
 
 
 def trials_of(packed: Mapping[str, Any]) -> list[Trial]:
@@ -221,17 +229,18 @@ def known_answers(packed: Mapping[str, Any], trials: Sequence[Trial]) -> list[Ca
 
 
 def try_trial(trial: Trial, notebook: Notebook, files: Mapping[str, str], exercise: str) -> Result:
-    """Run the probe of a trial on the student's definitions, and compare; NotImplementedError if one is unsolved."""
+    """Run the probe of a trial on the student's definitions, and compare; NotSolved if an exercise is not solved yet."""
     seen, probe = trial_as_seen(trial), notebook.probes[trial.check["probe"]]
+    title = title_of(notebook, exercise)
     given = (probe, trial.check["names"], trial.inputs, notebook.names)
     if missing := missing_name(*given):
-        text = f"TODO {exercise}: {missing} is not defined yet. Run the cell that defines it first."
-        raise without_traceback(NotImplementedError(text))
+        raise NotSolved(f"{title} — {missing} is not defined yet. Run the cell that defines it first.")
     try:
         got = call_here(*given)
     except Exception as error:
         if is_stubs_own(type(error).__name__, str(error)):
-            raise without_traceback(error, two_cells(notebook.names, exercise))  # noqa: B904  (it is the same error)
+            why = not_solved(str(error), exercise)
+            raise NotSolved(f"{title} — {why}{two_cells(notebook.names, exercise)}") from None
         place, kind = the_line(error, files, exercise), type(error).__name__
         says = str(error) if kind == "WrongForm" else place.says
         seen = seen._replace(error=kind, message=str(error), line=place.line, shapes=place.shapes)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from grader.build.built import module_file, reached_modules
 from grader.build.provided import in_lines
+from grader.build.run_all import go_on_where_unfinished
 from grader.build.self_check_archive import self_check_files, self_check_modules, self_check_text
 from grader.build.slim import slim
 from grader.declare.exercise import Check, Exercise
@@ -23,6 +24,7 @@ from grader.judge.planned_trial import sent_with
 SELF_CHECK, HAND_IN, PROBES = "grader.build.self_check", "grader.build.hand_in", "grader.probes"
 EXERCISES = "exercises.json"  # the file of what is known of the exercises
 STAND_IN, ALSO, POINTS = "stand-in", "also", "points"  # what is known of an exercise without computing anything
+FUNCTIONS = (self_check_files, self_check_modules, go_on_where_unfinished)  # which the cell has outside of the archive
 HEAD = """\
 import math
 from collections.abc import *
@@ -84,7 +86,8 @@ def make_tools(names):
     return check, carry_on, where_you_stand, submit
 
 
-check, carry_on, where_you_stand, submit = make_tools(globals())"""
+check, carry_on, where_you_stand, submit = make_tools(globals())
+go_on_where_unfinished(globals())"""
 
 Known = Mapping[str, Any]  # what the notebook knows of an exercise, as JSON
 
@@ -144,7 +147,7 @@ def self_check_source(checks: SelfChecks) -> str:
     return CELL.format(
         example=next(iter(checks.exercises)),
         text="\n".join(in_lines(self_check_text({**checks.modules, EXERCISES: exercises}))),
-        functions="\n\n".join([getsource(self_check_files), getsource(self_check_modules).rstrip()]),
+        functions="\n\n".join(getsource(function) for function in FUNCTIONS).rstrip(),
         self_check=SELF_CHECK,
         hand_in=HAND_IN,
         probes=PROBES,

@@ -10,8 +10,13 @@ from torch import Tensor
 
 from grader.judge.compare import first_place, places_off
 
-# A line that is too long is broken between words. Colours are those of the notebook, light or dark.
-HTML = """<div style="max-width: 60em; padding-left: 0.6em; overflow-wrap: anywhere"><strong>✘ {first}</strong>{folded}</div>"""
+RIGHT, WRONG, UNSOLVED = "✔", "✘", "☐"  # the marks of an answer
+BADGES = {RIGHT: ("right", "#1a7f37"), WRONG: ("not right yet", "#b42318"), UNSOLVED: ("not solved yet", "#57606a")}
+# A line that is too long is broken between words. Text has the notebook's own colours, light or dark; a badge is white on its own.
+BADGE = """<span role="img" aria-label="{label}" style="background: {colour}; color: #fff; border-radius: 0.25em; padding: 0 0.4em">\
+{mark}</span>"""
+HTML = """<div style="max-width: 60em; padding-left: 0.6em; line-height: 1.6; overflow-wrap: anywhere">\
+{badge} {first}{folded}</div>"""
 FOLDED = """<details><summary>The example and its numbers</summary>
 <pre style="white-space: pre-wrap; word-break: normal; margin: 0.4em 1.2em">{more}</pre></details>"""
 
@@ -67,20 +72,26 @@ def number(value: Any, digits: int = 4) -> str:
     return str(value)
 
 
-def show_rich(message: str) -> bool:
-    """Show a message as HTML and return True; return False and show nothing where this is no notebook."""
+def show(mark: str, message: str) -> None:
+    """Show a message with the mark of an answer: as HTML in a notebook, else as text."""
     python = sys.modules.get("IPython")
     shell = python.get_ipython() if python else None
     if shell is None or not hasattr(shell, "kernel"):
-        return False
-    shell.display_pub.publish({"text/html": as_html(message), "text/plain": f"✘ {message}"})
-    return True
+        print(f"{mark} {message}")
+    else:
+        shell.display_pub.publish({"text/html": as_html(mark, message), "text/plain": f"{mark} {message}"})
 
 
-def as_html(message: str) -> str:
-    """Write a message as HTML: its first line in bold, the rest folded, what stands between backticks as code."""
-    first, _, more = message.partition("\n")
-    return HTML.format(first=_with_code(first), folded=FOLDED.format(more=_with_code(more)) if more else "")
+def as_html(mark: str, message: str) -> str:
+    """Write a message as HTML: the mark as a badge, the rest of the message folded, text between backticks as code.
+
+    The first line is in bold where something is wrong.
+    """
+    line, _, more = message.partition("\n")
+    label, colour = BADGES[mark]
+    first = f"<strong>{_with_code(line)}</strong>" if mark == WRONG else _with_code(line)
+    folded = FOLDED.format(more=_with_code(more)) if more else ""
+    return HTML.format(badge=BADGE.format(label=label, colour=colour, mark=mark), first=first, folded=folded)
 
 
 def _with_code(text: str) -> str:

@@ -5,7 +5,7 @@ builder sets and a rebuilt submission keeps:
 
     exercise-1-4   the student's answer to exercise 1.4; its first line is the marker `# @exercise 1.4`
     check-1-4      the self-check after it, for which nbgrader records the points
-    stuck-1-4      the carry-on cell, "Stuck? Carry on with PyTorch's own": off until the student sets `stuck` to True
+    stuck-1-4      the carry-on cell, a call of `carry_on`, which is a comment until the student is stuck
     about-1-4      the task, in words
     question-1-Q1  a question that people grade; its answer is written below it, in written-1-Q1
     predict-…      a prediction that the student writes down before running what shows it
@@ -77,6 +77,7 @@ ANSWERED = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 DRAWS = "draws"  # tag of a given cell that only shows something
+MAY_RAISE = "raises-exception"  # the tag of a cell after whose exception Jupyter and nbclient run the cells below it
 TODO = "TODO "  # how the message of a stub begins
 SOLUTION_LINE = re.compile(r"### (BEGIN|END) SOLUTION\b")  # nbgrader's
 QUESTION_TITLE = "question"  # key of a text cell's metadata
@@ -257,11 +258,10 @@ def only_draws(cell: NotebookNode) -> bool:
 
 
 def carry_on_source(exercise: str) -> str:
-    """Return the source of the carry-on cell of an exercise: a call that is off until the student switches it on."""
+    """Return the source of the carry-on cell of an exercise: a call that the student switches on."""
     return (
-        "# Set stuck to True and run this cell to go on without your own answer. This earns no points here. The rest of\n"
-        "# the lesson works, but its numbers may differ from those in the text.\n"
-        f'stuck = False  # @param {{type:"boolean"}}\nif stuck:\n    {CARRY_ON}("{exercise}")'
+        f"# Stuck on {exercise}? Delete the # below and run this cell: the course's code then stands in for your answer,\n"
+        f'# the rest of the notebook works, and {exercise} earns no points.\n# {CARRY_ON}("{exercise}")'
     )
 
 

@@ -243,7 +243,7 @@ def _choose(exercise: Exercise, cells: Sequence[_ReadCell], by_name: bool) -> _C
     """
     names = set(exercise.defines)
     marked = [index for index, cell in enumerate(cells) if exercise.id in cell.exercises]
-    # The released "Stuck on …? Carry on" cells define the names, too, and are no answers.
+    # The released "Stuck on …" cells define the names, too, and are no answers.
     free = [index for index, cell in enumerate(cells) if not cell.exercises and cell.parses and cell.released is None]
     solved = names & frozenset().union(*(cells[index].defines - stubs(cells[index].source) for index in marked))
     # Of each name the last definition, and all that complete a class of another cell.

@@ -61,7 +61,7 @@ def test_a_carry_on_cell_is_off_until_it_is_switched_on() -> None:
     asked: list[str] = []
     exec(off, {"carry_on": asked.append})
     assert asked == []
-    exec(off.replace("stuck = False", "stuck = True"), {"carry_on": asked.append})
+    exec(off.replace("# carry_on", "carry_on"), {"carry_on": asked.append})
     assert asked == ["1.4"]
     assert cells.is_off(off, "1.4")
     assert not cells.is_off("def f(x):\n    return x", "1.4")
@@ -92,7 +92,7 @@ def test_a_stub_raises_and_names_the_exercise() -> None:
 ID = re.compile(r"^(?=\S*$).*(?<![\w-])(exercise|check|stuck|about|provided|own)\)?-")
 # A marker that code writes or matches. Sentences quote it instead: '# @exercise 1.4'.
 MARKER = re.compile(r"(?<!['`]# )@exercise")
-SWITCH = re.compile(r"^stuck = ")
+SWITCH = re.compile(r"^# carry_on")
 
 
 def spelled(source: str) -> Iterator[str]:
@@ -135,7 +135,7 @@ def test_no_other_module_spells_the_protocol() -> None:
         'f"# @exercise {id}\\n"',
         're.compile(r"#\\s*@exercise\\s+(\\S+)")',
         'if "draws" in tags: pass',
-        'source.replace("stuck = False", "stuck = True")',
+        'source.replace("# carry_on(", "carry_on(")',
         'id.replace(".", "-")',
         'slug.replace("-", ".")',
     ],
@@ -151,7 +151,7 @@ def test_spelling_it_is_seen(code: str) -> None:
         """f"Found by its name, in a cell without '# @exercise {exercise.id}'." """,
         "\"no line '# @exercise …' in it\"",
         '"the self-check draws a picture"',
-        '"set stuck to True"',
+        '"delete the # in front of carry_on"',
         '"exercise"',
         'name.replace("_", "-")',
         '"a check-up of your own-made cell"',
