@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from grader.classes.gradebook.config import read_config
-from grader.classes.gradebook.students import write_students
+from grader.classes.gradebook.rows import write_students
 from grader.commands.console import Terminal
 from grader.commands.given_file import read_own_file
 from grader.commands.options import RosterOptions

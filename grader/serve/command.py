@@ -50,7 +50,7 @@ def run(options: ServeOptions, terminal: Terminal) -> None:
         timeout_graceful_shutdown=3,
     )
     told = json.dumps(asdict(options), default=str)
-    grading = Kept([sys.executable, "-m", "grader.serve.grading"], told, terminal.complain)
+    grading = RestartedProcess([sys.executable, "-m", "grader.serve.grading"], told, terminal.complain)
     terminal.say(f"hand in at {settings.url}")
     threading.Thread(target=Sender(site).run, daemon=True).start()
     try:
@@ -59,7 +59,7 @@ def run(options: ServeOptions, terminal: Terminal) -> None:
         grading.end()
 
 
-class Kept:
+class RestartedProcess:
     """A process that is started again when it dies. It ends with this one, since its standard input ends."""
 
     def __init__(self, command: list[str], told: str, say: Callable[[str], None]) -> None:

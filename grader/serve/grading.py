@@ -1,4 +1,4 @@
-"""The process that grades: it takes attempts out of the queue, in the order of turns.py, and is the only writer of grades.
+"""The process that grades: it takes attempts out of the queue, in the order of shares.py, and is the only writer of grades.
 
 `python -m grader.serve.grading` reads its options, as JSON, from the first line of standard input: no other user of the machine
 sees the gradebook's password there. It runs until standard input ends, as it does when the web server ends, however that
@@ -33,8 +33,7 @@ from grader.classes.results.folders import write_autograded
 from grader.classes.results.pages import page_of
 from grader.classes.results.writer import ResultsWriter
 from grader.classes.workers.grade_class import grade_class
-from grader.classes.workers.job import Job
-from grader.classes.workers.workers import WorkersLost
+from grader.classes.workers.job import Job, WorkersLost
 from grader.commands.console import Terminal
 from grader.commands.grade import prepare
 from grader.commands.options import GradeOptions

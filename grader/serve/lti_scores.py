@@ -21,8 +21,7 @@ from grader.report.text import number
 from grader.serve import attempts
 from grader.serve.lti_calls import LtiError
 from grader.serve.lti_people import text_of_id
-from grader.serve.lti_rosters import take_rosters
-from grader.serve.lti_services import LINE_ITEM, SCORE, Services
+from grader.serve.lti_services import LINE_ITEM, SCORE, Services, take_rosters
 from grader.serve.settings import Platform
 from grader.serve.site import Site
 from grader.serve.store import now

@@ -15,11 +15,10 @@ from sqlalchemy import CursorResult, Row, insert, update
 from sqlalchemy.orm import Session
 
 from grader.classes.gradebook.connection import attempt, existing
-from grader.classes.gradebook.details import APPEALS, make_tables
-from grader.classes.gradebook.entries import cell_name
 from grader.classes.gradebook.errors import AppealError, RecordError
+from grader.classes.gradebook.reader import cell_name
 from grader.classes.gradebook.rows import begin_to_write, set_columns
-from grader.classes.gradebook.stored import load_known
+from grader.classes.gradebook.stored import APPEALS, load_known, make_tables
 from grader.records import MOST_TEXT, Appeal, GradebookEntry
 
 SHORTEST_PREFIX = 6  # digits of a submission's digest that are enough to name it

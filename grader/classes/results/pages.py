@@ -14,9 +14,8 @@ from hashlib import sha256
 from pathlib import Path
 
 import grader
-from grader.classes.gradebook.details import without_checks
-from grader.classes.results.recorded_answers import read_answers
-from grader.classes.results.worked_solutions import worked
+from grader.classes.gradebook.stored import without_checks
+from grader.classes.results.solutions_and_answers import read_answers, worked
 from grader.records import GradebookEntry
 from grader.report.page import feedback_page
 

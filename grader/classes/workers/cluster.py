@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from grader.classes.workers.workers import UnfitWorker, Workers, WorkersLost
+from grader.classes.workers.job import UnfitWorker, Workers, WorkersLost
 from grader.complaint import Complaint
 
 CONNECT_SECONDS = 10.0  # after which a scheduler that does not answer counts as unreachable

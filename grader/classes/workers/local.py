@@ -14,7 +14,7 @@ from multiprocessing.context import BaseContext
 from typing import Any
 
 from grader.classes.workers import servers
-from grader.classes.workers.workers import Workers
+from grader.classes.workers.job import Workers
 from grader.records import Limits
 from grader.sandbox.errors import IsolationError
 from grader.sandbox.process import ServerProcess

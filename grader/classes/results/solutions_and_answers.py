@@ -1,11 +1,12 @@
-"""Reads from the solution notebooks what people see after grading: worked solutions, mark schemes, answers for thought.
+"""Reads notebooks for what people see after grading: the worked solutions of a lesson, and what a class answered.
 
 A student reads the worked solution of an exercise on the feedback page, once it has full points. An instructor reads
 the mark scheme of a question in formgrader, below the student's text. After the due date the feedback page has our answers
 to the questions for thought; what the author filled into a prediction tells the class report which answers are right.
+The answers and the predictions of a class are in autograded/, where each graded submission lies.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -13,7 +14,10 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from grader.classes.results.folders import autograded_notebook
 from grader.paths import course_root
+from grader.records import GradebookEntry
+from grader.report.predictions import PredictedLine, Said, predicted_lines
 from grader.submission.cells import (
     Role,
     exercise_of,
@@ -24,6 +28,8 @@ from grader.submission.cells import (
     thoughts,
     without_marks,
 )
+from grader.submission.file import MAX_BYTES, Unreadable
+from grader.submission.notebook import parse
 
 
 @dataclass(frozen=True)
@@ -72,3 +78,48 @@ def _read(path: Path, changed: int) -> Worked:
         for name in marked_predictions(cell.source):
             predictions[name] = predicted(cell.source)
     return Worked(answers, schemes, found, predictions)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedAnswers:
+    """The code of one submission: its answers by exercise, and the cells that the student added, in their order."""
+
+    student: str
+    answers: dict[str, str]
+    own: tuple[str, ...]
+    predictions: Said
+
+
+def recorded_answers(autograded: Path, entries: Sequence[GradebookEntry]) -> Iterator[RecordedAnswers | str]:
+    """Yield the code of each graded submission in autograded/, or the student's id if its notebook cannot be read."""
+    for entry in entries:
+        if entry.grade.status == "graded":
+            student = entry.student.id
+            yield read_answers(student, autograded_notebook(autograded, student, entry.assignment)) or student
+
+
+def read_answers(student: str, path: Path) -> RecordedAnswers | None:
+    """Read the code of an executed notebook; None if it is missing or no notebook."""
+    try:
+        if path.stat().st_size > 2 * MAX_BYTES:
+            return None
+        cells = parse(path.read_bytes()).cells
+    except (OSError, Unreadable):
+        return None
+    answers = {str(exercise_of(cell.id)): cell.source for cell in cells if role(cell.id) is Role.ANSWER}
+    return RecordedAnswers(
+        student=student,
+        answers=answers,
+        own=tuple(cell.source for cell in cells if role(cell.id) is Role.OWN),
+        predictions={name: predicted(cell.source) for cell in cells for name in marked_predictions(cell.source)},
+    )
+
+
+def class_predictions(autograded: Path, entries: Sequence[GradebookEntry]) -> dict[str, list[PredictedLine]]:
+    """Count by assignment what the class filled into its predictions; a notebook that cannot be read counts as empty."""
+    found = {}
+    for assignment in {entry.assignment: None for entry in entries}:
+        read = recorded_answers(autograded, [entry for entry in entries if entry.assignment == assignment])
+        said = [each.predictions for each in read if isinstance(each, RecordedAnswers)]
+        found[assignment] = predicted_lines(said, worked(assignment).predictions)
+    return found
