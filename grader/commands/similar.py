@@ -12,10 +12,9 @@ from grader.commands.options import SimilarOptions
 from grader.course import lessons
 from grader.grading.grade import master_notebook
 from grader.records import GradebookEntry
-from grader.report.similar import as_lines, similar_table
-from grader.report.similar_page import similar_page
-from grader.report.similarity.exercise import ComparedExercise, compare_exercise, given_fragments, whole_answer
+from grader.report.similar import as_lines, similar_page, similar_table
 from grader.report.similarity.fragments import Fragments
+from grader.report.similarity.pairs import ComparedExercise, compare_exercise, given_fragments, whole_answer
 from grader.report.text import assignments, some
 from grader.submission.cells import Role, role
 

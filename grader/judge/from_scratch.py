@@ -16,7 +16,7 @@ from grader.judge.mentions import HIDDEN, mentions
 from grader.judge.reach import StudentCode, reached
 from grader.paths import OUR_PACKAGES
 from grader.submission.code.source import cached_by_source, parsed
-from grader.submission.code.words import without_docs
+from grader.submission.code.traits import without_docs
 
 # The tripwire reports this as an operator if student code has switched the tripwire off.
 SWITCHED_OFF = "switched off"

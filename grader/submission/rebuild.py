@@ -32,8 +32,8 @@ from grader.submission.cells import (
 )
 from grader.submission.code.source import names_bound_by, parsed
 from grader.submission.file import Cell, Submission, Unreadable
+from grader.submission.notebook import shown, written_texts
 from grader.submission.parts import changed, completes, defined, is_rest, join, stubs
-from grader.submission.written import shown, written_texts
 
 MAX_OWN_CELLS = 300  # cells that the student added; further ones are left out
 # What a student may write, over all cells: a whole lesson has 0.1 MiB and 25,000 words and signs. The grader parses it

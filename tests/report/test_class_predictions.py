@@ -12,9 +12,8 @@ from grader.classes.results import pages, solutions_and_answers
 from grader.classes.results.pages import is_current, page_of
 from grader.classes.results.solutions_and_answers import Worked, class_predictions, worked
 from grader.records import GradebookEntry
-from grader.report.class_page import class_page
+from grader.report.class_page import PredictedLine, class_page, predicted_lines
 from grader.report.page import feedback_page
-from grader.report.predictions import PredictedLine, predicted_lines
 from grader.submission.cells import with_prediction_marker
 from tests.report.class_of_grades import FULL
 from tests.report.test_pages import Page

@@ -17,9 +17,9 @@ from rich.console import Console
 from grader.classes.gradebook.connection import sqlite_file
 from grader.classes.gradebook.errors import RecordError
 from grader.classes.gradebook.writer import add_students
+from grader.cli import NotInstalled, serve_part
 from grader.commands.console import Terminal
 from grader.commands.options import GradeOptions, ServeOptions
-from grader.commands.serve_part import NotInstalled, serve_part
 from grader.records import Student
 from grader.serve import attempts, command, grading
 from grader.serve.command import RestartedProcess

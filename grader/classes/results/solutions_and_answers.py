@@ -17,7 +17,7 @@ from nbformat import NotebookNode
 from grader.classes.results.folders import autograded_notebook
 from grader.paths import course_root
 from grader.records import GradebookEntry
-from grader.report.predictions import PredictedLine, Said, predicted_lines
+from grader.report.class_page import PredictedLine, Said, predicted_lines
 from grader.submission.cells import (
     Role,
     exercise_of,
