@@ -18,12 +18,11 @@ from grader.sandbox import cgroup
 from grader.sandbox.errors import IsolationError, ServerLost
 from grader.sandbox.guest import frames
 from grader.sandbox.guest.codec import encode
-from grader.sandbox.guest.waiting import LONGEST, waited_seconds
-from grader.sandbox.outputs import bytes_in_notebook
+from grader.sandbox.guest.processes import LONGEST, waited_seconds
 from grader.sandbox.process import limits_for_guest
-from grader.sandbox.replies import Reply, cell_result, evidence, parse_reply
+from grader.sandbox.replies import Reply, bytes_in_notebook, cell_result, evidence, parse_reply
+from grader.sandbox.reservations import SandboxUser
 from grader.sandbox.text import plain
-from grader.sandbox.users import SandboxUser
 
 READY_SECONDS = 60.0  # until a fork is ready, on a busy machine
 GRACE_SECONDS = 120.0  # that the init may take beyond a cell's own limit

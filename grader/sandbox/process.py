@@ -13,12 +13,12 @@ from dataclasses import asdict
 from typing import Any
 
 from grader.records import Limits
-from grader.sandbox import cgroup, scratch
+from grader.sandbox import cgroup, reservations
 from grader.sandbox.errors import IsolationError
 from grader.sandbox.guest import frames
+from grader.sandbox.reservations import shared_user
 from grader.sandbox.sandbox_description import GUEST, HOME, describe_sandbox
 from grader.sandbox.seccomp import compile_filter
-from grader.sandbox.users import shared_user
 
 START_SECONDS = 120.0  # until everything is imported, on a slow and busy machine
 
@@ -41,10 +41,10 @@ class ServerProcess:
         """
         if not trial:
             cgroup.remove_stale()
-            scratch.remove_stale()
+            reservations.remove_stale()
         self.tier, self.device = tier, device
         self._ready = False
-        self._scratch = None if tier == "full" else scratch.Scratch()
+        self._scratch = None if tier == "full" else reservations.Scratch()
         boot, server = describe_sandbox(tier, device, self._scratch.home if self._scratch else HOME)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
         self.control, server_end = socket.socketpair()

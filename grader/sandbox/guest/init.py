@@ -20,8 +20,7 @@ from typing import NoReturn
 import torch
 from guest import calling, frames, gpu, interpreter
 from guest.confinement import Confinement
-from guest.exchange import Answer, Exchange, InterpreterProcess, channel_pair, receive_greeting
-from guest.grader_connection import GraderConnection
+from guest.exchange import Answer, Exchange, GraderConnection, InterpreterProcess, channel_pair, receive_greeting
 from guest.meter import TICK, Meter, remove_scratch
 from guest.processes import kill, open_descriptors, reap
 from guest.shell import Shell, attach_streams
