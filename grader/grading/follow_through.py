@@ -1,20 +1,40 @@
 """Follow-through: judge exercises that build on a failed exercise again, with a stand-in for it.
 
 So one mistake does not cost points twice. A stand-in is working code that the exercise declares, and that replaces a failed
-answer. Where there is none, and a training went wrong because of it, the reference's trained weights
-stand in for the training.
+answer. Classes, gradients and training work with it as they do with the student's `carry_on`, which runs the same source.
+It is put in only where the exercise itself is not judged. Where there is none, and a training went wrong because of it, the
+reference's trained weights stand in for the training. The reference never enters the sandbox.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from copy import deepcopy
 from dataclasses import replace
 
 from nbformat import NotebookNode
 
 from grader.declare.lesson import Lesson
-from grader.grading.stand_ins import stand_ins, with_stand_ins
 from grader.judge.dependencies import foundations, may_use
 from grader.records import Outcome, Verdict
+from grader.submission.cells import carry_on_cell
 from grader.submission.rebuild import Rebuilt
+
+
+def stand_ins(lesson: Lesson) -> frozenset[str]:
+    """Return the exercises that have a stand-in."""
+    return frozenset(exercise.id for exercise in lesson.exercises if exercise.stand_in)
+
+
+def with_stand_ins(lesson: Lesson, notebook: NotebookNode, exercises: Collection[str]) -> NotebookNode:
+    """Return a copy of a notebook in which the carry-on cells of these exercises contain the stand-ins.
+
+    An exercise without a stand-in stays as it is.
+    """
+    copy = deepcopy(notebook)
+    sources = {carry_on_cell(id): lesson.exercise(id).stand_in_source for id in exercises}
+    for cell in copy.cells:
+        cell.source = sources.get(cell.id) or cell.source
+    return copy
+
 
 # The most rounds. A round replaces the failed exercises that build on no other failed one, and judges those
 # that build on them. If one of the latter still fails, the next round replaces it, too.

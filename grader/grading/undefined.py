@@ -8,8 +8,7 @@ from nbformat import NotebookNode
 
 from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
-from grader.judge.excerpt import excerpt
-from grader.judge.raised import SYNTAX_ERRORS, NotebookCells, Undefined, raised
+from grader.judge.raised import SYNTAX_ERRORS, NotebookCells, Undefined, excerpt, raised
 from grader.records import CellResult, Outcome, Status, Verdict
 from grader.sandbox.text import one_line
 from grader.submission.cells import answer_cell, is_stubs_own
