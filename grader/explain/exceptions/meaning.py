@@ -5,14 +5,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from grader.explain.code.clues import Clue, clue
-from grader.explain.code.effects import Effect
-from grader.explain.code.read_code import Raising, Shape, number_of, statement_at, tree_of
+from grader.explain.code.read_code import Effect, Raising, Shape, number_of, statement_at, tree_of
 from grader.explain.exceptions.calls import CALL_RULES, own_refusal, too_many_to_unpack
-from grader.explain.exceptions.findings import FINDING_RULES
 from grader.explain.exceptions.names import NAME_RULES
 from grader.explain.exceptions.shapes import SHAPE_RULES
 from grader.explain.exceptions.torch_errors import TORCH_RULES
-from grader.explain.exceptions.values import VALUE_RULES
+from grader.explain.exceptions.values import FINDING_RULES, VALUE_RULES
 
 # What is true of a line in another exercise is only about what this exercise handed to it.
 ELSEWHERE = "What you hand on does not fit there: "

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from grader.explain.values.structure import structure
-from grader.explain.values.wording import NEAR, BySize, Phrase, Trial, agree, leaf, sentence, the_leaf
+from grader.explain.values.wording import NEAR, BySize, ObservedTrial, Phrase, agree, leaf, sentence, the_leaf
 
 OTHER, SHAPE, RIGHT = 0, 1, 2  # how much a tensor looks like another
 
@@ -31,7 +31,7 @@ def of_all(got: Mapping[str, Any], want: Mapping[str, Any], sizes: Mapping[str, 
     return list(dict.fromkeys(found))
 
 
-def form_of(trials: Sequence[Trial], sure: bool = False) -> str:
+def form_of(trials: Sequence[ObservedTrial], sure: bool = False) -> str:
     """Return the first phrase about the form that holds in all failing trials of a check; "" if there is none.
 
     What concerns several values comes first, then the values in their order.
@@ -63,12 +63,12 @@ def form_of(trials: Sequence[Trial], sure: bool = False) -> str:
     return ""
 
 
-def _has_form(trial: Trial, name: str) -> bool:
+def _has_form(trial: ObservedTrial, name: str) -> bool:
     """Tell whether a tensor has the shape that is due, as it may where two sizes are the same."""
     return getattr(trial.got[name], "shape", None) == getattr(trial.expected[name], "shape", ())
 
 
-def _has_ones(trial: Trial) -> bool:
+def _has_ones(trial: ObservedTrial) -> bool:
     return any(isinstance(value, Tensor) and 1 in value.shape for value in trial.expected.values())
 
 
