@@ -31,8 +31,7 @@ from grader.explain.diagnose import diagnose, wrong_answer
 from grader.grading.changed_answers import in_sandbox, judge_defaults
 from grader.judge.built_ins import refused
 from grader.judge.from_scratch import used_builtins
-from grader.judge.plan import plan_exercise
-from grader.judge.planned_trial import PlannedTrial
+from grader.judge.planned_trial import PlannedTrial, plan_exercise
 from grader.judge.raised import NO_CELLS, NotebookCells
 from grader.judge.reach import StudentCode, complaint
 from grader.judge.reference_results import ReferenceResults, run_here

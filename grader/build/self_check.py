@@ -14,7 +14,7 @@ from grader.build.answer_in_notebook import files_of_cells, students_code, troub
 from grader.build.self_check_values import from_json, prints_from_json
 from grader.build.show import show_rich, shown_inputs, what_is_off
 from grader.explain.code.read_code import searchable
-from grader.explain.exceptions.shadowed import shadowed
+from grader.explain.exceptions.meaning import shadowed
 from grader.explain.explain import explain
 from grader.explain.fingerprint import fingerprint
 from grader.explain.repairs.find_repair import Try

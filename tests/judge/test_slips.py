@@ -15,7 +15,7 @@ from grader.declare.probes import named
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import StandardChecks
 from grader.declare.trial import trials
-from grader.judge.plan import plan_exercise
+from grader.judge.planned_trial import plan_exercise
 from grader.judge.reference_results import ReferenceResults, run_here
 from grader.judge.slips import NOTE
 from grader.judge.verdicts import judge

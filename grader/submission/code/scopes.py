@@ -12,8 +12,7 @@ from typing import NamedTuple
 from torch import nn
 from torch.autograd import Function
 
-from grader.submission.code.lookups import looked_up
-from grader.submission.code.source import UNREADABLE, cached_by_source, parsed
+from grader.submission.code.source import UNREADABLE, cached_by_source, looked_up, parsed
 
 JUMPS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 
