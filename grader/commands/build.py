@@ -1,4 +1,8 @@
-"""`grader build`: make the notebooks, or say which are out of date. `grader prove`: show that each declared mistake fails its checks."""
+"""The commands of an author: `grader build` and `grader prove`.
+
+The first makes the notebooks, or says which are out of date. The second shows that each declared mistake fails
+its checks.
+"""
 
 from grader.build import build
 from grader.build.prove import Proof, prove

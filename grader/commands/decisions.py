@@ -1,4 +1,8 @@
-"""What an instructor decides by hand: `grader late`, how late a submission was, and `grader appeal`, what students object to."""
+"""What an instructor decides by hand: `grader late` and `grader appeal`.
+
+The first says how late a submission was, where no platform says it. The second records what a student asks for, lists it, and
+writes what is decided.
+"""
 
 import json as json_format
 from collections.abc import Sequence

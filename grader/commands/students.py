@@ -1,4 +1,8 @@
-"""`grader students`: write the zip that students get. `grader roster`: give them, in the gradebook, the names that the platform has."""
+"""The students of a class: `grader students` and `grader roster`.
+
+The first writes the zip that students get. The second gives the students in the gradebook the names that the
+platform has, and adds those who are missing.
+"""
 
 import re
 from pathlib import Path

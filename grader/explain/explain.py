@@ -1,11 +1,12 @@
 """Find the simplest explanation that reproduces all that was seen of a wrong answer.
 
-Layers, tried in this order: a default that is not the task's; a declared mistake; what an exception means; the form of what
-came back; gradients and side effects; a line that is nearly surely not meant. Where none of them names the line, a
-small change that makes the answer right does.
+Layers, tried in this order: a default that is not the task's; a declared mistake; what an exception means; the
+form of what came back; gradients and side effects; a line that is nearly surely not meant. Where none of them
+names the line, a small change that makes the answer right does.
 
-Further causes are named if they do not depend on the first. Two faults are independent if each shows where the other does not:
-behind a wrong dtype, or, where an exercise asks for several definitions, in a check that the first cause leaves alone.
+Further causes are named if they do not depend on the first. Two faults are independent if each shows where the
+other does not: behind a wrong dtype, or, where an exercise asks for several definitions, in a check that the
+first cause leaves alone.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -2,11 +2,11 @@
 
 `in_sandbox` tries small changes: the change that makes an answer right shows where its mistake is.
 
-`judge_defaults` judges an answer once more with the task's defaults, so that one wrong default does not cost all points.
-Most checks call an answer as the course does, and leave out what has a default. An answer whose default is another one then
-fails them all, although nothing else is wrong. So the trials that failed run again with the task's default in the answer's
-source, at the end of the same run. The first check that is right then keeps half of its points, since it is the default that
-it fails for; the others count as they are then.
+`judge_defaults` judges an answer once more with the task's defaults, so that one wrong default does not cost
+all points. Most checks call an answer as the course does, and leave out what has a default. An answer whose
+default is another one then fails them all, although nothing else is wrong. So the trials that failed run again
+with the task's default in the answer's source, at the end of the same run. The first check that is right then
+keeps half of its points, since it is the default that it fails for; the others count as they are then.
 """
 
 import inspect
@@ -80,7 +80,11 @@ def _request(key: str, trials: Sequence[PlannedTrial], sources: Sequence[str], d
 
 
 def _values_of(tried: object, source: int, trial: int) -> Mapping | None:
-    """Return what the changed answer number `source` gave on trial number `trial`; None if the sandbox sent no such thing."""
+    """Return what the changed answer number `source` gave on trial number `trial`.
+
+    Returns:
+        None if the sandbox sent no such thing.
+    """
     try:
         values = tried[source][trial]  # type: ignore[index]
     except (TypeError, LookupError):  # the sandbox may have sent anything

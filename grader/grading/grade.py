@@ -202,7 +202,8 @@ class _Grading:
         Args:
             ids: the exercises to judge.
             lesson: the lesson, or the form of it that is judged with trained weights.
-            again: whether `follow_through` comes after this run: exercises that it judges again are left unexplained here.
+            again: whether `follow_through` comes after this run: exercises that it judges again are left
+                unexplained here.
 
         Returns:
             The verdicts by exercise id; {} without a run if no time is left for another one.

@@ -1,6 +1,6 @@
-"""Plan one run of a notebook: what it executes, when the probes run, and which cells are left out as no verdict depends on them.
+"""Plan one run of a notebook: what it executes, and when the probes run. Records in, a RunPlan out.
 
-Records in, a RunPlan out.
+Cells that no verdict depends on are left out.
 """
 
 import builtins
@@ -65,8 +65,8 @@ def _settings(notebook: NotebookNode, rebuilt: Rebuilt) -> frozenset[str]:
 def _requests(lesson: Lesson, rebuilt: Rebuilt, trials: Iterable[PlannedTrial]) -> Mapping[str, Sequence[Request]]:
     """Map each cell id to the requests for the probes that run after that cell: one for each check.
 
-    Probes that take only functions and classes change nothing that others use: those of an exercise share a fork. A probe
-    that takes a trained object may change it, and gets a fork of its own.
+    Probes that take only functions and classes change nothing that others use: those of an exercise share a
+    fork. A probe that takes a trained object may change it, and gets a fork of its own.
     """
     shared: dict[str, list[Request]] = defaultdict(list)
     alone: dict[str, list[Request]] = defaultdict(list)

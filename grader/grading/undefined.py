@@ -58,7 +58,11 @@ def where_it_stopped(exercise: Exercise, verdict: Verdict, cells: NotebookCells)
 
 
 def training_stopped(verdict: Verdict, exercise: Exercise, cells: NotebookCells) -> str:
-    """Return a hint for an exercise that failed because the lesson's cell that trains with it stopped; "" if it did not."""
+    """Return a hint for an exercise that failed because the lesson's cell that trains with it stopped.
+
+    Returns:
+        "" if it did not.
+    """
     failed = {check.name for check in verdict.checks if check.outcome is not Outcome.PASSED}
     places = {check.at for check in exercise.checks if check.at and check.name in failed}
     known = next((one for one in cells.undefined.values() if one.cell in places), None)

@@ -1,15 +1,16 @@
 """Find torch's built-ins in answers to exercises that ask the student to write these functions.
 
 There are three searches. `used_builtins` reads the source: it finds a function, a method, a module, an import
-under another name, or a string that is passed to getattr, in the code that the exercise's names reach. `ran_builtins`
-reads the report of the sandbox's tripwire (grader/sandbox/guest/tripwire.py): which built-ins ran while the exercise was
-probed, by whatever name. Comments and other strings may mention the built-in, and so may tests and other exercises.
+under another name, or a string that is passed to getattr, in the code that the exercise's names reach.
+`ran_builtins` reads the report of the sandbox's tripwire (grader/sandbox/guest/tripwire.py): which built-ins
+ran while the exercise was probed, by whatever name. Comments and other strings may mention the built-in, and so
+may tests and other exercises.
 
-`unusual` finds what an answer calls that no answer to its exercise needs, so that a person looks at it. An exercise that bans
-a built-in asks for a few steps of arithmetic, and a list of banned names cannot be complete: another loss or another
-library may contain the same computation. The usual names are those of arithmetic, reductions, products, indexing and
-shapes, and of layers with weights. Everything else of PyTorch, and every library but Python's own, NumPy and PyTorch, is
-unusual. That costs no points: there may be a good reason.
+`unusual` finds what an answer calls that no answer to its exercise needs, so that a person looks at it. An
+exercise that bans a built-in asks for a few steps of arithmetic, and a list of banned names cannot be complete:
+another loss or another library may contain the same computation. The usual names are those of arithmetic,
+reductions, products, indexing and shapes, and of layers with weights. Everything else of PyTorch, and every
+library but Python's own, NumPy and PyTorch, is unusual. That costs no points: there may be a good reason.
 """
 
 import ast
@@ -46,8 +47,8 @@ def ran_builtins(
         builtin_calls: the tripwire's report, `Evidence.trips`: (operator, the given cell or the other exercise
             whose code called it); "" if the exercise's own code did. It comes from the sandbox and cannot be
             trusted; a student gains nothing by a forged report.
-        flagged: exercises that already failed because their answers call built-ins → their bans. What these ban does not
-            count again; what they may call, and this exercise may not, does.
+        flagged: exercises that already failed because their answers call built-ins → their bans. What these ban
+            does not count again; what they may call, and this exercise may not, does.
         may_call: id → source of each given cell that the answer may call; the built-ins that it names do not count.
     """
     banned = {*operators(exercise.bans), SWITCHED_OFF} if exercise.bans else set()
@@ -132,7 +133,11 @@ def modules_of(node: ast.AST) -> list[str]:
 
 
 def same_definitions(answer: str, given: str, names: Sequence[str]) -> bool:
-    """Tell whether an answer defines these names as a given cell does, but for docstrings and annotations; False if it has none."""
+    """Tell whether an answer defines these names as a given cell does, but for docstrings and annotations.
+
+    Returns:
+        False if it has none.
+    """
     in_answer, in_given = (
         {name: dump for name, dump in _definition_dumps(source).items() if name in names} for source in (answer, given)
     )

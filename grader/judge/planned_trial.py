@@ -113,8 +113,8 @@ def _global_names(code: CodeType) -> set[str]:
 def plan_exercise(exercise: Exercise, secret: str, submission_sha256: str) -> tuple[PlannedTrial, ...]:
     """Draw every trial of one exercise: of each check the public ones, then the hidden ones; last, one once more.
 
-    The course secret and the submission's content seed the hidden inputs: a student cannot predict them, and another grading
-    of the same file draws the same inputs. Public inputs are the same for every submission.
+    The course secret and the submission's content seed the hidden inputs: a student cannot predict them, and
+    another grading of the same file draws the same inputs. Public inputs are the same for every submission.
 
     Args:
         submission_sha256: the digest of the submission's content.
@@ -174,8 +174,8 @@ def _draw(
             )
 
 
-# Public inputs by key, with the trial that drew them. They are the same for every submission, and drawing them takes longer than
-# judging them.
+# Public inputs by key, with the trial that drew them. They are the same for every submission, and drawing them
+# takes longer than judging them.
 _public: dict[str, tuple[Trial, Inputs]] = {}
 
 

@@ -1,7 +1,7 @@
 """Say in words which exception ended student code, and show the line of the student's notebook with a mark beside it.
 
-What the sandbox reports of an exception is not trusted: it is bounded here, and only shown. The text of the line is taken
-from the notebook that was handed in, and none of the grader's own code is ever quoted.
+What the sandbox reports of an exception is not trusted: it is bounded here, and only shown. The text of the
+line is taken from the notebook that was handed in, and none of the grader's own code is ever quoted.
 """
 
 import ast
@@ -145,7 +145,11 @@ def raised(report: CellResult | Evidence, here: str, cells: NotebookCells) -> Ra
 
 
 def why_undefined(names: Collection[str], here: str, cells: NotebookCells) -> tuple[str, Undefined] | None:
-    """Say why the first of these names that is known to be undefined is so, for who reads about a cell; None if none is."""
+    """Say why the first of these names that is known to be undefined is so, for who reads about a cell.
+
+    Returns:
+        None if none of them is.
+    """
     for name in names:
         if known := cells.undefined.get(name):
             unsolved, mine = known.outcome is Outcome.MISSING, known.cell == here

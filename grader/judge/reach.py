@@ -1,7 +1,8 @@
-"""Find the code that is reached from the names that an exercise asks for, and the built-ins that it refers to, by whatever name.
+"""Find the code that is reached from the names of an exercise, and the built-ins that it refers to.
 
-Reached are the statements that bind the names, and those that bind the global names which these read. A test, a
-demonstration or an unused helper is not reached. The self-check in a notebook has a copy of this.
+Reached are the statements that bind the names of the exercise, and those that bind the global names which these
+read. A test, a demonstration or an unused helper is not reached. The self-check in a notebook has a copy of
+this.
 """
 
 import ast
@@ -55,8 +56,9 @@ class Reach:
                     found = {*self.binders(name, place)} - seen
                     seen |= found
                     todo += [read for index in found for read in self._read_by(index)]
-            # `Layer.forward = forward` completes a class wherever it stands, and `@keep` hands a function on to `keep`, which
-            # changes a table. What the answer calls itself, as a log, says nothing about others who call it.
+            # `Layer.forward = forward` completes a class wherever it stands, and `@keep` hands a function on to
+            # `keep`, which changes a table. What the answer calls itself, as a log, says nothing about others
+            # who call it.
             changes = {index for name in names for index in self._changing.get(name, ())} - seen
             handed = {bound for index in changes for bound in self.all[index].binds - names}
             changes |= {index for name in handed for index in self._reading.get(name, ())} - seen

@@ -124,7 +124,10 @@ class SharedServer:
         self.control = control
 
     def alive(self) -> bool:
-        """Tell whether the server runs: it sends nothing once ready, so its end makes the socket readable. False once that is closed."""
+        """Tell whether the server runs: it sends nothing once ready, so its end makes the socket readable.
+
+        False once that is closed.
+        """
         return self.control.fileno() >= 0 and not select.select([self.control], [], [], 0)[0]
 
     def wait(self) -> None:
@@ -147,7 +150,8 @@ def try_tier(tier: str) -> str:
 def limits_for_guest(limits: Limits, tier: str, device: str = "cpu", user: int | None = None) -> dict:
     """Return the limits as a dict for JSON, for the guest to enforce, with whether it uses Landlock and CUDA.
 
-    Below tier full, add to the limit on processes those that the sandbox's `user` already runs; None is the fork server's.
+    Below tier full, add to the limit on processes those that the sandbox's `user` already runs; None is the
+    fork server's.
     """
     fields = asdict(limits)
     if tier != "full":
@@ -156,7 +160,10 @@ def limits_for_guest(limits: Limits, tier: str, device: str = "cpu", user: int |
 
 
 def _tasks_of(uid: int) -> int:
-    """Count a user's threads, as RLIMIT_NPROC does without a user namespace: not only the sandbox's. Without /proc, 0."""
+    """Count a user's threads, as RLIMIT_NPROC does without a user namespace: not only the sandbox's.
+
+    Without /proc, 0.
+    """
     count = 0
     for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
         with suppress(OSError):

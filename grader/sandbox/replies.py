@@ -1,8 +1,9 @@
 """Turn the replies of a sandbox's init into cell results and evidence. Pure functions; a reply is not trusted.
 
-A cell's outputs are sanitised for a notebook that a person will open. HTML, SVG, JavaScript, LaTeX and widgets are dropped:
-nbconvert and formgrader show them unescaped. IPython sends plain text with everything that it displays; that text is kept,
-and so are pictures. The inputs of a probe are compared here: inside, student code could replace what compares them.
+A cell's outputs are sanitised for a notebook that a person will open. HTML, SVG, JavaScript, LaTeX and widgets
+are dropped: nbconvert and formgrader show them unescaped. IPython sends plain text with everything that it
+displays; that text is kept, and so are pictures. The inputs of a probe are compared here: inside, student code
+could replace what compares them.
 """
 
 import base64
@@ -99,7 +100,8 @@ def with_true_effects(values: dict[str, Value], after: Sequence[Any], inputs: In
 
     Args:
         after: for each call that the probe looked at, the inputs by name as they came back from the sandbox.
-        inputs: the inputs that were sent. A probe may derive others from them, under other names: those are not compared.
+        inputs: the inputs that were sent. A probe may derive others from them, under other names: those are not
+            compared.
     """
     claims = _claims(values)
     if not claims:
@@ -217,8 +219,8 @@ def evidence(
 ) -> tuple[Evidence, int]:
     """Return the evidence in the reply to one trial of a request, and the bytes to subtract from the budget for evidence.
 
-    `bytes_left` is what remains of that budget before this reply. Only values that a probe returns count against it, not
-    exceptions; values that exceed it are refused.
+    `bytes_left` is what remains of that budget before this reply. Only values that a probe returns count
+    against it, not exceptions; values that exceed it are refused.
     """
     common: dict[str, Any] = {"key": key, "seconds": took}
     status, message = _status(reply, limits, request.seconds)

@@ -1,8 +1,8 @@
-"""What sandboxes do not share with others on this machine: a user, where the grader runs as root, and a folder for scratch.
+"""What sandboxes do not share on this machine: a user, where the grader runs as root, and a folder for scratch.
 
-The kernel counts many things for each user: descriptors in flight, watches, pending signals, pages of pipes, processes.
-What one submission uses up is then missing to no other. In the lower tiers, each child of the fork server makes its own home
-in the folder for scratch, which is removed also after a grader that was killed.
+The kernel counts many things for each user: descriptors in flight, watches, pending signals, pages of pipes,
+processes. What one submission uses up is then missing to no other. In the lower tiers, each child of the fork
+server makes its own home in the folder for scratch, which is removed also after a grader that was killed.
 """
 
 import os

@@ -4,9 +4,9 @@ The filter is compiled from names in the trusted process, and installed by the g
 Python, PyTorch, NumPy, Matplotlib, IPython, scikit-learn, a shell and its usual tools call in the lessons,
 the corpora and the tests, and close relatives of these calls. A name that a processor does not have is ignored there.
 
-Three calls that notebooks would use are missing on purpose. `sendmsg` and `sendmmsg` send descriptors, and the kernel counts
-those in flight for each user, not for each sandbox; shell.py lets DataLoader workers do without. `sched_setaffinity` would
-leave the core on which the sandbox was put.
+Three calls that notebooks would use are missing on purpose. `sendmsg` and `sendmmsg` send descriptors, and the
+kernel counts those in flight for each user, not for each sandbox; shell.py lets DataLoader workers do without.
+`sched_setaffinity` would leave the core on which the sandbox was put.
 """
 
 import errno
@@ -58,8 +58,8 @@ ALWAYS = """
     landlock_create_ruleset landlock_add_rule landlock_restrict_self
 """.split()
 
-# In tier full a sandbox has a file system and a network of its own. In the lower tiers these calls would reach files and
-# programs of the operator: Landlock has no rule on modes, owners, times and attributes of files.
+# In tier full a sandbox has a file system and a network of its own. In the lower tiers these calls would reach
+# files and programs of the operator: Landlock has no rule on modes, owners, times and attributes of files.
 FULL = """
     chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes utimensat futimesat fallocate
     getxattr lgetxattr listxattr llistxattr
@@ -72,8 +72,8 @@ CUDA = """
     sched_setscheduler sched_setparam
 """.split()
 
-# Where these calls are not allowed, programs should go on as they do where a file system has no modes and no attributes, and
-# cannot reserve space: 0 is success without an effect.
+# Where these calls are not allowed, programs should go on as they do where a file system has no modes and no
+# attributes, and cannot reserve space: 0 is success without an effect.
 NO_ATTRIBUTES = """
     setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr getxattr lgetxattr listxattr llistxattr
 """.split()
@@ -112,8 +112,8 @@ SOCKET_OPTIONS = (
     socket.SO_REUSEADDR, socket.SO_KEEPALIVE, socket.SO_LINGER, socket.SO_REUSEPORT, socket.SO_PASSCRED,
     socket.SO_RCVTIMEO, socket.SO_SNDTIMEO,
 )  # fmt: skip
-# Larger buffers are the kernel's memory, which only control groups count. Without effect rather than refused, as the kernel
-# itself does with sizes that are too large.
+# Larger buffers are the kernel's memory, which only control groups count. Without effect rather than refused,
+# as the kernel itself does with sizes that are too large.
 BUFFER_SIZES = (socket.SO_SNDBUF, socket.SO_RCVBUF, 32, 33)  # the last two: SO_SNDBUFFORCE, SO_RCVBUFFORCE
 
 # The flags that make threads and processes, as C libraries pass them; not those that make namespaces, or a parent.
@@ -164,8 +164,8 @@ def _opens(flags: int) -> tuple[tuple[Bits, ...], ...]:
     return (Bits(flags, CREATES, 0),), (Bits(flags + 1, SET_ID, 0),)
 
 
-# Calls from this number on have the same numbers on all processors, and came with Linux 5.1 or later. Those that are not
-# allowed do not exist in the sandbox: programs then do what they do on an older kernel.
+# Calls from this number on have the same numbers on all processors, and came with Linux 5.1 or later. Those
+# that are not allowed do not exist in the sandbox: programs then do what they do on an older kernel.
 LATER = 424
 # Numbers of the allowed ones among them: an older libseccomp does not know their names.
 NUMBERS = {

@@ -121,8 +121,8 @@ def _to_disk(path: Path) -> None:
 def enqueue(store: Store, folder: Path, upload: tuple[str, str, str, str], an_hour: int, quota: int) -> Attempt:
     """Put an upload that is on the disk into the queue. When this returns, it is certain to be graded or replaced.
 
-    An attempt of the same student at the same assignment that still waits is replaced. The oldest attempts lose their files
-    if the new one does not fit into the quota otherwise.
+    An attempt of the same student at the same assignment that still waits is replaced. The oldest attempts lose
+    their files if the new one does not fit into the quota otherwise.
 
     Args:
         upload: student, assignment, and what `keep_upload` has returned.
@@ -268,8 +268,9 @@ def _open(store: Store) -> list[Open]:
 def begin(store: Store) -> Sequence[Attempt]:
     """Put the attempts that a process was grading when it died back into the queue.
 
-    Each is a suspect from now on, and graded alone (shares.py). One in which the process died for the second time is set
-    aside: it was alone then, so no other attempt can be to blame. Its student pays for the time of each such turn.
+    Each is a suspect from now on, and graded alone (shares.py). One in which the process died for the second
+    time is set aside: it was alone then, so no other attempt can be to blame. Its student pays for the time of
+    each such turn.
 
     Returns:
         the attempts that were set aside.

@@ -1,9 +1,9 @@
 """Sends scores to learning platforms: LTI's assignment and grade service.
 
-What is sent is what the gradebook says, as soon as the student may see it. Before a score leaves, it is written down with
-its time; killed before the answer comes, the same score goes out with the same time, which a platform takes as one score.
-If the platform refuses that time, the score goes out with a new one. A score that is refused for good is not sent again
-until it changes, the student comes again, or an instructor wants it.
+What is sent is what the gradebook says, as soon as the student may see it. Before a score leaves, it is written
+down with its time; killed before the answer comes, the same score goes out with the same time, which a platform
+takes as one score. If the platform refuses that time, the score goes out with a new one. A score that is
+refused for good is not sent again until it changes, the student comes again, or an instructor wants it.
 """
 
 import json

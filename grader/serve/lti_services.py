@@ -1,4 +1,7 @@
-"""Asks the services of platforms, with tokens: who takes the course; and remembers services on hosts that are not known."""
+"""Asks the services of platforms, with tokens.
+
+One of them lists who takes the course. Services on hosts that are not known are remembered.
+"""
 
 import json
 import logging

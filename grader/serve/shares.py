@@ -2,15 +2,16 @@
 
 - **Places** for uploads, forms and streams, and requests in a minute. A person who is signed in has shares that nobody
   else can use up. Whoever is not signed in has smaller ones.
-- **Turns** of grading. The order is fair to students, not to attempts. The student whose last turn is the longest ago is
-  next; of students who had no turn yet, the one with the oldest attempt. A student's attempts are never graded side by
-  side, and a student who has used up the grading time of an hour waits until some of it is free again. An attempt that
-  was being graded when the grading process died is a suspect. It is graded alone: it begins when nothing else is being
-  graded, and nothing else begins meanwhile. If the process dies again, no other attempt can be to blame.
-- **Disk space.** Each student has a quota of bytes for the kept attempts at each assignment. Before a new attempt is kept,
-  the oldest ones lose their files until the rest fits. The attempt that counts keeps its files, and so do those that are
-  not graded yet. Attempts that could not be graded by our fault are the last to lose theirs: an instructor may have them
-  graded again.
+- **Turns** of grading. The order is fair to students, not to attempts. The student whose last turn is the
+  longest ago is next; of students who had no turn yet, the one with the oldest attempt. A student's attempts
+  are never graded side by side, and a student who has used up the grading time of an hour waits until some of
+  it is free again. An attempt that was being graded when the grading process died is a suspect. It is graded
+  alone: it begins when nothing else is being graded, and nothing else begins meanwhile. If the process dies
+  again, no other attempt can be to blame.
+- **Disk space.** Each student has a quota of bytes for the kept attempts at each assignment. Before a new
+  attempt is kept, the oldest ones lose their files until the rest fits. The attempt that counts keeps its
+  files, and so do those that are not graded yet. Attempts that could not be graded by our fault are the last to
+  lose theirs: an instructor may have them graded again.
 """
 
 import math
@@ -229,6 +230,9 @@ def remove_leftovers(folder: Path, attempts: Mapping[str, bool], moment: float) 
 
 
 def remove_folders(*folders: Path) -> None:
-    """Remove folders and what is in them. One that cannot be removed now is a leftover, and the next upload tries again."""
+    """Remove folders and what is in them.
+
+    One that cannot be removed now is a leftover, and the next upload tries again.
+    """
     for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,8 +1,9 @@
 """What students ask to be looked at again, and what an instructor decides about it.
 
-A request is a row of this grader's table `APPEALS`. A decision is one transaction: that it was made stands in that row, and the
-decision itself in nbgrader's own columns and nowhere else, where formgrader writes, too: points in `manual_score` of the
-exercise's cell, words in `manual_comment` of its answer. So formgrader, pages and exports show them like any points by hand.
+A request is a row of this grader's table `APPEALS`. A decision is one transaction: that it was made stands in
+that row, and the decision itself in nbgrader's own columns and nowhere else, where formgrader writes, too:
+points in `manual_score` of the exercise's cell, words in `manual_comment` of its answer. So formgrader, pages
+and exports show them like any points by hand.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,8 +1,9 @@
 """Reads the gradebook: what it says of one submission, and of a class, as `GradebookEntry` records. It changes nothing.
 
-Everything that is shown or handed on about points comes from here: pages, tables, exports. Scores are nbgrader's: of each
-cell the manual score, or else the automatic one, plus extra credit; of these the sum, less the penalty, and at least 0.
-Each function with an address of a gradebook raises a RecordError if there is no gradebook, or it cannot be read.
+Everything that is shown or handed on about points comes from here: pages, tables, exports. Scores are
+nbgrader's: of each cell the manual score, or else the automatic one, plus extra credit; of these the sum, less
+the penalty, and at least 0. Each function with an address of a gradebook raises a RecordError if there is no
+gradebook, or it cannot be read.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -45,7 +46,11 @@ def read_entry(url: str, course: str, student: str, assignment: str) -> Gradeboo
 
 
 def read_whole(url: str, course: str, wanted: Iterable[tuple[str, str]]) -> Iterator[GradebookEntry | None]:
-    """Yield the submissions with these students and assignments, each with its whole grade; None where there is none."""
+    """Yield the submissions with these students and assignments, each with its whole grade.
+
+    Returns:
+        None for a submission that the gradebook does not have.
+    """
     with existing(url, course) as db:
         for student, assignment in wanted:
             yield attempt(url, partial(whole_entry, db, student, assignment))

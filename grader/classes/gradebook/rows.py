@@ -1,7 +1,7 @@
 """Writes rows of nbgrader's tables: single ones by their unique keys, and a platform's list of a class as students.
 
-Rows that need no change are left alone. Nothing goes through nbgrader's mapped objects: their computed columns read whole
-tables, and the time would grow with the square of the number of students.
+Rows that need no change are left alone. Nothing goes through nbgrader's mapped objects: their computed columns
+read whole tables, and the time would grow with the square of the number of students.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,9 +1,9 @@
 """The rows that the gradebook stores of submissions: those of nbgrader, and those of this grader's own tables.
 
-nbgrader stores points and comments, and nothing else. The table DETAILS has the rest of each submitted notebook, and is
-written in the same transaction: the whole grade, the key under which a rerun finds it, and why a newer version could not be
-graded. APPEALS has the appeals. nbgrader neither reads nor changes them; a row whose submission nbgrader removed is never
-found again.
+nbgrader stores points and comments, and nothing else. The table DETAILS has the rest of each submitted
+notebook, and is written in the same transaction: the whole grade, the key under which a rerun finds it, and why
+a newer version could not be graded. APPEALS has the appeals. nbgrader neither reads nor changes them; a row
+whose submission nbgrader removed is never found again.
 """
 
 import zlib
@@ -99,7 +99,11 @@ def row_of(grade: Grade, key: str, notebook_sha256: str) -> dict[str, Any]:
 
 
 def grade_in(text: str | None) -> Grade | None:
-    """Read a grade from the column `summary`, or from its JSON line; None without one, or if another version wrote it."""
+    """Read a grade from the column `summary`, or from its JSON line.
+
+    Returns:
+        None without one, or if another version wrote it.
+    """
     if text is None:
         return None
     try:

@@ -51,9 +51,9 @@ KEPT = ("timestamp.txt", "submission_secret.txt")
 def flush_last() -> None:
     """Let nbgrader add a submission without SQLAlchemy's warnings: flush only once all of it is in the session.
 
-    `Gradebook.add_submission` of nbgrader 0.9.6 makes objects that refer to stored ones, reads more of the database, and adds
-    the objects to the session last. SQLAlchemy flushes before each read, and warns of each object that is not in the
-    session yet. What is stored in the end is the same.
+    `Gradebook.add_submission` of nbgrader 0.9.6 makes objects that refer to stored ones, reads more of the
+    database, and adds the objects to the session last. SQLAlchemy flushes before each read, and warns of each
+    object that is not in the session yet. What is stored in the end is the same.
     """
     original = api.Gradebook.add_submission
 

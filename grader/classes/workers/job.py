@@ -1,8 +1,8 @@
 """A job, which holds all that a worker needs to grade a submission, and `Workers`, the interface to whatever runs jobs.
 
 The coordinator, the process that hands out jobs, shares no file with the worker, but the worker has the same
-version of the grader installed. A job holds the submission, the student notebook in which it is rebuilt, the course secret,
-and the key under which a rerun finds the grade, a digest of all that the grade depends on.
+version of the grader installed. A job holds the submission, the student notebook in which it is rebuilt, the
+course secret, and the key under which a rerun finds the grade, a digest of all that the grade depends on.
 """
 
 import platform

@@ -1,7 +1,8 @@
 """Grade one job in this process, which is a worker or the coordinator itself, on a CPU core that is reserved for it.
 
-The grader and its sandbox take turns about a hundred times in a submission. The sandbox runs on the core of the thread that
-grades: on one core, both find their data in its cache, and neither waits until another core leaves its idle state.
+The grader and its sandbox take turns about a hundred times in a submission. The sandbox runs on the core of the
+thread that grades: on one core, both find their data in its cache, and neither waits until another core leaves
+its idle state.
 """
 
 import os

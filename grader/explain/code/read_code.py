@@ -63,7 +63,10 @@ def tree_of(source: str) -> ast.Module:
 
 
 def searchable(source: str) -> str:
-    """Return an answer, or "" if it is so long or so deep that no line of it is looked for. The longest solution is a tenth."""
+    """Return an answer, or "" if it is so long or so deep that no line of it is looked for.
+
+    The longest solution is a tenth.
+    """
     level: list[ast.AST] = [tree_of(source)] if len(source) <= MOST_CHARACTERS else []
     depth = nodes = count = 0
     while level:

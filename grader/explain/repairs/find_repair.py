@@ -1,4 +1,4 @@
-"""Small changes to a wrong answer: which ones to try on which trials, and the one that makes the answer right and tells most.
+"""Small changes to a wrong answer, and the one that makes it right and tells most.
 
 A change that makes an answer right on fresh random inputs is hardly there by chance. It shows where the mistake is. The
 student reads the place and not the change: where to look, and not what to write.
@@ -123,8 +123,8 @@ def _text(node: Node, lines: list[str]) -> str:
     return b" ".join(taken).decode(errors="replace")
 
 
-# Runs changed answers on some trials, given by index, and returns for each answer whether it passes each of these trials;
-# None where that is not known, for lack of time.
+# Runs changed answers on some trials, given by index, and returns for each answer whether it passes each of
+# these trials; None where that is not known, for lack of time.
 Try = Callable[[Sequence[str], Sequence[int]], Sequence[Sequence[bool | None]]]
 
 
@@ -133,8 +133,9 @@ def find_repair(
 ) -> Repair | None:
     """Return the change that makes a wrong answer right, and tells most; None if there is none.
 
-    A change must make every trial of the failed check pass, and must not make another fail that passes without it. Where the
-    answer's values say little, such as a yes or a no, it must make every trial of the exercise pass.
+    A change must make every trial of the failed check pass, and must not make another fail that passes without
+    it. Where the answer's values say little, such as a yes or a no, it must make every trial of the exercise
+    pass.
 
     Args:
         source: the student's answer.

@@ -1,6 +1,7 @@
 """Say what is wrong with several results together: their order, one that came twice, a list in the place of a tensor.
 
-So it is with the parameters of a layer, which a probe returns as a list: how they differ from those that the task asks for.
+So it is with the parameters of a layer, which a probe returns as a list: how they differ from those that the
+task asks for.
 """
 
 import re
@@ -122,7 +123,8 @@ def form_of(trials: Sequence[ObservedTrial], sure: bool = False) -> str:
     for name in failing[0].expected:
         if all(name in trial.got and name in trial.expected for trial in failing):
             found = [structure(name, trial.got[name], trial.expected[name], trial.sizes, sure) for trial in failing]
-            # Where the trial that is shown has its shape, the shape of another explains it only if the numbers confirm it.
+            # Where the trial that is shown has its shape, the shape of another explains it only if the numbers
+            # confirm it.
             has_form = _has_form(failing[0], name)
             off = [
                 structure(name, trial.got[name], trial.expected[name], trial.sizes, sure or has_form)

@@ -1,10 +1,11 @@
 """Cut an answer into fragments that stay the same when names, the order of statements, comments or dead code change.
 
-A fragment is a run of K words of one statement (grader/submission/code/traits.py). A variable is written as what it holds: the
-first parameter, the result of a softmax; a value that is used once stands where it is used. So fragments say something of the flow of data, and nothing of names. Runs of K as
-fingerprints are from Schleimer, Wilkerson, Aiken 2003, "Winnowing: Local Algorithms for Document Fingerprinting", SIGMOD. They
-keep one run of each window; here all are kept, because answers are short: a window of 2 saved a third of the runs, and 1 to 3 % fewer
-copies were found.
+A fragment is a run of K words of one statement (grader/submission/code/traits.py). A variable is written as
+what it holds: the first parameter, the result of a softmax; a value that is used once stands where it is used.
+So fragments say something of the flow of data, and nothing of names. Runs of K as fingerprints are from
+Schleimer, Wilkerson, Aiken 2003, "Winnowing: Local Algorithms for Document Fingerprinting", SIGMOD. They keep
+one run of each window; here all are kept, because answers are short: a window of 2 saved a third of the runs,
+and 1 to 3 % fewer copies were found.
 """
 
 import ast

@@ -1,8 +1,8 @@
 """A normal form of code, in which names, dead code and values with a name of their own make no difference.
 
-`live` leaves out what changes no result: lines that are never reached, values that nobody reads, prints. `inlined` puts each
-value that is used once in the place where it is used. `labels_in` says for each variable what it holds, whatever its name
-is: "parameter 0", the result of a softmax.
+`live` leaves out what changes no result: lines that are never reached, values that nobody reads, prints.
+`inlined` puts each value that is used once in the place where it is used. `labels_in` says for each variable
+what it holds, whatever its name is: "parameter 0", the result of a softmax.
 """
 
 import ast
@@ -119,8 +119,8 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 def inlined(module: list[ast.stmt]) -> list[ast.stmt]:
     """Return code in which no function names a value that it uses once, for comparing and not for running.
 
-    The trees are changed in place. A variable that is set again in the body of a function counts as another one from there on.
-    The code must be live, and short and flat as `is_small` tells.
+    The trees are changed in place. A variable that is set again in the body of a function counts as another one
+    from there on. The code must be live, and short and flat as `is_small` tells.
     """
     for node in ast.walk(ast.Module(body=module, type_ignores=[])):
         if isinstance(node, FUNCTIONS):

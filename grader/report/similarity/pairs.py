@@ -1,8 +1,8 @@
 """Compare the answers of a class to one exercise: which pairs share much of what is rare in the class.
 
-A fragment weighs the more, the fewer answers hold it (an inverse document frequency, Spärck Jones 1972); what was given out, what
-the solution holds, and what more than a tenth of the class writes weighs nothing. Only answers that share a rare fragment are
-compared, so the time grows with the class and not with its square.
+A fragment weighs the more, the fewer answers hold it (an inverse document frequency, Spärck Jones 1972); what
+was given out, what the solution holds, and what more than a tenth of the class writes weighs nothing. Only
+answers that share a rare fragment are compared, so the time grows with the class and not with its square.
 """
 
 from collections import Counter, defaultdict
@@ -16,7 +16,8 @@ from grader.submission.cells import without_marks
 from grader.submission.code.source import parsed
 
 LEAST_ANSWERS = 10  # in a smaller class nothing says what is rare
-# What a larger share of the class writes is common, but not what three write, and in any case what so many students write.
+# What a larger share of the class writes is common, but not what three write, and in any case what so many
+# students write.
 COMMON, LEAST_COMMON, MOST_HOLDERS = 0.1, 3, 30
 # Chosen with the figures of all lessons in view, which `python -m benchmarks.similarity` measures.
 LEAST_RARE = 1.0  # rare fragments, by weight, that two answers must share

@@ -1,13 +1,14 @@
 """Ways past the tripwire, and what closes them.
 
-- **Functions that switch the dispatch of operators off**, or run an operator's kernel without it: who calls them is noted.
-  A student needs them only to hide built-ins. Of a class the methods are replaced, and not the class: one that was kept from
-  before, or found as the type of an object, is watched as well.
-- **What Python calls between any two instructions**, those of the tripwire's own work as well, where no operator is seen. A
-  handler of a signal does not run during a watched probe, the garbage collector is not switched on, and what was
-  registered with sys.monitoring (Python 3.12) is forgotten.
-- **Records that are erased**: the kernel keeps a count of this process, too. It goes down, and no code that lacks privileges can
-  raise it. It is a limit of the process that has no other use here, that on real-time scheduling.
+- **Functions that switch the dispatch of operators off**, or run an operator's kernel without it: who calls
+  them is noted. A student needs them only to hide built-ins. Of a class the methods are replaced, and not the
+  class: one that was kept from before, or found as the type of an object, is watched as well.
+- **What Python calls between any two instructions**, those of the tripwire's own work as well, where no
+  operator is seen. A handler of a signal does not run during a watched probe, the garbage collector is not
+  switched on, and what was registered with sys.monitoring (Python 3.12) is forgotten.
+- **Records that are erased**: the kernel keeps a count of this process, too. It goes down, and no code that
+  lacks privileges can raise it. It is a limit of the process that has no other use here, that on real-time
+  scheduling.
 """
 
 from __future__ import annotations
@@ -123,7 +124,10 @@ def _noting(switch: Callable, note: Callable[[], object]) -> Callable:
 
 
 def note_switches(note: Callable[[], object]) -> None:
-    """Let each switch call `note` if other code than torch's calls it. The fork server calls this once, before student code."""
+    """Let each switch call `note` if other code than torch's calls it.
+
+    The fork server calls this once, before student code.
+    """
     wrapped: dict[int, Callable] = {}
     kept = []  # an id is unique only among objects that live at the same time
     for module, names in ((torch._C, SWITCHES_OF_TORCH), (dispatching, SWITCHES_OF_MODES)):

@@ -1,7 +1,8 @@
 """The connections of a sandbox's init: to the trusted side, and the channels to its interpreters.
 
-A request goes over a channel until all of it is answered, or it is over. Raw output, which a pipe collects for the next reply,
-is what the interpreters write to file descriptors 1 and 2 without going through sys.stdout and sys.stderr.
+A request goes over a channel until all of it is answered, or it is over. Raw output, which a pipe collects for
+the next reply, is what the interpreters write to file descriptors 1 and 2 without going through sys.stdout and
+sys.stderr.
 """
 
 import json
@@ -131,7 +132,11 @@ def channel_pair() -> tuple[socket.socket, socket.socket]:
 
 
 def receive_greeting(channel: socket.socket) -> InterpreterProcess | None:
-    """Receive an interpreter's first byte, to which the kernel attaches its process id; None if none comes, or it ended."""
+    """Receive an interpreter's first byte, to which the kernel attaches its process id.
+
+    Returns:
+        None if none comes, or it ended.
+    """
     data, ancillary, _, _ = channel.recvmsg(1, socket.CMSG_SPACE(CREDENTIALS.size))
     for level, kind, value in ancillary:
         if data and level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS:

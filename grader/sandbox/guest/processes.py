@@ -1,6 +1,7 @@
-"""What /proc tells about the processes of a sandbox, functions that end them, and how long a request had to wait for a core.
+"""What /proc tells about the processes of a sandbox, and functions that end them.
 
-The time of waiting is the machine's, and does not count as the student's.
+It also tells how long a request had to wait for a core. That is the machine's time, and does not count as the
+student's.
 """
 
 import os
@@ -41,7 +42,11 @@ def proportional_bytes(pid: int) -> int:
 
 
 def descriptor_count(pid: int) -> int:
-    """Return how many descriptors a process has open; 0 before Linux 6.2, which does not count them, and if it has ended."""
+    """Return how many descriptors a process has open.
+
+    Returns:
+        0 before Linux 6.2, which does not count them, and if it has ended.
+    """
     try:
         return os.stat(f"/proc/{pid}/fd").st_size
     except OSError:
@@ -132,7 +137,11 @@ class Waiting:
 
 
 def waited_seconds(pid: int | str) -> float:
-    """Return how long a process's first thread, or this one for "thread-self", was ready and had no core; 0 if unknown."""
+    """Return how long a process's first thread, or this one for "thread-self", was ready and had no core.
+
+    Returns:
+        0 if unknown.
+    """
     try:
         with open(f"/proc/{pid}/schedstat", "rb") as file:
             return int(file.read().split()[1]) / 1e9

@@ -1,7 +1,7 @@
 """The text of one cell, parsed once: what it binds, reads and mentions, and the names that it looks up as text.
 
-`Source.mentioned` errs on the side of too many: it counts a name that stands in a comment alone. `looked_up` finds the name
-in `getattr(F, "softmax")`.
+`Source.mentioned` errs on the side of too many: it counts a name that stands in a comment alone. `looked_up`
+finds the name in `getattr(F, "softmax")`.
 """
 
 import ast
