@@ -132,7 +132,7 @@ def _roster(options: records.RosterOptions, terminal: Terminal) -> None:
     if options.file is not None:
         _function("commands.students:take_names")(options.file, options, terminal)
     if links:
-        serve_part("link_command").run(options, terminal)
+        serve_part("command").run_links(options, terminal)
 
 
 def _serve(options: records.ServeOptions, terminal: Terminal) -> None:

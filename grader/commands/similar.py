@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from grader.classes.gradebook.config import read_config
-from grader.classes.results.solutions_and_answers import RecordedAnswers, recorded_answers, worked
+from grader.classes.results.pages import RecordedAnswers, recorded_answers, worked
 from grader.commands.console import Terminal, check_assignment
 from grader.commands.from_gradebook import recorded_entries
 from grader.commands.given_file import write_lines, write_result

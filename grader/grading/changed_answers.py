@@ -22,8 +22,7 @@ from grader.explain.repairs import run_repaired
 from grader.explain.repairs.find_repair import Try
 from grader.judge.planned_trial import PlannedTrial, source_of
 from grader.judge.reference_results import ReferenceResults
-from grader.judge.slips import KEEPS
-from grader.judge.verdicts import Judged, Tried, judge_trial, verdict_of, was_called
+from grader.judge.verdicts import SLIP_KEEPS, Judged, Tried, judge_trial, verdict_of, was_called
 from grader.records import CheckResult, Evidence, Outcome, Request, Status, Verdict
 
 Ask = Callable[[Request], Mapping[str, Evidence]]  # runs a probe in the interpreter that has run the notebook
@@ -156,7 +155,7 @@ def _half_of_the_first(before: Verdict, after: Verdict, wrong: Sequence[WrongDef
     if first is None:
         return before
     checks = list(after.checks)
-    checks[first] = replace(before.checks[first], points=KEEPS * checks[first].points)
+    checks[first] = replace(before.checks[first], points=SLIP_KEEPS * checks[first].points)
     points = sum(check.points for check in checks)
     if points <= before.points:
         return before

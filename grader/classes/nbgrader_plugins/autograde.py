@@ -28,7 +28,7 @@ from grader.classes.gradebook.config import LatePenalty, penalty_plugin
 from grader.classes.gradebook.errors import RecordError
 from grader.classes.gradebook.writer import GradeWriter, open_gradebook, submission_times
 from grader.classes.results.folders import unreadable_notebook
-from grader.classes.results.solutions_and_answers import with_mark_schemes
+from grader.classes.results.pages import with_mark_schemes
 from grader.classes.results.writer import file_digest, handover
 from grader.classes.workers import worker
 from grader.classes.workers.grade_class import grade_one

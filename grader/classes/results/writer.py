@@ -25,8 +25,7 @@ from grader.classes.results.folders import (
     write_file,
     write_timestamp,
 )
-from grader.classes.results.pages import is_current, page_of
-from grader.classes.results.solutions_and_answers import with_mark_schemes
+from grader.classes.results.pages import is_current, page_of, with_mark_schemes
 from grader.classes.workers.job import Job
 from grader.course import lessons
 from grader.grading.graded import Graded

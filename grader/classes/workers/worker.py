@@ -19,7 +19,7 @@ from nbformat import NotebookNode
 
 from grader.classes.workers.cluster import this_worker
 from grader.classes.workers.job import Job, UnfitWorker, code_digest
-from grader.classes.workers.servers import thread_server
+from grader.classes.workers.local import thread_server
 from grader.grading import grade as grading
 from grader.grading.graded import Graded
 from grader.paths import own_lessons

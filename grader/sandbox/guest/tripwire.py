@@ -7,7 +7,7 @@ given cell or the other exercise; all other code counts as the exercise's own. T
 given cells an answer may call. What counts as the code of a given cell, guest/released.py says.
 
 The tripwire runs in the same process as student code, so a student can switch it off on purpose; this module makes that
-hard, not impossible: a record cannot be erased, because the kernel counts it too (guest/kernel_count.py), and during a
+hard, not impossible: a record cannot be erased, because the kernel counts it too (guest/evasions.py), and during a
 watched probe no student code gets a frame or the garbage collector's lists. A record can only cost points. The trusted
 side's ban by name works without the tripwire, and it flags what looks like a way around it (grader/judge/reaches.py).
 """
