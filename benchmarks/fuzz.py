@@ -24,7 +24,7 @@ import torch
 
 from benchmarks import publish
 
-with atheris.instrument_imports(include=["grader.sandbox", "grader.sandbox.replies", "grader.sandbox.outputs"]):
+with atheris.instrument_imports(include=["grader.sandbox", "grader.sandbox.replies", "grader.sandbox.replies"]):
     from grader.records import Limits, Request
     from grader.sandbox.guest import codec
     from grader.sandbox.replies import Reply, cell_result, evidence

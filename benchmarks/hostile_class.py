@@ -24,7 +24,7 @@ from corpus.neighbours_script import BUFFERS, IN_FLIGHT, PRIORITIES, SPOIL, TERM
 from examples.make import Example, classes
 from grader.paths import course_root
 from grader.sandbox import cgroup
-from grader.sandbox.users import COUNT, FIRST
+from grader.sandbox.reservations import FIRST_USER, USERS
 
 LESSON = "1-attention"
 # Right, wrong in one place, in another style. That of lesson 3 trains for a while.
@@ -177,7 +177,7 @@ def terminals_held() -> int:
 
 def processes_left() -> Iterator[str]:
     """Yield the processes of sandboxes that still run: as root by their users, else by what they are."""
-    users = range(FIRST, FIRST + COUNT) if os.getuid() == 0 else [os.getuid()]
+    users = range(FIRST_USER, FIRST_USER + USERS) if os.getuid() == 0 else [os.getuid()]
     for place in Path("/proc").glob("[0-9]*"):
         try:
             user, command = (place.stat().st_uid, (place / "cmdline").read_bytes().replace(b"\0", b" ").decode())

@@ -37,8 +37,7 @@ from corpus.answers import variants
 from grader.course import lessons
 from grader.declare.lesson import Lesson
 from grader.judge.dependencies import foundations
-from grader.judge.plan import plan_exercise
-from grader.judge.planned_trial import PlannedTrial
+from grader.judge.planned_trial import PlannedTrial, plan_exercise
 from grader.judge.reference_results import ReferenceResults, run_here
 from grader.judge.verdicts import judge_trial
 from grader.records import Evidence, Outcome

@@ -47,8 +47,7 @@ from grader.course.trainings.recorded import FOLDER
 from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
 from grader.judge.dependencies import foundations
-from grader.judge.plan import plan_exercise
-from grader.judge.planned_trial import PlannedTrial
+from grader.judge.planned_trial import PlannedTrial, plan_exercise
 from grader.judge.reference_results import ReferenceResults, run_here
 from grader.judge.verdicts import judge, judge_trial
 from grader.records import Evidence, Outcome

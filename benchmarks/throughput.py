@@ -153,7 +153,7 @@ def floor(assignment: str, submissions: int) -> float:
 
     from corpus.planning import plan
     from grader.grading.grade import master_notebook
-    from grader.grading.pruning import unneeded_cells
+    from grader.grading.schedule import unneeded_cells
     from grader.submission.notebook import parse
     from grader.submission.rebuild import rebuild
 

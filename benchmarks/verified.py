@@ -26,8 +26,7 @@ from grader.course import lessons
 from grader.course.trainings.segment import MOST_OFF, distances
 from grader.declare.lesson import SHORT, Lesson
 from grader.judge.dependencies import foundations
-from grader.judge.plan import plan_exercise
-from grader.judge.planned_trial import PlannedTrial
+from grader.judge.planned_trial import PlannedTrial, plan_exercise
 from grader.judge.reference_results import run_here
 from grader.paths import course_root
 from grader.records import Case, Status

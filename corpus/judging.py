@@ -28,15 +28,12 @@ from grader.declare.exercise import Check, Exercise, Mistake
 from grader.declare.lesson import Lesson
 from grader.declare.sampler import InputSampler
 from grader.explain.diagnose import diagnose, wrong_answer
-from grader.grading.right_defaults import judge_defaults
-from grader.grading.try_repairs import in_sandbox
+from grader.grading.changed_answers import in_sandbox, judge_defaults
 from grader.judge.built_ins import refused
 from grader.judge.from_scratch import used_builtins
-from grader.judge.mentions import complaint
-from grader.judge.plan import plan_exercise
-from grader.judge.planned_trial import PlannedTrial
+from grader.judge.planned_trial import PlannedTrial, plan_exercise
 from grader.judge.raised import NO_CELLS, NotebookCells
-from grader.judge.reach import StudentCode
+from grader.judge.reach import StudentCode, complaint
 from grader.judge.reference_results import ReferenceResults, run_here
 from grader.judge.verdicts import Tried, judge, judge_trials, verdict_of
 from grader.paths import notebook_path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from grader.explain.repairs.repairs import repairs
+from grader.explain.repairs.find_repair import repairs
 
 
 def mutants(source: str) -> Iterator[tuple[str, str]]:

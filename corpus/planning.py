@@ -2,8 +2,7 @@
 
 from grader.declare.lesson import Lesson
 from grader.declare.validate import refuse_unknown_names
-from grader.judge.plan import plan_exercise
-from grader.judge.planned_trial import PlannedTrial
+from grader.judge.planned_trial import PlannedTrial, plan_exercise
 
 
 def plan(lesson: Lesson, secret: str, submission_sha256: str) -> tuple[PlannedTrial, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from importlib import import_module
 from io import TextIOWrapper
+from types import ModuleType
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -18,12 +19,13 @@ import grader
 from grader.commands import options as records
 from grader.commands import stopping
 from grader.commands.console import Terminal
-from grader.commands.serve_part import serve_part
 from grader.complaint import Complaint
 from grader.declare.errors import DeclarationError
 from grader.paths import shipped_root
 
 WRONG_USE = 2
+# What the extra `serve` installs.
+SERVE_PACKAGES = "starlette uvicorn sse_starlette multipart python_multipart itsdangerous joserfc pydantic".split()
 
 
 class Commands(TyperGroup):
@@ -128,13 +130,31 @@ def _roster(options: records.RosterOptions, terminal: Terminal) -> None:
     if options.file is None and not links:
         raise Complaint("name the platform's file, or pass --links, --instructor, --platform or --revoke")
     if options.file is not None:
-        _function("commands.roster:run")(options.file, options, terminal)
+        _function("commands.students:take_names")(options.file, options, terminal)
     if links:
-        serve_part("link_command").run(options, terminal)
+        serve_part("command").run_links(options, terminal)
 
 
 def _serve(options: records.ServeOptions, terminal: Terminal) -> None:
     serve_part("command").run(options, terminal)
+
+
+class NotInstalled(Complaint):
+    """The extra `serve` is missing; the message says how to get it."""
+
+
+def serve_part(name: str) -> ModuleType:
+    """Import a module of grader/serve, by name: nothing of grader imports them.
+
+    Raises:
+        NotInstalled: a package that it needs is missing.
+    """
+    try:
+        return import_module(f"grader.serve.{name}")
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in SERVE_PACKAGES:
+            raise
+        raise NotInstalled(f"{error.name} is missing. Run: pip install 'attention-course[serve]'") from error
 
 
 def _function(name: str) -> Callable[..., int | None]:
@@ -158,12 +178,12 @@ _add(app, "similar", records.SimilarOptions, _function("commands.similar:run"))
 _add(app, "export", records.ExportOptions, _function("commands.export:run"))
 _add(app, "doctor", records.DoctorOptions, _function("commands.doctor:run"))
 app.add_typer(appeals, name="appeal")
-_add(appeals, "add", records.AppealOptions, _function("commands.appeal:add"))
-_add(appeals, "list", records.AppealsOptions, _function("commands.appeal:show"))
-_add(appeals, "decide", records.DecisionOptions, _function("commands.appeal:decide"))
-_add(app, "prove", records.ProveOptions, _function("commands.prove:run"))
-_add(app, "students", records.StudentsOptions, _function("commands.students:run"))
-_add(app, "late", records.LateOptions, _function("commands.late:run"))
+_add(appeals, "add", records.AppealOptions, _function("commands.decisions:record_appeal"))
+_add(appeals, "list", records.AppealsOptions, _function("commands.decisions:list_appeals"))
+_add(appeals, "decide", records.DecisionOptions, _function("commands.decisions:decide_on_appeal"))
+_add(app, "prove", records.ProveOptions, _function("commands.build:run_prove"))
+_add(app, "students", records.StudentsOptions, _function("commands.students:write_zip"))
+_add(app, "late", records.LateOptions, _function("commands.decisions:set_late"))
 _add(app, "roster", records.RosterOptions, _roster)
 _add(app, "serve", records.ServeOptions, _serve)
 

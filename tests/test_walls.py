@@ -133,7 +133,7 @@ def test_no_folder_imports_the_command_line() -> None:
 def test_nothing_imports_the_place_to_hand_in() -> None:
     """It needs packages that a class without it does not have; the command line finds it by name."""
     assert [line for line in offenders("grader", "grader.serve") if not line.startswith("grader/serve/")] == []
-    assert 'import_module(f"grader.serve.{name}")' in (GRADER / "commands" / "serve_part.py").read_text("utf-8")
+    assert 'import_module(f"grader.serve.{name}")' in (GRADER / "cli.py").read_text("utf-8")
 
 
 def test_source_imports_nothing_of_grader() -> None:

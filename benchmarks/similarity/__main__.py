@@ -26,9 +26,8 @@ from corpus.answers import answers, variants
 from corpus.judging import ROOT
 from grader.commands.similar import given_code
 from grader.course import lessons
-from grader.report.similarity.exercise import compare_exercise, whole_answer
 from grader.report.similarity.fragments import Fragments, fragments_of
-from grader.report.similarity.pairs import Comparison, compare
+from grader.report.similarity.pairs import Comparison, compare, compare_exercise, whole_answer
 
 COPY = "copy"  # the student with the planted answer
 ROUNDS = 20  # classes of whole submissions, for each lesson and kind

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from os.path import exists
 from typing import Any
 
-from grader.explain.exceptions.where_raised import file_of, source_of_file
 from grader.judge.reach import StudentCode
+from grader.judge.where_raised import file_of, source_of_file
 from grader.submission.cells import MARKER
 from grader.submission.code.source import without_magics
 

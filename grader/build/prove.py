@@ -12,8 +12,7 @@ from grader.declare.lesson import Lesson
 from grader.declare.sampler import InputSampler
 from grader.explain.diagnose import diagnose, wrong_answer
 from grader.judge.call_probe import parameters
-from grader.judge.plan import plan_exercise
-from grader.judge.planned_trial import PlannedTrial
+from grader.judge.planned_trial import PlannedTrial, plan_exercise
 from grader.judge.reference_results import ReferenceResults
 from grader.judge.verdicts import judge, judge_trials, verdict_of
 from grader.records import Evidence, Outcome

@@ -14,8 +14,7 @@ from grader.build.answer_in_notebook import files_of_cells, students_code, troub
 from grader.build.self_check_values import from_json, prints_from_json
 from grader.build.show import RIGHT, UNSOLVED, WRONG, show, shown_inputs, what_is_off
 from grader.explain.code.read_code import searchable
-from grader.explain.exceptions.shadowed import shadowed
-from grader.explain.exceptions.where_raised import file_of, source_of_file, the_line
+from grader.explain.exceptions.meaning import shadowed
 from grader.explain.explain import explain
 from grader.explain.fingerprint import fingerprint
 from grader.explain.repairs.find_repair import Try
@@ -24,7 +23,8 @@ from grader.explain.seen import Candidate, Seen
 from grader.explain.values.wording import in_words_of
 from grader.judge.call_probe import call_here, missing_name
 from grader.judge.compare import first_difference, flatten
-from grader.judge.mentions import HINT, complaint, mentions
+from grader.judge.reach import HINT, complaint, mentions
+from grader.judge.where_raised import file_of, source_of_file, the_line
 from grader.records import Case
 from grader.submission.cells import TODO, is_stubs_own
 from grader.submission.code.traits import Traits

@@ -36,8 +36,7 @@ from grader.declare.lesson import Lesson
 from grader.explain.candidates import candidates
 from grader.explain.fingerprint import Fingerprint, alike, fingerprint
 from grader.judge.compare import first_difference
-from grader.judge.plan import shown
-from grader.judge.planned_trial import PlannedTrial
+from grader.judge.planned_trial import PlannedTrial, shown
 from grader.judge.reference_results import ReferenceResults
 from grader.submission.cells import TOOLS_CELL
 

@@ -15,8 +15,7 @@ from grader.declare.sampler import PublicSampler
 from grader.explain.candidates import candidates
 from grader.explain.fingerprint import Fingerprint, alike, fingerprint
 from grader.judge.compare import flatten
-from grader.judge.plan import shown
-from grader.judge.planned_trial import PlannedTrial, is_sent
+from grader.judge.planned_trial import PlannedTrial, is_sent, shown
 from grader.judge.reference_results import ReferenceResults
 
 Prints = Callable[[int], Fingerprint | None]

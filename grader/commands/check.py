@@ -4,7 +4,7 @@ import os
 from functools import partial
 from pathlib import Path
 
-from grader.classes.workers import servers
+from grader.classes.workers.local import close_servers, thread_server, use_server
 from grader.commands.console import Terminal, check_assignment
 from grader.commands.given_file import is_standard_output, write_lines, write_result
 from grader.commands.options import CheckOptions
@@ -83,11 +83,11 @@ def _grade(file: SubmissionFile, options: CheckOptions, terminal: Terminal, earl
     if lesson:  # while the fork server imports
         get_ready(lesson)
     if early is not None and (early.tier, early.device) == (tier, device):
-        servers.use(early)
-    server = servers.thread_server(tier, device)
+        use_server(early)
+    server = thread_server(tier, device)
     settings = GradingSettings(secret=secret, device=device, tier=server.isolation, run_all=options.run_all)
     try:
         with (terminal.err if is_standard_output(options.json) else terminal.out).status("Running the notebook …"):
             return again_if_starved(partial(grade, file, server=server, settings=settings, released=released)).grade
     finally:
-        servers.close_servers()
+        close_servers()

@@ -8,8 +8,7 @@ from grader.classes.gradebook.config import CourseConfig
 from grader.classes.gradebook.errors import RecordError
 from grader.classes.gradebook.reader import read_class, read_entry, read_whole_grades
 from grader.classes.results.folders import autograded_notebook, write_feedback
-from grader.classes.results.pages import page_of
-from grader.classes.results.recorded_answers import class_predictions
+from grader.classes.results.pages import class_predictions, page_of
 from grader.records import GradebookEntry
 from grader.report.class_page import class_page
 

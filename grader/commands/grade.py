@@ -12,9 +12,8 @@ from grader.classes.gradebook.errors import RecordError, StudentNameError, shown
 from grader.classes.workers import worker
 from grader.classes.workers.cluster import cluster_workers
 from grader.classes.workers.grade_class import grade_class
-from grader.classes.workers.job import Course
+from grader.classes.workers.job import Course, Workers, WorkersLost
 from grader.classes.workers.local import default_jobs, local_workers
-from grader.classes.workers.workers import Workers, WorkersLost
 from grader.commands.console import Terminal, check_assignment
 from grader.commands.given_file import CannotWrite, read_own_file, write_result, writing
 from grader.commands.head_start import is_new

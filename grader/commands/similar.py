@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from grader.classes.gradebook.config import read_config
-from grader.classes.results.recorded_answers import RecordedAnswers, recorded_answers
-from grader.classes.results.worked_solutions import worked
+from grader.classes.results.pages import RecordedAnswers, recorded_answers, worked
 from grader.commands.console import Terminal, check_assignment
 from grader.commands.from_gradebook import recorded_entries
 from grader.commands.given_file import write_lines, write_result
@@ -13,10 +12,9 @@ from grader.commands.options import SimilarOptions
 from grader.course import lessons
 from grader.grading.grade import master_notebook
 from grader.records import GradebookEntry
-from grader.report.similar import as_lines, similar_table
-from grader.report.similar_page import similar_page
-from grader.report.similarity.exercise import ComparedExercise, compare_exercise, given_fragments, whole_answer
+from grader.report.similar import as_lines, similar_page, similar_table
 from grader.report.similarity.fragments import Fragments
+from grader.report.similarity.pairs import ComparedExercise, compare_exercise, given_fragments, whole_answer
 from grader.report.text import assignments, some
 from grader.submission.cells import Role, role
 

@@ -1,17 +1,25 @@
-"""`grader students`: write the zip that students get."""
+"""The students of a class: `grader students` and `grader roster`.
+
+The first writes the zip that students get. The second gives the students in the gradebook the names that the
+platform has, and adds those who are missing.
+"""
 
 import re
+from pathlib import Path
 
 from grader.build.student_zip import handed_out
 from grader.classes.gradebook.config import read_config
+from grader.classes.gradebook.rows import write_students
 from grader.commands.console import Terminal
-from grader.commands.given_file import write_result
-from grader.commands.options import StudentsOptions
+from grader.commands.given_file import read_own_file, write_result
+from grader.commands.options import RosterOptions, StudentsOptions
 from grader.complaint import Complaint
 from grader.paths import own_lessons
+from grader.report.services.roster import read_roster
+from grader.report.text import some
 
 
-def run(options: StudentsOptions, terminal: Terminal) -> None:
+def write_zip(options: StudentsOptions, terminal: Terminal) -> None:
     """Write the zip."""
     root = options.root
     if options.server and not re.fullmatch(r"https?://[^\s'\"]+", options.server):
@@ -22,3 +30,15 @@ def run(options: StudentsOptions, terminal: Terminal) -> None:
     path = options.to or root / "dist" / f"{name}.zip"
     write_result(path, content)
     terminal.say(f"wrote {path}")
+
+
+def take_names(file: Path, options: RosterOptions, terminal: Terminal) -> None:
+    """Write the people of a platform's own list into the gradebook."""
+    listed = read_own_file(file, read_roster)
+    if not listed:
+        raise Complaint(f"{file}: there is no student in it")
+    config = read_config(options.root, options.gradebook)
+    named = write_students(config.gradebook, config.course_id, listed)
+    terminal.say(f"{named.completed} students have the names of {file.name}, {named.added} were added")
+    if named.not_listed:
+        terminal.complain(f"in the gradebook, and not in {file.name}: {some(named.not_listed)}")

@@ -53,7 +53,7 @@ class Mistake:
     name: str  # "queries_in_columns"
     replaces: Mapping[str, Any]  # name in the notebook → the wrong definition
     hint: str
-    slip: bool = False  # whether a check that fails for it alone keeps half of its points (judge/slips.py)
+    slip: bool = False  # whether a check that fails for it alone keeps half of its points (judge/verdicts.py)
     codes: tuple[str, str] = ("", "")  # of the right answer and of this one, where it is an edit of the text alone
 
 

@@ -12,9 +12,8 @@ from grader.explain.repairs.find_repair import Try
 from grader.explain.seen import Explanation, Seen
 from grader.explain.values.wording import in_words_of
 from grader.judge.compare import flatten
-from grader.judge.excerpt import excerpt, line_of
 from grader.judge.planned_trial import PlannedTrial
-from grader.judge.raised import NO_CELLS, NotebookCells
+from grader.judge.raised import NO_CELLS, NotebookCells, excerpt, line_of
 from grader.judge.reference_results import ReferenceResults
 from grader.judge.verdicts import Tried, was_called
 from grader.records import Outcome, Status, Verdict

@@ -8,13 +8,11 @@ from functools import partial
 from torch import Tensor, float32, float64
 
 from grader.explain.code.clues import Clue, clue
-from grader.explain.code.effects import Effect
+from grader.explain.code.read_code import Effect
 from grader.explain.exceptions.meaning import meaning
 from grader.explain.seen import Explanation, Seen
-from grader.explain.values.lengths import two_lengths
-from grader.explain.values.parameters import of_parameters
-from grader.explain.values.results import form_of
-from grader.explain.values.wording import sentence, the_leaf, with_article
+from grader.explain.values.results import form_of, of_parameters
+from grader.explain.values.wording import sentence, the_leaf, two_lengths, with_article
 from grader.judge.compare import OF_GRADIENT, difference
 
 NOUN = re.compile(r"(?!.* of )[a-z_ ]+")  # the name of a result, and not of a gradient or of another call

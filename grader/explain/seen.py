@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from grader.explain.code.clues import Clue
 from grader.explain.fingerprint import Fingerprint, alike
-from grader.explain.repairs.repairs import Repair
+from grader.explain.repairs.find_repair import Repair
 from grader.submission.code.traits import Traits
 
 

@@ -1,20 +1,41 @@
 """Follow-through: judge exercises that build on a failed exercise again, with a stand-in for it.
 
-So one mistake does not cost points twice. A stand-in is working code that the exercise declares, and that replaces a failed
-answer. Where there is none, and a training went wrong because of it, the reference's trained weights
-stand in for the training.
+So one mistake does not cost points twice. A stand-in is working code that the exercise declares, and that
+replaces a failed answer. Classes, gradients and training work with it as they do with the student's `carry_on`,
+which runs the same source. It is put in only where the exercise itself is not judged. Where there is none, and
+a training went wrong because of it, the reference's trained weights stand in for the training. The reference
+never enters the sandbox.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from copy import deepcopy
 from dataclasses import replace
 
 from nbformat import NotebookNode
 
 from grader.declare.lesson import Lesson
-from grader.grading.stand_ins import stand_ins, with_stand_ins
 from grader.judge.dependencies import foundations, may_use
 from grader.records import Outcome, Verdict
+from grader.submission.cells import carry_on_cell
 from grader.submission.rebuild import Rebuilt
+
+
+def stand_ins(lesson: Lesson) -> frozenset[str]:
+    """Return the exercises that have a stand-in."""
+    return frozenset(exercise.id for exercise in lesson.exercises if exercise.stand_in)
+
+
+def with_stand_ins(lesson: Lesson, notebook: NotebookNode, exercises: Collection[str]) -> NotebookNode:
+    """Return a copy of a notebook in which the carry-on cells of these exercises contain the stand-ins.
+
+    An exercise without a stand-in stays as it is.
+    """
+    copy = deepcopy(notebook)
+    sources = {carry_on_cell(id): lesson.exercise(id).stand_in_source for id in exercises}
+    for cell in copy.cells:
+        cell.source = sources.get(cell.id) or cell.source
+    return copy
+
 
 # The most rounds. A round replaces the failed exercises that build on no other failed one, and judges those
 # that build on them. If one of the latter still fails, the next round replaces it, too.
@@ -42,7 +63,8 @@ def follow_through(
         run: runs a notebook, and judges exercises in it; returns nothing where no time is left.
         unsolved: exercises that have no answer, or an answer that Python cannot parse. A stand-in for another
             exercise cannot improve their verdicts.
-        run_with_weights: the same as `run`, but puts trained weights into the notebook's models instead of training them.
+        run_with_weights: the same as `run`, but puts trained weights into the notebook's models instead of
+            training them.
 
     Returns:
         The improved verdicts alone, by exercise id. Each names its stand-ins, and has the submitted verdict
@@ -82,9 +104,10 @@ def _with_trained_weights(
 ) -> dict[str, tuple[Verdict, frozenset[str]]]:
     """With trained weights, judge again where only the training failed, and a failed exercise below has no stand-in.
 
-    Return each improved verdict with the exercises that were replaced, and the failed ones that have no stand-in. A verdict
-    improves by no more points than these have cost already: nobody gains by a mistake made on purpose. The arguments are
-    those of `_round`, and `run`, which takes the exercises to replace, and those to judge.
+    Return each improved verdict with the exercises that were replaced, and the failed ones that have no
+    stand-in. A verdict improves by no more points than these have cost already: nobody gains by a mistake made
+    on purpose. The arguments are those of `_round`, and `run`, which takes the exercises to replace, and those
+    to judge.
     """
     failed = {id for id, verdict in judged.items() if verdict.outcome is not Outcome.PASSED} - replaced
     missing = {
@@ -131,7 +154,8 @@ def _round(
 ) -> tuple[frozenset[str], frozenset[str]]:
     """Return which exercises a round replaces in addition to `replaced`, those of earlier rounds, and which it judges again.
 
-    `judged` has the latest verdict on each exercise, `below` what each can call, `available` those that have a stand-in.
+    `judged` has the latest verdict on each exercise, `below` what each can call, `available` those that have a
+    stand-in.
     """
     failed = {id for id, verdict in judged.items() if verdict.outcome is not Outcome.PASSED}
     causes = frozenset(id for id in failed & available - replaced if not below[id] & failed - replaced)

@@ -13,7 +13,7 @@ from nbformat import NotebookNode
 from grader.course import lessons, max_score
 from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
-from grader.explain.exceptions.shadowed import refused_call
+from grader.explain.exceptions.meaning import refused_call
 from grader.grading.allowance import Allowance, TookTooLong
 from grader.grading.follow_through import choose_verdict, follow_through, judged_again
 from grader.grading.graded import Graded, withheld
@@ -29,8 +29,7 @@ from grader.grading.judge_run import (
 from grader.grading.schedule import schedule
 from grader.judge.built_ins import refuse_built_ins
 from grader.judge.from_scratch import same_definitions
-from grader.judge.plan import draw_ahead, plan_exercise
-from grader.judge.planned_trial import PlannedTrial
+from grader.judge.planned_trial import PlannedTrial, draw_ahead, plan_exercise
 from grader.judge.raised import SYNTAX_ERRORS
 from grader.judge.reference_results import ReferenceResults, Results
 from grader.paths import notebook_path
@@ -203,7 +202,8 @@ class _Grading:
         Args:
             ids: the exercises to judge.
             lesson: the lesson, or the form of it that is judged with trained weights.
-            again: whether `follow_through` comes after this run: exercises that it judges again are left unexplained here.
+            again: whether `follow_through` comes after this run: exercises that it judges again are left
+                unexplained here.
 
         Returns:
             The verdicts by exercise id; {} without a run if no time is left for another one.

@@ -9,9 +9,8 @@ from nbformat import NotebookNode
 from grader.declare.exercise import Exercise
 from grader.declare.lesson import SHORT, Lesson
 from grader.explain.diagnose import diagnose, wrong_answer
-from grader.explain.exceptions.shadowed import not_installed, refused_call, shadowed
-from grader.grading.right_defaults import judge_defaults
-from grader.grading.try_repairs import Ask, in_sandbox
+from grader.explain.exceptions.meaning import not_installed, refused_call, shadowed
+from grader.grading.changed_answers import Ask, in_sandbox, judge_defaults
 from grader.grading.undefined import cells_that_ran, training_stopped, where_it_stopped
 from grader.judge.built_ins import code_of
 from grader.judge.planned_trial import PlannedTrial

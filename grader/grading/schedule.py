@@ -1,21 +1,23 @@
-"""Plan one run of a notebook: what it executes, when the probes run, what is left out. Records in, a RunPlan out."""
+"""Plan one run of a notebook: what it executes, and when the probes run. Records in, a RunPlan out.
+
+Cells that no verdict depends on are left out.
+"""
 
 import builtins
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 
 from nbformat import NotebookNode
 
 from grader.declare.builtin_names import operators
 from grader.declare.lesson import SHORT, Lesson
-from grader.grading.pruning import unneeded_cells
-from grader.grading.stand_ins import stand_ins
+from grader.grading.follow_through import stand_ins
 from grader.judge.dependencies import foundations, mentioned_exercises
 from grader.judge.planned_trial import PlannedTrial, source_of
 from grader.records import GIVEN, GradingSettings, Origin, Request
 from grader.sandbox.engine import RunPlan, TimeoutPolicy
-from grader.submission.cells import Role, answer_cell, role
+from grader.submission.cells import Role, answer_cell, exercise_of, is_off, only_draws, role
 from grader.submission.code.source import parsed
 from grader.submission.rebuild import Rebuilt
 
@@ -63,8 +65,8 @@ def _settings(notebook: NotebookNode, rebuilt: Rebuilt) -> frozenset[str]:
 def _requests(lesson: Lesson, rebuilt: Rebuilt, trials: Iterable[PlannedTrial]) -> Mapping[str, Sequence[Request]]:
     """Map each cell id to the requests for the probes that run after that cell: one for each check.
 
-    Probes that take only functions and classes change nothing that others use: those of an exercise share a fork. A probe
-    that takes a trained object may change it, and gets a fork of its own.
+    Probes that take only functions and classes change nothing that others use: those of an exercise share a
+    fork. A probe that takes a trained object may change it, and gets a fork of its own.
     """
     shared: dict[str, list[Request]] = defaultdict(list)
     alone: dict[str, list[Request]] = defaultdict(list)
@@ -142,3 +144,62 @@ def _origins(lesson: Lesson, notebook: NotebookNode, rebuilt: Rebuilt) -> dict[s
         answer_cell(exercise.id): Origin(who=exercise.id, defines=exercise.defines) for exercise in lesson.exercises
     }
     return {**given, **answers}
+
+
+def unneeded_cells(
+    lesson: Lesson, notebook: NotebookNode, own: Collection[str], trials: Collection[PlannedTrial]
+) -> list[str]:
+    """List the ids of the cells that need not run.
+
+    Two kinds of cells need not run:
+    - Self-checks, which the grader's own checks replace, and carry-on cells that are off: they have no effect.
+    - Given cells that only draw, define provided code, or train an object that no trial probes. Such a cell
+      runs nevertheless if a probe, or another cell that runs, uses a name that it binds.
+
+    Answers and the cells that the student added always run. If the student's code looks names up as it runs,
+    all provided code runs, too.
+
+    Args:
+        own: ids of the cells that the student added.
+        trials: the trials that are probed in this run.
+    """
+    cells = {cell.id: cell for cell in notebook.cells if cell.cell_type == "code"}
+    without_effect = [
+        id
+        for id, cell in cells.items()
+        if role(id) is Role.CHECK or (role(id) is Role.CARRY_ON and is_off(cell.source, exercise_of(id) or ""))
+    ]
+    trains = lesson.training_cells
+    dynamic = student_looks_names_up(cells.values(), own)
+    skipped = {
+        id
+        for id, cell in cells.items()
+        if only_draws(cell)
+        or (role(id) in (Role.TOOLS, Role.PROVIDED) and not dynamic)
+        or id in trains - {trial.cell for trial in trials}
+    }
+    probed = frozenset().union(*(trial.takes for trial in trials))
+    while True:
+        running = [cell.source for id, cell in cells.items() if id not in skipped and id not in without_effect]
+        used = probed.union(*map(_used_names, running))
+        imports = frozenset().union(*(parsed(source).imports for source in running))
+        needed = {id for id in skipped if _provided_names(cells[id].source, imports) & used}
+        if not needed:
+            return [*without_effect, *skipped]
+        skipped -= needed
+
+
+def _provided_names(source: str, imports: Collection[tuple[str, str]]) -> frozenset[str]:
+    """Return the names that a cell binds, except `imports` that a running cell makes, too."""
+    imported_elsewhere = {name for name, what in parsed(source).imports if (name, what) in imports}
+    return (parsed(source).bound or frozenset()) - imported_elsewhere
+
+
+def _used_names(source: str) -> frozenset[str]:
+    """Return the names that a cell reads and does not bind, or all that it mentions if it does not parse."""
+    return parsed(source).mentioned if parsed(source).bound is None else parsed(source).free
+
+
+def student_looks_names_up(cells: Iterable[NotebookNode], own: Collection[str]) -> bool:
+    """Tell whether an answer, or one of the student's `own` cells, may look names up, as with `globals()`."""
+    return any(parsed(cell.source).looks_names_up for cell in cells if cell.id in own or role(cell.id) is Role.ANSWER)

@@ -8,8 +8,7 @@ from nbformat import NotebookNode
 
 from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
-from grader.judge.excerpt import excerpt
-from grader.judge.raised import SYNTAX_ERRORS, NotebookCells, Undefined, raised
+from grader.judge.raised import SYNTAX_ERRORS, NotebookCells, Undefined, excerpt, raised
 from grader.records import CellResult, Outcome, Status, Verdict
 from grader.sandbox.text import one_line
 from grader.submission.cells import answer_cell, is_stubs_own
@@ -59,7 +58,11 @@ def where_it_stopped(exercise: Exercise, verdict: Verdict, cells: NotebookCells)
 
 
 def training_stopped(verdict: Verdict, exercise: Exercise, cells: NotebookCells) -> str:
-    """Return a hint for an exercise that failed because the lesson's cell that trains with it stopped; "" if it did not."""
+    """Return a hint for an exercise that failed because the lesson's cell that trains with it stopped.
+
+    Returns:
+        "" if it did not.
+    """
     failed = {check.name for check in verdict.checks if check.outcome is not Outcome.PASSED}
     places = {check.at for check in exercise.checks if check.at and check.name in failed}
     known = next((one for one in cells.undefined.values() if one.cell in places), None)

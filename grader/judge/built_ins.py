@@ -13,12 +13,11 @@ from grader.judge.from_scratch import (
     imported_by_cell,
     ran_builtins,
     same_definitions,
+    unusual,
     used_builtins,
 )
-from grader.judge.mentions import HINT, complaint
-from grader.judge.reach import StudentCode
+from grader.judge.reach import HINT, StudentCode, complaint
 from grader.judge.reaches import reaches
-from grader.judge.unusual import unusual
 from grader.records import Flag, Outcome, Verdict
 from grader.submission.cells import Role, answer_cell, carry_on_cell, provided_cell, role
 from grader.submission.rebuild import Rebuilt

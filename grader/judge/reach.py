@@ -1,15 +1,16 @@
-"""Find the code that is reached from the names that an exercise asks for.
+"""Find the code that is reached from the names of an exercise, and the built-ins that it refers to.
 
-These are the statements that bind the names, and those that bind the global names which these read. A test, a
-demonstration or an unused helper is not reached. The self-check in a notebook has a copy of this.
+Reached are the statements that bind the names of the exercise, and those that bind the global names which these
+read. A test, a demonstration or an unused helper is not reached. The self-check in a notebook has a copy of
+this.
 """
 
 import ast
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from grader.submission.code.scopes import Statement, statements_of_cell
+from grader.submission.code.scopes import SELF, Statement, statements_of_cell
 
 # Names that the lesson may set, and functions by which code may set any name.
 PARAMETERS = frozenset("device seed train_steps".split())
@@ -55,8 +56,9 @@ class Reach:
                     found = {*self.binders(name, place)} - seen
                     seen |= found
                     todo += [read for index in found for read in self._read_by(index)]
-            # `Layer.forward = forward` completes a class wherever it stands, and `@keep` hands a function on to `keep`, which
-            # changes a table. What the answer calls itself, as a log, says nothing about others who call it.
+            # `Layer.forward = forward` completes a class wherever it stands, and `@keep` hands a function on to
+            # `keep`, which changes a table. What the answer calls itself, as a log, says nothing about others
+            # who call it.
             changes = {index for name in names for index in self._changing.get(name, ())} - seen
             handed = {bound for index in changes for bound in self.all[index].binds - names}
             changes |= {index for name in handed for index in self._reading.get(name, ())} - seen
@@ -108,3 +110,54 @@ def reached(code: StudentCode, defines: Collection[str], others: Collection[str]
 def _is_false(value: ast.expr | None) -> bool:
     """Return True if an expression is a constant that is false."""
     return isinstance(value, ast.Constant) and not value.value
+
+
+HIDDEN = "something out of sight"
+HINT = "Write it yourself here, with the operations of the lesson; you may use the built-in afterwards."
+
+
+def complaint(used: Sequence[str], verb: str = "refers to") -> str:
+    """Return a sentence that names the first of the banned built-ins that an answer uses, for the student.
+
+    Args:
+        verb: "calls" if the built-in was seen to run.
+    """
+    if used[0] == HIDDEN:
+        return "it hides what it calls from the grader, so it cannot be seen that you wrote this yourself"
+    return f"it {verb} {used[0]}, which does what this exercise asks you to write"
+
+
+def mentions(
+    code: StudentCode, defines: Collection[str], banned: Collection[str], others: Collection[str] = ()
+) -> tuple[str, ...]:
+    """List the banned names that an answer refers to, directly or through the student's own helpers.
+
+    Args:
+        defines: the names that the exercise asks for.
+        others: the names that other exercises ask for; what those refer to does not count here.
+    """
+    reach = Reach(code)
+    statements = reach.statements(defines, others)
+    used = (name for statement in statements for name in _mentioned(reach, statement) if name in banned)
+    return tuple(dict.fromkeys(used))
+
+
+def _mentioned(reach: Reach, statement: Statement) -> Iterator[str]:
+    """Yield the names of library functions that a statement may refer to: attributes, texts, and names nobody binds."""
+    for reference in sorted(statement.references):
+        if reference.owner != SELF and not _is_of_own_class(reach, reference.owner, reference.name):
+            yield reference.name
+    yield from sorted(
+        name for name in statement.reads | statement.reads_when_called if not reach.is_bound(name)
+    )  # as after `from torch import *`
+
+
+def _is_of_own_class(reach: Reach, owner: str, name: str) -> bool:
+    """Tell whether an attribute is that of a class of the student's, as `Tools.softmax`."""
+    nodes = [reach.all[index].node for index in reach.binders(owner, reach.end)]
+    return bool(nodes) and all(isinstance(node, ast.ClassDef) and _defines(node, name) for node in nodes)
+
+
+def _defines(node: ast.ClassDef, name: str) -> bool:
+    """Tell whether a class defines a method of this name."""
+    return any(isinstance(inner, ast.FunctionDef) and inner.name == name for inner in node.body)

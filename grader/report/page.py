@@ -29,7 +29,7 @@ from grader.report.text import (
 )
 
 MOST_LINES, MOST_WIDTH = 200, 160  # that are shown of an answer
-MARKED = re.compile(r"^→ *(\d+) │ ?(.*)(?:\n +│ ( *)\^)?", re.MULTILINE)  # as judge/excerpt.py writes it
+MARKED = re.compile(r"^→ *(\d+) │ ?(.*)(?:\n +│ ( *)\^)?", re.MULTILINE)  # as judge/raised.py writes it
 UNSURE = re.compile("[\\s⇥\N{REPLACEMENT CHARACTER}]")  # spaces, tabs and what cannot be shown
 # As feedback.html.j2 writes it. All text in it is escaped, so that no other text looks like its end.
 SOLUTION = re.compile(rb'<details class="solution">.*?</details>', re.DOTALL)

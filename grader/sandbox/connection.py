@@ -18,18 +18,18 @@ from grader.sandbox import cgroup
 from grader.sandbox.errors import IsolationError, ServerLost
 from grader.sandbox.guest import frames
 from grader.sandbox.guest.codec import encode
-from grader.sandbox.guest.waiting import LONGEST, waited_seconds
-from grader.sandbox.outputs import bytes_in_notebook
+from grader.sandbox.guest.processes import LONGEST, waited_seconds
 from grader.sandbox.process import limits_for_guest
-from grader.sandbox.replies import Reply, cell_result, evidence, parse_reply
+from grader.sandbox.replies import Reply, bytes_in_notebook, cell_result, evidence, parse_reply
+from grader.sandbox.reservations import SandboxUser
 from grader.sandbox.text import plain
-from grader.sandbox.users import SandboxUser
 
 READY_SECONDS = 60.0  # until a fork is ready, on a busy machine
 GRACE_SECONDS = 120.0  # that the init may take beyond a cell's own limit
 GPU_START_SECONDS = 20.0  # added to each limit on a GPU: its first use in a process may take this long
 MAX_REPLAYS = 5  # of one submission
-# What was stopped by the clock, after LONGEST times what it is allowed, with less than this share of its time, was starved.
+# What was stopped by the clock, after LONGEST times what it is allowed, with less than this share of its time,
+# was starved.
 ENOUGH = 0.9
 # Given cells and answers run without a checkpoint as long as all completed cells together took less than
 # this: after a failure the sandbox runs them again.
@@ -88,7 +88,8 @@ class Sandbox:
 
         Args:
             cell: the id that names the cell in the place of an exception.
-            settings: names that have the value, or none, which the last cell with settings left; other cells keep theirs.
+            settings: names that have the value, or none, which the last cell with settings left; other cells
+                keep theirs.
         """
         started = time.monotonic()
         order = {
@@ -120,8 +121,9 @@ class Sandbox:
     def call(self, request: Request) -> dict[str, Evidence]:
         """Run a probe on its trials in a fork of the interpreter, so that the notebook's state does not change.
 
-        Successive requests of one group share a fork until a trial hangs or dies; the trials after it run in a new one. After a
-        time-out they do not run, and time out, too. An interpreter that has used CUDA cannot fork and runs the probe itself.
+        Successive requests of one group share a fork until a trial hangs or dies; the trials after it run in a
+        new one. After a time-out they do not run, and time out, too. An interpreter that has used CUDA cannot
+        fork and runs the probe itself.
 
         Returns:
             The evidence of each trial, by its key.

@@ -11,9 +11,9 @@ import torch
 
 from grader.sandbox import cgroup
 from grader.sandbox.guest import linux
+from grader.sandbox.reservations import FIRST_USER, USERS
 from grader.sandbox.seccomp import not_known
 from grader.sandbox.tiers import LINUX, OTHER_SYSTEM, TIERS, tier_problem
-from grader.sandbox.users import COUNT, FIRST
 
 # What each tier leaves open, as far as we know (tests/sandbox/test_isolation.py and test_neighbours.py try the rest),
 # and what does not work in it.
@@ -94,7 +94,7 @@ def _runs_as(tier: str) -> str:
     if tier not in ("full", "partial"):
         return ""
     if os.getuid() == 0:
-        return f"a user for each submission, {FIRST} to {FIRST + COUNT - 1}, never root"
+        return f"a user for each submission, {FIRST_USER} to {FIRST_USER + USERS - 1}, never root"
     return "your user, in namespaces of its own" if tier == "full" else "your user"
 
 

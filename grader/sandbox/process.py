@@ -13,12 +13,12 @@ from dataclasses import asdict
 from typing import Any
 
 from grader.records import Limits
-from grader.sandbox import cgroup, scratch
+from grader.sandbox import cgroup, reservations
 from grader.sandbox.errors import IsolationError
 from grader.sandbox.guest import frames
+from grader.sandbox.reservations import shared_user
 from grader.sandbox.sandbox_description import GUEST, HOME, describe_sandbox
 from grader.sandbox.seccomp import compile_filter
-from grader.sandbox.users import shared_user
 
 START_SECONDS = 120.0  # until everything is imported, on a slow and busy machine
 
@@ -41,10 +41,10 @@ class ServerProcess:
         """
         if not trial:
             cgroup.remove_stale()
-            scratch.remove_stale()
+            reservations.remove_stale()
         self.tier, self.device = tier, device
         self._ready = False
-        self._scratch = None if tier == "full" else scratch.Scratch()
+        self._scratch = None if tier == "full" else reservations.Scratch()
         boot, server = describe_sandbox(tier, device, self._scratch.home if self._scratch else HOME)
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
         self.control, server_end = socket.socketpair()
@@ -124,7 +124,10 @@ class SharedServer:
         self.control = control
 
     def alive(self) -> bool:
-        """Tell whether the server runs: it sends nothing once ready, so its end makes the socket readable. False once that is closed."""
+        """Tell whether the server runs: it sends nothing once ready, so its end makes the socket readable.
+
+        False once that is closed.
+        """
         return self.control.fileno() >= 0 and not select.select([self.control], [], [], 0)[0]
 
     def wait(self) -> None:
@@ -147,7 +150,8 @@ def try_tier(tier: str) -> str:
 def limits_for_guest(limits: Limits, tier: str, device: str = "cpu", user: int | None = None) -> dict:
     """Return the limits as a dict for JSON, for the guest to enforce, with whether it uses Landlock and CUDA.
 
-    Below tier full, add to the limit on processes those that the sandbox's `user` already runs; None is the fork server's.
+    Below tier full, add to the limit on processes those that the sandbox's `user` already runs; None is the
+    fork server's.
     """
     fields = asdict(limits)
     if tier != "full":
@@ -156,7 +160,10 @@ def limits_for_guest(limits: Limits, tier: str, device: str = "cpu", user: int |
 
 
 def _tasks_of(uid: int) -> int:
-    """Count a user's threads, as RLIMIT_NPROC does without a user namespace: not only the sandbox's. Without /proc, 0."""
+    """Count a user's threads, as RLIMIT_NPROC does without a user namespace: not only the sandbox's.
+
+    Without /proc, 0.
+    """
     count = 0
     for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
         with suppress(OSError):

@@ -1,15 +1,157 @@
-"""Turn the replies of a sandbox's init into cell results and evidence. Pure functions; a reply is not trusted."""
+"""Turn the replies of a sandbox's init into cell results and evidence. Pure functions; a reply is not trusted.
 
+A cell's outputs are sanitised for a notebook that a person will open. HTML, SVG, JavaScript, LaTeX and widgets
+are dropped: nbconvert and formgrader show them unescaped. IPython sends plain text with everything that it
+displays; that text is kept, and so are pictures. The inputs of a probe are compared here: inside, student code
+could replace what compares them.
+"""
+
+import base64
+import binascii
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from grader.records import CellResult, Evidence, Limits, Place, Request, Status
-from grader.sandbox.effects import with_true_effects
+from torch import Tensor
+
+from grader.records import CellResult, Evidence, Inputs, Limits, Place, Request, Status, Value
 from grader.sandbox.guest.codec import MOST_JSON, Refused, decode
-from grader.sandbox.outputs import sanitize
 from grader.sandbox.text import plain
+
+PICTURE_STARTS = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
+MAX_OUTPUTS = 1000
+
+
+def sanitize(outputs: Any, raw: bytes, max_bytes: int) -> tuple[dict, ...]:
+    """Return the outputs as nbformat stores them, with at most `max_bytes` in all.
+
+    Args:
+        outputs: the sandbox's report of what the cell displayed; not trusted.
+        raw: what the cell wrote to file descriptors 1 and 2 without going through sys.stdout and sys.stderr.
+    """
+    kept = []
+    for reported in outputs[:MAX_OUTPUTS] if isinstance(outputs, list) else ():
+        output = _sanitize(reported, max_bytes) if isinstance(reported, dict) else None
+        if output is None:
+            continue
+        size = bytes_in_notebook(output)
+        if size > max_bytes:
+            kept.append(_stream("stderr", "[The output was cut here: it is longer than what is kept.]\n"))
+            return tuple(kept)
+        max_bytes -= size
+        kept.append(output)
+    if raw and (text := plain(raw[:max_bytes].decode("utf-8", "replace"), max_bytes)):
+        kept.append(_stream("stdout", text))
+    return tuple(kept)
+
+
+def _sanitize(output: dict, max_bytes: int) -> dict | None:
+    """Return one output with only the fields and types that nbformat knows; None if it has another form."""
+    match output:
+        case {"output_type": "stream", "name": "stdout" | "stderr" as name, "text": str(text)}:
+            return _stream(name, plain(text, max_bytes)) if text else None
+        case {"output_type": "error", "ename": str(name), "evalue": str(value), "traceback": list(lines)}:
+            traceback = [plain(line) for line in lines[:200]]
+            return {"output_type": "error", "ename": plain(name, 200), "evalue": plain(value), "traceback": traceback}
+        case {"output_type": "display_data", "data": dict(data)}:
+            return {"output_type": "display_data", "data": _text_and_pictures(data, max_bytes), "metadata": {}}
+        case {"output_type": "execute_result", "data": dict(data), "execution_count": int(count)}:
+            shown = {"output_type": "execute_result", "data": _text_and_pictures(data, max_bytes), "metadata": {}}
+            return shown | {"execution_count": min(max(count, 0), 10**6)}
+    return None
+
+
+def _stream(name: str, text: str) -> dict:
+    """Make an output of printed text; `name` is stdout or stderr."""
+    return {"output_type": "stream", "name": name, "text": text}
+
+
+def _text_and_pictures(data: dict, max_bytes: int) -> dict[str, str]:
+    """Keep the plain text of a display, and pictures whose first bytes are those of their format."""
+    kept = {}
+    for kind, value in data.items():
+        if isinstance(value, str) and kind == "text/plain":
+            kept[kind] = plain(value, max_bytes)
+        elif isinstance(value, str) and kind in PICTURE_STARTS:
+            try:
+                picture = base64.b64decode("".join(value[: 2 * max_bytes].split()), validate=True)
+            except (ValueError, binascii.Error):
+                continue
+            if picture.startswith(PICTURE_STARTS[kind]):
+                kept[kind] = base64.b64encode(picture).decode()
+    return kept
+
+
+def bytes_in_notebook(output: dict) -> int:
+    """Estimate the bytes that one output, as `sanitize` returns it, takes in a notebook."""
+    parts = [output.get("text", ""), output.get("evalue", ""), *output.get("traceback", ())]
+    return 50 + sum(map(len, parts)) + sum(map(len, output.get("data", {}).values()))
+
+
+UNCHANGED, CHANGED = "inputs unchanged", "changed"  # what `side_effects` in declare/probes.py reports
+
+
+def with_true_effects(values: dict[str, Value], after: Sequence[Any], inputs: Inputs) -> dict[str, Value]:
+    """Return what a probe reported, corrected if it says that its inputs are unchanged and they are not.
+
+    A probe that tries changed answers reports that once for each of them.
+
+    Args:
+        after: for each call that the probe looked at, the inputs by name as they came back from the sandbox.
+        inputs: the inputs that were sent. A probe may derive others from them, under other names: those are not
+            compared.
+    """
+    claims = _claims(values)
+    if not claims:
+        return values
+    # By name: two may have one, as an input and the direction of a result's gradient.
+    sent: dict[str, list[Tensor]] = {}
+    for name, tensor in _tensors(inputs):
+        sent.setdefault(name, []).append(tensor)
+    changed = {
+        name: None
+        for call in after
+        for name, value in (call.items() if isinstance(call, dict) else ())
+        if name in sent and not any(_is_same(value, tensor) for tensor in sent[name])
+    }
+    if changed or len(after) < claims:  # of a call that the probe looked at, the inputs are missing
+        return _corrected(values, list(changed))
+    return values
+
+
+def _claims(value: Value) -> int:
+    """Return how often a reported value says that inputs are unchanged."""
+    if isinstance(value, dict):
+        return (value.get(UNCHANGED) is True) + sum(map(_claims, value.values()))
+    return sum(map(_claims, value)) if isinstance(value, list) else 0
+
+
+def _corrected(value: Any, changed: list[str]) -> Any:
+    """Return a reported value in which every statement that inputs are unchanged is replaced."""
+    if isinstance(value, dict):
+        report = {UNCHANGED: False, CHANGED: changed} if value.get(UNCHANGED) is True else {}
+        return {**{name: _corrected(inner, changed) for name, inner in value.items()}, **report}
+    return [_corrected(inner, changed) for inner in value] if isinstance(value, list) else value
+
+
+def _tensors(inputs: Mapping[str, Any]) -> Iterator[tuple[str, Tensor]]:
+    """Yield the tensors among inputs and in mappings of inputs, each with its own name."""
+    for name, value in inputs.items():
+        if isinstance(value, Tensor):
+            yield name, value
+        elif isinstance(value, Mapping):
+            yield from _tensors(value)
+
+
+def _is_same(value: Any, sent: Tensor) -> bool:
+    """Return True if a value is a tensor with the dtype, the shape and the numbers of the one that was sent."""
+    if not isinstance(value, Tensor) or value.dtype != sent.dtype or value.shape != sent.shape:
+        return False
+    sent = sent.detach().cpu()
+    return bool(((value == sent) | ((value != value) & (sent != sent))).all())  # NaN is not equal to itself
+
 
 MAX_TRIPS = 16  # built-ins that the tripwire may report for one probe
 MAX_LINE = 10**6
@@ -77,8 +219,8 @@ def evidence(
 ) -> tuple[Evidence, int]:
     """Return the evidence in the reply to one trial of a request, and the bytes to subtract from the budget for evidence.
 
-    `bytes_left` is what remains of that budget before this reply. Only values that a probe returns count against it, not
-    exceptions; values that exceed it are refused.
+    `bytes_left` is what remains of that budget before this reply. Only values that a probe returns count
+    against it, not exceptions; values that exceed it are refused.
     """
     common: dict[str, Any] = {"key": key, "seconds": took}
     status, message = _status(reply, limits, request.seconds)

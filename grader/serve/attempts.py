@@ -4,7 +4,7 @@
     submitted/STUDENT/ASSIGNMENT/                                       the attempt that counts, in nbgrader's layout
 
 nbgrader and `grader grade` pass over names that begin with a dot: for them, a student handed in what counts.
-turns.py says whose attempt is graded next, quota.py which attempts lose their files.
+shares.py says whose attempt is graded next, and which attempts lose their files.
 """
 
 import os
@@ -20,9 +20,21 @@ from typing import BinaryIO
 
 from starlette.exceptions import HTTPException
 
-from grader.serve.quota import Kept, QuotaError, remove, remove_leftovers, size_of, to_remove
+from grader.serve.shares import (
+    HOUR,
+    KeptFolder,
+    Open,
+    QuotaError,
+    free_at,
+    in_order,
+    next_turn,
+    place_of,
+    remove_folders,
+    remove_leftovers,
+    size_of_folder,
+    to_remove,
+)
 from grader.serve.store import Store, now, text_of
-from grader.serve.turns import HOUR, Open, free_at, in_order, next_turn, place_of
 from grader.submission.file import SubmissionFile
 
 ATTEMPTS = ".attempts"
@@ -92,7 +104,7 @@ def keep_upload(folder: Path, student: str, assignment: str, file: BinaryIO) -> 
         for changed in (own / f"{assignment}.ipynb", own, own.parent, own.parent.parent):
             _to_disk(changed)
     except BaseException:
-        remove(own)
+        remove_folders(own)
         raise
     return place, digest
 
@@ -109,8 +121,8 @@ def _to_disk(path: Path) -> None:
 def enqueue(store: Store, folder: Path, upload: tuple[str, str, str, str], an_hour: int, quota: int) -> Attempt:
     """Put an upload that is on the disk into the queue. When this returns, it is certain to be graded or replaced.
 
-    An attempt of the same student at the same assignment that still waits is replaced. The oldest attempts lose their files
-    if the new one does not fit into the quota otherwise.
+    An attempt of the same student at the same assignment that still waits is replaced. The oldest attempts lose
+    their files if the new one does not fit into the quota otherwise.
 
     Args:
         upload: student, assignment, and what `keep_upload` has returned.
@@ -126,15 +138,15 @@ def enqueue(store: Store, folder: Path, upload: tuple[str, str, str, str], an_ho
     try:
         added, removed = _enqueue(store, folder, upload, an_hour, quota)
     except BaseException:
-        remove(folder_of(folder, student, assignment, place))
+        remove_folders(folder_of(folder, student, assignment, place))
         raise
-    remove(*(folder_of(folder, student, assignment, one.place) for one in removed))
+    remove_folders(*(folder_of(folder, student, assignment, one.place) for one in removed))
     return added
 
 
 def _enqueue(
     store: Store, folder: Path, upload: tuple[str, str, str, str], an_hour: int, quota: int
-) -> tuple[Attempt, list[Kept]]:
+) -> tuple[Attempt, list[KeptFolder]]:
     """Insert an attempt in one transaction; return it, and the folders that it leaves without an attempt."""
     student, assignment, place, digest = upload
     moment = now()
@@ -156,17 +168,17 @@ def _enqueue(
         return _attempt(db.execute(added, (*upload, nth, text_of(moment), WAITING)).fetchone()), removed
 
 
-def _make_room(db: sqlite3.Connection, folder: Path, upload: tuple[str, str, str, str], quota: int) -> list[Kept]:
+def _make_room(db: sqlite3.Connection, folder: Path, upload: tuple[str, str, str, str], quota: int) -> list[KeptFolder]:
     """Mark the attempts that lose their files, so that an upload fits into the quota of bytes; return their folders."""
     student, assignment, place, _ = upload
     own = [_attempt(row) for row in db.execute(OWN, (student, assignment, assignment))]
     new = folder_of(folder, student, assignment, place)
     remove_leftovers(new.parent, {place: True} | {one.place: not one.removed for one in own}, now().timestamp())
     kept = [
-        Kept(
+        KeptFolder(
             id=one.id,
             place=one.place,
-            size=size_of(folder_of(folder, student, assignment, one.place)),
+            size=size_of_folder(folder_of(folder, student, assignment, one.place)),
             is_removable=not (one.counts or one.is_open),
             is_last_resort=one.state == FAULT,
         )
@@ -174,7 +186,7 @@ def _make_room(db: sqlite3.Connection, folder: Path, upload: tuple[str, str, str
         if not one.removed
     ]
     try:
-        removed = to_remove(kept, size_of(new), quota)
+        removed = to_remove(kept, size_of_folder(new), quota)
     except QuotaError:
         told = (
             f"Your attempts at {assignment} may take {quota >> 20} MiB together, and this file does not fit any more. "
@@ -256,8 +268,9 @@ def _open(store: Store) -> list[Open]:
 def begin(store: Store) -> Sequence[Attempt]:
     """Put the attempts that a process was grading when it died back into the queue.
 
-    Each is a suspect from now on, and graded alone (turns.py). One in which the process died for the second time is set
-    aside: it was alone then, so no other attempt can be to blame. Its student pays for the time of each such turn.
+    Each is a suspect from now on, and graded alone (shares.py). One in which the process died for the second
+    time is set aside: it was alone then, so no other attempt can be to blame. Its student pays for the time of
+    each such turn.
 
     Returns:
         the attempts that were set aside.

@@ -1,13 +1,15 @@
-"""The process that grades: it takes attempts out of the queue, in the order of turns.py, and is the only writer of grades.
+"""The process that grades: it takes attempts out of the queue, in the order of shares.py, and is the only writer of grades.
 
-`python -m grader.serve.grading` reads its options, as JSON, from the first line of standard input: no other user of the machine
-sees the gradebook's password there. It runs until standard input ends, as it does when the web server ends, however that
-ends. The steps after a grade are made: the attempt's own page; if the attempt counts, the
-files in submitted/, then gradebook and feedback page as `grader grade` writes them; the state of the attempt. Killed between
-two steps, the next process does all of them again, and finds the grade that the gradebook has.
+`python -m grader.serve.grading` reads its options, as JSON, from the first line of standard input: no other
+user of the machine sees the gradebook's password there. It runs until standard input ends, as it does when the
+web server ends, however that ends. The steps after a grade are made: the attempt's own page; if the attempt
+counts, the files in submitted/, then gradebook and feedback page as `grader grade` writes them; the state of
+the attempt. Killed between two steps, the next process does all of them again, and finds the grade that the
+gradebook has.
 
-If the process ends with the web server, no attempt is to blame. Any other end counts as a death of the process on the attempts
-that it was grading: `attempts.begin` says what follows. While another program locks the gradebook or the store, it waits.
+If the process ends with the web server, no attempt is to blame. Any other end counts as a death of the process
+on the attempts that it was grading: `attempts.begin` says what follows. While another program locks the
+gradebook or the store, it waits.
 """
 
 import fcntl
@@ -33,8 +35,7 @@ from grader.classes.results.folders import write_autograded
 from grader.classes.results.pages import page_of
 from grader.classes.results.writer import ResultsWriter
 from grader.classes.workers.grade_class import grade_class
-from grader.classes.workers.job import Job
-from grader.classes.workers.workers import WorkersLost
+from grader.classes.workers.job import Job, WorkersLost
 from grader.commands.console import Terminal
 from grader.commands.grade import prepare
 from grader.commands.options import GradeOptions
@@ -139,7 +140,10 @@ def only_one(folder: Path) -> Iterator[None]:
 
 
 class Queue(Iterator[SubmissionFile]):
-    """The files to grade, as `grade_class` asks for them. It ends for the moment while jobs run, and else waits for more."""
+    """The files to grade, as `grade_class` asks for them.
+
+    It ends for the moment while jobs run, and else waits for more.
+    """
 
     def __init__(self, site: Site, *, wait: bool) -> None:
         self._site, self._wait = site, wait

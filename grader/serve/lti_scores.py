@@ -1,9 +1,9 @@
 """Sends scores to learning platforms: LTI's assignment and grade service.
 
-What is sent is what the gradebook says, as soon as the student may see it. Before a score leaves, it is written down with
-its time; killed before the answer comes, the same score goes out with the same time, which a platform takes as one score.
-If the platform refuses that time, the score goes out with a new one. A score that is refused for good is not sent again
-until it changes, the student comes again, or an instructor wants it.
+What is sent is what the gradebook says, as soon as the student may see it. Before a score leaves, it is written
+down with its time; killed before the answer comes, the same score goes out with the same time, which a platform
+takes as one score. If the platform refuses that time, the score goes out with a new one. A score that is
+refused for good is not sent again until it changes, the student comes again, or an instructor wants it.
 """
 
 import json
@@ -21,8 +21,7 @@ from grader.report.text import number
 from grader.serve import attempts
 from grader.serve.lti_calls import LtiError
 from grader.serve.lti_people import text_of_id
-from grader.serve.lti_rosters import take_rosters
-from grader.serve.lti_services import LINE_ITEM, SCORE, Services
+from grader.serve.lti_services import LINE_ITEM, SCORE, Services, take_rosters
 from grader.serve.settings import Platform
 from grader.serve.site import Site
 from grader.serve.store import now

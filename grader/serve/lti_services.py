@@ -1,4 +1,7 @@
-"""Asks the services of platforms, with tokens, and remembers services on hosts that are not known."""
+"""Asks the services of platforms, with tokens.
+
+One of them lists who takes the course. Services on hosts that are not known are remembered.
+"""
 
 import json
 import logging
@@ -6,13 +9,18 @@ import re
 import secrets
 import time
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urljoin
 
+from grader.classes.gradebook.writer import add_students
+from grader.records import Student
 from grader.serve.lti_calls import BUSY_SECONDS, Answer, LtiError, fetch, signed
+from grader.serve.lti_people import student_of
 from grader.serve.settings import SERVICE, Platform, is_protected, origin
 from grader.serve.site import Site
+from grader.serve.store import now, text_of
 
 log = logging.getLogger("grader.serve")
 
@@ -110,3 +118,32 @@ def missing(site: Site) -> dict[str, str]:
         if hosts:
             lines[name] = f"services = {json.dumps([*platform.services, *hosts])}"
     return lines
+
+
+# ---------------------------------------------------------------- who takes the course
+
+ROSTER_HOURS = 6  # between two looks at a roster; an instructor who comes from the platform has a new one at once
+MEMBERSHIPS = "application/vnd.ims.lti-nrps.v2.membershipcontainer+json"  # some platforms accept no other words
+
+
+def take_rosters(site: Site, services: Services) -> None:
+    """Add the students whom platforms list to the gradebook: the class page lists them before they come."""
+    old = text_of(now() - timedelta(hours=ROSTER_HOURS))
+    for row in site.store.rows("SELECT * FROM lti_roster WHERE fetched < ?", old):
+        if platform := site.settings.lti.get(row["platform"]):
+            try:
+                students = list(_students(services, platform, row["url"]))
+                add_students(site.gradebook, site.course, students)
+                log.info("%s has %d students", row["platform"], len(students))
+            except LtiError as error:
+                log.warning("the roster of %s was not read: %s", row["platform"], error.reason or error)
+        site.store.change("UPDATE lti_roster SET fetched = ? WHERE url = ?", text_of(now()), row["url"])
+
+
+def _students(services: Services, platform: Platform, url: str) -> Iterator[Student]:
+    """Yield those who take a course, from all pages of its roster."""
+    for page in services.pages(platform, MEMBERS, url, MEMBERSHIPS):
+        members = page.get("members")
+        for member in members if isinstance(members, list) else ():
+            if student := student_of(platform, member):
+                yield student

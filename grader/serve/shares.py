@@ -1,13 +1,28 @@
-"""How much of what all share each person may have at a time: places for uploads, forms and streams, and requests in a minute.
+"""How much of what all share each person may have: places and requests, the next turn, and disk space.
 
-A person who is signed in has shares that nobody else can use up. Whoever is not signed in has smaller ones.
+- **Places** for uploads, forms and streams, and requests in a minute. A person who is signed in has shares that nobody
+  else can use up. Whoever is not signed in has smaller ones.
+- **Turns** of grading. The order is fair to students, not to attempts. The student whose last turn is the
+  longest ago is next; of students who had no turn yet, the one with the oldest attempt. A student's attempts
+  are never graded side by side, and a student who has used up the grading time of an hour waits until some of
+  it is free again. An attempt that was being graded when the grading process died is a suspect. It is graded
+  alone: it begins when nothing else is being graded, and nothing else begins meanwhile. If the process dies
+  again, no other attempt can be to blame.
+- **Disk space.** Each student has a quota of bytes for the kept attempts at each assignment. Before a new
+  attempt is kept, the oldest ones lose their files until the rest fits. The attempt that counts keeps its
+  files, and so do those that are not graded yet. Attempts that could not be graded by our fault are the last to
+  lose theirs: an instructor may have them graded again.
 """
 
 import math
+import shutil
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
 
 from starlette.exceptions import HTTPException
 
@@ -91,3 +106,133 @@ def slow_form(person: str, address: str) -> Iterator[None]:
         at_once(_slow, "strangers", SLOW_FORMS_OF_STRANGERS, message),
     ):
         yield
+
+
+HOUR = timedelta(hours=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Open:
+    """An attempt that waits or is being graded, and how much its student has had."""
+
+    id: int
+    student: str
+    is_graded_now: bool
+    deaths: int  # of the grading process, while it graded this attempt
+    served: str  # when the student's last turn began, in UTC; "" without a turn
+    seconds: float  # of grading that the student has used within the last hour
+
+
+def in_order(attempts: Iterable[Open], budget: float) -> list[Open]:
+    """Return the attempts that wait, in the order in which they are taken if no other attempt arrives.
+
+    Each student has one turn in each round. Attempts of a student who has used `budget` seconds are left out.
+    """
+    rounds, oldest = Counter[str](), dict[str, int]()
+    keys = {}
+    for one in sorted(attempts, key=lambda one: one.id):
+        if not one.is_graded_now and one.seconds < budget:
+            first = oldest.setdefault(one.student, one.id)
+            keys[one] = rounds[one.student], one.served, first
+            rounds[one.student] += 1
+    return sorted(keys, key=keys.__getitem__)
+
+
+def next_turn(attempts: Sequence[Open], budget: float) -> Open | None:
+    """Return the attempt to grade next; None if none may begin now."""
+    busy = [one for one in attempts if one.is_graded_now]
+    if any(one.deaths for one in busy):  # a suspect is graded alone
+        return None
+    students = {one.student for one in busy}
+    first = next((one for one in in_order(attempts, budget) if one.student not in students), None)
+    return None if first is None or (first.deaths and busy) else first
+
+
+def place_of(id: int, attempts: Sequence[Open], budget: float) -> int | None:
+    """Count the attempts that come before one that waits, including those that are being graded.
+
+    Returns:
+        None if the attempt does not wait, or its student has used up the budget.
+    """
+    order = [one.id for one in in_order(attempts, budget)]
+    return order.index(id) + sum(one.is_graded_now for one in attempts) if id in order else None
+
+
+def free_at(turns: Iterable[tuple[datetime, float]], budget: float) -> datetime | None:
+    """Return when a student's grading time falls below the budget again; None if it is below now.
+
+    Args:
+        turns: when each turn of the last hour began, and its seconds.
+    """
+    turns = sorted(turns)
+    used, free = sum(seconds for _, seconds in turns), None
+    for began, seconds in turns:
+        if used < budget:
+            break
+        used, free = used - seconds, began + HOUR
+    return free
+
+
+UPLOAD_SECONDS = 3600.0  # after which a folder without an attempt is no upload that is still arriving
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptFolder:
+    """The folder of one attempt."""
+
+    id: int  # of the attempt: the lowest is the oldest
+    place: str  # the folder's name
+    size: int  # bytes
+    is_removable: bool
+    is_last_resort: bool  # removed only after all others
+
+
+class QuotaError(Exception):
+    """A new attempt does not fit, whatever is removed."""
+
+
+def to_remove(kept: Sequence[KeptFolder], added: int, quota: int) -> list[KeptFolder]:
+    """Choose the folders to remove, so that `added` bytes fit into the quota of bytes.
+
+    Raises:
+        QuotaError: they do not fit.
+    """
+    used, removed = added + sum(one.size for one in kept), []
+    for one in sorted(kept, key=lambda one: (one.is_last_resort, one.id)):
+        if used <= quota:
+            break
+        if one.is_removable:
+            used -= one.size
+            removed.append(one)
+    if used > quota:
+        raise QuotaError
+    return removed
+
+
+def size_of_folder(folder: Path) -> int:
+    """Return the bytes of all files below a folder."""
+    return sum(file.lstat().st_size for file in folder.rglob("*") if not file.is_dir())
+
+
+def remove_leftovers(folder: Path, attempts: Mapping[str, bool], moment: float) -> None:
+    """Remove the folders in a folder that no attempt keeps: a killed server has left them there.
+
+    A young folder without an attempt may be an upload that is still arriving.
+
+    Args:
+        attempts: whether the attempt keeps its files, by the name of its folder.
+        moment: the time now, in seconds as the file system counts them.
+    """
+    for each in folder.iterdir():
+        is_young = moment - each.lstat().st_mtime < UPLOAD_SECONDS
+        if not attempts.get(each.name, is_young):
+            remove_folders(each)
+
+
+def remove_folders(*folders: Path) -> None:
+    """Remove folders and what is in them.
+
+    One that cannot be removed now is a leftover, and the next upload tries again.
+    """
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from grader.complaint import Complaint
-from grader.submission.archive import list_zip, read_member
 from grader.submission.cells import answer_cell, marked_exercises
 from grader.submission.choose import ReadAssignment, Wanted, choose, renamed
 from grader.submission.file import (
@@ -19,7 +18,7 @@ from grader.submission.file import (
     Unreadable,
     name_problem,
 )
-from grader.submission.folder import assignment_of, list_folder, read_file, student_of
+from grader.submission.folder_or_zip import assignment_of, list_folder, list_zip, read_file, read_member, student_of
 from grader.submission.notebook import parse
 from grader.submission.people import Entry, people, prefixes
 

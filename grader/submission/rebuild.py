@@ -32,8 +32,8 @@ from grader.submission.cells import (
 )
 from grader.submission.code.source import names_bound_by, parsed
 from grader.submission.file import Cell, Submission, Unreadable
+from grader.submission.notebook import shown, written_texts
 from grader.submission.parts import changed, completes, defined, is_rest, join, stubs
-from grader.submission.written import shown, written_texts
 
 MAX_OWN_CELLS = 300  # cells that the student added; further ones are left out
 # What a student may write, over all cells: a whole lesson has 0.1 MiB and 25,000 words and signs. The grader parses it
@@ -238,8 +238,9 @@ def _with_edits(
 def _choose(exercise: Exercise, cells: Sequence[_ReadCell], by_name: bool) -> _Chosen | None:
     """Choose the cells that are the answer to an exercise; None if there is none.
 
-    The cells that belong to the exercise are its answer, and a stub among them is none. Cells without its marker count by
-    the name that they define: for what the others leave unsolved, or, with `by_name`, in any case.
+    The cells that belong to the exercise are its answer, and a stub among them is none. Cells without its
+    marker count by the name that they define: for what the others leave unsolved, or, with `by_name`, in any
+    case.
     """
     names = set(exercise.defines)
     marked = [index for index, cell in enumerate(cells) if exercise.id in cell.exercises]
@@ -328,8 +329,8 @@ def _assemble(
 ) -> tuple[NotebookNode, list[str]]:
     """Copy the released notebook with other sources of some cells, and insert the student's own; return their ids, too.
 
-    The cell of an exercise without an answer keeps only its '# @exercise' line and a comment. `own` has the sources of the
-    student's own cells by the id of the released cell before them.
+    The cell of an exercise without an answer keeps only its '# @exercise' line and a comment. `own` has the
+    sources of the student's own cells by the id of the released cell before them.
     """
     answered = {answer_cell(exercise.id) for exercise in lesson.exercises}
     rebuilt = deepcopy(master)

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from grader.records import CellScore, GradebookEntry, Student, Written
 from grader.report.class_page import class_page
 from grader.report.page import feedback_page
-from grader.report.similar_page import similar_page
+from grader.report.similar import similar_page
 from tests.browser.chromium import FLAGS, chromium_or_skip
 from tests.report.class_of_grades import CLASS, FAULT, FULL, MISTAKEN, PARTLY, STOPPED, UNREADABLE, entries, grade
 from tests.report.test_items import graded_class

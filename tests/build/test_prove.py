@@ -69,7 +69,7 @@ def test_what_needs_training_is_left_out_and_said() -> None:
 
 def test_the_command_fails_where_something_is_not_proven(monkeypatch: pytest.MonkeyPatch) -> None:
     bad = Proof(exercise=SCALED, problems=("zero passes every check",), remarks=(), left_out=())
-    monkeypatch.setattr("grader.commands.prove.prove", lambda lesson, only: iter([bad]))
+    monkeypatch.setattr("grader.commands.build.prove", lambda lesson, only: iter([bad]))
     ran = CliRunner().invoke(app, ["prove"])
     assert ran.exit_code == 1
     assert "not proven" in ran.output

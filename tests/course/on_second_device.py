@@ -19,8 +19,7 @@ from corpus.planning import plan
 from grader.course import lessons
 from grader.declare.exercise import Check
 from grader.declare.lesson import Lesson
-from grader.judge.plan import plan_exercise
-from grader.judge.planned_trial import PlannedTrial
+from grader.judge.planned_trial import PlannedTrial, plan_exercise
 from grader.judge.reference_results import ReferenceResults, run_here
 from grader.judge.verdicts import judge
 from grader.records import Evidence, Outcome, Status

@@ -14,7 +14,7 @@ from grader.course.lesson_1.shared import draw_mask
 from grader.course.lesson_1.verified_pointer import judge_pointer
 from grader.declare.sampler import InputSampler
 from grader.judge.compare import flatten
-from grader.judge.plan import plan_exercise
+from grader.judge.planned_trial import plan_exercise
 from grader.judge.reference_results import run_here
 from grader.records import Case
 

@@ -12,7 +12,7 @@ from attention.multi_head import MultiHeadAttention
 
 from corpus.judging import verdict
 from grader.course.lesson_2 import LESSON
-from grader.judge.plan import plan_exercise
+from grader.judge.planned_trial import plan_exercise
 from grader.judge.reference_results import run_here
 from grader.records import Case, Finding, Outcome
 from tests.scripts import cells_of

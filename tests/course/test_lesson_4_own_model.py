@@ -11,7 +11,7 @@ from attention.experiments.recipe import MODEL
 from attention.open_vlm import OpenVLM
 
 from grader.course import lessons
-from grader.judge.plan import plan_exercise
+from grader.judge.planned_trial import plan_exercise
 from grader.judge.reference_results import ReferenceResults, run_here
 from grader.judge.verdicts import judge
 from grader.records import Evidence, Outcome, Verdict

@@ -16,8 +16,7 @@ from benchmarks.lab_repairs import BROKEN, LAB, TRAININGS
 from benchmarks.repair import broken_pieces
 from grader.course.lesson_4 import LESSON
 from grader.declare.lesson import SHORT
-from grader.judge.plan import plan_exercise
-from grader.judge.planned_trial import PlannedTrial
+from grader.judge.planned_trial import PlannedTrial, plan_exercise
 from grader.judge.reference_results import run_here
 from grader.records import Case, Finding
 

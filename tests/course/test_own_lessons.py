@@ -10,12 +10,11 @@ import pytest
 from grader.build.built import digest
 from grader.build.provided import inline
 from grader.build.self_check_trials import runs_there
-from grader.classes.workers.grade_key import code_digest
+from grader.classes.workers.job import code_digest
 from grader.course import lessons, shipped_lessons
 from grader.course.trainings import recorded
 from grader.declare.errors import DeclarationError
-from grader.judge.plan import shown
-from grader.judge.planned_trial import refuse_sent_answers, source_of
+from grader.judge.planned_trial import refuse_sent_answers, shown, source_of
 
 LESSON = """
 import torch

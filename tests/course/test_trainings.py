@@ -23,7 +23,7 @@ from grader.course.trainings import recorded
 from grader.course.trainings.recorded import State, Training, evenly
 from grader.course.trainings.segment import draw_state, go_on, judge_segment
 from grader.declare.sampler import InputSampler
-from grader.judge.plan import plan_exercise
+from grader.judge.planned_trial import plan_exercise
 from grader.judge.reference_results import run_here
 from grader.records import Case, Finding
 

@@ -20,7 +20,7 @@ from grader.declare.sampler import InputSampler
 from grader.declare.trial import sizes, trials
 from grader.declare.written_exercise import CheckSpec, written_exercise
 from grader.explain.diagnose import diagnose, wrong_answer
-from grader.judge.plan import plan_exercise
+from grader.judge.planned_trial import plan_exercise
 from grader.judge.reference_results import ReferenceResults, run_here
 from grader.judge.verdicts import judge_trials, verdict_of
 from grader.records import Outcome, Value

@@ -8,7 +8,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from grader.explain.code.clues import clue
-from grader.explain.code.effects import Effect
+from grader.explain.code.read_code import Effect
 from tests.explain.test_exceptions import blocks
 
 

@@ -15,8 +15,8 @@ from torch.nn import functional as F
 from grader.declare.probes import as_number, as_tensor, learned, load, pair
 from grader.explain.exceptions import meaning as exceptions
 from grader.explain.exceptions.meaning import EXCEPTION_RULES, meaning
-from grader.explain.exceptions.where_raised import the_line
-from grader.explain.values.lengths import two_lengths
+from grader.explain.values.wording import two_lengths
+from grader.judge.where_raised import the_line
 
 BLOCK = re.compile(r"^== (.+?) \| (.+?)\n(.+?)\n>>(.*)$", re.M | re.S)
 

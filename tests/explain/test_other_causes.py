@@ -2,8 +2,8 @@
 
 import torch
 
+from grader.explain.explain import other_causes
 from grader.explain.fingerprint import fingerprint
-from grader.explain.other_causes import other_causes
 from grader.explain.seen import Candidate, Explanation, Seen
 
 FIRST = torch.tensor([[0.3, -1.2, 2.5], [0.7, 0.1, -0.4]])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.explain.values.parameters import of_parameters
+from grader.explain.values.results import of_parameters
 
 ASKED = ["W_K.weight (3, 7)", "W_Q.weight (3, 5)"]
 

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from grader.explain.patterns import Table
+from grader.explain.repairs.patterns import Table
 
 
 def made(row: str, code: str) -> list[str]:

@@ -4,7 +4,7 @@ import pytest
 
 from grader.explain.code.clues import CLUES, clue
 from grader.explain.code.read_code import MOST_STATEMENTS, searchable
-from grader.explain.repairs.repairs import repairs
+from grader.explain.repairs.find_repair import repairs
 
 HEAD = "def f(x, s):\n"
 LONG = {

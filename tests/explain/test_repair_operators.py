@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from grader.explain.repairs.repairs import repairs
+from grader.explain.repairs.find_repair import repairs
 
 SCORES = torch.tensor([[0.5, -1.0, 2.0]])
 SEEN = torch.tensor([True, False, True])

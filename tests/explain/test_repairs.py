@@ -8,8 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from grader.explain.repairs import run_repaired as run_repaired_module
-from grader.explain.repairs.find_repair import find_repair
-from grader.explain.repairs.repairs import MAX_SOURCE, MOST, repairs
+from grader.explain.repairs.find_repair import MAX_SOURCE, MOST, find_repair, repairs
 from grader.explain.repairs.run_repaired import RAISED, namespace_of, probe_repaired, run_repaired
 
 COUNTS = SimpleNamespace(sum=lambda axis=None: {None: 6, -1: 4}[axis])

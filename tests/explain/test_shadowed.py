@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.explain.exceptions.shadowed import not_installed, shadowed
+from grader.explain.exceptions.meaning import not_installed, shadowed
 from grader.judge.reach import StudentCode
 
 RAISED = "line 2: `n = len(x)`: TypeError: 'int' object is not callable"

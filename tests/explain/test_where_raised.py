@@ -5,8 +5,8 @@ import linecache
 import pytest
 import torch
 
-from grader.explain.exceptions.where_raised import Raise, file_of, source_of_file, the_line
 from grader.judge.raised import NotebookCells, raised
+from grader.judge.where_raised import Raise, file_of, source_of_file, the_line
 from grader.records import Evidence, Place, Status
 
 CELLS = {  # by exercise; "" for a cell of the lesson

@@ -8,8 +8,7 @@ import nbformat
 from grader.declare.exercise import Check, Exercise
 from grader.declare.lesson import Lesson
 from grader.declare.trial import trials
-from grader.grading.follow_through import choose_verdict, follow_through
-from grader.grading.stand_ins import stand_ins, with_stand_ins
+from grader.grading.follow_through import choose_verdict, follow_through, stand_ins, with_stand_ins
 from grader.records import CheckResult, Outcome, Verdict
 from grader.submission.cells import carry_on_source
 from grader.submission.rebuild import Rebuilt

@@ -6,7 +6,7 @@ import nbformat
 
 from corpus.planning import plan
 from grader.course import lessons
-from grader.grading.pruning import unneeded_cells
+from grader.grading.schedule import unneeded_cells
 from grader.judge.planned_trial import PlannedTrial
 from grader.submission.cells import carry_on_source
 

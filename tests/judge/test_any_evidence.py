@@ -16,7 +16,7 @@ from grader.course import lessons
 from grader.course.trainings.checks import begins
 from grader.declare.lesson import Lesson
 from grader.explain.diagnose import diagnose, wrong_answer
-from grader.judge.plan import plan_exercise
+from grader.judge.planned_trial import plan_exercise
 from grader.judge.reference_results import ReferenceResults
 from grader.judge.verdicts import judge_trials, verdict_of
 from grader.records import Case, Evidence, Outcome, Status

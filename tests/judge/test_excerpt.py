@@ -1,6 +1,6 @@
 """Lines of a student's source, with a mark and a caret."""
 
-from grader.judge.excerpt import excerpt, line_of
+from grader.judge.raised import excerpt, line_of
 
 
 def test_a_line_with_its_neighbours_and_a_caret() -> None:

@@ -3,8 +3,7 @@ import pytest
 from grader.declare.builtin_names import operators
 from grader.declare.exercise import Exercise
 from grader.judge.from_scratch import ran_builtins, same_definitions, used_builtins
-from grader.judge.mentions import complaint
-from grader.judge.reach import StudentCode
+from grader.judge.reach import StudentCode, complaint
 
 
 def f(x: object) -> object:

@@ -12,8 +12,7 @@ from grader.declare.exercise import Check
 from grader.declare.probes import function_gradients
 from grader.declare.sampler import InputSampler
 from grader.declare.trial import Trial, describe
-from grader.judge.plan import plan_exercise
-from grader.judge.planned_trial import source_of
+from grader.judge.planned_trial import plan_exercise, source_of
 from grader.records import Outcome
 
 

@@ -15,10 +15,9 @@ from grader.declare.probes import named
 from grader.declare.sampler import InputSampler
 from grader.declare.standard_checks import StandardChecks
 from grader.declare.trial import trials
-from grader.judge.plan import plan_exercise
+from grader.judge.planned_trial import plan_exercise
 from grader.judge.reference_results import ReferenceResults, run_here
-from grader.judge.slips import NOTE
-from grader.judge.verdicts import judge
+from grader.judge.verdicts import SLIP_NOTE, judge
 from grader.records import Finding, Inputs, Outcome, Verdict
 
 
@@ -102,7 +101,7 @@ def test_one_slip_keeps_half_of_what_it_breaks(answer: Callable, points: list[fl
     assert [check.points for check in got.checks] == points
     assert got.points == sum(points)
     assert got.outcome is (Outcome.PASSED if got.points == 10 else Outcome.FAILED)
-    assert got.notes == (() if got.points == 10 else (NOTE,))
+    assert got.notes == (() if got.points == 10 else (SLIP_NOTE,))
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from corpus.answers import CORPORA, answers, variants
 from grader.course import lessons
 from grader.judge.built_ins import refuse_built_ins
+from grader.judge.from_scratch import unusual
 from grader.judge.reach import StudentCode
-from grader.judge.unusual import unusual
 from grader.records import Outcome, Verdict
 from grader.submission.rebuild import Rebuilt
 

@@ -8,14 +8,11 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from grader.classes.results import pages, worked_solutions
-from grader.classes.results.pages import is_current, page_of
-from grader.classes.results.recorded_answers import class_predictions
-from grader.classes.results.worked_solutions import Worked, worked
+from grader.classes.results import pages
+from grader.classes.results.pages import Worked, class_predictions, is_current, page_of, worked
 from grader.records import GradebookEntry
-from grader.report.class_page import class_page
+from grader.report.class_page import PredictedLine, class_page, predicted_lines
 from grader.report.page import feedback_page
-from grader.report.predictions import PredictedLine, predicted_lines
 from grader.submission.cells import with_prediction_marker
 from tests.report.class_of_grades import FULL
 from tests.report.test_pages import Page
@@ -51,7 +48,7 @@ def test_the_class_page_shows_them_and_nothing_where_nobody_predicted() -> None:
 
 
 def test_a_class_is_read_from_its_notebooks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.classes.results.recorded_answers.worked", lambda _: Worked(predictions=KNOWN))
+    monkeypatch.setattr("grader.classes.results.pages.worked", lambda _: Worked(predictions=KNOWN))
     folder = tmp_path / FULL.student / FULL.assignment
     folder.mkdir(parents=True)
     source = with_prediction_marker("recall", 'recall = {"a shape": (2, 3), "a word": __import__("os")}')
@@ -97,4 +94,4 @@ def test_a_page_that_is_not_graded_answers_nothing() -> None:
 
 
 def test_the_solution_notebooks_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert len(worked_solutions.worked("1-attention").thoughts) == 5
+    assert len(pages.worked("1-attention").thoughts) == 5

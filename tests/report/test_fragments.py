@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from grader.report.similarity.exercise import whole_answer
 from grader.report.similarity.fragments import MOST_CHARACTERS, K, fragments_of, runs
+from grader.report.similarity.pairs import whole_answer
 
 ANSWER = """
 def attention(query, key, value):

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.judge.excerpt import excerpt
+from grader.judge.raised import excerpt
 from grader.records import GradebookEntry, Outcome
 from grader.report.page import MOST_LINES, feedback_page, own_code
 from tests.report.class_of_grades import FULL, HOSTILE, STOPPED, grade, unscaled

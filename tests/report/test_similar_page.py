@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from grader.records import Student
-from grader.report.similar import by_students, remark
-from grader.report.similar_page import MOST_LINES, MOST_PAIRS, similar_page
-from grader.report.similarity.exercise import ComparedExercise
-from grader.report.similarity.pairs import Comparison, Pair
+from grader.report.similar import MOST_LINES, MOST_PAIRS, by_students, remark, similar_page
+from grader.report.similarity.pairs import ComparedExercise, Comparison, Pair
 from tests.report.class_of_grades import HOSTILE
 from tests.report.test_pages import Page
 

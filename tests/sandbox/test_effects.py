@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from grader.sandbox.effects import with_true_effects
+from grader.sandbox.replies import with_true_effects
 
 QUERY = torch.tensor([1.0, math.nan, -math.inf])
 INPUTS = {"arguments": {"query": QUERY, "mask": torch.tensor([True, False])}, "size": 3, "ids": torch.arange(3)}

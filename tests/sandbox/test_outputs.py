@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from grader.sandbox.outputs import sanitize
+from grader.sandbox.replies import sanitize
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\nrest").decode()
 

@@ -6,11 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from grader.sandbox import scratch
+from grader.sandbox import reservations
 
 LIVE = """
 import sys, time
-from grader.sandbox.scratch import Scratch
+from grader.sandbox.reservations import Scratch
 made = Scratch()
 open(f"{made.home}/left", "w").close()
 print(made.home, flush=True)
@@ -19,8 +19,8 @@ time.sleep(60)
 
 
 def test_what_a_killed_grader_left_goes_and_what_a_living_one_has_stays(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(scratch.tempfile, "tempdir", str(tmp_path))
-    (tmp_path / f"{scratch.PREFIX}file").touch()
+    monkeypatch.setattr(reservations.tempfile, "tempdir", str(tmp_path))
+    (tmp_path / f"{reservations.SCRATCH_PREFIX}file").touch()
     graders = []
     for _ in range(2):
         command = [sys.executable, "-c", f"import tempfile\ntempfile.tempdir = {str(tmp_path)!r}\n{LIVE}"]
@@ -30,7 +30,7 @@ def test_what_a_killed_grader_left_goes_and_what_a_living_one_has_stays(tmp_path
         graders[0].kill()
         graders[0].wait()
         assert (homes[0] / "left").exists()
-        scratch.remove_stale()
+        reservations.remove_stale()
         assert not homes[0].parent.exists()
         assert (homes[1] / "left").exists()
     finally:
@@ -40,9 +40,9 @@ def test_what_a_killed_grader_left_goes_and_what_a_living_one_has_stays(tmp_path
 
 
 def test_an_own_one_goes_with_its_server(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(scratch.tempfile, "tempdir", str(tmp_path))
-    made = scratch.Scratch()
-    scratch.remove_stale()
+    monkeypatch.setattr(reservations.tempfile, "tempdir", str(tmp_path))
+    made = reservations.Scratch()
+    reservations.remove_stale()
     assert Path(made.home).is_dir()
     made.remove()
     made.remove()

@@ -17,9 +17,9 @@ from types import SimpleNamespace
 import pytest
 from guest import linux
 
-from grader.sandbox import seccomp, system_calls
+from grader.sandbox import seccomp
 from grader.sandbox.sandbox_description import GUEST
-from grader.sandbox.system_calls import ALWAYS, CUDA, FULL, OTHERWISE, Bits, allowed
+from grader.sandbox.seccomp import ALWAYS, CUDA, FULL, OTHERWISE, Bits, allowed
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone has it")
 WAYS = list(product(("full", "partial"), ("cpu", "cuda"), ("x86_64", "aarch64")))
@@ -120,7 +120,7 @@ def test_a_request_that_is_no_terminals_is_allowed_for_cuda_alone():
 
 
 def test_flags_of_threads_make_no_namespace():
-    assert not system_calls.CLONE & linux.CLONE_NAMESPACES
+    assert not seccomp.CLONE & linux.CLONE_NAMESPACES
 
 
 # Seen with strace in all lessons and in tests/sandbox/test_legitimate.py; a call that none of these makes is explained here.
@@ -145,9 +145,9 @@ def test_the_page_says_how_long_the_lists_are():
     page = " ".join((Path(__file__).parents[2] / "docs" / "security.md").read_text("utf-8").split())
     full, partial = (len(allowed(tier, "cpu")) for tier in ("full", "partial"))
     assert f"{full} names in the full tier and {partial} in the partial tier" in page
-    for count, what in ((len(system_calls.FCNTL), "commands"), (len(system_calls.IOCTL), "requests")):
+    for count, what in ((len(seccomp.FCNTL), "commands"), (len(seccomp.IOCTL), "requests")):
         assert f"| {count} {what} |" in page
-    assert f"| {len(system_calls.PRCTL)} options |" in page
+    assert f"| {len(seccomp.PRCTL)} options |" in page
 
 
 # uretprobe and uprobe: no filter sees them, and a newer kernel stops a process that calls one by itself.

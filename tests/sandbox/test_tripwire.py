@@ -26,7 +26,7 @@ from grader.declare.builtin_names import BuiltIn, operators
 from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
 from grader.judge.from_scratch import ran_builtins, used_builtins
-from grader.judge.plan import examples
+from grader.judge.planned_trial import examples
 from grader.judge.reach import StudentCode
 from grader.judge.reference_results import run_here
 from grader.records import GIVEN, OWN, Evidence, Origin, Request, Status

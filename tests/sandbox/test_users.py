@@ -8,23 +8,23 @@ from pathlib import Path
 
 import pytest
 
-from grader.sandbox import users
+from grader.sandbox import reservations
+from grader.sandbox.reservations import FIRST_USER, SandboxUser, is_mapped
 from grader.sandbox.sandbox_description import UNPRIVILEGED
-from grader.sandbox.users import FIRST, SandboxUser, is_mapped
 
 
 @pytest.fixture
 def reserve(monkeypatch) -> Iterator:
     """Reserve users as root does, of names that no other process has."""
-    real, made = users.socket.socket, []
+    real, made = reservations.socket.socket, []
 
     class Socket(real):
         def bind(self, name: str) -> None:
             super().bind(f"{name}-of-test-{os.getpid()}")
 
-    monkeypatch.setattr(users.socket, "socket", Socket)
-    monkeypatch.setattr(users.os, "getuid", lambda: 0)
-    monkeypatch.setattr(users, "COUNT", 3)
+    monkeypatch.setattr(reservations.socket, "socket", Socket)
+    monkeypatch.setattr(reservations.os, "getuid", lambda: 0)
+    monkeypatch.setattr(reservations, "USERS", 3)
 
     def one() -> SandboxUser:
         made.append(SandboxUser())
@@ -37,7 +37,7 @@ def reserve(monkeypatch) -> Iterator:
 
 def test_no_two_have_one_and_where_none_is_left_they_share(reserve):
     found = [reserve().uid for _ in range(4)]
-    assert sorted(found[:3]) == [FIRST, FIRST + 1, FIRST + 2]
+    assert sorted(found[:3]) == [FIRST_USER, FIRST_USER + 1, FIRST_USER + 2]
     assert found[3] == 0
 
 
@@ -49,10 +49,10 @@ def test_who_is_released_comes_last(reserve):
 
 @pytest.mark.parametrize("hindrance", ["_has_account", "is_mapped"])
 def test_who_has_an_account_or_cannot_be_had_is_left_out(reserve, hindrance, monkeypatch):
-    bad = FIRST + 1
-    monkeypatch.setattr(users, hindrance, lambda uid: (uid == bad) is (hindrance == "_has_account"))
+    bad = FIRST_USER + 1
+    monkeypatch.setattr(reservations, hindrance, lambda uid: (uid == bad) is (hindrance == "_has_account"))
     found = {reserve().uid for _ in range(3)}
-    assert found == {0, FIRST, FIRST + 2}
+    assert found == {0, FIRST_USER, FIRST_USER + 2}
 
 
 def test_the_shared_user_is_never_root(reserve):
@@ -60,7 +60,7 @@ def test_the_shared_user_is_never_root(reserve):
 
 
 def test_an_ordinary_user_has_none(monkeypatch):
-    monkeypatch.setattr(users.os, "getuid", lambda: 1000)
+    monkeypatch.setattr(reservations.os, "getuid", lambda: 1000)
     user = SandboxUser()
     assert (user.uid, user.outside) == (0, 1000)
     user.release()

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from grader.serve import attempts
+from grader.serve.shares import Open
 from grader.serve.site import Site
-from grader.serve.turns import Open
 from tests.classes.gradebook.small_course import NAME
 from tests.serve.people import instructor, student
 from tests.serve.queueing import OTHERS, Turns, states, turns_of, uploads

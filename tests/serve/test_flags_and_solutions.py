@@ -15,7 +15,7 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from grader.classes.results.worked_solutions import worked
+from grader.classes.results.pages import worked
 from grader.records import COST_POINTS, Flag
 from grader.report.page import without_solutions
 from grader.serve import attempts

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from grader.classes.workers.workers import WorkersLost
+from grader.classes.workers.job import WorkersLost
 from grader.commands.options import GradeOptions
 from grader.complaint import Complaint
 from grader.serve import attempts, grading

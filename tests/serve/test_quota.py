@@ -12,7 +12,7 @@ import pytest
 from httpx2 import Response
 
 from grader.serve import attempts
-from grader.serve.quota import Kept, QuotaError, to_remove
+from grader.serve.shares import KeptFolder, QuotaError, to_remove
 from grader.serve.site import Site
 from tests.classes.gradebook.small_course import NAME
 from tests.serve.people import instructor, student
@@ -22,8 +22,8 @@ from tests.serve.test_attacks import rules
 KIB = 1 << 10
 
 
-def kept(id: int, size: int, *, removable: bool = True, last: bool = False) -> Kept:
-    return Kept(id=id, place=str(id), size=size, is_removable=removable, is_last_resort=last)
+def kept(id: int, size: int, *, removable: bool = True, last: bool = False) -> KeptFolder:
+    return KeptFolder(id=id, place=str(id), size=size, is_removable=removable, is_last_resort=last)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def kept(id: int, size: int, *, removable: bool = True, last: bool = False) -> K
         ([kept(1, 0), kept(2, 101)], 1, [1, 2]),
     ],
 )
-def test_the_oldest_are_removed_until_the_rest_fits(folders: list[Kept], added: int, removed: list[int]) -> None:
+def test_the_oldest_are_removed_until_the_rest_fits(folders: list[KeptFolder], added: int, removed: list[int]) -> None:
     assert [one.id for one in to_remove(folders, added, 100)] == removed
 
 
@@ -47,7 +47,7 @@ def test_the_oldest_are_removed_until_the_rest_fits(folders: list[Kept], added: 
     ("folders", "added"),
     [([], 101), ([kept(1, 40, removable=False)], 61), ([kept(1, 40, removable=False), kept(2, 9)], 61)],
 )
-def test_what_does_not_fit_is_refused(folders: list[Kept], added: int) -> None:
+def test_what_does_not_fit_is_refused(folders: list[KeptFolder], added: int) -> None:
     with pytest.raises(QuotaError):
         to_remove(folders, added, 100)
 

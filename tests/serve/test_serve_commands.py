@@ -17,12 +17,12 @@ from rich.console import Console
 from grader.classes.gradebook.connection import sqlite_file
 from grader.classes.gradebook.errors import RecordError
 from grader.classes.gradebook.writer import add_students
+from grader.cli import NotInstalled, serve_part
 from grader.commands.console import Terminal
 from grader.commands.options import GradeOptions, ServeOptions
-from grader.commands.serve_part import NotInstalled, serve_part
 from grader.records import Student
 from grader.serve import attempts, command, grading
-from grader.serve.command import Kept
+from grader.serve.command import RestartedProcess
 from grader.serve.site import open_site
 from tests.classes.gradebook.small_course import COURSE, SmallCourse
 from tests.classes.workers.test_cluster import Cluster
@@ -116,7 +116,7 @@ def test_a_grading_process_that_dies_is_started_again(monkeypatch: pytest.Monkey
     told: list[str] = []
     mark = tmp_path / "mark"
     program = f"import sys, pathlib; p = pathlib.Path({str(mark)!r}); first = not p.exists(); p.touch(); first and sys.exit(3); assert sys.stdin.read() == 'a line\\n'"
-    kept = Kept([sys.executable, "-c", program], "a line", told.append)
+    kept = RestartedProcess([sys.executable, "-c", program], "a line", told.append)
     for _ in range(500):
         if told and kept._process.poll() is None:
             break
@@ -168,7 +168,7 @@ def test_the_options_reach_the_process_that_grades_and_no_command_line(
         def end(self) -> None:
             """Nothing was started."""
 
-    monkeypatch.setattr(command, "Kept", Noted)
+    monkeypatch.setattr(command, "RestartedProcess", Noted)
     monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: [one.close() for one in sockets])
     url = f"{other.url}?timeout=7"
     asked = dict(root=other.root, gradebook=url, jobs=2, scheduler="tcp://127.0.0.1:8786")

@@ -1,4 +1,4 @@
-"""Whose attempt is next: the rules of grader/serve/turns.py, and what it says of the place in the queue."""
+"""Whose attempt is next: the rules of grader/serve/shares.py, and what it says of the place in the queue."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from grader.serve.turns import HOUR, Open, free_at, in_order, next_turn, place_of
+from grader.serve.shares import HOUR, Open, free_at, in_order, next_turn, place_of
 
 BUDGET = 100.0
 NOON = datetime(2030, 1, 31, 12, tzinfo=UTC)

@@ -6,10 +6,8 @@ import ast
 
 import pytest
 
-from grader.submission.code.inlined import inlined
-from grader.submission.code.labels import labels_in
-from grader.submission.code.live_code import live
-from grader.submission.code.words import MOST_DEPTH, MOST_NODES, is_small, variables, without_docs, words
+from grader.report.similarity.normal_form import inlined, labels_in, live
+from grader.submission.code.traits import MOST_DEPTH, MOST_NODES, is_small, variables, without_docs, words
 
 CODE = "def f(x, scale=2):\n    y = x.exp() @ w\n    return y / scale\n"
 

@@ -10,9 +10,8 @@ import pytest
 from nbconvert.filters import markdown2html
 
 from grader.submission.cells import with_prediction_marker, with_question_marker, written_cell
-from grader.submission.notebook import parse
+from grader.submission.notebook import CUT, MAX_TEXT, parse
 from grader.submission.rebuild import Rebuilt, rebuild
-from grader.submission.written import CUT, MAX_TEXT
 from tests.submission.test_rebuild import ANSWER_F, LESSON, MASTER, STUB_F, code
 
 STUB = "*Write over this line.*"

@@ -1,8 +1,9 @@
 """What students ask to be looked at again, and what an instructor decides about it.
 
-A request is a row of this grader's table `APPEALS`. A decision is one transaction: that it was made stands in that row, and the
-decision itself in nbgrader's own columns and nowhere else, where formgrader writes, too: points in `manual_score` of the
-exercise's cell, words in `manual_comment` of its answer. So formgrader, pages and exports show them like any points by hand.
+A request is a row of this grader's table `APPEALS`. A decision is one transaction: that it was made stands in
+that row, and the decision itself in nbgrader's own columns and nowhere else, where formgrader writes, too:
+points in `manual_score` of the exercise's cell, words in `manual_comment` of its answer. So formgrader, pages
+and exports show them like any points by hand.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,11 +16,10 @@ from sqlalchemy import CursorResult, Row, insert, update
 from sqlalchemy.orm import Session
 
 from grader.classes.gradebook.connection import attempt, existing
-from grader.classes.gradebook.details import APPEALS, make_tables
-from grader.classes.gradebook.entries import cell_name
 from grader.classes.gradebook.errors import AppealError, RecordError
+from grader.classes.gradebook.reader import cell_name
 from grader.classes.gradebook.rows import begin_to_write, set_columns
-from grader.classes.gradebook.stored import load_known
+from grader.classes.gradebook.stored import APPEALS, load_known, make_tables
 from grader.records import MOST_TEXT, Appeal, GradebookEntry
 
 SHORTEST_PREFIX = 6  # digits of a submission's digest that are enough to name it

@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 
 from grader.classes.gradebook.config import LatePenalty
 from grader.classes.gradebook.connection import attempt, existing
-from grader.classes.gradebook.entries import entry_of, seconds_late
 from grader.classes.gradebook.errors import RecordError
+from grader.classes.gradebook.reader import entry_of, seconds_late
 from grader.classes.gradebook.rows import begin_to_write, set_columns
 from grader.classes.gradebook.stored import Stored, load_known
 from grader.records import GradebookEntry

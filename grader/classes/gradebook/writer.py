@@ -27,16 +27,14 @@ from nbformat import NotebookNode
 from nbgrader import api
 from sqlalchemy import insert, select, update
 
-from grader.classes.gradebook.cells import Cells, declare
+from grader.classes.gradebook.cells import Cells, declare, scores_and_comments
 from grader.classes.gradebook.config import LatePenalty
 from grader.classes.gradebook.connection import attempt, opened
-from grader.classes.gradebook.details import DETAILS, make_tables, row_of
-from grader.classes.gradebook.entries import entry_of, seconds_late, whole_entry
 from grader.classes.gradebook.errors import RecordError, StudentNameError, shown
 from grader.classes.gradebook.lateness import in_utc, set_penalty, time_to_store
+from grader.classes.gradebook.reader import entry_of, seconds_late, whole_entry
 from grader.classes.gradebook.rows import begin_to_write, fill, insert_once, is_filled, set_columns, set_if_empty
-from grader.classes.gradebook.scores_and_comments import scores_and_comments
-from grader.classes.gradebook.stored import Stored, load_line, load_one
+from grader.classes.gradebook.stored import DETAILS, Stored, load_line, load_one, make_tables, row_of
 from grader.declare.lesson import Lesson
 from grader.records import Grade, GradebookEntry, Student
 

@@ -28,7 +28,7 @@ from grader.classes.gradebook.config import LatePenalty, penalty_plugin
 from grader.classes.gradebook.errors import RecordError
 from grader.classes.gradebook.writer import GradeWriter, open_gradebook, submission_times
 from grader.classes.results.folders import unreadable_notebook
-from grader.classes.results.worked_solutions import with_mark_schemes
+from grader.classes.results.pages import with_mark_schemes
 from grader.classes.results.writer import file_digest, handover
 from grader.classes.workers import worker
 from grader.classes.workers.grade_class import grade_one
@@ -51,9 +51,9 @@ KEPT = ("timestamp.txt", "submission_secret.txt")
 def flush_last() -> None:
     """Let nbgrader add a submission without SQLAlchemy's warnings: flush only once all of it is in the session.
 
-    `Gradebook.add_submission` of nbgrader 0.9.6 makes objects that refer to stored ones, reads more of the database, and adds
-    the objects to the session last. SQLAlchemy flushes before each read, and warns of each object that is not in the
-    session yet. What is stored in the end is the same.
+    `Gradebook.add_submission` of nbgrader 0.9.6 makes objects that refer to stored ones, reads more of the
+    database, and adds the objects to the session last. SQLAlchemy flushes before each read, and warns of each
+    object that is not in the session yet. What is stored in the end is the same.
     """
     original = api.Gradebook.add_submission
 

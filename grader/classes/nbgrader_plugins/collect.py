@@ -9,8 +9,8 @@ from grader.classes.gradebook.errors import RecordError
 from grader.classes.gradebook.writer import add_students
 from grader.classes.results.writer import student_of
 from grader.course import assignment_by_exercise, lessons
-from grader.submission.archive import read_member
 from grader.submission.file import IntakeError, SubmissionFile
+from grader.submission.folder_or_zip import read_member
 from grader.submission.intake import find
 
 

@@ -1,24 +1,138 @@
-"""Makes the feedback page of a gradebook entry, and tells whether a page on the disk is still right.
+"""What people read after grading: the feedback page of a gradebook entry, worked solutions, mark schemes, what a class answered.
 
-The last line of a page is a comment with a digest of what the page was made from. A rerun compares it, and
+The last line of a feedback page is a comment with a digest of what the page was made from. A rerun compares it, and
 makes a page again only if the entry has changed (a person may have given points or a comment), or a worked
 solution, or the code that makes pages, or if the file is cut off or another.
+
+A student reads the worked solution of an exercise on the page, once it has full points. An instructor reads the mark scheme
+of a question in formgrader, below the student's text. After the due date the page has our answers to the questions for
+thought; what the author filled into a prediction tells the class report which answers are right. The answers and the
+predictions of a class are in autograded/, where each graded submission lies.
 """
 
 import os
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
+import nbformat
+from nbformat import NotebookNode
+
 import grader
-from grader.classes.gradebook.details import without_checks
-from grader.classes.results.recorded_answers import read_answers
-from grader.classes.results.worked_solutions import worked
+from grader.classes.gradebook.stored import without_checks
+from grader.classes.results.folders import autograded_notebook
+from grader.paths import course_root
 from grader.records import GradebookEntry
+from grader.report.class_page import PredictedLine, Said, predicted_lines
 from grader.report.page import feedback_page
+from grader.submission.cells import (
+    Role,
+    exercise_of,
+    marked_predictions,
+    predicted,
+    question_of,
+    role,
+    thoughts,
+    without_marks,
+)
+from grader.submission.file import MAX_BYTES, Unreadable
+from grader.submission.notebook import parse
+
+
+@dataclass(frozen=True)
+class Worked:
+    """What the solution notebook of a lesson says."""
+
+    answers: Mapping[str, str] = field(default_factory=dict)  # by exercise
+    schemes: Mapping[str, str] = field(default_factory=dict)  # Markdown, by question
+    thoughts: Sequence[tuple[str, str]] = ()  # the questions for thought, each with our answer
+    predictions: Mapping[str, Mapping[str, object]] = field(default_factory=dict)  # what stands in each, by its name
+
+
+def worked(assignment: str) -> Worked:
+    """Return what the solution notebook says; nothing where the course has none, as on a learning platform."""
+    try:
+        path = course_root() / "solutions" / assignment / f"{assignment}.ipynb"
+        return _read(path, path.stat().st_mtime_ns)
+    except OSError:
+        return Worked()
+
+
+def with_mark_schemes(notebook: NotebookNode, assignment: str) -> NotebookNode:
+    """Add to each text of an executed notebook the mark scheme of its question; change the notebook itself.
+
+    The notebook is for formgrader: feedback pages are not made from it.
+    """
+    schemes = worked(assignment).schemes
+    for cell in notebook.cells:
+        scheme = schemes.get(question_of(cell.id) or "")
+        if scheme and role(cell.id) is Role.WRITTEN:
+            cell.source += f"\n\n---\n\n{scheme}"
+    return notebook
+
+
+@cache
+def _read(path: Path, changed: int) -> Worked:
+    """Read a solution notebook, again where it was changed."""
+    answers, schemes, found, predictions = {}, {}, [], {}
+    for cell in nbformat.read(path, as_version=4).cells:
+        if role(cell.id) is Role.ANSWER:
+            answers[str(exercise_of(cell.id))] = without_marks(cell.source)
+        elif role(cell.id) is Role.WRITTEN:
+            schemes[str(question_of(cell.id))] = without_marks(cell.source)
+        elif cell.cell_type == "markdown":
+            found += thoughts(cell.source)
+        for name in marked_predictions(cell.source):
+            predictions[name] = predicted(cell.source)
+    return Worked(answers, schemes, found, predictions)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedAnswers:
+    """The code of one submission: its answers by exercise, and the cells that the student added, in their order."""
+
+    student: str
+    answers: dict[str, str]
+    own: tuple[str, ...]
+    predictions: Said
+
+
+def recorded_answers(autograded: Path, entries: Sequence[GradebookEntry]) -> Iterator[RecordedAnswers | str]:
+    """Yield the code of each graded submission in autograded/, or the student's id if its notebook cannot be read."""
+    for entry in entries:
+        if entry.grade.status == "graded":
+            student = entry.student.id
+            yield read_answers(student, autograded_notebook(autograded, student, entry.assignment)) or student
+
+
+def read_answers(student: str, path: Path) -> RecordedAnswers | None:
+    """Read the code of an executed notebook; None if it is missing or no notebook."""
+    try:
+        if path.stat().st_size > 2 * MAX_BYTES:
+            return None
+        cells = parse(path.read_bytes()).cells
+    except (OSError, Unreadable):
+        return None
+    answers = {str(exercise_of(cell.id)): cell.source for cell in cells if role(cell.id) is Role.ANSWER}
+    return RecordedAnswers(
+        student=student,
+        answers=answers,
+        own=tuple(cell.source for cell in cells if role(cell.id) is Role.OWN),
+        predictions={name: predicted(cell.source) for cell in cells for name in marked_predictions(cell.source)},
+    )
+
+
+def class_predictions(autograded: Path, entries: Sequence[GradebookEntry]) -> dict[str, list[PredictedLine]]:
+    """Count by assignment what the class filled into its predictions; a notebook that cannot be read counts as empty."""
+    found = {}
+    for assignment in {entry.assignment: None for entry in entries}:
+        read = recorded_answers(autograded, [entry for entry in entries if entry.assignment == assignment])
+        said = [each.predictions for each in read if isinstance(each, RecordedAnswers)]
+        found[assignment] = predicted_lines(said, worked(assignment).predictions)
+    return found
 
 
 def page_of(entry: GradebookEntry, notebook: Path) -> str:

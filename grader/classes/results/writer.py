@@ -25,15 +25,14 @@ from grader.classes.results.folders import (
     write_file,
     write_timestamp,
 )
-from grader.classes.results.pages import is_current, page_of
-from grader.classes.results.worked_solutions import with_mark_schemes
+from grader.classes.results.pages import is_current, page_of, with_mark_schemes
 from grader.classes.workers.job import Job
 from grader.course import lessons
 from grader.grading.graded import Graded
 from grader.records import Grade, GradebookEntry, Student
 from grader.report.jsonl import to_json
 from grader.submission.file import IntakeError, SubmissionFile
-from grader.submission.folder import read_file
+from grader.submission.folder_or_zip import read_file
 
 EXCHANGE_SECRET = "submission_secret.txt"  # by which nbgrader's exchange names the page that a student fetches
 MOST_SECRET = 1024  # bytes; nbgrader writes 128

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from grader.classes.workers.workers import UnfitWorker, Workers, WorkersLost
+from grader.classes.workers.job import UnfitWorker, Workers, WorkersLost
 from grader.complaint import Complaint
 
 CONNECT_SECONDS = 10.0  # after which a scheduler that does not answer counts as unreachable
 FIRST_WORD = 60.0  # seconds without a finished job, after which to say what is waited for
-# Seconds after which a run ends in which no job ends: the longest that a job may take on a busy machine; and without workers.
+# Seconds after which a run ends in which no job ends: the longest that a job may take on a busy machine; and
+# without workers.
 LONGEST_JOB, LONGEST_WITHOUT = 7200.0, 900.0
 COUNT_SECONDS = 5.0  # for which the number of the cluster's threads is cached
 

@@ -7,8 +7,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, 
 from contextlib import suppress
 from dataclasses import replace
 
-from grader.classes.workers.job import Course, Job, JobMaker, parsed
-from grader.classes.workers.workers import UnfitWorker, Workers, WorkersLost
+from grader.classes.workers.job import Course, Job, JobMaker, UnfitWorker, Workers, WorkersLost, parsed
 from grader.course import max_score
 from grader.grading.graded import Graded, again_if_starved, unless_starved, withheld
 from grader.records import Grade

@@ -1,21 +1,114 @@
-"""Turn a submission into a job, which holds all that a worker needs.
+"""A job, which holds all that a worker needs to grade a submission, and `Workers`, the interface to whatever runs jobs.
 
 The coordinator, the process that hands out jobs, shares no file with the worker, but the worker has the same
-version of the grader installed. A job holds the submission, the student notebook in which it is rebuilt, and
-the course secret.
+version of the grader installed. A job holds the submission, the student notebook in which it is rebuilt, the
+course secret, and the key under which a rerun finds the grade, a digest of all that the grade depends on.
 """
 
+import platform
 import zlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
+from functools import cache
 from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
-from grader.classes.workers.grade_key import code_digest, grade_key
-from grader.paths import notebook_path
+import grader
+from grader.paths import notebook_path, own_lessons
 from grader.records import GradingSettings
 from grader.submission.file import IntakeError, SubmissionFile
 from grader.submission.intake import content
 from grader.submission.notebook import parse
+
+
+class WorkersLost(Exception):
+    """The workers are gone, or do nothing; the message says what to do."""
+
+
+class UnfitWorker(Exception):
+    """A worker cannot grade: another version, a tier that it does not reach, lessons that it cannot read."""
+
+    def __init__(self, message: str, worker: str = "") -> None:
+        """Say why, and which worker of a cluster it is."""
+        super().__init__(message, worker)
+        self.message, self.worker = message, worker
+
+    def __str__(self) -> str:
+        return self.message
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workers:
+    """How to start what runs jobs, and how to use it."""
+
+    start: Callable[[], Executor]  # starts an executor; called again after a worker died and broke it
+    grade: Callable[..., Any]  # grades a job: takes a Job, returns a Graded
+    ahead: Callable[[], int]  # returns how many unfinished jobs the executor may have at a time
+    warm_up: Callable[[], None] = lambda: None  # starts workers in the background, before the first job
+    # Gives no further job to a worker that cannot grade; tells whether others are there.
+    avoid: Callable[[UnfitWorker], bool] = lambda unfit: False
+    # Called now and then while no job ends, with the seconds since the last one did. May raise WorkersLost.
+    still_waiting: Callable[[float], None] = lambda seconds: None
+    device: str = ""  # set for a cluster alone: cpu or cuda, never auto
+    note: str = ""  # a remark to print before grading starts
+
+
+# A grade depends on every module of grader/ and attention/ except these: they run before or after the
+# grading, or only pass submissions and grades on. A new module is part of the key until somebody adds it to
+# this list.
+NOT_IN_A_GRADE = (
+    "__main__.py",
+    "build",  # it only makes the student notebook, whose bytes are part of the key
+    "classes",
+    "cli.py",
+    "commands",
+    "report",
+    "secret.py",  # it only reads the secret, which is part of the key
+    "serve",
+    "shipped",  # copies for `grader init`
+)
+PACKAGES = ("torch", "numpy", "matplotlib", "scikit-learn", "ipython", "papermill")
+
+
+def grade_key(submission_sha256: str, *others: str) -> str:
+    """Join a submission's digest and a digest of `others`, all else that a grade depends on, into its key."""
+    return f"{submission_sha256}-{sha256(chr(31).join(others).encode()).hexdigest()}"
+
+
+def code_digest(released: bytes) -> str:
+    """Return a digest of the grader, lessons, reference code and packages here, and of a student notebook's bytes."""
+    return sha256(_installed_code(own_lessons()).encode() + released).hexdigest()
+
+
+@cache
+def _installed_code(lessons: Path | None) -> str:
+    """Return a digest of the versions of Python and PACKAGES and of the code of the grader, `attention` and the course's `lessons`."""
+    import attention
+
+    packages = [version(name) for name in PACKAGES]
+    digest = sha256(f"{platform.python_version()}{packages}{grader.__version__}".encode())
+    folders = (Path(grader.__file__).parent, Path(attention.__file__).parent, lessons)
+    digest.update(source_digest(*filter(None, folders)).encode())
+    return digest.hexdigest()
+
+
+def source_digest(*folders: Path) -> str:
+    """Return a digest of all source code that a grade depends on, file by file; of grader/, attention/ and lessons/."""
+    digest = sha256()
+    for folder in folders:
+        for file in graded_sources(folder):
+            digest.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()
+
+
+def graded_sources(package: Path) -> Iterator[Path]:
+    """Yield the modules of a package that a grade depends on: all but those in NOT_IN_A_GRADE."""
+    for file in sorted(package.rglob("*.py")):
+        if file.relative_to(package).parts[0] not in NOT_IN_A_GRADE:
+            yield file
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,5 +1,9 @@
-"""Run jobs in this process, or in worker processes of this machine that share one fork server."""
+"""Run jobs in this process, or in worker processes of this machine that share one fork server.
 
+Each thread that grades has a fork server, which is started on first use or shared.
+"""
+
+import atexit
 import gc
 import os
 import signal
@@ -13,11 +17,46 @@ from multiprocessing import active_children, connection, get_context, parent_pro
 from multiprocessing.context import BaseContext
 from typing import Any
 
-from grader.classes.workers import servers
-from grader.classes.workers.workers import Workers
+from grader.classes.workers.job import Workers
 from grader.records import Limits
 from grader.sandbox.errors import IsolationError
-from grader.sandbox.process import ServerProcess
+from grader.sandbox.process import ServerProcess, SharedServer
+from grader.sandbox.server import Server
+
+# Thread id → the fork server that this thread uses. A Dask worker may grade in several threads.
+_servers: dict[int, Server] = {}
+
+
+def share_server(control: socket.socket, tier: str, device: str) -> None:
+    """Let this thread use a fork server of another process; `control` is a socket on which it takes requests."""
+    _servers[threading.get_ident()] = Server(isolation=tier, device=device, shared=SharedServer(control))
+
+
+def use_server(server: ServerProcess) -> None:
+    """Let this thread use a fork server that was started early; the first submission waits until it is ready."""
+    _servers[threading.get_ident()] = Server(isolation=server.tier, device=server.device, shared=server)
+
+
+def thread_server(tier: str, device: str) -> Server:
+    """Return this thread's fork server; start a new one if it has none with this tier and device."""
+    import torch
+
+    torch.set_num_threads(1)  # other jobs use the other cores
+    thread = threading.get_ident()
+    server = _servers.get(thread)
+    if server is None or (server.isolation, server.device) != (tier, device):
+        if server is not None:
+            server.close()
+        server = _servers[thread] = Server(isolation=tier, device=device)
+    return server
+
+
+@atexit.register
+def close_servers() -> None:
+    """End the fork servers that this process started, and its connections to shared ones."""
+    while _servers:
+        _servers.popitem()[1].close()
+
 
 # Memory of one job: what a submission may take, and what its worker and its share of the fork server take (0.4 GB).
 WORKER_BYTES = Limits().memory_bytes + (1 << 30)
@@ -91,7 +130,7 @@ class _InThisProcess(Executor):
     def submit(self, call: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future:
         if self._server is not None and not self._ready:
             self._ready = True
-            servers.use(self._server)
+            use_server(self._server)
         future: Future = Future()
         try:
             future.set_result(call(*arguments, **named))
@@ -100,7 +139,7 @@ class _InThisProcess(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        servers.close_servers()
+        close_servers()
         if self._server is not None:
             self._server.close()
 
@@ -155,7 +194,7 @@ def _terminate_workers() -> None:
 def _begin_worker(control: socket.socket, tier: str, device: str) -> None:
     """Prepare a worker process: it ends with the coordinator, and uses the coordinator's fork server."""
     _watch_parent()
-    servers.share(control, tier, device)
+    share_server(control, tier, device)
     gc.freeze()  # the imported modules are never garbage: the collector need not look through them
 
 

@@ -1,7 +1,8 @@
 """Grade one job in this process, which is a worker or the coordinator itself, on a CPU core that is reserved for it.
 
-The grader and its sandbox take turns about a hundred times in a submission. The sandbox runs on the core of the thread that
-grades: on one core, both find their data in its cache, and neither waits until another core leaves its idle state.
+The grader and its sandbox take turns about a hundred times in a submission. The sandbox runs on the core of the
+thread that grades: on one core, both find their data in its cache, and neither waits until another core leaves
+its idle state.
 """
 
 import os
@@ -17,10 +18,8 @@ import nbformat
 from nbformat import NotebookNode
 
 from grader.classes.workers.cluster import this_worker
-from grader.classes.workers.grade_key import code_digest
-from grader.classes.workers.job import Job
-from grader.classes.workers.servers import thread_server
-from grader.classes.workers.workers import UnfitWorker
+from grader.classes.workers.job import Job, UnfitWorker, code_digest
+from grader.classes.workers.local import thread_server
 from grader.grading import grade as grading
 from grader.grading.graded import Graded
 from grader.paths import own_lessons

@@ -8,10 +8,10 @@ from functools import partial
 from typing import NamedTuple
 
 from grader.explain.code.data_flow import Flow, Found
-from grader.explain.code.effects import Effect
 from grader.explain.code.of_gradients import cut_off, in_place, narrow, on_cpu
 from grader.explain.code.of_steps import same_thing, shared, wasted
 from grader.explain.code.of_values import draws, from_front, idle, idle_layers, slips, unused
+from grader.explain.code.read_code import Effect
 
 CLUES: dict[Effect, Callable[[Flow], Iterable[Found]]] = {
     Effect.GRADIENT: cut_off,

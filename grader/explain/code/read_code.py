@@ -1,7 +1,10 @@
-"""Read a student's code as a tree: the statement of a line, the shapes of its parts, what feeds the result."""
+"""Read a student's code as a tree: the statement of a line, the shapes of its parts, what feeds the result.
+
+An `Effect` of the code is measured by others; `grader.explain.code.clues` looks for its cause in the code."""
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import Enum
 from typing import Any, NamedTuple
 
 Shape = tuple[int, ...]
@@ -18,6 +21,24 @@ MODULES = "torch F nn math np numpy nn.functional torch.nn.functional torch.nn t
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
+class Effect(Enum):
+    """What was measured of an answer."""
+
+    GRADIENT = "a gradient is missing"
+    FLOAT32 = "float32 came, where float64 is due"
+    DEVICE = "another device"
+    IN_PLACE = "an input was changed"
+    WITHOUT_BATCH = "right only without a batch"
+    WITH_BATCH = "right only with one batch axis"
+    ONE_BATCH = "raises without a batch, and is right with one batch axis"
+    RANDOM = "results differ from call to call"
+    VALUES = "values differ"  # what is nearly surely not meant, whatever the values
+    IDLE = "a layer without parameters is never used"
+    LAYERS = "a layer is never used"
+    SHARED = "parameters are missing"  # because one layer has two names
+    UNUSED = "values differ, and nothing else explains them"  # an argument or a layer that nothing reads
+
+
 class Raising(NamedTuple):
     """An exception, and the code that raised it."""
 
@@ -29,7 +50,7 @@ class Raising(NamedTuple):
     tree: ast.Module  # of the answer
     node: ast.AST | None  # the line's statement, or the head of it
     foreign: bool  # whether the line stands in another exercise
-    clue: Callable[[Any], Any]  # finds the line of the answer that has an Effect: a Clue, or None
+    clue: Callable[[Effect], Any]  # finds the line of the answer that causes it: a Clue, or None
     lengths: Callable[[], str]  # names the two lengths that do not fit in any of the failing trials; "" if they differ
 
 
@@ -42,7 +63,10 @@ def tree_of(source: str) -> ast.Module:
 
 
 def searchable(source: str) -> str:
-    """Return an answer, or "" if it is so long or so deep that no line of it is looked for. The longest solution is a tenth."""
+    """Return an answer, or "" if it is so long or so deep that no line of it is looked for.
+
+    The longest solution is a tenth.
+    """
     level: list[ast.AST] = [tree_of(source)] if len(source) <= MOST_CHARACTERS else []
     depth = nodes = count = 0
     while level:

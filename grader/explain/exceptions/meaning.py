@@ -1,18 +1,22 @@
-"""Say what an exception means for the line of the student's code that raised it."""
+"""Say what an exception means: by the line of the student's code that raised it, or by what surrounds the code.
 
+Around the code there may be another meaning of a name, or a package or a system call that is not there.
+"""
+
+import ast
+import builtins
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
 from grader.explain.code.clues import Clue, clue
-from grader.explain.code.effects import Effect
-from grader.explain.code.read_code import Raising, Shape, number_of, statement_at, tree_of
+from grader.explain.code.read_code import Effect, Raising, Shape, number_of, statement_at, tree_of
 from grader.explain.exceptions.calls import CALL_RULES, own_refusal, too_many_to_unpack
-from grader.explain.exceptions.findings import FINDING_RULES
 from grader.explain.exceptions.names import NAME_RULES
 from grader.explain.exceptions.shapes import SHAPE_RULES
 from grader.explain.exceptions.torch_errors import TORCH_RULES
-from grader.explain.exceptions.values import VALUE_RULES
+from grader.explain.exceptions.values import FINDING_RULES, VALUE_RULES
+from grader.judge.reach import Reach, StudentCode
 
 # What is true of a line in another exercise is only about what this exercise handed to it.
 ELSEWHERE = "What you hand on does not fit there: "
@@ -53,3 +57,42 @@ def meaning(
 
 def _clue(source: str, effect: Effect) -> Clue | None:
     return clue(effect, source)
+
+
+LIBRARIES = frozenset("math random torch nn F np".split())
+REFUSED = "[Errno 1] "  # EPERM, as the filter of system calls answers
+MOST_OF_LINE = 60  # characters of the line that is quoted
+
+
+def shadowed(code: StudentCode, defines: Collection[str], others: Collection[str], message: str) -> str:
+    """Return a hint if an exception is about a name such as `len` that the student's code binds; "" if it is not.
+
+    Args:
+        defines, others: the names that the exercise, and that other exercises ask for.
+        message: names the line that raised the exception.
+    """
+    for statement in Reach(code).statements(defines, others):
+        for name in sorted(statement.binds):
+            known = name in LIBRARIES or name in vars(builtins)
+            node = statement.node
+            is_import = isinstance(node, (ast.Import, ast.ImportFrom))
+            if known and not is_import and "Error: " in message and re.search(rf"`[^`]*\b{name}\b[^`]*`", message):
+                line = ast.unparse(node).partition("\n")[0][:MOST_OF_LINE]
+                return f"`{name}` has another meaning here, because your code has `{line}`. Give your own variable another name."
+    return ""
+
+
+def not_installed(message: str) -> str:
+    """Return a hint if a message says that a package is not installed; "" if it does not."""
+    found = re.search(r"No module named '(\w+)", message)
+    if not found:
+        return ""
+    instead = " torch.einsum, reshape and permute do the same." if found[1] == "einops" else ""
+    return f"`{found[1]}` is not installed where notebooks are graded. Use what the notebook imports.{instead}"
+
+
+def refused_call(message: str) -> str:
+    """Return a hint if a message says that the sandbox refused a system call; "" if it does not."""
+    if REFUSED not in message:
+        return ""
+    return "The sandbox in which notebooks are graded does not allow this system call. Solve the exercise without it."

@@ -9,8 +9,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-from grader.explain.code.effects import Effect
-from grader.explain.code.read_code import Raising
+from grader.explain.code.read_code import Effect, Raising
 
 Says = Callable[[Raising, re.Match], str]
 Rule = tuple[str, Says]

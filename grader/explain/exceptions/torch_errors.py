@@ -3,8 +3,16 @@
 import ast
 import re
 
-from grader.explain.code.effects import Effect
-from grader.explain.code.read_code import Raising, called_name, calls, integer, parts_of, self_attributes, text_of
+from grader.explain.code.read_code import (
+    Effect,
+    Raising,
+    called_name,
+    calls,
+    integer,
+    parts_of,
+    self_attributes,
+    text_of,
+)
 from grader.explain.exceptions.rules import Rule, sentence
 
 RESHAPES = ("view", "reshape", "unflatten")

@@ -6,9 +6,21 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from grader.explain.nodes import called, changed, put, rewritten
-from grader.explain.patterns import Table
-from grader.explain.repairs.change import Changes, End, Look, Piece, cut, exchanged, look_at, without
+from grader.explain.repairs.change import (
+    Changes,
+    End,
+    Look,
+    Piece,
+    called,
+    changed,
+    cut,
+    exchanged,
+    look_at,
+    put,
+    rewritten,
+    without,
+)
+from grader.explain.repairs.patterns import Table
 
 MOST_PARTS = 14  # of an object, or variables, that are tried in the place of one another
 OPERATORS: dict[type, tuple[type, ...]] = {

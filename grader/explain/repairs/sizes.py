@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from grader.explain.nodes import LIBRARIES, called, changed, rewritten
-from grader.explain.repairs.change import Changes, End, Look, Piece, look_at
+from grader.explain.repairs.change import LIBRARIES, Changes, End, Look, Piece, called, changed, look_at, rewritten
 
 FIXED = "the {} is a fixed number. Take it from what is handed in: another input has another."
 RECUT = Look("a reshape stands where axes have to be swapped: the shape is right, but the numbers go elsewhere.")

@@ -3,8 +3,7 @@
 import ast
 from typing import Any
 
-from grader.explain.nodes import changed, is_text, put
-from grader.explain.repairs.change import Changes, Look, exchanged
+from grader.explain.repairs.change import Changes, Look, changed, exchanged, is_text, put
 
 BLOCKS = (ast.For, ast.While, ast.If, ast.With)
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr)

@@ -1,7 +1,7 @@
-"""What phrases about values call results, axes and sizes; and when two tensors agree."""
+"""What phrases about values call results, axes, sizes and lengths; and when two tensors agree."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from math import isfinite
 from typing import Any, NamedTuple, Protocol
 
@@ -33,7 +33,7 @@ class BySize(NamedTuple):
 Phrase = str | BySize
 
 
-class Trial(Protocol):
+class ObservedTrial(Protocol):
     """What one trial showed of an answer; `explain.Seen` is one."""
 
     @property
@@ -152,3 +152,41 @@ def slice_words(shape: tuple[int, ...], sizes: Mapping[str, Any]) -> list[list[s
             place = "head" if from_end == 3 and "heads" in sizes else "batch entry"
         words.append([*([SINGULAR.get(name, name.removesuffix("s"))] if countable else []), place])
     return words
+
+
+TWO_LENGTHS = re.compile(
+    r"tensor a \((\d+)\) must match the size of tensor b \((\d+)\)|length \((\d+)\) exceeds dimension size \((\d+)\)"
+    r"|expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)"
+    r"|\(\d+x(\d+) and (\d+)x\d+\)"
+)
+
+
+class RaisingTrial(Protocol):
+    """A trial in which an answer raised an exception."""
+
+    @property
+    def message(self) -> str: ...
+    @property
+    def line(self) -> str: ...
+    @property
+    def sizes(self) -> Mapping[str, Any]: ...
+
+
+def two_lengths(trials: Sequence[RaisingTrial]) -> str:
+    """Name the two lengths that meet on the line of the first trial, as far as all trials have the same name for each; or ""."""
+    named: list[set[str]] = []
+    for trial in trials:
+        found = TWO_LENGTHS.search(trial.message) if trial.line == trials[0].line else None
+        if found:
+            both = [_names(int(length), trial.sizes) for length in found.groups() if length]
+            named = [one & other for one, other in zip(named, both, strict=True)] if named else both
+    one, other = named or [set(), set()]
+    return f"Two lengths meet on this line: {one.pop()}, and {other.pop()}." if len(one) == len(other) == 1 else ""
+
+
+def _names(length: int, sizes: Mapping[str, Any]) -> set[str]:
+    """Return what a phrase may call a length: by a size that has it, or else by one of all entries of the batch."""
+    whole = {name: size for name, size in whole_sizes(sizes).items() if is_length(name)}
+    alone = {called(name) for name, size in whole.items() if size == length}
+    batch = whole.get("batch", 0)
+    return alone or {f"{called(name)} in the whole batch" for name, size in whole.items() if batch * size == length}

@@ -1,21 +1,20 @@
 """Cut an answer into fragments that stay the same when names, the order of statements, comments or dead code change.
 
-A fragment is a run of K words of one statement (grader/submission/code/words.py). A variable is written as what it holds: the
-first parameter, the result of a softmax; a value that is used once stands where it is used. So fragments say something of the flow of data, and nothing of names. Runs of K as
-fingerprints are from Schleimer, Wilkerson, Aiken 2003, "Winnowing: Local Algorithms for Document Fingerprinting", SIGMOD. They
-keep one run of each window; here all are kept, because answers are short: a window of 2 saved a third of the runs, and 1 to 3 % fewer
-copies were found.
+A fragment is a run of K words of one statement (grader/submission/code/traits.py). A variable is written as
+what it holds: the first parameter, the result of a softmax; a value that is used once stands where it is used.
+So fragments say something of the flow of data, and nothing of names. Runs of K as fingerprints are from
+Schleimer, Wilkerson, Aiken 2003, "Winnowing: Local Algorithms for Document Fingerprinting", SIGMOD. They keep
+one run of each window; here all are kept, because answers are short: a window of 2 saved a third of the runs,
+and 1 to 3 % fewer copies were found.
 """
 
 import ast
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from hashlib import blake2b
 
-from grader.submission.code.inlined import inlined
-from grader.submission.code.labels import labels_in
-from grader.submission.code.live_code import BLOCK_PARTS, live
+from grader.report.similarity.normal_form import BLOCK_PARTS, inlined, labels_in, live
 from grader.submission.code.source import parsed
-from grader.submission.code.words import is_small, words
+from grader.submission.code.traits import is_small, words
 
 K, END = 6, "end"
 MOST_CHARACTERS = 40_000  # of an answer with its helpers; the longest solution has 2,000

@@ -1,8 +1,8 @@
 """Compare the answers of a class to one exercise: which pairs share much of what is rare in the class.
 
-A fragment weighs the more, the fewer answers hold it (an inverse document frequency, Spärck Jones 1972); what was given out, what
-the solution holds, and what more than a tenth of the class writes weighs nothing. Only answers that share a rare fragment are
-compared, so the time grows with the class and not with its square.
+A fragment weighs the more, the fewer answers hold it (an inverse document frequency, Spärck Jones 1972); what
+was given out, what the solution holds, and what more than a tenth of the class writes weighs nothing. Only
+answers that share a rare fragment are compared, so the time grows with the class and not with its square.
 """
 
 from collections import Counter, defaultdict
@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import log
 
-from grader.report.similarity.fragments import Fragments
+from grader.report.similarity.fragments import Fragments, fragments_of
+from grader.submission.cells import without_marks
+from grader.submission.code.source import parsed
 
 LEAST_ANSWERS = 10  # in a smaller class nothing says what is rare
-# What a larger share of the class writes is common, but not what three write, and in any case what so many students write.
+# What a larger share of the class writes is common, but not what three write, and in any case what so many
+# students write.
 COMMON, LEAST_COMMON, MOST_HOLDERS = 0.1, 3, 30
 # Chosen with the figures of all lessons in view, which `python -m benchmarks.similarity` measures.
 LEAST_RARE = 1.0  # rare fragments, by weight, that two answers must share
@@ -112,3 +115,66 @@ def _sharing(groups: Sequence[tuple[frozenset[int], list[str]]], weight: Callabl
 
 def _lines_of(shared: frozenset[int], answer: Fragments) -> frozenset[int]:
     return frozenset(line for fragment in shared for line in answer[fragment])
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparedExercise:
+    """What comparing the answers to one exercise gave, with what a page shows of it."""
+
+    assignment: str
+    id: str
+    title: str
+    comparison: Comparison
+    left_out: tuple[str, ...]  # students whose answers Python cannot read, or that are too long or too deep
+    sources: Mapping[str, str]  # of the answers in pairs, by student
+
+
+def compare_exercise(
+    assignment: str,
+    id: str,
+    title: str,
+    *,
+    wanted: Collection[str],
+    answers: Mapping[str, str],
+    given: Collection[Fragments],
+) -> ComparedExercise:
+    """Compare the answers to one exercise.
+
+    Args:
+        wanted: the names that the exercise asks to define.
+        answers: sources, as `whole_answer` returns them, by student.
+        given: of the solution, and of all code that was handed out.
+    """
+    read = {student: fragments_of(source, wanted) for student, source in answers.items()}
+    comparison = compare({student: found for student, found in read.items() if found is not None}, given)
+    named = {student for pair in comparison.pairs for student in pair.students}
+    return ComparedExercise(
+        assignment=assignment,
+        id=id,
+        title=title,
+        comparison=comparison,
+        left_out=tuple(sorted(student for student, found in read.items() if found is None)),
+        sources={student: answers[student] for student in sorted(named)},
+    )
+
+
+def given_fragments(sources: Collection[str]) -> list[Fragments]:
+    """Return the fragments of code that everybody was given; of what is too long, none."""
+    read = (fragments_of(source, parsed(source).bound or ()) for source in sources)
+    return [found for found in read if found]
+
+
+def whole_answer(answer: str, own: Sequence[str]) -> str:
+    """Return an answer, below the student's `own` cells that define what it mentions, directly or through others."""
+    answer, helping = without_marks(parsed(answer).python), [parsed(source).python for source in own]
+    mentioned, chosen = parsed(answer).mentioned, set[int]()
+    while True:
+        more = {
+            place
+            for place, source in enumerate(helping)
+            if place not in chosen and (parsed(source).bound or frozenset()) & mentioned
+        }
+        if not more:
+            return "\n\n".join([*(helping[place].strip() for place in sorted(chosen)), answer])
+        chosen |= more
+        mentioned = mentioned.union(*(parsed(helping[place]).mentioned for place in more))

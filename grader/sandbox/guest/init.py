@@ -20,8 +20,7 @@ from typing import NoReturn
 import torch
 from guest import calling, frames, gpu, interpreter
 from guest.confinement import Confinement
-from guest.exchange import Answer, Exchange, InterpreterProcess, channel_pair, receive_greeting
-from guest.grader_connection import GraderConnection
+from guest.exchange import Answer, Exchange, GraderConnection, InterpreterProcess, channel_pair, receive_greeting
 from guest.meter import TICK, Meter, remove_scratch
 from guest.processes import kill, open_descriptors, reap
 from guest.shell import Shell, attach_streams
@@ -97,8 +96,8 @@ class Init:
     def _run_probe(self, order: dict, request: memoryview, blob: memoryview) -> Iterator[Answer]:
         """Run a probe on its trials in a fork, and yield the answer on each; after one that is not answered, stop.
 
-        Requests of one group share the fork until it ends or leaves a trial unanswered. An active interpreter that has used
-        CUDA cannot fork and runs the probe itself.
+        Requests of one group share the fork until it ends or leaves a trial unanswered. An active interpreter
+        that has used CUDA cannot fork and runs the probe itself.
         """
         prober = self._prober
         if prober is None or prober.group != order["group"] or prober.process.ended():
@@ -134,9 +133,9 @@ class Init:
     def _return_to_checkpoint(self, answer: Answer, before: set[int], in_place: bool) -> Answer:
         """Kill what a failed cell or probe started, and return its `answer`; if no checkpoint answers, kill all: "… lost".
 
-        After an excess of memory or scratch, kill all other processes too, because earlier cells may have started those
-        that take too much. `before` are the sandbox's processes before the cell or probe; if that ran `in_place`, in the
-        active interpreter itself, there is no checkpoint.
+        After an excess of memory or scratch, kill all other processes too, because earlier cells may have
+        started those that take too much. `before` are the sandbox's processes before the cell or probe; if that
+        ran `in_place`, in the active interpreter itself, there is no checkpoint.
         """
         keep = {self._active.pid} if answer.outcome in ("memory", "scratch") and self._active is not None else before
         if in_place or not self._kill_all_but(keep) or not self._checkpoint_answers():

@@ -1,7 +1,13 @@
-"""What /proc tells about the processes of a sandbox, and functions that end them."""
+"""What /proc tells about the processes of a sandbox, and functions that end them.
+
+It also tells how long a request had to wait for a core. That is the machine's time, and does not count as the
+student's.
+"""
 
 import os
 import signal
+import time
+from collections.abc import Callable
 from contextlib import suppress
 
 GONE = "ZX"  # states of processes that have ended
@@ -36,7 +42,11 @@ def proportional_bytes(pid: int) -> int:
 
 
 def descriptor_count(pid: int) -> int:
-    """Return how many descriptors a process has open; 0 before Linux 6.2, which does not count them, and if it has ended."""
+    """Return how many descriptors a process has open.
+
+    Returns:
+        0 before Linux 6.2, which does not count them, and if it has ended.
+    """
     try:
         return os.stat(f"/proc/{pid}/fd").st_size
     except OSError:
@@ -93,3 +103,57 @@ def _sum_lines(path: str, names: tuple[bytes, ...]) -> int:
             return sum(1024 * int(line.split()[1]) for line in file if line.startswith(names))
     except (OSError, ValueError):
         return 0
+
+
+LITTLE = 0.25  # seconds of waiting that are not worth a look at what the sandbox itself took meanwhile
+LOOK = 0.5  # seconds between two looks
+LONGEST = 10.0  # times its time limit that a request may take by the clock, however long it waited
+
+
+class Waiting:
+    """The waiting of one process, less what the sandbox's other processes took from it meanwhile."""
+
+    def __init__(self, pid: int, processes: Callable[[], set[int]]) -> None:
+        """Begin to measure process `pid`, which carries out the request; `processes` returns the sandbox's live ones."""
+        self._pid, self._processes = pid, processes
+        self._before = waited_seconds(pid)
+        # Once it has waited a little: when that was seen, the waiting until then, and the CPU time of all processes.
+        self._since: tuple[float, float, float] | None = None
+
+    def seconds(self) -> float:
+        """Return how long the process was ready while processes outside of the sandbox had its core; 0 below LITTLE."""
+        waited = waited_seconds(self._pid) - self._before
+        if waited < LITTLE:
+            return 0.0
+        here = time.monotonic(), waited, self._cpu()
+        self._since = self._since or here
+        passed, waited, used = (now - before for now, before in zip(here, self._since, strict=True))
+        return max(0.0, min(waited, passed - used))
+
+    def _cpu(self) -> float:
+        """Return the CPU seconds of the sandbox's processes, also of those that have ended."""
+        ended = os.times()
+        return sum(map(cpu_seconds, self._processes())) + ended.children_user + ended.children_system
+
+
+def waited_seconds(pid: int | str) -> float:
+    """Return how long a process's first thread, or this one for "thread-self", was ready and had no core.
+
+    Returns:
+        0 if unknown.
+    """
+    try:
+        with open(f"/proc/{pid}/schedstat", "rb") as file:
+            return int(file.read().split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return 0.0
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return the CPU time of a process, and of its children that have ended; 0 if there is no such process."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+        return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError):
+        return 0.0

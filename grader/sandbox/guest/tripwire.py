@@ -7,7 +7,7 @@ given cell or the other exercise; all other code counts as the exercise's own. T
 given cells an answer may call. What counts as the code of a given cell, guest/released.py says.
 
 The tripwire runs in the same process as student code, so a student can switch it off on purpose; this module makes that
-hard, not impossible: a record cannot be erased, because the kernel counts it too (guest/kernel_count.py), and during a
+hard, not impossible: a record cannot be erased, because the kernel counts it too (guest/evasions.py), and during a
 watched probe no student code gets a frame or the garbage collector's lists. A record can only cost points. The trusted
 side's ban by name works without the tripwire, and it flags what looks like a way around it (grader/judge/reaches.py).
 """
@@ -30,8 +30,8 @@ import numpy
 import torch
 import torch.ao.nn.quantizable as quantizable
 import torch.nn.functional as F
-from guest import interruptions, released, switches
-from guest.kernel_count import count, count_down
+from guest import evasions, released
+from guest.evasions import count, count_down
 from guest.library_internals import NotCompiled, skip_dispatch_rules
 from guest.released import INSTALLED, LIBRARY, is_disguised, is_installed
 from torch import nn
@@ -70,7 +70,7 @@ THREAD_STARTS = tuple(
 # How the names of the audit events begin that tell of a look into the interpreter, and the attributes that are one.
 LOOKS = ("sys._getframe", "sys._current_frames", "gc.get_")
 # By these a function of Python's own would set or take away what watches calls, for whoever asks it.
-TRACES = ("sys.setprofile", "sys.settrace", interruptions.REGISTERS)
+TRACES = ("sys.setprofile", "sys.settrace", evasions.REGISTERS)
 # Modules of Python that hand frames to whoever calls them.
 PASS_ON = (inspect.__file__, traceback.__file__)
 FRAMES = ("tb_frame", "gi_frame", "cr_frame", "ag_frame")
@@ -254,7 +254,7 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         global _active
         self._top: FrameType | None = _getframe(2)
         if _active is None:
-            interruptions.forget_callbacks()
+            evasions.forget_callbacks()
         before, _active, counted, collected = _active, self, count(), _collects()
         _collect_no_more()  # it calls a student's functions at any moment, while the tripwire works as well
         self.watch_functions()
@@ -392,8 +392,8 @@ def install() -> None:
 
     The fork server calls this once, before student code runs; nothing undoes it.
     """
-    switches.install(_record_switch)
-    interruptions.install(_record_switch)
+    evasions.note_switches(_record_switch)
+    evasions.hold_interruptions(_record_switch)
     skip_dispatch_rules(Tripwire)
     for module, name in THREAD_STARTS:
         setattr(module, name, watched_start(getattr(module, name)))

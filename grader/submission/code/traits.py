@@ -1,9 +1,91 @@
-"""What tells the code of a wrong answer from that of the right one, in whatever style an answer is written."""
+"""What a piece of code is made of: its words, with each name as the caller wants it, and its traits.
+
+The traits tell the code of a wrong answer from that of the right one, in whatever style an answer is written.
+"""
 
 import ast
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from grader.submission.code.words import variables
+MOST_NODES, MOST_DEPTH = 5_000, 80  # the longest solution has 600 nodes, and lies 20 deep
+
+
+def words(
+    node: ast.AST, name_as: Callable[[str], str], attribute_as: Callable[[str], str] = lambda name: f".{name}"
+) -> Iterator[tuple[str, int]]:
+    """Yield a word and its line for each node of code, outer nodes first: a name, a constant as text, or the node's type.
+
+    Args:
+        name_as: returns what stands for a name.
+        attribute_as: returns what stands for the name of an attribute.
+    """
+    todo, line = [node], getattr(node, "lineno", 0)
+    while todo:  # a loop: a sum of a thousand terms is too deep for a call
+        inner = todo.pop()
+        line = getattr(inner, "lineno", line)
+        match inner:
+            case ast.Name(id=name):
+                yield name_as(name), line
+                continue
+            case ast.Attribute(attr=name):
+                yield attribute_as(name), line
+            case ast.Constant(value=value):
+                # Python writes no huge decimals.
+                yield hex(value) if type(value) is int else repr(value), line
+            case ast.expr_context():
+                pass
+            case _:
+                yield type(inner).__name__, line
+        todo += reversed([*ast.iter_child_nodes(inner)])
+
+
+def variables(definition: ast.AST) -> frozenset[str]:
+    """Return the names that code binds: all arguments, and all variables that it assigns, at any depth."""
+    stored = {n.id for n in ast.walk(definition) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return frozenset(stored | {n.arg for n in ast.walk(definition) if isinstance(n, ast.arg)})
+
+
+def is_small(statements: Sequence[ast.stmt]) -> bool:
+    """Tell whether code is so short and so flat that functions may call themselves on its parts."""
+    level: list[ast.AST] = [*statements]
+    nodes = depth = 0
+    while level:
+        nodes, depth = nodes + len(level), depth + 1
+        if nodes > MOST_NODES or depth > MOST_DEPTH:
+            return False
+        level = [inner for node in level for inner in ast.iter_child_nodes(node)]
+    return True
+
+
+def without_docs(node: ast.AST) -> ast.AST:
+    """Remove docstrings and annotations from a definition or a module, in place, and return it.
+
+    Raises:
+        RecursionError: the tree is too deep.
+    """
+    return _WithoutDocs().visit(node)
+
+
+class _WithoutDocs(ast.NodeTransformer):
+    """Removes docstrings and annotations from a syntax tree."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+        return None if isinstance(node.value, ast.Constant) else self.generic_visit(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.returns = None
+        return self.generic_visit(node)
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        node.annotation = None
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        if node.value is None:
+            return node
+        plain = ast.Assign(targets=[node.target], value=self.visit(node.value))
+        return ast.copy_location(plain, node)
+
 
 OPERATORS = (ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.classes.gradebook.details import grade_in, line_of, row_of, without_checks
+from grader.classes.gradebook.stored import grade_in, line_of, row_of, without_checks
 from grader.records import CheckResult, Grade, Heatmap, Outcome, Verdict
 from grader.report.jsonl import from_json, to_json
 

@@ -25,9 +25,9 @@ from sqlalchemy.exc import OperationalError
 from traitlets.config import Config
 
 from grader.classes.gradebook import connection, rows, writer
+from grader.classes.gradebook.cells import WITHHELD
 from grader.classes.gradebook.errors import RecordError, StudentNameError
 from grader.classes.gradebook.reader import read_entry
-from grader.classes.gradebook.scores_and_comments import WITHHELD
 from grader.classes.gradebook.writer import GradeWriter, Handover, open_gradebook
 from grader.classes.results.folders import unreadable_notebook, write_autograded
 from grader.declare.exercise import Check, Exercise

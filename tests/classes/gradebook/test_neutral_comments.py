@@ -7,7 +7,7 @@ import re
 import pytest
 from nbconvert.filters.markdown import markdown2html
 
-from grader.classes.gradebook.scores_and_comments import _neutral
+from grader.classes.gradebook.cells import _neutral
 
 HOSTILE = [
     "it raised ValueError: <script>alert(1)</script>",

@@ -15,7 +15,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from examples.make import ROOT, Example, content
-from grader.classes.gradebook.scores_and_comments import WITHHELD
+from grader.classes.gradebook.cells import WITHHELD
 from grader.course import lessons
 from grader.judge.planned_trial import source_of
 from tests.warm_python import run_python

@@ -21,8 +21,7 @@ from grader.classes.results import folders
 from grader.classes.results.pages import page_of
 from grader.classes.results.writer import ResultsWriter
 from grader.classes.workers.grade_class import grade_class
-from grader.classes.workers.job import Course, Job
-from grader.classes.workers.workers import Workers
+from grader.classes.workers.job import Course, Job, Workers
 from grader.course import lessons
 from grader.grading.graded import Graded
 from grader.records import CheckResult, Grade, GradebookEntry, GradingSettings, Heatmap, Outcome, Verdict

@@ -22,9 +22,8 @@ from grader.classes.workers import cluster as cluster_module
 from grader.classes.workers import job, worker
 from grader.classes.workers.cluster import LONGEST_JOB, LONGEST_WITHOUT, NoCluster, _Cluster, cluster_workers
 from grader.classes.workers.grade_class import grade_class
-from grader.classes.workers.job import Course, Job, JobMaker, parsed
+from grader.classes.workers.job import Course, Job, JobMaker, UnfitWorker, WorkersLost, parsed
 from grader.classes.workers.local import local_workers
-from grader.classes.workers.workers import UnfitWorker, WorkersLost
 from grader.commands.console import Terminal
 from grader.commands.grade import run
 from grader.commands.options import GradeOptions

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from grader.classes.workers.grade_class import ATTEMPTS, grade_class, grade_one
-from grader.classes.workers.job import Course, Job
-from grader.classes.workers.workers import Workers
+from grader.classes.workers.job import Course, Job, Workers
 from grader.grading.graded import Graded, withheld
 from grader.records import GradingSettings
 from grader.submission.file import Problem

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.classes.workers.grade_key import code_digest, graded_sources, source_digest
-from grader.classes.workers.job import Course, JobMaker
+from grader.classes.workers.job import Course, JobMaker, code_digest, graded_sources, source_digest
 from grader.records import GradingSettings
 from grader.submission.file import SubmissionFile
 

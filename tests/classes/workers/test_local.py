@@ -13,7 +13,7 @@ from multiprocessing import active_children
 import psutil
 import pytest
 
-from grader.classes.workers import servers, worker
+from grader.classes.workers import local, worker
 from grader.classes.workers.local import local_workers
 from grader.records import Limits, Status
 from grader.sandbox.process import ServerProcess
@@ -25,7 +25,7 @@ TIER = resolve_tier("auto")
 def run_a_cell() -> tuple[int, Status]:
     """What a worker does with its server: the worker, and how it went. Slow enough that both workers get one."""
     time.sleep(0.5)
-    python = servers._servers[threading.get_ident()].spawn(Limits(), seed=0)
+    python = local._servers[threading.get_ident()].spawn(Limits(), seed=0)
     try:
         return os.getpid(), python.run_cell("1 + 1", seconds=30).status
     finally:

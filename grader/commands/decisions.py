@@ -1,4 +1,8 @@
-"""`grader appeal`: record what a student asks for, list it for the instructor, and write what is decided."""
+"""What an instructor decides by hand: `grader late` and `grader appeal`.
+
+The first says how late a submission was, where no platform says it. The second records what a student asks for, lists it, and
+writes what is decided.
+"""
 
 import json as json_format
 from collections.abc import Sequence
@@ -9,19 +13,54 @@ from rich.text import Text
 
 from grader.classes.gradebook.appeals import add_appeal, appeals_of, decide_appeal, submission_of
 from grader.classes.gradebook.config import read_config
-from grader.classes.gradebook.reader import read_entry
+from grader.classes.gradebook.errors import RecordError
+from grader.classes.gradebook.lateness import set_lateness
+from grader.classes.gradebook.reader import read_class, read_entry
 from grader.commands.console import Terminal
 from grader.commands.from_gradebook import recorded_entries, write_page
 from grader.commands.given_file import write_lines
-from grader.commands.options import AppealOptions, AppealsOptions, DecisionOptions
+from grader.commands.options import AppealOptions, AppealsOptions, DecisionOptions, LateOptions
 from grader.complaint import Complaint
 from grader.records import Appeal, GradebookEntry
 from grader.report.text import clean, number, or_dash, who
 
+
+def set_late(options: LateOptions, terminal: Terminal) -> None:
+    """Write it into the gradebook and onto the student's page."""
+    config = read_config(options.root, options.gradebook)
+    url, course = config.gradebook, config.course_id
+    before = _only_submission(options, read_class(url, course, options.assignment))
+    after = set_lateness(url, course, options.student, before.assignment, options.hours, config.late_penalty)
+    page = write_page(config, after)
+    late = f"{number(options.hours)} hours late" if options.hours else "in time"
+    cost = f"{number(after.penalty)} points taken off; " if after.penalty else ""
+    scores = f"score {or_dash(before.score)} → {or_dash(after.score)}"
+    terminal.say(f"{who(after.student)}, {after.assignment}: {late}; {cost}{scores}")
+    if options.hours and not after.penalty:
+        terminal.complain(
+            "no points are taken off: nbgrader_config.py sets no penalty. One by the day is set there with "
+            "c.AssignLatePenalties.plugin_class = 'grader.classes.nbgrader_plugins.late.PointsPerDay' and c.PointsPerDay.points"
+        )
+    terminal.say(f"page  {page}")
+
+
+def _only_submission(options: LateOptions, entries: list[GradebookEntry]) -> GradebookEntry:
+    """Return the student's only submission; raise RecordError where there is none, or there are several."""
+    own = [entry for entry in entries if entry.student.id == options.student and entry.status != "missing"]
+    if not own:
+        raise RecordError(
+            f"the gradebook holds no submission of {clean(options.student)!r}; `grader report` shows who has one"
+        )
+    if len(own) > 1:
+        names = ", ".join(entry.assignment for entry in own)
+        raise RecordError(f"which assignment? Pass --assignment, one of {names}")
+    return own[0]
+
+
 OUTCOMES = {"": "waits", "points": "points set", "keep": "points kept"}
 
 
-def add(options: AppealOptions, terminal: Terminal) -> None:
+def record_appeal(options: AppealOptions, terminal: Terminal) -> None:
     """Record a student's request."""
     config = read_config(options.root, options.gradebook)
     entry = submission_of(recorded_entries(config), options.submission, options.student)
@@ -31,7 +70,7 @@ def add(options: AppealOptions, terminal: Terminal) -> None:
     terminal.say(f"page  {page}")
 
 
-def show(options: AppealsOptions, terminal: Terminal) -> None:
+def list_appeals(options: AppealsOptions, terminal: Terminal) -> None:
     """List the appeals that wait, or all."""
     found = appeals_of(recorded_entries(read_config(options.root, options.gradebook)))
     found = [pair for pair in found if options.everything or not pair[1].outcome]
@@ -43,7 +82,7 @@ def show(options: AppealsOptions, terminal: Terminal) -> None:
         terminal.say("no appeals" if options.everything else "no appeal waits")
 
 
-def decide(options: DecisionOptions, terminal: Terminal) -> None:
+def decide_on_appeal(options: DecisionOptions, terminal: Terminal) -> None:
     """Write a decision into the gradebook and onto the student's page: other points, or the same ones."""
     points = options.points
     config = read_config(options.root, options.gradebook)

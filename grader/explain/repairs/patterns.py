@@ -14,7 +14,7 @@ import string
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from grader.explain.nodes import called, is_library
+from grader.explain.repairs.change import called, is_library
 
 ROW = re.compile(r"(?P<mark>\d) (?P<old>.+?) → (?P<new>.+?)  # (?P<says>.+)")
 

@@ -1,0 +1,130 @@
+"""What sandboxes do not share on this machine: a user, where the grader runs as root, and a folder for scratch.
+
+The kernel counts many things for each user: descriptors in flight, watches, pending signals, pages of pipes,
+processes. What one submission uses up is then missing to no other. In the lower tiers, each child of the fork
+server makes its own home in the folder for scratch, which is removed also after a grader that was killed.
+"""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+
+from grader.sandbox.sandbox_description import UNPRIVILEGED
+
+# User ids that neither distributions nor systemd give to anybody, small enough for containers with 65,536 users.
+FIRST_USER, USERS = 60_800, 256
+_next = count(os.getpid())
+
+
+class SandboxUser:
+    """A user whom no other sandbox on this machine has until `release`; `uid` is 0 if there is none to be had."""
+
+    def __init__(self) -> None:
+        """Reserve a user if this process is root. If it is not, or all are reserved, sandboxes share a user."""
+        self.uid, self._name = 0, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        if os.getuid() != 0:
+            return
+        # Not the one that was released last: what it had in flight, the kernel may still have to clear away.
+        start = next(_next)
+        for uid in (FIRST_USER + (start + offset) % USERS for offset in range(USERS)):
+            try:  # the kernel frees the name when this process ends
+                self._name.bind(f"\0attention-grader-user-{uid}")
+            except OSError:
+                continue
+            if is_mapped(uid) and not _has_account(uid):
+                self.uid = uid
+                return
+            self._name.close()
+            self._name = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+
+    @property
+    def outside(self) -> int:
+        """The user id that the sandbox's processes have on this machine."""
+        return self.uid or shared_user()
+
+    def release(self) -> None:
+        """Let other sandboxes have this user; a second call does nothing."""
+        self._name.close()
+
+
+def shared_user() -> int:
+    """Return the user id of the fork server, and of sandboxes without a user of their own."""
+    return UNPRIVILEGED if os.getuid() == 0 else os.getuid()
+
+
+def is_mapped(uid: int, path: str = "/proc/self/uid_map") -> bool:
+    """Tell whether a process here can become this user: a container may have few."""
+    with open(path) as file:
+        ranges = [tuple(map(int, line.split())) for line in file]
+    return any(first <= uid < first + size for first, _, size in ranges)
+
+
+def _has_account(uid: int) -> bool:
+    """Tell whether this machine knows somebody with this user id."""
+    import pwd  # which Windows does not have
+
+    try:
+        pwd.getpwuid(uid)
+    except KeyError:
+        return False
+    return True
+
+
+if sys.platform != "win32":
+    import fcntl
+
+SCRATCH_PREFIX = "grader-scratch-"
+
+
+class Scratch:
+    """A folder for the homes of one fork server's children. This process holds a lock on it as long as it lives."""
+
+    def __init__(self) -> None:
+        """Make the folder, where the system has its temporary files, and lock it."""
+        while True:
+            folder = tempfile.mkdtemp(prefix=SCRATCH_PREFIX)
+            self._lock = os.open(folder, os.O_RDONLY)
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
+            if os.path.isdir(folder):
+                break
+            os.close(self._lock)  # before it was locked, another grader took it for one that was left
+        self.home = f"{folder}/home"
+        os.mkdir(self.home, 0o700)
+        if os.getuid() == 0:  # each child is a user of its own
+            os.chmod(self.home, 0o1777)
+        os.chmod(folder, 0o755)
+
+    def remove(self) -> None:
+        """Remove the folder, with what a sandbox's init could not remove; a second call does nothing."""
+        if self._lock >= 0:
+            _remove(os.path.dirname(self.home))
+            os.close(self._lock)
+            self._lock = -1
+
+
+def remove_stale() -> None:
+    """Remove the folders of this user's graders that no longer exist: a killed grader leaves its folder."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{SCRATCH_PREFIX}*"):
+        with suppress(OSError):
+            if folder.lstat().st_uid != os.getuid() or not folder.is_dir():
+                continue
+            lock = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # BlockingIOError: its grader lives
+                _remove(str(folder))
+            finally:
+                os.close(lock)
+
+
+def _remove(folder: str) -> None:
+    """Remove a folder; rm follows no link and removes folders nested to any depth."""
+    if rm := shutil.which("rm"):
+        subprocess.run([rm, "-rf", "--", folder], stderr=subprocess.DEVNULL, check=False)
+    else:
+        shutil.rmtree(folder, ignore_errors=True)
