@@ -79,6 +79,18 @@ def test_answers_are_added_in_the_order_of_the_exercises(file: Path, monkeypatch
     assert {answer.source for answer in written} == {"def scaled_scores(query, key):\n    return 1  # \u2028√\n"}
 
 
+def test_an_answer_is_replaced_only_on_request(file: Path, tmp_path: Path):
+    text = tmp_path / "answers.py"
+    text.write_text(ADDED, "utf-8")
+    command.main(["add", "1.2", str(text)])
+    text.write_text(ADDED.replace("return 1", "return 2"), "utf-8")
+    with pytest.raises(SystemExit, match=r"1\.2 has an answer 'forgets_the_root'.* pass --replace"):
+        command.main(["add", "1.2", str(text)])
+    command.main(["add", "1.2", str(text), "--replace"])
+    (answer,) = read_answers(file)
+    assert "return 2" in answer.source
+
+
 def test_a_judgement_changes_one_line(file: Path, tmp_path: Path):
     before = path_of("first").read_text("utf-8")
     file.write_text(before, "utf-8")
