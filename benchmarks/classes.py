@@ -12,7 +12,7 @@ from contextlib import suppress
 from itertools import cycle, islice
 from pathlib import Path
 
-from corpus.answers import answers, variants
+from corpus.answers import answers
 from corpus.tools import tools_on_path
 from examples.make import Example, content
 from grader.course import lessons
@@ -24,7 +24,8 @@ WRONG = (2, 5, 7, 9)  # of each ten
 
 def right(assignment: str, count: int) -> Iterator[dict[str, str]]:
     """Yield for each student the answers that are other than the solution's: five variants, all right."""
-    others = cycle((one.exercise, one.source) for one in variants(assignment))
+    ids = {exercise.id for exercise in lessons()[assignment].exercises}
+    others = cycle((one.exercise, one.source) for one in answers("variants") if one.exercise in ids)
     for _ in range(count):
         yield dict(islice(others, 5))
 

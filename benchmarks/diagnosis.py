@@ -2,8 +2,9 @@
 
 `python -m benchmarks.diagnosis [--say] [--corpus second] [--half read|unread] [--assignment 4-lab] [--exercise ID] [--unjudged FILE]`
 
-Whether an explanation names the true cause was judged one by one, by reading it; corpus/judgements keeps each judgement
-with the words that it is about. Words that have changed since count as unjudged; --unjudged writes these to a file.
+Whether an explanation names the true cause was judged one by one, by reading it; corpus/answers keeps each judgement
+with the feedback that it is about. Feedback that has changed since counts as unjudged; --unjudged writes these answers to
+a file, and `python -m corpus judge FILE` reads the file once the judgements are filled in.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import torch
 
 from benchmarks import publish
 from corpus import judging as truth
-from corpus.answers import CORPORA, Answer, answers, judgements, told
+from corpus.answers import BLIND, Answer, answers, feedback
 from corpus.judging import self_check, verdict
 from grader.course import lessons
 from grader.declare.lesson import Lesson
@@ -45,7 +46,7 @@ def main() -> None:
     """Judge every answer, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--say", action="store_true", help="print what each wrong answer is told")
-    parser.add_argument("--corpus", choices=CORPORA, default=CORPORA[0], help="in the order in which they were written")
+    parser.add_argument("--corpus", choices=BLIND, default=BLIND[0], help="in the order in which they were written")
     parser.add_argument("--half", choices=("read", "unread"), help="this half of the corpus alone")
     parser.add_argument("--assignment", help="the answers to this lesson alone")
     parser.add_argument("--exercise", help="the answers to this exercise alone")
@@ -53,7 +54,7 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     seconds = _measure_explanations()
-    known, rows, unjudged = judgements(options.corpus), {}, []
+    rows, unjudged = {}, []
     for answer in answers(options.corpus):
         if options.half is not None and answer.unread != (options.half == "unread"):
             continue
@@ -65,11 +66,11 @@ def main() -> None:
         found = _find(answer, seconds)
         half = "unread" if answer.unread else "read"
         for name in (answer.exercise, half, "all"):
-            rows.setdefault(name, Counter()).update(_columns(answer, found, known))
+            rows.setdefault(name, Counter()).update(_columns(answer, found))
             rows[name]["microseconds"] += round(1e6 * found.seconds)
         if options.say:
             _say(answer, found)
-        if not answer.right and known.get((answer.exercise, answer.name), ("", ""))[0] != told(found.verdict):
+        if not answer.right and answer.feedback != feedback(found.verdict):
             unjudged.append(_as_json(answer, found))
     if options.unjudged:
         options.unjudged.write_text("".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in unjudged), "utf-8")
@@ -129,7 +130,7 @@ def _find(answer: Answer, seconds: list[float]) -> Found:
     return Found(judged, sum(seconds), ticked, said)
 
 
-def _columns(answer: Answer, found: Found, known: Mapping[tuple[str, str], tuple[str, str]]) -> list[str]:
+def _columns(answer: Answer, found: Found) -> list[str]:
     """Return the columns in which an answer counts."""
     passed, hint = found.verdict.outcome is Outcome.PASSED, found.verdict.hint
     # One truth: both say right, or both say wrong and give the same explanation, which may be none.
@@ -137,10 +138,10 @@ def _columns(answer: Answer, found: Found, known: Mapping[tuple[str, str], tuple
     agrees = ["self-check agrees"] * same
     if answer.right:
         return ["right", *["accepted"] * passed, *["right hinted"] * bool(hint), *agrees]
-    words, judgement = known.get((answer.exercise, answer.name), ("", ""))
+    judgement = answer.judgement
     if passed:
         judgement = "accepted"
-    elif words != told(found.verdict):
+    elif answer.feedback != feedback(found.verdict):
         judgement = "unjudged"
     column = {"cause": "true cause", "part": "part of it", "false": "false", "unjudged": "unjudged"}.get(judgement)
     return [
@@ -175,7 +176,7 @@ def _as_json(answer: Answer, found: Found) -> dict[str, str]:
         "exercise": answer.exercise,
         "name": answer.name,
         "cause": answer.cause,
-        "told": told(found.verdict),
+        "feedback": feedback(found.verdict),
         "judgement": "accepted" if found.verdict.outcome is Outcome.PASSED else "",
     }
 

@@ -33,7 +33,7 @@ import torch
 from benchmarks import publish
 from benchmarks.kernels import KERNELS, SECRET, with_kernels
 from benchmarks.verified import namespace
-from corpus.answers import variants
+from corpus.answers import answers
 from grader.course import lessons
 from grader.declare.lesson import Lesson
 from grader.judge.dependencies import foundations
@@ -61,7 +61,7 @@ def trials(lesson: Lesson) -> Iterator[PlannedTrial]:
 def right_answers(lesson: Lesson, user: str, count: int) -> list[tuple[str, str, str]]:
     """Return exercise, name and source of some right answers that a training runs; the solution is the first."""
     ids = foundations(lesson, user) | {user}
-    among = [(one.exercise, one.name, one.source) for one in variants(lesson.assignment) if one.exercise in ids]
+    among = [(one.exercise, one.name, one.source) for one in answers("variants") if one.exercise in ids]
     return [("", "solution", ""), *random.Random(user).sample(among, min(count, len(among)))]
 
 

@@ -38,8 +38,7 @@ import torch
 
 from benchmarks import publish
 from benchmarks.verified import namespace
-from corpus.answers import answers as corpus
-from corpus.answers import variants
+from corpus.answers import answers as answers_of
 from corpus.judging import TooLong, alarm, sheet, solutions, tried
 from corpus.mutate import mutants
 from grader.course import lessons
@@ -79,13 +78,13 @@ def answers(lesson: Lesson, exercise: Exercise, most_of_corpus: int, mutants_of_
     """Yield the answers to an exercise, right and wrong: some of the corpus, and some mutants of the solution."""
     solution = solutions(lesson.assignment)[exercise.id]
     yield Answer("right", "solution", solution, {})
-    for one in variants(lesson.assignment):
+    for one in answers_of("variants"):
         if one.exercise == exercise.id:
             yield Answer("right", one.name, one.source, {})
     for wrong in exercise.mistakes:
         yield Answer("mistake", wrong.name, "", wrong.replaces)
     choose = random.Random(exercise.id)
-    there = [one for one in corpus() if one.exercise == exercise.id]
+    there = [one for one in answers_of() if one.exercise == exercise.id]
     for found in choose.sample(there, min(most_of_corpus, len(there))):
         yield Answer("right" if found.right else "corpus", found.name, found.source, {})
     made = list(mutants(solution))

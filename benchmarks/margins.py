@@ -26,8 +26,7 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
 from benchmarks import publish
-from corpus.answers import CORPORA, variants
-from corpus.answers import answers as corpus
+from corpus.answers import BLIND, answers
 from corpus.judging import Sheet, sheet, solutions, tried
 from grader.course import lessons
 from grader.declare.exercise import Exercise
@@ -98,9 +97,9 @@ def _widened(value: Any) -> Any:
 def right_answers(lesson: Lesson, exercise: Exercise) -> Iterator[tuple[str, str]]:
     """Yield names and sources of the answers to an exercise that are known to be right."""
     yield "solution", solutions(lesson.assignment)[exercise.id]
-    yield from ((one.name, one.source) for one in variants(lesson.assignment) if one.exercise == exercise.id)
-    for name in CORPORA:
-        found = (one for one in corpus(name) if one.right and one.exercise == exercise.id)
+    yield from ((one.name, one.source) for one in answers("variants") if one.exercise == exercise.id)
+    for name in BLIND:
+        found = (one for one in answers(name) if one.right and one.exercise == exercise.id)
         yield from ((f"{name}: {one.name}", one.source) for one in found)
 
 
@@ -112,8 +111,8 @@ def passes(one: PlannedTrial, evidence: Evidence, on: Sheet, share: float) -> bo
 
 def measure(lesson: Lesson, exercise: Exercise, first: int, seconds: float) -> dict[str, Any]:
     """Judge the right answers to an exercise, draw after draw, until the time is over."""
-    answers = list(right_answers(lesson, exercise))
-    row: dict[str, Any] = {"exercise": exercise.id, "answers": len(answers), "judged": 0, "over": 0, "share": LEAST}
+    right = list(right_answers(lesson, exercise))
+    row: dict[str, Any] = {"exercise": exercise.id, "answers": len(right), "judged": 0, "over": 0, "share": LEAST}
     stop = time.monotonic() + seconds
     for row["draws"], number in enumerate(count(first)):
         if row["draws"] and time.monotonic() > stop:
@@ -122,7 +121,7 @@ def measure(lesson: Lesson, exercise: Exercise, first: int, seconds: float) -> d
         planned = [one for one in on.planned if not one.public]
         on = replace(on, planned=tuple(planned))
         for order, mode in ORDERS.items():
-            for name, source in answers:
+            for name, source in right:
                 with mode():
                     found = tried(on, source)
                 for one in planned:

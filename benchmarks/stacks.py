@@ -21,7 +21,7 @@ import numpy as np
 import torch
 
 from benchmarks import publish
-from corpus.answers import CORPORA, answers
+from corpus.answers import BLIND, answers
 from corpus.judging import self_check
 from grader.course import lessons
 
@@ -70,7 +70,7 @@ def said(every: int) -> Iterator[dict[str, object]]:
                     "said": self_check(lesson, exercise, "", wrong.replaces),
                 }
     of_exercise = {exercise.id: (lesson, exercise) for lesson in lessons().values() for exercise in lesson.exercises}
-    for answer in [one for name in CORPORA for one in answers(name)][::every]:
+    for answer in [one for name in BLIND for one in answers(name)][::every]:
         yield {
             "answer": f"{answer.exercise} {answer.name}",
             "said": self_check(*of_exercise[answer.exercise], answer.source),

@@ -21,7 +21,7 @@ import matplotlib as mpl
 import nbformat
 import torch
 
-from corpus.answers import variants
+from corpus.answers import answers as answers_of
 from grader.course import lessons
 from grader.course.trainings.segment import MOST_OFF, distances
 from grader.declare.lesson import SHORT, Lesson
@@ -90,7 +90,7 @@ def _assignment(trial: PlannedTrial) -> str:
 def answers(lesson: Lesson, ids: frozenset[str]) -> Iterator[tuple[str, str, str, str, Mapping[str, Any]]]:
     """Yield "right" or "wrong", the exercise, a name, a source and replacements."""
     yield "right", "", "solution", "", {}
-    for variant in variants(lesson.assignment):
+    for variant in answers_of("variants"):
         if variant.exercise in ids:
             yield "right", variant.exercise, variant.name, variant.source, {}
     for exercise in lesson.exercises:

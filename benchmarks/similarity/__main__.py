@@ -2,7 +2,7 @@
 
 `python -m benchmarks.similarity [--students N] [--seed N]`
 
-The answers of corpus/blind and of corpus/variants were written one by one, each to differ from the others: they
+The answers of the first blind corpus and the variants were written one by one, each to differ from the others: they
 stand for answers of people who did not copy. Each is disguised by a program (benchmarks/similarity/plant.py) and put back as
 the answer of one more student; it is found if `compare` pairs it with its original. One copy is planted at a time.
 
@@ -22,7 +22,7 @@ from itertools import combinations
 
 from benchmarks import publish
 from benchmarks.similarity.plant import BEYOND, KINDS, copies
-from corpus.answers import answers, variants
+from corpus.answers import answers
 from corpus.judging import ROOT
 from grader.commands.similar import given_code
 from grader.course import lessons
@@ -39,12 +39,12 @@ def main() -> None:
     parser.add_argument("--students", type=int, default=1_000, help="in the class whose time is measured")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    rows, total = [], Counter[str]()
+    sources, rows, total = independent_answers(), [], Counter[str]()
     first, classes = Counter[str](), 0
     for assignment, lesson in lessons().items():
         if lesson.optional:  # the wrong answers to the lab were made from one text each, and are alike
             continue
-        sources, given = independent_answers(assignment), given_code(ROOT, assignment)
+        given = given_code(ROOT, assignment)
         read: dict[str, dict[str, Fragments]] = {}
         of_lesson = Counter[str]()
         for exercise in lesson.exercises:
@@ -75,14 +75,14 @@ def main() -> None:
     publish("similarity", figures, rows)
 
 
-def independent_answers(assignment: str) -> dict[str, dict[str, str]]:
+def independent_answers() -> dict[str, dict[str, str]]:
     """Return the answers that nobody copied, by exercise and name."""
     found: dict[str, dict[str, str]] = defaultdict(dict)
     for answer in answers():
         found[answer.exercise][f"{'right' if answer.right else 'wrong'} {answer.name}"] = whole_answer(
             answer.source, ()
         )
-    for variant in variants(assignment):
+    for variant in answers("variants"):
         found[variant.exercise][f"variant {variant.name}"] = whole_answer(variant.source, ())
     return found
 
@@ -172,7 +172,7 @@ def time_a_class(students: int, seed: int) -> tuple[float, int]:
     The students draw their answers from the corpus, so that many have the same: more pairs than in a real class.
     """
     chance, assignment = random.Random(seed), "1-attention"
-    sources, given = independent_answers(assignment), given_code(ROOT, assignment)
+    sources, given = independent_answers(), given_code(ROOT, assignment)
     started, pairs = time.process_time(), 0
     for exercise in lessons()[assignment].exercises:
         pool = [*sources[exercise.id].values()]

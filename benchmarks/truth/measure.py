@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import torch
 
-from corpus.answers import variants
+from corpus.answers import answers
 from corpus.judging import empty_answers, mistaken, self_check, shape_only, solutions, verdict
 from corpus.mutate import mutants
 from grader.course import lessons
@@ -52,7 +52,7 @@ def measure(
             count["self-check agrees"] += 1
 
     solution = solutions(lesson.assignment)[exercise.id]
-    others = [one for one in variants(lesson.assignment) if one.exercise == exercise.id]
+    others = [one for one in answers("variants") if one.exercise == exercise.id]
     for name, source in [("solution", solution)] + [(one.name, one.source) for one in others]:
         count["right"] += 1
         got = [verdict(lesson, exercise, source, secret, explained=secret == secrets[0]) for secret in secrets]

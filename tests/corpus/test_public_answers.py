@@ -1,10 +1,10 @@
-"""Right answers after public code, in corpus/public: each is accepted, or breaks a sentence that the student can read."""
+"""Right answers after public code, in corpus/answers/public.jsonl: each is accepted, or breaks a sentence that the student can read."""
 
 from __future__ import annotations
 
 import pytest
 
-from corpus.answers import PUBLIC, answers
+from corpus.answers import answers
 from corpus.judging import verdict
 from grader.course import lessons
 from grader.records import Outcome
@@ -20,7 +20,7 @@ REFUSED = {
     ("4.11", "joined_complex_frequencies"): NOT_CONTIGUOUS,
 }
 BY_EXERCISE: dict[str, list] = {}
-for one in answers(PUBLIC):
+for one in answers("public"):
     BY_EXERCISE.setdefault(one.exercise, []).append(one)
 
 

@@ -14,7 +14,7 @@ import torch
 from matplotlib import pyplot as plt
 
 from corpus import judging
-from corpus.answers import variants
+from corpus.answers import answers
 from corpus.planning import plan
 from grader.course import lessons
 from grader.declare.exercise import Check
@@ -70,7 +70,7 @@ def needs_training(lesson: Lesson, check: Check) -> bool:
 @pytest.mark.parametrize(("lesson", "exercise"), EXERCISES, ids=IDS)
 def test_right_answers_pass_there_too(lesson, exercise, device):
     sources = {"the solution": judging.solutions(lesson.assignment)[exercise.id]}
-    sources |= {one.name: one.source for one in variants(lesson.assignment) if one.exercise == exercise.id}
+    sources |= {one.name: one.source for one in answers("variants") if one.exercise == exercise.id}
     namespaces = {"the reference": dict(lesson.reference)}
     for name, source in sources.items():
         namespaces[name] = {"math": math, **judging.notebook_names(lesson.assignment)}

@@ -17,7 +17,7 @@ from torch.nn import functional as F
 
 from benchmarks.truth import measure as measuring
 from benchmarks.truth.measure import measure
-from corpus.answers import variants
+from corpus.answers import answers
 from corpus.judging import mistaken, sheet, solutions, tried, verdict
 from grader.course import lessons
 from grader.declare.exercise import Exercise, Mistake
@@ -151,7 +151,7 @@ def test_the_measure_sees_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.parametrize(("lesson", "exercise"), GRADED)
 def test_four_mistakes_four_styles_and_two_sizes(lesson: Lesson, exercise: Exercise) -> None:
     assert len(exercise.mistakes) >= 4
-    assert sum(one.exercise == exercise.id for one in variants(lesson.assignment)) >= 4
+    assert sum(one.exercise == exercise.id for one in answers("variants")) >= 4
     assert sum(not one.public for one in sheet(lesson.assignment, exercise.id, "one").planned) >= 2
     assert len({one.name for one in exercise.mistakes}) == len(exercise.mistakes)
 

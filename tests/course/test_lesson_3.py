@@ -10,7 +10,7 @@ import torch
 from attention.experiments import recipe
 from attention.vlm import MiniVLM
 
-from corpus.answers import variants
+from corpus.answers import answers
 from corpus.judging import mistaken, sheet, verdict
 from grader.course.lesson_3 import LESSON
 from grader.course.lesson_3.trained_model import draw_held_out, judge_answers, judge_maps
@@ -42,7 +42,7 @@ def test_hundred_points():
 def test_a_wrong_shift_targets_is_not_paid_for_twice():
     """3.6 is judged with the right targets, whatever 3.5 gives; but it has to ask for them."""
     exercise = LESSON.exercise("3.6")
-    right = next(one.source for one in variants("3-vlm") if one.exercise == "3.6")
+    right = next(one.source for one in answers("variants") if one.exercise == "3.6")
     wrong = "def shift_targets(token_ids, prompt_lengths, pad_id=0, ignore_index=-100):\n    raise NotImplementedError"
     assert verdict(LESSON, exercise, f"{right}\n\n{wrong}").outcome is Outcome.PASSED
     turned = right.replace("shift_targets(ids, lengths)", "shift_targets(lengths, ids)")

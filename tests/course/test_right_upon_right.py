@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from corpus.answers import Variant, variants
+from corpus.answers import Answer, answers
 from corpus.judging import notebook_names, sheet, solutions
 from grader.course import lessons
 from grader.declare.lesson import Lesson
@@ -19,13 +19,13 @@ from grader.records import Outcome
 BELOW_OTHERS = [
     pytest.param(lesson, one, id=f"{one.exercise} {one.name}")
     for lesson in lessons().values()
-    for one in variants(lesson.assignment)
+    for one in answers("variants")
     if any(one.exercise in foundations(lesson, exercise.id) for exercise in lesson.exercises)
 ]
 
 
 @pytest.mark.parametrize(("lesson", "below"), BELOW_OTHERS)
-def test_a_solution_passes_upon_another_right_answer(lesson: Lesson, below: Variant) -> None:
+def test_a_solution_passes_upon_another_right_answer(lesson: Lesson, below: Answer) -> None:
     names = notebook_with(lesson, below)
     for exercise in (one for one in lesson.exercises if below.exercise in foundations(lesson, one.id)):
         on = sheet(lesson.assignment, exercise.id, "right upon right")
@@ -34,7 +34,7 @@ def test_a_solution_passes_upon_another_right_answer(lesson: Lesson, below: Vari
         assert found.outcome is Outcome.PASSED, f"{exercise.id}: {found.message}"
 
 
-def notebook_with(lesson: Lesson, below: Variant) -> Mapping[str, Any]:
+def notebook_with(lesson: Lesson, below: Answer) -> Mapping[str, Any]:
     """Define the solutions anew, with one answer in another style."""
     names = dict(notebook_names(lesson.assignment))
     for id, source in solutions(lesson.assignment).items():

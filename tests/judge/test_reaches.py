@@ -9,7 +9,7 @@ from pathlib import Path
 import jupytext
 import pytest
 
-from corpus.answers import CORPORA, VARIANTS, answers
+from corpus.answers import BLIND, answers
 from grader.course import lessons
 from grader.judge import reaches as module
 from grader.judge.reaches import ALL_NAMES, PUT_TOGETHER, reaches
@@ -125,14 +125,13 @@ def test_what_students_write_is_no_reach(source: str) -> None:
 def right_answers() -> Iterator[tuple[str, str]]:
     """Yield every right writing of an answer that the project has, and the answers of the diagnosis corpus."""
     for assignment, lesson in lessons().items():
-        for script in (VARIANTS, ROOT / "solutions"):
-            for cell in jupytext.read(script / f"{assignment}.py", fmt="py:percent").cells:
-                if cell.cell_type == "code" and cell.metadata.get("exercise"):
-                    yield f"{script.name} {cell.metadata['exercise']}", cell.source
+        for cell in jupytext.read(ROOT / "solutions" / f"{assignment}.py", fmt="py:percent").cells:
+            if cell.cell_type == "code" and cell.metadata.get("exercise"):
+                yield f"solution {cell.metadata['exercise']}", cell.source
         for exercise in lesson.exercises:
             for writing in exercise.reference:
                 yield f"{exercise.id} {writing.__name__}", inspect.getsource(writing)
-    for corpus in CORPORA:
+    for corpus in (*BLIND, "variants"):
         for answer in answers(corpus):
             yield f"{answer.exercise} {answer.name}", answer.source
 

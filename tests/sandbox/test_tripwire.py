@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.ao.nn import quantizable
 from torch.nn import functional as F
 
-from corpus.answers import variants
+from corpus.answers import answers
 from grader.course import lessons
 from grader.declare.builtin_names import BuiltIn, operators
 from grader.declare.exercise import Exercise
@@ -334,10 +334,11 @@ def test_a_given_function_that_is_handed_the_builtin_is_no_excuse() -> None:
 def of_banned() -> list:
     """List the right answers of the exercises that forbid a built-in."""
     return [
-        pytest.param(lesson, lesson.exercise(one.exercise), one.source, id=f"{one.exercise} {one.name}")
-        for assignment, lesson in lessons().items()
-        for one in variants(assignment)
-        if lesson.exercise(one.exercise).bans
+        pytest.param(lesson, exercise, answer.source, id=f"{answer.exercise} {answer.name}")
+        for lesson in lessons().values()
+        for exercise in lesson.exercises
+        for answer in answers("variants")
+        if exercise.bans and answer.exercise == exercise.id
     ]
 
 
