@@ -174,6 +174,8 @@ def verdict_of(
     points = sum(result.points for result in results)
     failing = next((result for result in results if result.outcome is not Outcome.PASSED), None)
     worst = _worst([one for one in tried if failing and one.trial.check.name == failing.name])
+    # Where the answer's cell did not define what is asked for, reading the lesson again would not help.
+    ran = not (worst and worst.found.general and worst.found.outcome is Outcome.FAILED)
     return Verdict(
         id=exercise.id,
         name=exercise.name,
@@ -183,7 +185,7 @@ def verdict_of(
         max_points=exercise.points,
         message=failing.message if failing else "",
         excerpt=worst.found.excerpt if worst else "",
-        review=exercise.review if failing else "",
+        review=exercise.review if failing and ran else "",
         checks=tuple(results),
         heatmaps=tuple(_heatmaps(tried, reference_results)),
         notes=(SLIP_NOTE,) if any(one.points and one.outcome is not Outcome.PASSED for one in results) else (),

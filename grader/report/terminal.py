@@ -1,5 +1,6 @@
 """Shows grades on the terminal: a class as a table, one submission in detail, progress during a run."""
 
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -28,6 +29,7 @@ from grader.report.text import (
 )
 
 COLOURS = dict(full="green", part="yellow", wrong="red", missing="dim", timeout="magenta", fault="bold red")
+CARET = re.compile(r"│ *\^$", re.MULTILINE)
 REPORT_EVERY = 10.0  # at least so many seconds between two lines of progress if the output is no terminal
 
 
@@ -94,7 +96,10 @@ def _notes(entry: GradebookEntry) -> str:
     """Say what the symbols do not show: why there is no grade, recognised mistakes, flags, what people did."""
     grade = entry.grade
     notes = [] if entry.status == "graded" else [f"{entry.status}: {_short(entry.message, 240)}"]
-    notes += [f"{verdict.id} {verdict.mistake}" for verdict in grade.verdicts if verdict.mistake]
+    for verdict in grade.verdicts:
+        unexplained = verdict.outcome is Outcome.FAILED and not verdict.hint
+        if what := verdict.mistake or (unexplained and _short(verdict.message, 60)):
+            notes.append(f"{verdict.id} {what}")
     notes += [f"{_short(flag.exercise or '', 8)} [{_short(flag.kind, 24)}]".strip() for flag in grade.flags]
     if by_hand := [name for name, cell in entry.cells.items() if cell.by_hand]:
         notes.append(f"by hand: {', '.join(_short(name, 24) for name in by_hand)}")
@@ -148,8 +153,10 @@ def _exercise(verdict: Verdict) -> Iterator[RenderableType]:
     )
     if verdict.hint:
         yield _below(verdict.hint)
+    has_caret = verdict.excerpt and CARET.search(verdict.excerpt) is not None
     for line in clean_lines(verdict.excerpt).splitlines():
-        yield Text(f"    {line}", no_wrap=True, overflow="ellipsis")  # the caret stands below its character
+        # A caret must stand below its character, so lines with one are cut and not wrapped.
+        yield Text(f"    {line}", no_wrap=has_caret, overflow="ellipsis" if has_caret else "fold")
     # The numbers of one check: those of the others differ, and say the same.
     failed = [(check, said) for check, said in zip(verdict.checks, check_messages(verdict), strict=True)
               if check.outcome is not Outcome.PASSED]  # fmt: skip

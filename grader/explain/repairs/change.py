@@ -93,7 +93,7 @@ def rewritten(function: ast.FunctionDef, rewrite: Callable[[Any], Any], kind: ty
 Piece = Callable[[Any], str]  # the source of a node
 New = ast.AST | Callable[[], ast.AST]  # what stands in the place of a node; a function where it takes long to make
 
-MAX_PIECE = 60
+MAX_PIECE = 120  # characters of code that a hint quotes
 
 
 class End(Enum):

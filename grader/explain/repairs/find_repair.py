@@ -46,7 +46,7 @@ class Repair(NamedTuple):
     @property
     def says(self) -> str:
         """Where to look, as the student reads it."""
-        return f"Line {self.line}, `{cut(self.text, 90)}`: {self.what}"
+        return f"Line {self.line}, `{cut(self.text)}`: {self.what}"
 
 
 def repairs(source: str) -> list[Repair]:
