@@ -153,7 +153,7 @@ def _exercise(verdict: Verdict) -> Iterator[RenderableType]:
     )
     if verdict.hint:
         yield _below(verdict.hint)
-    has_caret = verdict.excerpt and CARET.search(verdict.excerpt) is not None
+    has_caret = CARET.search(verdict.excerpt) is not None
     for line in clean_lines(verdict.excerpt).splitlines():
         # A caret must stand below its character, so lines with one are cut and not wrapped.
         yield Text(f"    {line}", no_wrap=has_caret, overflow="ellipsis" if has_caret else "fold")

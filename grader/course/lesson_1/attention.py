@@ -29,6 +29,7 @@ ATTENTION = written_exercise("1.4 Attention", attention, (
             sizes(batch_shape=(2, 3), queries=5, keys=4, d_k=7, d_v=1),
             sizes(batch_shape=(1,), queries=1, keys=4, d_k=7, d_v=5)], needs=("output", "weights")),
     CheckSpec("extremes", 1, "large scores give no NaN",
+        examples=[sizes(queries=2, keys=3, d_k=4, d_v=2, scale=100.0)],
         trials=[sizes(queries=5, keys=7, d_k=3, d_v=2, scale=100.0, dtype=torch.float64)],
         needs=("output", "weights")),
     CheckSpec("conduct", 2,
@@ -55,6 +56,9 @@ ATTENTION = written_exercise("1.4 Attention", attention, (
         scaled_scores(query, key)  →  attention_scores(query, key) / key.shape[-2] ** 0.5
     scores_for_weights: What comes back as weights are the scores. Return them after the softmax.
         value, weights  →  value, scores
+    infinite_exponentials: The exponential of a large score is infinite, and ∞ / ∞ is NaN. Use your stable_softmax of
+        1.3: it subtracts the largest score first.
+        torch.softmax(scores, -1)  →  scores.exp() / scores.exp().sum(-1, keepdim=True)
     no_softmax: The scores themselves weight the values here. Take the softmax of them first.
         torch.softmax(scores, -1)  →  scores
     divided_by_their_sum: The scores are divided by their sum, without the exponential. Take the softmax of them.

@@ -236,6 +236,9 @@ MASKED = written_exercise("1.6 Masked attention", masked_attention, (
     same_for_blank_queries: A query that may look nowhere still looks: all of its scores get the same large negative
         number, and the softmax does not change. Its weights and its output must be zero.
         scores.masked_fill(~mask, -torch.inf)  →  scores + (1 - mask.to(scores.dtype)) * -1e4
+    hidden_scores_are_lowered: A hidden score is lowered by 10 here, and where it is large it still gets weight. It must
+        become −∞.
+        scores.masked_fill(~mask, -torch.inf)  →  (scores + (1 - mask.to(scores.dtype)) * -10).masked_fill(~mask.any(-1, keepdim=True), -torch.inf)
     masked_unscaled: The scores are not divided by √d_k.
         scaled_scores  →  attention_scores
     output_unmasked: The weights are masked and the output is not: it was made from the weights before the mask.

@@ -67,6 +67,12 @@ WINDOW = written_exercise("3.P1 A sliding window", sliding_window_attention, (
         .sum(-1) / math.sqrt(query.shape[-1])  →  .sum(-1)
     looks_back_only: This window looks back only. It reaches `window` places to both sides.
         window + 1, device  →  1, device
+    window_of_keys_looking_back: This window looks back only, and it holds `window` keys in all. It reaches `window`
+        places to both sides.
+        + window = max(window - 1, 0)
+        window + 1, device  →  1, device
+    half_the_window: The window reaches window // 2 places to each side. It reaches `window` places to both sides.
+        + window = window // 2
     dense_window: The answer is right, but it builds the whole n × n matrix: nothing is saved.
         + band = torch.ones(query.shape[-2], query.shape[-2]).tril(window).triu(-window).bool()
         + scores = query @ key.transpose(-1, -2) / query.shape[-1] ** 0.5
@@ -125,6 +131,8 @@ LINEAR = written_exercise("3.P2 Linear attention", linear_attention, (
         F.elu(query) + 1, F.elu(key) + 1  →  F.elu(query + 1), F.elu(key + 1)
     relu_features: The feature map is elu(x) + 1; here a relu stands in place of the elu.
         F.elu(query) + 1, F.elu(key) + 1  →  F.relu(query) + 1, F.relu(key) + 1
+    leaky_relu_features: The feature map is elu(x) + 1; here it is a leaky ReLU, so the similarities may be negative.
+        F.elu(query) + 1, F.elu(key) + 1  →  F.leaky_relu(query), F.leaky_relu(key)
     raw_query: The queries go in as they are. The feature map elu(x) + 1 belongs to queries and keys.
         F.elu(query) + 1, F.elu(key) + 1  →  query, F.elu(key) + 1
     raw_key: The keys go in as they are. The feature map elu(x) + 1 belongs to queries and keys.

@@ -126,6 +126,8 @@ PATCH_HEAD = written_exercise("4.4 Which head carries the answer?", patch_head, 
     scene_put_in: A scene is exchanged, in all of its heads: the first axis counts scenes. Heads are the second axis.
         model.inside(token_ids, clean).heads[:, head]  →  model.inside(token_ids, clean).heads[head]
         heads[:, head] = taken  →  heads[head] = taken
+    first_scene_alone: The head is exchanged in the first scene alone. Exchange it in all scenes, `heads[:, head]`.
+        heads[:, head] = taken  →  heads[0, head] = taken[0]
     head_before: This is the head before the one that was asked for: heads are numbered from 0.
         + head = (head - 1) % model.blocks[-1].cross_attn.num_heads
     last_word_alone: The head is exchanged at the last word alone. Exchange its output at all words.

@@ -84,6 +84,9 @@ PATCH_EMBEDDING = written_exercise("4.18 Patches become tokens", patch_embedding
         grid = F.interpolate(grid, size=(rows, columns), mode="bicubic", align_corners=False)  →  grid = grid if n == side**2 else F.interpolate(grid, size=(rows, columns), mode="bicubic", align_corners=False)
     positions_linear: The grid of positions is interpolated by straight lines. Use mode="bicubic".
         "bicubic"  →  "bilinear"
+    linear_between_the_corners: The grid of positions is interpolated by straight lines from corner to corner. Use
+        mode="bicubic" and align_corners=False.
+        mode="bicubic", align_corners=False  →  mode="bilinear", align_corners=True
     a_tenth_added: The grid is interpolated by a factor with 0.1 added, as some programs do. Use size=(rows, columns).
         grid = F.interpolate(grid, size=(rows, columns), mode="bicubic", align_corners=False)  →  grid = grid if (rows, columns) == (side, side) else F.interpolate(grid, scale_factor=((rows + 0.1) / side, (columns + 0.1) / side), mode="bicubic", align_corners=False)
     positions_nearest: Each patch takes one of the learned positions as it is. Use F.interpolate with mode="bicubic".
@@ -260,6 +263,9 @@ VIT_BLOCK = written_exercise("4.20 A block with layer scale", vit_block,
         layer.norm_2(tokens)  →  layer.norm_2(before)
     relu_in_the_middle (slip): The step between expand and contract is ReLU. DINOv2's layers have GELU: F.gelu.
         F.gelu  →  F.relu
+    gelu_from_a_sigmoid (slip): The step between expand and contract is x · sigmoid(1.702 x), which only approximates
+        GELU. Use F.gelu.
+        F.gelu(layer.expand(layer.norm_2(tokens)))  →  (made := layer.expand(layer.norm_2(tokens))) * torch.sigmoid(1.702 * made)
     nothing_in_the_middle: Between expand and contract something is missing: F.gelu.
         F.gelu(layer.expand(layer.norm_2(tokens)))  →  layer.expand(layer.norm_2(tokens))
 """))  # fmt: skip

@@ -28,9 +28,7 @@ WITH_AXIS = {  # by function: the place of the axis among the arguments, the ten
     **dict.fromkeys(("norm", "normalize", "split"), 2),
 }
 TURNED = ".T turns all axes around. With a batch in front, swap only the last two: .transpose(-2, -1)"
-IS_BATCH = (
-    "`{}` is the size of the batch only if there is exactly one batch axis. Use all axes in front of the last ones"
-)
+IS_BATCH = "`{}` is the size of the batch only if there is exactly one batch axis. Flatten the axes in front first, or use all of them"
 WITHOUT_PARAMETERS = frozenset("Dropout GELU ReLU Softmax LogSoftmax Identity Tanh Sigmoid Flatten".split())
 
 
@@ -41,23 +39,21 @@ def from_front(flow: Flow, *, turned: bool = True, one_batch: bool = False) -> I
         turned: find where all axes are turned, too.
         one_batch: whether the answer is right with exactly one batch axis.
     """
-    if products := [*_of_three_axes(flow)] if one_batch else []:
+    fixed = _with_fixed_axes(flow)
+    if products := [*_of_three_axes(flow, fixed)] if one_batch else []:
         yield from products
         return
-    fixed = set()
-    for statement in (one for one in flow.statements if isinstance(one, ast.Assign)):
-        targets, value = targets_and_value(statement)
-        values = value.elts if isinstance(value, ast.Tuple) else [value] * len(targets)
-        fixed |= {
-            base_of(one) for one, its in zip(targets, values, strict=False) if its and _has_fixed_axes(its, set())
-        }
     # `for b in range(len(q))` counts entries, whatever they are.
     counted = _places(flow, lambda node: isinstance(node, ast.Call) and called_name(node) in ("range", "enumerate"))
-    # Under `if x.ndim > 2:` axis 0 is meant to be the batch, and the letters of an einsum fit.
+    # Under `if x.ndim == 3:` axes are counted from the front for tensors of that form alone.
     asked = _places(flow, lambda node: isinstance(node, (ast.If, ast.IfExp)) and _asks_for_axes(node.test))
     found: list[tuple[bool, int, str]] = []  # whether it may well be meant, line, words
     for line, node in flow.expressions():
-        if place_of(node) in counted or not flow.holds(_measured(node)) or _has_fixed_axes(_measured(node), fixed):
+        if (
+            place_of(node) in counted | asked
+            or not flow.holds(_measured(node))
+            or _has_fixed_axes(_measured(node), fixed)
+        ):
             continue
         if isinstance(node, ast.Attribute) and node.attr == "T":
             if turned:
@@ -68,11 +64,8 @@ def from_front(flow: Flow, *, turned: bool = True, one_batch: bool = False) -> I
                 is_batch = one_batch and axis == 0
                 says = IS_BATCH.format(text_of(node)) if is_batch else _said_of_front(f"`{text_of(node)}`", axis)
                 found.append((axis == 0, line, says))
-        elif isinstance(node, ast.Call) and (of_call := _axes_of_call(node)):
-            says, axes = of_call
-            is_meant = place_of(node) in asked and (axes == (0,) or called_name(node) == "einsum")
-            if not is_meant:
-                found.append((called_name(node) in ("len", "size", "cat", "stack"), line, says))
+        elif isinstance(node, ast.Call) and (says := _counts_from_front(node)):
+            found.append((called_name(node) in ("len", "size", "cat", "stack"), line, says))
     yield from ((line, says) for maybe, line, says in found if maybe == all(one[0] for one in found))
 
 
@@ -82,8 +75,30 @@ def _asks_for_axes(test: ast.expr) -> bool:
     return ".ndim" in text or ".dim()" in text
 
 
-def _of_three_axes(flow: Flow) -> Iterator[Found]:
-    """Find products that take tensors with exactly three axes."""
+def _with_fixed_axes(flow: Flow) -> set[str]:
+    """Return the names of values that have the same number of axes for all inputs."""
+    fixed = set()
+    for statement in (one for one in flow.statements if isinstance(one, ast.Assign)):
+        targets, value = targets_and_value(statement)
+        values = value.elts if isinstance(value, ast.Tuple) else [value] * len(targets)
+        fixed |= {
+            base_of(one) for one, its in zip(targets, values, strict=False) if its and _has_fixed_axes(its, set())
+        }
+    return fixed
+
+
+def _of_three_axes(flow: Flow, fixed: set[str]) -> Iterator[Found]:
+    """Find products that take tensors with exactly three axes, and shapes that are taken apart into so many sizes."""
+    for statement in (one for one in flow.statements if isinstance(one, ast.Assign)):
+        (target, *_), value = statement.targets, statement.value
+        if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Attribute) or value.attr != "shape":
+            continue
+        is_whole = len(target.elts) > 2 and not any(isinstance(one, ast.Starred) for one in target.elts)
+        if is_whole and flow.holds(value.value) and not _has_fixed_axes(value.value, fixed):
+            first, *rest = map(text_of, target.elts)
+            better = f"`*batch, {', '.join(rest)} = {text_of(value)}`"
+            says = f"a shape has exactly {len(target.elts)} sizes only with one batch axis. Write {better}"
+            yield statement.lineno, f"{says}, and `*batch` in place of `{first}`"
     for line, node in flow.expressions():
         if isinstance(node, ast.Call) and called_name(node) in ("bmm", "baddbmm") and flow.holds(node):
             what = f"`{called_name(node)}` takes tensors with exactly three axes"
@@ -130,32 +145,31 @@ def _are_last(node: ast.AST) -> bool:
     )
 
 
-def _axes_of_call(node: ast.Call) -> tuple[str, tuple[int, ...]] | None:
-    """Say which axes a call counts from the front, and return those that it names; None if it counts none so."""
+def _counts_from_front(node: ast.Call) -> str:
+    """Say which axes a call counts from the front; "" if it counts none so."""
     name, given = called_name(node), [word for word in node.keywords if word.arg in ("dim", "axis")]
     whole = [*([owner] if (owner := owner_of(node)) is not None else []), *node.args]
     if name == "len" and node.args and isinstance(node.args[0], ast.Name):
-        return f"`{text_of(node)}` is the length of the first axis, which is the batch where there is one", ()
+        return f"`{text_of(node)}` is the length of the first axis, which is the batch where there is one"
     if name in ("transpose", "swapaxes", "swapdims") and len(whole) == 3:
         axes = [axis for one in whole[1:] if (axis := integer(one)) is not None and axis >= 0]
-        return (_said_of_front(f"`.{name}`", *axes), tuple(axes)) if len(axes) == 2 else None
+        return _said_of_front(f"`.{name}`", *axes) if len(axes) == 2 else ""
     if name == "normalize" and not given and len(whole) < 3:
-        says = "`F.normalize` works along axis 1 unless it is told otherwise, and that is another axis with a batch in front"
-        return says, ()
+        return "`F.normalize` works along axis 1 unless it is told otherwise, and that is another axis with a batch in front"
     if (
         name == "einsum"
         and node.args
         and isinstance(node.args[0], ast.Constant)
         and "..." not in str(node.args[0].value)
     ):
-        return "the letters of this einsum stand for a fixed number of axes; `...` stands for those in front", ()
+        return "the letters of this einsum stand for a fixed number of axes; `...` stands for those in front"
     if name == "squeeze" and len(whole) == 1 and not given:
-        return "`.squeeze()` takes away every axis of length 1, also one of the batch or of a single token", ()
+        return "`.squeeze()` takes away every axis of length 1, also one of the batch or of a single token"
     place = WITH_AXIS.get(name, 0)
     axis = integer(given[0].value) if given else integer(whole[place]) if 0 < place < len(whole) else None
     if place and axis is not None and axis >= (name == "flatten"):  # flatten(0, …) takes in whatever is in front
-        return _said_of_front(f"`{name}`", axis), (axis,)
-    return None
+        return _said_of_front(f"`{name}`", axis)
+    return ""
 
 
 def _said_of_front(what: str, *axes: int) -> str:
