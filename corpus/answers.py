@@ -29,6 +29,7 @@ BLIND = (
     "thirteenth",
     "fourteenth",
     "fifteenth",
+    "sixteenth",
 )
 CORPORA = (*BLIND, "public", "variants", "once_accepted")
 JUDGEMENTS = {

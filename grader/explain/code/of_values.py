@@ -45,12 +45,15 @@ def from_front(flow: Flow, *, turned: bool = True, one_batch: bool = False) -> I
         return
     # `for b in range(len(q))` counts entries, whatever they are.
     counted = _places(flow, lambda node: isinstance(node, ast.Call) and called_name(node) in ("range", "enumerate"))
-    # Under `if x.ndim == 3:` axes are counted from the front for tensors of that form alone.
+    # Under `if x.ndim == 3:` axes may be counted from the front; under `> 2` axis 0 is the batch, and an einsum fits.
     asked = _places(flow, lambda node: isinstance(node, (ast.If, ast.IfExp)) and _asks_for_axes(node.test))
+    exactly = _places(
+        flow, lambda node: isinstance(node, (ast.If, ast.IfExp)) and _asks_for_axes(node.test, exactly=True)
+    )
     found: list[tuple[bool, int, str]] = []  # whether it may well be meant, line, words
     for line, node in flow.expressions():
         if (
-            place_of(node) in counted | asked
+            place_of(node) in counted | exactly
             or not flow.holds(_measured(node))
             or _has_fixed_axes(_measured(node), fixed)
         ):
@@ -64,15 +67,18 @@ def from_front(flow: Flow, *, turned: bool = True, one_batch: bool = False) -> I
                 is_batch = one_batch and axis == 0
                 says = IS_BATCH.format(text_of(node)) if is_batch else _said_of_front(f"`{text_of(node)}`", axis)
                 found.append((axis == 0, line, says))
-        elif isinstance(node, ast.Call) and (says := _counts_from_front(node)):
-            found.append((called_name(node) in ("len", "size", "cat", "stack"), line, says))
+        elif isinstance(node, ast.Call) and (of_call := _axes_of_call(node)):
+            says, axes = of_call
+            is_meant = place_of(node) in asked and (axes == (0,) or called_name(node) == "einsum")
+            if not is_meant:
+                found.append((called_name(node) in ("len", "size", "cat", "stack"), line, says))
     yield from ((line, says) for maybe, line, says in found if maybe == all(one[0] for one in found))
 
 
-def _asks_for_axes(test: ast.expr) -> bool:
-    """Return True if a condition asks how many axes a tensor has."""
+def _asks_for_axes(test: ast.expr, *, exactly: bool = False) -> bool:
+    """Tell whether a condition asks how many axes a tensor has, or with `exactly`, whether it has one number of them."""
     text = text_of(test, 200)
-    return ".ndim" in text or ".dim()" in text
+    return (".ndim" in text or ".dim()" in text) and (not exactly or " == " in text)
 
 
 def _with_fixed_axes(flow: Flow) -> set[str]:
@@ -145,31 +151,32 @@ def _are_last(node: ast.AST) -> bool:
     )
 
 
-def _counts_from_front(node: ast.Call) -> str:
-    """Say which axes a call counts from the front; "" if it counts none so."""
+def _axes_of_call(node: ast.Call) -> tuple[str, tuple[int, ...]] | None:
+    """Say which axes a call counts from the front, and return those that it names; None if it counts none so."""
     name, given = called_name(node), [word for word in node.keywords if word.arg in ("dim", "axis")]
     whole = [*([owner] if (owner := owner_of(node)) is not None else []), *node.args]
     if name == "len" and node.args and isinstance(node.args[0], ast.Name):
-        return f"`{text_of(node)}` is the length of the first axis, which is the batch where there is one"
+        return f"`{text_of(node)}` is the length of the first axis, which is the batch where there is one", ()
     if name in ("transpose", "swapaxes", "swapdims") and len(whole) == 3:
         axes = [axis for one in whole[1:] if (axis := integer(one)) is not None and axis >= 0]
-        return _said_of_front(f"`.{name}`", *axes) if len(axes) == 2 else ""
+        return (_said_of_front(f"`.{name}`", *axes), tuple(axes)) if len(axes) == 2 else None
     if name == "normalize" and not given and len(whole) < 3:
-        return "`F.normalize` works along axis 1 unless it is told otherwise, and that is another axis with a batch in front"
+        says = "`F.normalize` works along axis 1 unless it is told otherwise, and that is another axis with a batch in front"
+        return says, ()
     if (
         name == "einsum"
         and node.args
         and isinstance(node.args[0], ast.Constant)
         and "..." not in str(node.args[0].value)
     ):
-        return "the letters of this einsum stand for a fixed number of axes; `...` stands for those in front"
+        return "the letters of this einsum stand for a fixed number of axes; `...` stands for those in front", ()
     if name == "squeeze" and len(whole) == 1 and not given:
-        return "`.squeeze()` takes away every axis of length 1, also one of the batch or of a single token"
+        return "`.squeeze()` takes away every axis of length 1, also one of the batch or of a single token", ()
     place = WITH_AXIS.get(name, 0)
     axis = integer(given[0].value) if given else integer(whole[place]) if 0 < place < len(whole) else None
     if place and axis is not None and axis >= (name == "flatten"):  # flatten(0, …) takes in whatever is in front
-        return _said_of_front(f"`{name}`", axis)
-    return ""
+        return _said_of_front(f"`{name}`", axis), (axis,)
+    return None
 
 
 def _said_of_front(what: str, *axes: int) -> str:
