@@ -12,6 +12,13 @@
 # Show a picture of nine handwritten digits, say "seven", and let a small network point at the right one. That is where
 # this lesson ends. You build every step on the way, from one dot product to a layer that has learned where to look.
 #
+# In this lesson you
+#
+# - write scaled dot-product attention, and find out why the scores are divided by √d_k;
+# - write a softmax that stays finite, and masks that hide the future, the padding, or everything;
+# - build the two layers that a vision-language model needs: self-attention, and cross-attention from text to image;
+# - train a cross-attention head to point at the digit that a word names, and look at its map.
+#
 # ![A 3×3 scene of handwritten digits on the left; on the right its nine patches in a row, numbered 0 to 8, row by row.](assets/scene.svg)
 #
 # *A scene of this course: a 3×3 grid of handwritten digits. Read row by row, it is a sequence of nine patches of
@@ -1294,6 +1301,17 @@ compare_predictions({**predicted_cost, **predicted_same}, {**measured_cost, **me
 # === END MARK SCHEME ===
 
 # %% [markdown]
+# ## What you have now
+#
+# - **Scaled dot-product attention**: each query gets a mean of the values, and the weights of this mean come from the dot products
+#   of the query with the keys.
+# - **A reason for √d_k**: without it the scores grow with the width, the softmax becomes sharp, and little gradient reaches the
+#   queries and the keys.
+# - **Masks**, which hide scores before the softmax. A query that may look nowhere gets zeros, and no NaN.
+# - **Self-attention and cross-attention.** They are one function: only where the queries and the keys come from differs.
+# - **A trained pointer, and its map** of scenes that it has never seen. The map looks at the digit that the word names, and not at
+#   what is most similar to it.
+#
 # ## What next
 #
 # You built attention with one head. Every query spreads **one** budget of 1 over the keys. What if a word must look at

@@ -17,6 +17,13 @@
 # image tokens to words, and split attention into heads. This lesson puts both into one model. What earlier lessons
 # built is provided here, on PyTorch's own functions.
 #
+# In this lesson you
+#
+# - build a small vision-language model: patches, an aligner, positions, blocks with cross-attention, and a head that names words;
+# - train it on questions and answers about scenes, and let it answer word by word;
+# - draw where it looks, and test by changed pictures and silenced heads whether that is why it answers;
+# - find the fault in trainings that fail, and repair them.
+#
 # **You need** lessons 1 and 2, and a little more PyTorch than before: how an `nn.Module` holds its parts, and what
 # `loss.backward()` and `optimizer.step()` do ([PyTorch's tutorial](https://docs.pytorch.org/tutorials/beginner/basics/optimization_tutorial.html)).
 #
