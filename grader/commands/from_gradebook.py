@@ -32,9 +32,9 @@ def with_checks(config: CourseConfig, entries: Sequence[GradebookEntry]) -> Sequ
     return [replace(entry, grade=whole.get((entry.student.id, entry.assignment), entry.grade)) for entry in entries]
 
 
-def whole_class_page(config: CourseConfig, entries: Sequence[GradebookEntry]) -> str:
-    """Return the page of the class, with what it predicted."""
-    return class_page(entries, class_predictions(config.results / "autograded", entries))
+def whole_class_page(config: CourseConfig, entries: Sequence[GradebookEntry], pages: str = "") -> str:
+    """Return the page of the class, with what it predicted; `pages` is as in `class_page`."""
+    return class_page(entries, class_predictions(config.results / "autograded", entries), pages)
 
 
 def write_page(config: CourseConfig, entry: GradebookEntry) -> Path:

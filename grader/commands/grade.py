@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.classes.gradebook.errors import RecordError, StudentNameError, shown
+from grader.classes.results.folders import PAGES
 from grader.classes.workers import worker
 from grader.classes.workers.cluster import cluster_workers
 from grader.classes.workers.grade_class import grade_class
@@ -243,7 +244,7 @@ def _results(
     late = {(file.student, file.assignment) for file in files if file.late}
     shown = with_checks(outputs.config, everybody) if len(everybody) <= MOST_WITH_CHECKS else everybody
     page = outputs.pages / "class.html"
-    write_result(page, class_page(shown))
+    write_result(page, class_page(shown, pages=PAGES))
     return Results(
         entries=sorted([*ours, *others], key=lambda entry: (entry.assignment, entry.student.id)),
         gradebook=outputs.config.gradebook,

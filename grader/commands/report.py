@@ -1,11 +1,13 @@
 """`grader report`: the class as a table, as a page, as JSON or as PDF, or its items as CSV; what it says is the gradebook's."""
 
 from collections.abc import Sequence
+from os.path import relpath
 from pathlib import Path
+from urllib.parse import quote
 
 from grader.classes.gradebook.config import CourseConfig, read_config
 from grader.classes.gradebook.reader import read_whole
-from grader.classes.results.folders import autograded_notebook, write_feedback
+from grader.classes.results.folders import PAGES, autograded_notebook, write_feedback
 from grader.classes.results.pages import page_of
 from grader.commands.console import Terminal
 from grader.commands.from_gradebook import recorded_entries, whole_class_page, with_checks
@@ -28,7 +30,7 @@ def run(options: ReportOptions, terminal: Terminal) -> None:
     if options.html or options.items or options.pdf:
         with_all = with_checks(config, entries)
     if options.html:
-        write_result(options.html, whole_class_page(config, with_all))
+        write_result(options.html, whole_class_page(config, with_all, _pages_from(options.html, config)))
     if options.items:
         write_result(options.items, items_csv(entry.grade for entry in with_all))
     if json:
@@ -39,6 +41,12 @@ def run(options: ReportOptions, terminal: Terminal) -> None:
     for path in (options.html, options.items, json):
         if path is not None and not is_standard_output(path):
             terminal.note(f"wrote {path}") if is_standard_output(json) else terminal.say(f"wrote {path}")
+
+
+def _pages_from(report: Path, config: CourseConfig) -> str:
+    """Return the address of the students' pages as seen from the report of the class; "" if there are no pages."""
+    folder = config.results / "feedback"
+    return f"{quote(relpath(folder, report.parent))}/{PAGES}" if folder.is_dir() else ""
 
 
 def _write_pdfs(

@@ -72,20 +72,33 @@ MOST_TOGETHER = 10  # pairs of mistakes
 
 
 def class_page(
-    entries: Iterable[GradebookEntry], predictions: Mapping[str, Sequence[PredictedLine]] | None = None
+    entries: Iterable[GradebookEntry], predictions: Mapping[str, Sequence[PredictedLine]] | None = None, pages: str = ""
 ) -> str:
     """Return one HTML file that needs no other file; it has a section for each assignment.
 
-    Where the grades have their checks, the analysis of items shows these, too. `predictions` is what the class
-    predicted and still knew, by assignment.
+    Where the grades have their checks, the analysis of items shows these, too.
+
+    Args:
+        entries: of the class.
+        predictions: what the class predicted and still knew, by assignment.
+        pages: the address of a student's page, with {student} and {assignment} in it. Names, mistakes and flags are links
+            to it; "" for no links.
     """
     entries = list(entries)
     sections = [
         {**_section(name, group), "predictions": (predictions or {}).get(name, ())}
         for name, group in assignments(entries).items()
     ]
-    shown = dict(summary=summary(entries), sections=sections, fills=FILLS, least_students=items.LEAST_STUDENTS)
-    return render("class.html.j2", **shown)
+    names = {entry.student.id: entry.student for entry in entries}
+    return render(
+        "class.html.j2",
+        summary=summary(entries),
+        sections=sections,
+        fills=FILLS,
+        least_students=items.LEAST_STUDENTS,
+        names=names,
+        pages=pages,
+    )
 
 
 def _section(assignment: str, entries: Sequence[GradebookEntry]) -> dict[str, Any]:

@@ -206,7 +206,7 @@ class Diagnosis:
     mistake: str  # the declared mistake's name; "" if none is declared for it
     kind: str  # the kind of explanation: "mistake", "structure", "relation", …
     says: str
-    count: int
+    students: tuple[str, ...]  # their ids
     share: float  # of the commonest, in percent
 
 
@@ -215,15 +215,14 @@ def commonest_diagnoses(grades: Iterable[Grade]) -> list[Diagnosis]:
 
     Answers that differ in the place alone, in line 3 or in line 5, count as one.
     """
-    counts = Counter(
-        (verdict.id, verdict.mistake or "", verdict.diagnosis or "mistake", without_place(verdict.hint))
-        for grade in grades
-        for verdict in grade.verdicts
-        if is_explained(verdict)
-    )
-    highest = max(counts.values(), default=1)
-    rows = sorted(counts.items(), key=lambda entry: (-entry[1], by_number(entry[0][0]), entry[0]))
-    return [Diagnosis(*key, count, 100 * count / highest) for key, count in rows]
+    students: dict[tuple[str, str, str, str], list[str]] = {}
+    for grade in grades:
+        for verdict in filter(is_explained, grade.verdicts):
+            key = (verdict.id, verdict.mistake or "", verdict.diagnosis or "mistake", without_place(verdict.hint))
+            students.setdefault(key, []).append(grade.student)
+    most = max(map(len, students.values()), default=1)
+    rows = sorted(students.items(), key=lambda entry: (-len(entry[1]), by_number(entry[0][0]), entry[0]))
+    return [Diagnosis(*key, tuple(ids), 100 * len(ids) / most) for key, ids in rows]
 
 
 def unexplained(grades: Sequence[Grade]) -> dict[str, int]:

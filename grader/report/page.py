@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -97,6 +98,14 @@ def render(template: str, **values: Any) -> str:
     return templates().get_template(template).render(version=__version__, **values)
 
 
+def address(pages: str, student: str, assignment: str, exercise: str | None = None) -> str:
+    """Fill in the address of a student's page, as in "{student}/{assignment}.html", and of an exercise on it."""
+    page = pages.format(
+        student=quote(student, safe="", errors="surrogateescape"), assignment=quote(assignment, safe="")
+    )
+    return f"{page}#exercise-{quote(exercise)}" if exercise else page
+
+
 @cache
 def templates() -> Environment:
     """Return the jinja environment of all pages: it escapes all text, and an unknown name is an error."""
@@ -108,7 +117,7 @@ def templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"SYMBOLS": SYMBOLS, "kind": kind}
+    environment.globals |= {"SYMBOLS": SYMBOLS, "kind": kind, "address": address}
     environment.filters |= {"number": number, "lines": _lines, "code": _with_code}
     environment.tests["waiting"] = is_waiting
     return environment

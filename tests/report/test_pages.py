@@ -210,6 +210,18 @@ def test_the_class_page_names_mistakes_problems_and_flags():
     assert "All 8 submissions" in text
 
 
+def test_the_class_page_links_names_mistakes_and_flags_to_the_pages():
+    """A mistake and a flag lead to their exercise on the student's page, and each page has these places."""
+    whole = Page(class_page(entries(CLASS), pages="../{student}/{assignment}.html"))
+    links = [attributes["href"] for tag, attributes in whole.tags if tag == "a"]
+    assert "../s0417/1-attention.html" in links  # in the list of all
+    assert "../s0417/1-attention.html#exercise-1.4" in links  # who made the mistake
+    assert "../jos%C3%A9/1-attention.html#exercise-1.4" in links  # who has the flag
+    places = {attributes.get("id") for _, attributes in Page(page_of(MISTAKEN)).tags}
+    assert {f"exercise-{verdict.id}" for verdict in MISTAKEN.verdicts} <= places
+    assert not [tag for tag, _ in Page(page_of_class(CLASS)).tags if tag == "a"]
+
+
 def test_the_class_page_counts_one_answer_without_an_explanation_in_the_singular():
     text = Page(page_of_class([replace(MISTAKEN, verdicts=(explained("", ""),))])).text
     assert "1 more wrong or incomplete answer has no explanation: 1.4 (1)." in text

@@ -39,7 +39,8 @@ def test_each_student_has_score_marks_and_notes():
     assert line(text, "josé").split()[:13] == ["josé", "64", "/", "100", *"✓✓✓✓◐…✓✗◐"]
     assert line(text, "s0002").split() == ["s0002", "0", "/", "100", *"·········"]
     assert "1.4 unscaled" in line(text, "s0417")
-    assert "1.4 [uses-builtin]" in line(text, "josé")
+    assert "1.5 padding_mask is not defined" in line(text, "josé")  # nothing explains it, so what was seen stands there
+    assert "[uses-builtin]" in text
     assert line(text, "s0008").split()[:2] == ["s0008", "–"]
     assert "fault: the sandbox did not start" in line(text, "s0008")
 

@@ -60,6 +60,9 @@ def file_content(path: Path) -> bytes | None:
         return None
 
 
+PAGES = "{student}/{assignment}/{assignment}.html"  # where `write_feedback` puts a page, as `class_page` takes it
+
+
 def write_feedback(root: Path, student: str, assignment: str, page: str | bytes, suffix: str = "html") -> Path:
     """Write <student>/<assignment>/<assignment>.html, or with another suffix; return its path, or raise as `write_autograded`."""
     return write_file(_make_folder(root, student, assignment) / f"{assignment}.{suffix}", page)

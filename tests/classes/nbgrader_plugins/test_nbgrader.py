@@ -228,14 +228,14 @@ def test_what_else_was_handed_in_is_not_handed_out(course: Class) -> None:
 
 
 @pytest.mark.slow(
-    held_by="tests/notebooks/test_notebooks.py::test_unsolved_only_the_exercises_raise_and_name_themselves"
+    held_by="tests/notebooks/test_notebooks.py::test_where_nbgrader_validates_a_notebook_the_self_checks_raise"
 )
 def test_validate_says_what_is_not_solved_and_passes_the_solution(course: Class, tmp_path: Path) -> None:
     # As a student does it, where no configuration of ours is.
     shutil.copy(course.root / "notebooks" / NAME / f"{NAME}.ipynb", tmp_path)
     said = run_all((tmp_path, ("validate", f"{NAME}.ipynb")))
     assert "VALIDATION FAILED ON 9 CELL(S)" in said
-    assert "TODO 1.4" in said
+    assert "☐ 1.4 attention — not solved yet." in said
     said = run_all((course.root, ("validate", f"solutions/{NAME}/{NAME}.ipynb")))
     assert "Success! Your notebook passes all the tests." in said
 
