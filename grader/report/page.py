@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -100,10 +100,9 @@ def render(template: str, **values: Any) -> str:
 
 def address(pages: str, student: str, assignment: str, exercise: str | None = None) -> str:
     """Fill in the address of a student's page, as in "{student}/{assignment}.html", and of an exercise on it."""
-    page = pages.format(
-        student=quote(student, safe="", errors="surrogateescape"), assignment=quote(assignment, safe="")
-    )
-    return f"{page}#exercise-{quote(exercise)}" if exercise else page
+    quoted = partial(quote, safe="", errors="surrogateescape")  # as the names of folders are
+    page = pages.format(student=quoted(student), assignment=quoted(assignment))
+    return f"{page}#exercise-{quoted(exercise)}" if exercise else page
 
 
 @cache
