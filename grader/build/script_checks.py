@@ -54,7 +54,7 @@ def without_directives(source: str) -> str:
 
 
 def check_what_students_read(script: str | Path, cells: Sequence[NotebookNode]) -> None:
-    """Raise BuildError if students would read or lack something that they should not.
+    """Raise BuildError if a text, picture or figure is not ready for students.
 
     This is the case for a comment that is meant for a tool, a picture without alternative text,
     and a figure without a caption. A caption is the text after the cell that draws. It begins
