@@ -2,8 +2,8 @@
 
 For the notebook it also finds the line that raised.
 
-In the grader the sandbox reports the line (grader/sandbox/guest/places.py), and `grader.judge.raised` uses the words. The
-self-check in a notebook has a copy of this module.
+In the grader, the sandbox reports the line (grader/sandbox/guest/places.py), and
+`grader.judge.raised` uses the words. The self-check in a notebook has a copy of this module.
 """
 
 import ast
