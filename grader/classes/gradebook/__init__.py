@@ -6,7 +6,7 @@ and formgrader show. A manual score is never overwritten; one grade is one trans
 
 To write: `cells` declares a lesson, and defines what a grade sets. `rows` sets single rows, and
 adds a list of students. `writer` combines them. `appeals` writes appeals of students, and the
-decisions on them. To read: `stored` loads rows, also of this grader's own tables, and `reader` makes records
-of them. All use `connection`. `config` reads nbgrader_config.py.
+decisions on them. To read: `stored` loads rows, also of this grader's own tables, and `reader`
+makes records of them. All use `connection`. `config` reads nbgrader_config.py.
 May import: declare, submission.cells, report, records.
 """
