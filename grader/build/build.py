@@ -1,4 +1,4 @@
-"""What `grader build` does: write all generated files, or say where the committed files differ from them.
+"""Writes all generated files, or reports where they differ: the command `grader build`.
 
 The build generates the solution and student notebooks, the tables of lessons in README.md and
 docs/students.md, docs/requirements.md, two lines of docs/classroom/grade.yml, and a record of

@@ -1,4 +1,4 @@
-"""The self-check that a student notebook carries: it tries an answer on small examples and says what is wrong, and why.
+"""The self-check in a student notebook: it tries an answer on small examples and explains errors.
 
 The builder copies this module, and everything that it imports, into the notebook (see
 `self_check_archive`). So all of that may import only torch and the standard library. It tries

@@ -1,4 +1,4 @@
-"""What an instructor decides by hand: `grader late` and `grader appeal`.
+"""Records the decisions of an instructor: `grader late` and `grader appeal`.
 
 The first records the lateness of a submission that no platform reports. The second records
 requests of students, lists them, and writes the decisions.

@@ -171,7 +171,7 @@ def with_slip(found: Explanation, source: str) -> Explanation:
 def _of_missing_refusal(trial: Seen, source: str) -> str:
     """Explain that an input must raise an exception, if the answer raised none or another one.
 
-    The text also says if a check in the answer lets the input pass.
+    The text also mentions a check in the answer that lets the input pass.
     """
     for name, want in trial.expected.items():
         due = re.fullmatch(r"an? (\w+Error) came", name)

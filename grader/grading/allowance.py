@@ -1,4 +1,4 @@
-"""Bound the CPU time that one submission may take this process for reading its code, whichever function reads it.
+"""Bounds the CPU time for reading the code of one submission, whichever function reads it.
 
 Many functions read code, and for some of them the time is not proportional to the length of the
 code. This module bounds the cost of a submission in one place: it measures the time of a section

@@ -90,7 +90,7 @@ def flatten(tree: Value, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def difference(name: str, got: Any, want: Any, rtol: float = 1.0, device: str = "cpu", least: float = 0.0) -> str:
-    """Return a message that says how a value differs from the expected one, "" if it does not.
+    """Return a message on how a value differs from the expected one, "" if it does not.
 
     Args:
         rtol: a factor on the tolerance.

@@ -1,4 +1,4 @@
-"""nbgrader's database, the one truth about points: written by the grader and by people, and read for all that leaves.
+"""nbgrader's database, the only record of the points: the grader and people write to it.
 
 In: a `Grade`, the declared lessons and the student notebooks, from which assignments and cells are declared.
 Out: `GradebookEntry` records, of which pages, reports and exports are made; scores and comments that nbgrader

@@ -1,4 +1,4 @@
-"""Tables of small changes: a pattern in Python, what stands in its place, and below it what is said of it.
+"""Tables of small changes: a pattern in Python, its replacement, and the message about it.
 
     3 A - B → B - A  # look at the order of the two sides in `{it}`.
     3 X.REDUCED() → X.REDUCED(-1)  # `{it}` runs over everything: name the axis.

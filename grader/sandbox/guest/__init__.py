@@ -6,7 +6,7 @@ probe, as JSON and tensors. The trusted side parses and bounds all of it.
 
 `boot.py` builds the root and becomes an unprivileged user. `server.py` imports everything and
 forks one init per sandbox. `init.py` starts the interpreter, enforces limits and returns to
-checkpoints. `interpreter.py` runs
-the student's code. In the sandbox this folder is the only visible part of the grader.
+checkpoints. `interpreter.py` runs the student's code. In the sandbox this folder is the only
+visible part of the grader.
 May import: nothing of the grader outside this folder.
 """

@@ -46,7 +46,6 @@ class Confinement:
 
         Args:
             user: the number of the user and of the group; 0 for those of the fork server.
-        fork server's number, whoever its user is.
         """
         inside = os.getuid(), os.getgid()
         if user:

@@ -63,7 +63,7 @@ def hidden() -> Iterator[None]:
     """Hide the GPU while the fork server imports and warms up, so that no call initialises the driver.
 
     `Optimizer.step` checks if CUDA is available, which would initialise the driver. Here no
-    device is visible, and the check uses NVML, because the sandbox's environment says so. So the
+    device is visible, and the check uses NVML, because the sandbox's environment sets this. So the
     result is no, and the driver is not initialised.
     """
     name = "CUDA_VISIBLE_DEVICES"

@@ -1,4 +1,4 @@
-"""Tell code of a given cell from code that only runs in its place.
+"""Distinguishes code of a provided cell from code that only runs in its place.
 
 Student code above a provided cell can change the shell that runs the cell, and the names that
 the cell's code uses. So code counts as given only under two conditions: Python compiles it from

@@ -1,4 +1,4 @@
-"""Say what source text does, without running it.
+"""Analyses source text without running it.
 
 In: the source of cells. Out: the names that it binds, reads and mentions (`source`), the
 dependencies between its statements (`scopes`), and its parts, with other names or without
