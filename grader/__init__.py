@@ -1,8 +1,9 @@
 """The autograder: declaration → notebooks → submission → execution → evidence → verdicts → grade → reports.
 
-Each folder says in its docstring what it is for, what goes in, what comes out and what it may import; tests/test_walls.py
-holds it to that. Folders hand each other the frozen records of `records.py`. `paths.py` knows where things lie,
-`secret.py` reads the course secret, and `cli.py` is the command line. How it all works together: docs/design.md.
+The docstring of each folder states its purpose, its inputs and outputs, and the folders that it may
+import; tests/test_walls.py tests the imports. Folders exchange the frozen records of `records.py`.
+`paths.py` defines the paths of files, `secret.py` reads the course secret, and `cli.py` is the
+command line. docs/design.md explains how all of it works together.
 
 Authors import from here what a declaration is written with: `from grader import CheckSpec, sizes, written_exercise`.
 """

@@ -1,4 +1,8 @@
-"""The error that whoever gave a command can mend. Every folder may import it; it imports nothing, as each start imports it."""
+"""The error that the user of a command can fix.
+
+Every folder may import this module. It imports nothing, because each start of the program imports
+it.
+"""
 
 
 class Complaint(Exception):

@@ -32,7 +32,11 @@ def course_root() -> Path:
 
 
 def own_lessons() -> Path | None:
-    """Return the folder lessons/ of the course; None if there is no course, or no such folder: it uses the grader's own lessons."""
+    """Return the folder lessons/ of the course.
+
+    Returns None if there is no course or no such folder. The course then uses the grader's own
+    lessons.
+    """
     try:
         folder = course_root() / OWN_LESSONS
     except FileNotFoundError:

@@ -65,7 +65,10 @@ def trouble(names: Mapping[str, Any], exercise: str, defines: Sequence[str]) -> 
     there = [node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
     missing = [name for name in defines if name not in there]
     if there and missing and not any(_binds(tree, name) for name in missing):
-        return f"the cell defines {', '.join(there)}, and the task asks for {missing[0]}. Names count letter by letter.{before}"
+        return (
+            f"the cell defines {', '.join(there)}, and the task asks for {missing[0]}. "
+            f"Names count letter by letter.{before}"
+        )
     return ""
 
 

@@ -1,7 +1,8 @@
-"""What `grader build` does: write all generated files, or say where the committed files differ from them.
+"""Writes all generated files, or reports where they differ: the command `grader build`.
 
-Generated are the solution and student notebooks, the tables of lessons in README.md and docs/students.md,
-docs/requirements.md, two lines of docs/classroom/grade.yml, and a note of what the notebooks were built from (see `built`).
+The build generates the solution and student notebooks, the tables of lessons in README.md and
+docs/students.md, docs/requirements.md, two lines of docs/classroom/grade.yml, and a record of
+what the notebooks were built from (see `built`).
 """
 
 import os
@@ -53,9 +54,10 @@ def _write(made: Mapping[Path, str]) -> list[Path]:
 
 
 def drift(root: Path) -> list[str]:
-    """Return for each generated file that is missing or out of date one line: where the file differs.
+    """Return one line for each generated file that is missing or out of date: where it differs.
 
-    The numbers of the self-checks may be off by what another processor rounds otherwise; else their exercise has a line, too.
+    The numbers of the self-checks may differ by as much as another processor rounds differently.
+    If they differ by more, their exercise has a line, too.
     """
     repository = repository_in(root, next(iter(lessons())))
     texts, lines = _lessons_built(root, list(lessons()), repository, check=True)
@@ -84,7 +86,11 @@ def _workers(jobs: int) -> Executor:
 
 
 def lesson_built(root: Path, repository: Repository | None, name: str, tools: str) -> dict[Path, str]:
-    """Return by path the texts of a lesson's solution and student notebook; `tools` is the source of its cell of self-checks."""
+    """Return the texts of a lesson's solution and student notebook, by path.
+
+    Args:
+        tools: the source of the notebook's cell of self-checks.
+    """
     lesson = lessons()[name]
     validate_probes(lesson)
     refuse_sent_answers(lesson)
@@ -111,7 +117,11 @@ def _pages(root: Path, repository: Repository | None) -> dict[Path, str]:
 
 
 def _requirements(root: Path, texts: Mapping[Path, str]) -> dict[Path, str]:
-    """Return by path the text of docs/requirements.md, if the course has quotations for it; `texts` are those of new notebooks."""
+    """Return the text of docs/requirements.md by path, or nothing if the course has no quotations.
+
+    Args:
+        texts: the texts of the notebooks that were built again. The others are read from files.
+    """
     if not (root / QUOTATIONS).is_file():
         return {}
     paths = {name: notebook_path(root, name) for name in lessons()}

@@ -1,8 +1,9 @@
 """Remembers what the notebooks were built from, so that a build does again only what has changed.
 
-`solutions/.built.json` has two kinds of digests. That of a lesson is of all that its notebooks depend on, and of the notebooks.
-That of an exercise is of all that the numbers of its self-check are computed from: while it stays, the numbers in the
-committed notebook stay, whatever the last digits are on the processor of whoever builds.
+`solutions/.built.json` contains two kinds of digests. The digest of a lesson covers its
+notebooks and everything that they depend on. The digest of an exercise covers everything that
+the numbers of its self-check are computed from. While that digest is the same, the numbers in
+the committed notebook are kept, even if this processor would compute other last digits.
 """
 
 import ast
@@ -27,8 +28,8 @@ from grader.paths import notebook_path, own_lessons
 
 # What of grader/ the notebooks depend on. A test holds that the build imports nothing else.
 BUILDING = tuple(
-    "build course declare explain judge sandbox/guest/calling.py submission/cells.py submission/code complaint.py paths.py "
-    "records.py".split()
+    "build course declare explain judge sandbox/guest/calling.py submission/cells.py submission/code "
+    "complaint.py paths.py records.py".split()
 )
 SOURCES = (".py", ".html", ".css", ".js")
 PACKAGES = ("torch", "numpy", "nbgrader", "nbformat", "jupytext")

@@ -1,8 +1,9 @@
 """Hands in the notebook in which it runs, and shows there what it earned.
 
-The builder copies this module into the notebooks (see `self_check_archive`), so it uses the standard library and the cell
-protocol alone. It asks the course's server, `grader serve`, by the API that docs/serve.md describes. Nothing is raised: whoever
-runs all cells of a notebook reads one line here.
+The builder copies this module into the notebooks (see `self_check_archive`), so it imports only
+the standard library and the cell protocol. It calls the API of the course's server, `grader
+serve`, which docs/serve.md describes. It raises nothing: a student who runs all cells of a
+notebook reads one line here.
 """
 
 import getpass
@@ -60,7 +61,8 @@ def submit(names: Mapping[str, Any], assignment: str, server: str, file: str = "
         print(_result(_wait(server, token, attempt)))
     except CannotSubmit as problem:
         print(
-            f"Attempt {attempt['attempt']} is handed in, but its points cannot be shown here: {problem}\n{attempt['url']}"
+            f"Attempt {attempt['attempt']} is handed in, but its points cannot be shown here: "
+            f"{problem}\n{attempt['url']}"
         )
 
 
@@ -131,8 +133,8 @@ def _text(source: object) -> str:
 def _token(server: str) -> str:
     """Return the code of this student, or the token of JupyterHub if the server accepts it.
 
-    A code is taken from the environment, from Colab's secrets or from a file that only its owner can read. If there is no
-    code, the student is asked for it, and the file keeps it.
+    The code is read from the environment, from Colab's secrets or from a file that only its
+    owner can read. If there is no code, the student is asked for it, and the file stores it.
     """
     kept = _file_of_code(server)
     if code := os.environ.get(SECRET) or _secret_of_colab() or (kept.read_text("utf-8") if kept.is_file() else ""):
@@ -193,7 +195,8 @@ def _post(server: str, token: str, assignment: str, content: bytes) -> dict[str,
     body = b"".join(
         [
             f'{head}"assignment"\r\n\r\n{assignment}\r\n'.encode(),
-            f'{head}"notebook"; filename="{assignment}.ipynb"\r\nContent-Type: application/x-ipynb+json\r\n\r\n'.encode(),
+            f'{head}"notebook"; filename="{assignment}.ipynb"\r\n'
+            "Content-Type: application/x-ipynb+json\r\n\r\n".encode(),
             content,
             f"\r\n--{boundary}--\r\n".encode(),
         ]
@@ -209,7 +212,10 @@ def _post(server: str, token: str, assignment: str, content: bytes) -> dict[str,
 
 
 def _wait(server: str, token: str, told: dict[str, Any]) -> dict[str, Any]:
-    """Print the state of an attempt until it is graded, for MOST_SECONDS at most, and return the server's last report."""
+    """Print the state of an attempt until it is graded, and return the server's last report.
+
+    Returns after MOST_SECONDS even if the attempt is not graded yet.
+    """
     said, deadline = "", time.monotonic() + MOST_SECONDS
     while not told["is_done"] and time.monotonic() < deadline:
         if told["message"] != said:

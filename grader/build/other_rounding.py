@@ -1,9 +1,12 @@
 """Finds what another processor sees otherwise: wrong answers run again while every operation rounds a little otherwise.
 
-What IEEE 754 asks to be rounded correctly, as +, ·, ÷ and the root, is the same on every processor. Sums and products of
-matrices are not, as each adds in an order of its own, nor exp, log and the like. Here these are off by chance, by as much as
-float32 is off. Where a wrong answer hangs on that, as one that compares sums that should be equal, its result is left out of the
-notebook. No list of processors could do this: each new kind found what those before it had not.
+IEEE 754 requires +, ·, ÷ and the square root to be rounded correctly, so every processor gives
+the same result for them. Sums and matrix products may differ, because each processor adds in
+its own order, and so may exp, log and similar functions. This module changes their results by
+chance, by as much as float32 may be off. If the result of a wrong answer depends on that, for
+example because it compares sums that should be equal, the notebook leaves this result out. A
+list of processors could not replace this: each new kind showed cases that those before it had
+not.
 """
 
 from collections.abc import Callable
@@ -27,8 +30,8 @@ SEEDS = (1, 2, 3)
 CORRECTLY_ROUNDED = frozenset({"add", "sub", "rsub", "mul", "div", "sqrt", "reciprocal"})
 # What they return is made of numbers that they are given.
 MOVING = frozenset({"_unsafe_view", "cat", "clone", "embedding", "gather", "index", "stack", "where"})
-# Each place of what they return is added up by itself: equal rows need not give equal numbers. Any other operation rounds equal
-# numbers alike.
+# These operations add up each place of their result separately: equal rows need not give equal
+# numbers. Any other operation rounds equal numbers alike.
 SUMS = frozenset({"mm", "bmm", "addmm", "baddbmm", "mv", "addmv", "dot", "linear", "sum", "mean", "cumsum"})
 Unsure = set[tuple[str, int]]  # the name of a mistake, and the index of a trial
 
@@ -74,7 +77,10 @@ class OtherRounding(TorchDispatchMode):
         return tree_unflatten(came, form)
 
     def _off(self, came: Any, exact: Tensor, size: Tensor, is_sum: bool) -> Any:
-        """Return a tensor that is off by chance where it is not exact, by the size of its terms; anything else as it is."""
+        """Return a tensor that is off by chance, in proportion to its terms, in its rounded places.
+
+        Places that are exact stay as they are, and so does anything that is not a float tensor.
+        """
         if not isinstance(came, Tensor) or not came.is_floating_point():
             return came
         error = (came.double() - exact).abs()
@@ -102,7 +108,10 @@ def _places(shape: torch.Size) -> Tensor:
 
 @cache
 def _rounding(func: Any) -> tuple[str, bool]:
-    """Return the name of an operation that processors round differently, "" for any other; and whether it works in place."""
+    """Return the name of an operation that processors round differently, and if it is in place.
+
+    The name is "" for an operation that every processor rounds alike.
+    """
     schema = func._schema
     name = schema.name.partition("::")[2]
     name = name if name.startswith("_") else name.rstrip("_")

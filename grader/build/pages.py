@@ -12,10 +12,11 @@ COLAB = re.compile(r"(<!-- colab: [^>]*-->).*?(<!-- /colab -->)", re.DOTALL)
 
 # What docs/students.md says as long as nobody knows where the notebooks lie.
 UPLOAD = "Go to <https://colab.research.google.com>, choose *File → Upload notebook*, and take one from the zip."
-# Optional lessons are not in the zip, and no link leads students to them: they work with what the others let them build.
+# Optional lessons are not in the zip, and no link leads students to them. They can be done with
+# what the other lessons let students build.
 LATER = (
-    "{names}: not in the zip. Your instructor hands it out later; then upload it to Colab (*File → Upload notebook*), or put "
-    "it beside the others on your computer."
+    "{names}: not in the zip. Your instructor hands it out later; then upload it to Colab (*File → Upload notebook*), "
+    "or put it beside the others on your computer."
 )
 
 

@@ -1,4 +1,6 @@
-"""Runs the solution notebooks and makes pages of them: `make preview`, or `python -m grader.build.preview dist/preview`.
+"""Runs the solution notebooks and makes HTML pages of them.
+
+Run it with `make preview`, or with `python -m grader.build.preview dist/preview`.
 
 For each lesson two files of HTML: `1-attention-solution.html` for instructors, and `1-attention.html`, the student
 notebook with the outputs of the solution's run, for readers who run nothing. Beside the latter lies the same as a

@@ -1,7 +1,8 @@
 """Writes the rules that every answer must follow, and the page that shows where each check's requirement is stated.
 
-An instructor's check may ask for no more than the task says. So for each check the file solutions/requirements.toml quotes
-the task or a text above it, or names a rule of the box; a quotation that is not there fails the build.
+A hidden check must not ask for more than the task says. So for each check, the file
+solutions/requirements.toml quotes the task or a text above it, or names a rule of the box. If
+a quotation is not in the notebook, the build fails.
 """
 
 import inspect
@@ -26,17 +27,21 @@ BOX = "box: "  # how an entry begins that names a rule of the box by its first w
 ABOVE = "above: "  # how an entry begins that quotes a text of the lesson above the task
 GRADIENTS = f"{BOX}Gradients"
 RULES = """\
-Tensors may have any number of leading batch dimensions in front of the shapes that a task shows, also none. A shape that \
+Tensors may have any number of leading batch dimensions in front of the shapes that a task shows, also none. \
+A shape that \
 begins with (B, …) has exactly one.
-A result has the dtype of the inputs: float32 for float32, float64 for float64. It needs the accuracy of float32 in both.
-Your code changes none of its inputs, and no layer that is passed to it: modes and `requires_grad` are afterwards as they \
+A result has the dtype of the inputs: float32 for float32, float64 for float64. \
+It needs the accuracy of float32 in both.
+Your code changes none of its inputs, and no layer that is passed to it: \
+modes and `requires_grad` are afterwards as they \
 were before, and so is PyTorch's gradient mode.
 Inputs need not be contiguous in memory: `.reshape` always works, and `.view` may raise an error.
 Arguments are passed by position or by name: keep the names of the parameters. You may add parameters with defaults.
 New tensors are made on the device of the inputs.
 A pair of results is a tuple, in the order that the task shows.
 Gradients flow to the float inputs and to all parameters in {gradients}. In all other exercises only the values count.
-A layer has the parameters that its task names, and no others. Their initial values, and the `eps` of a LayerNorm, are up \
+A layer has the parameters that its task names, and no others. \
+Their initial values, and the `eps` of a LayerNorm, are up \
 to you.
 If a task asks for an error, raise a ValueError when the function or layer is called or made."""
 
@@ -63,7 +68,10 @@ def asks_for_gradients(check: Check) -> bool:
 
 @cache
 def _differentiates(probe: Callable) -> bool:
-    """Return True if a probe, or a function that is sent with it, computes gradients; reading the source takes a while."""
+    """Return True if a probe, or a function that is sent with it, computes gradients.
+
+    This is slow, because it reads the source of each function.
+    """
     sent = filter(inspect.isfunction, sent_with(probe).values())
     return any("autograd.grad(" in inspect.getsource(function) for function in sent)
 
@@ -125,7 +133,8 @@ INTRODUCTION = """\
 # What each check asks for, and where the task says it
 
 This page is for instructors and authors who want to know that no hidden check asks for more than a student can read. \
-`grader build` writes it. Each row quotes the task of the exercise, or names one of the rules that stand at the top of every \
+`grader build` writes it. Each row quotes the task of the exercise, \
+or names one of the rules that stand at the top of every \
 notebook.
 """
 

@@ -1,4 +1,7 @@
-"""Prove a lesson's declarations: the reference passes its own checks, and each declared mistake fails them and is named.
+"""Proves a lesson's declarations.
+
+The reference must pass its own checks. Each declared mistake must fail them, and must be
+recognised by name.
 
 Only the author's own code runs here, so no sandbox is needed. That the solution in the notebook passes, too, is seen by
 `grader check`.
@@ -60,7 +63,10 @@ def _problems(lesson: Lesson, exercise: Exercise, draw: str) -> Iterator[str]:
         if misspelt := next((one.message for one in evidence.values() if one.error == "NameError"), ""):
             yield f"{wrong.name} raises NameError: {misspelt}. Is the change spelt right?"
         elif judge(exercise, planned, evidence, ours).outcome is Outcome.PASSED:
-            yield f"{wrong.name} passes every check: no trial tells it from the right answer. Add one that does, or drop it"
+            yield (
+                f"{wrong.name} passes every check: no trial tells it from the right answer. "
+                "Add one that does, or drop it"
+            )
 
 
 def _other_hints(lesson: Lesson, exercise: Exercise) -> Iterator[str]:
@@ -82,7 +88,10 @@ def _evidence(planned: Sequence[PlannedTrial], ours: ReferenceResults, wrong: Mi
 
 
 def _stands_alone(lesson: Lesson, check: Check) -> bool:
-    """Tell whether a check needs nothing but its inputs and what the reference defines; None stands for a trained model."""
+    """Return True if a check needs only its inputs and names that the reference defines.
+
+    A name with the value None in the reference is a trained model, and does not count as defined.
+    """
     given = check.trials[0].draw(InputSampler("proof")) if check.trials else {}
     there = {*given, *(name for name, value in lesson.reference.items() if value is not None)}
     return {check.names.get(name, name) for name in parameters(check.probe)} <= there

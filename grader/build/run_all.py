@@ -1,7 +1,7 @@
 """Lets "Run All" reach the end of a notebook that is not finished.
 
-A cell that needs an answer which is not written yet prints one line and counts as run, so the cells below it run, too. The
-notebook has a copy of the function below.
+A cell that needs an answer which is not written yet prints one line and counts as run, so the
+cells below it run, too. The notebook has a copy of the function below.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import Any
 def go_on_where_unfinished(names: Mapping[str, object]) -> None:
     """Make the notebook print what a self-check or an unsolved exercise raises, and go on.
 
-    IPython shows any other exception as usual. nbgrader validates a notebook by its exceptions: there nothing is changed.
+    IPython shows any other exception as usual. nbgrader validates a notebook by its
+    exceptions, so nothing is changed when nbgrader runs it.
 
     Args:
         names: the notebook's globals().

@@ -22,10 +22,15 @@ HEADING = re.compile(r"^#{1,6}[ \t]+(.*?)[ \t]*$", re.MULTILINE)
 
 
 def check_against_script(script: str | Path, lesson: Lesson, cells: Sequence[NotebookNode]) -> None:
-    """Refuse, by a BuildError, a solution without its names, a `review` that is no heading, and a `builds_on` that lacks an exercise.
+    """Raise BuildError if a solution and its declaration do not fit together.
 
-    An exercise must be in `builds_on` if the solution uses a name that this exercise defines. The cells have their markers as
-    metadata; the script's path is for the message only.
+    This is the case if a solution lacks names that the exercise defines, a `review` is not a
+    heading, or `builds_on` lacks an exercise. An exercise must be in `builds_on` if the solution
+    uses a name that this exercise defines.
+
+    Args:
+        script: the path of the script, only for the message.
+        cells: the cells, with their markers as metadata.
     """
     headings = [heading for cell in cells if cell.cell_type == "markdown" for heading in HEADING.findall(cell.source)]
     solutions = {
@@ -49,10 +54,11 @@ def without_directives(source: str) -> str:
 
 
 def check_what_students_read(script: str | Path, cells: Sequence[NotebookNode]) -> None:
-    """Refuse, by a BuildError, a comment for a tool, a picture without alternative text, and a figure without a caption.
+    """Raise BuildError if a text, picture or figure is not ready for students.
 
-    A caption is the text after the cell that draws; it begins with what is to be seen, in italics. A screen reader
-    reads it in the place of the figure.
+    This is the case for a comment that is meant for a tool, a picture without alternative text,
+    and a figure without a caption. A caption is the text after the cell that draws. It begins
+    with what the figure shows, in italics. A screen reader reads it instead of the figure.
     """
     code = [cell for cell in cells if cell.cell_type == "code"]
     own = {name for cell in code for name in parsed(cell.source).definitions}

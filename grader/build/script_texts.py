@@ -1,4 +1,7 @@
-"""Puts into a script's texts what the builder knows: the table of points, the course's words, the minutes of reading."""
+"""Fills in the parts of a script's texts that the builder computes.
+
+They are the table of points, the glossary and the minutes of reading.
+"""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -28,7 +31,11 @@ NOT_READ = (
 
 
 def with_points_table(text: str, lesson: Lesson, questions: Mapping[str, str]) -> str:
-    """Put the table in the place of the line `<!-- table of points -->`, if there is one; `questions` are titles by id."""
+    """Replace the line `<!-- table of points -->`, if there is one, with the table.
+
+    Args:
+        questions: the titles of the questions, by id.
+    """
     return POINTS_PLACE.sub(lambda _: points_table(lesson, questions), text)
 
 
@@ -63,9 +70,10 @@ def _cell(text: str) -> str:
 
 
 def with_glossary(text: str, root: Path) -> str:
-    """Put docs/glossary.md, folded and without its title, in the place of the line `<!-- glossary -->`, if a text has one.
+    """Replace the line `<!-- glossary -->`, if there is one, with docs/glossary.md.
 
-    So a link to the words works wherever the notebook is opened. A page that is missing is a BuildError.
+    The page is folded and has no title. So a link to a term works wherever the notebook is
+    opened. A missing page raises BuildError.
     """
     if not GLOSSARY_PLACE.search(text):
         return text
@@ -73,7 +81,8 @@ def with_glossary(text: str, root: Path) -> str:
         page = (root / GLOSSARY).read_text("utf-8")
     except OSError as error:
         raise BuildError(
-            f"{root / GLOSSARY}: {error.strerror or error}; a text has a line <!-- glossary -->: write the page or take out the line"
+            f"{root / GLOSSARY}: {error.strerror or error}; a text has a line <!-- glossary -->: "
+            "write the page or take out the line"
         ) from error
     words = re.sub(r"^## ", "#### ", page.partition("\n")[2].strip(), flags=re.MULTILINE)
     folded = f"<details><summary>The words of the course</summary>\n\n{words}\n</details>"

@@ -129,7 +129,11 @@ def heading(exercise: Exercise) -> str:
 
 
 def _exercise(exercise: Exercise, source: str) -> list[NotebookNode]:
-    """Make the answer cell, the self-check cell and, if there is a stand-in, the carry-on cell; ValueError without a solution."""
+    """Make the answer cell, the self-check cell and, if there is a stand-in, the carry-on cell.
+
+    Raises:
+        ValueError: the source has no marked solution.
+    """
     if "### BEGIN SOLUTION" not in source:
         raise ValueError(f"exercise {exercise.id} has no '### BEGIN SOLUTION' … '### END SOLUTION'")
     answer = _code(with_marker(exercise.id, source), answer_cell(exercise.id))
@@ -152,7 +156,10 @@ def _last_cells(lesson: Lesson) -> list[NotebookNode]:
 
 
 def _let_run_all_go_on(cells: list[NotebookNode]) -> None:
-    """Tag the code cells below the first exercise that students see: an exception there does not stop those below it."""
+    """Tag the code cells from the first exercise on so that an exception does not stop the run.
+
+    Only cells that students see are tagged.
+    """
     first = next((index for index, cell in enumerate(cells) if "nbgrader" in cell.metadata), len(cells))
     for cell in cells[first:]:
         if cell.cell_type == "code" and "cellView" not in cell.metadata:
@@ -200,7 +207,11 @@ def _with_images(text: str, root: Path) -> str:
 
 
 def _check_completeness(script: Path, lesson: Lesson, cells: list[NotebookNode]) -> None:
-    """Raise BuildError unless the self-checks are there, each exercise has one answer and one task, and each question and check its cell."""
+    """Raise BuildError if a required cell is missing or an exercise's cell is not unique.
+
+    There must be a cell of self-checks, exactly one answer and one task for each exercise, and
+    the cells of each question and of each check that runs after a cell.
+    """
     count = Counter(cell.id for cell in cells)
     if not count[TOOLS_CELL]:
         raise BuildError(f"{script}: no cell makes the self-checks; put '# %% tools=\"1\"' before the first exercise")

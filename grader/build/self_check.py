@@ -1,7 +1,8 @@
-"""The self-check that a student notebook carries: it tries an answer on small examples and says what is wrong, and why.
+"""The self-check in a student notebook: it tries an answer on small examples and explains errors.
 
-The builder copies this module, and all that it imports, into the notebook (see `self_check_archive`), so all of that may use
-torch and the standard library alone. It tries what the grader tries, on other numbers, and explains a wrong answer as the grader does.
+The builder copies this module, and everything that it imports, into the notebook (see
+`self_check_archive`). So all of that may import only torch and the standard library. It tries
+the same checks as the grader, on other numbers, and explains a wrong answer as the grader does.
 """
 
 import io
@@ -145,7 +146,10 @@ def carry_on(names: dict[str, Any], exercises: Mapping[str, Any], exercise: str)
 
 
 def where_you_stand(notebook: Notebook) -> None:
-    """Try all answers; print for each exercise whether it is right, wrong or not solved, the points, and what comes next."""
+    """Try all answers, and print the state and the points of each exercise and the next one.
+
+    The state of an exercise is right, wrong or not solved.
+    """
     marks = {exercise: _mark(notebook, exercise) for exercise in notebook.exercises}
     for exercise, packed in notebook.exercises.items():
         mark, points = marks[exercise], f" ({packed['points']:g} points)" if packed["points"] else ""
@@ -153,7 +157,8 @@ def where_you_stand(notebook: Notebook) -> None:
     total = sum(packed["points"] for packed in notebook.exercises.values())
     earned = sum(packed["points"] for id, packed in notebook.exercises.items() if marks[id] == RIGHT)
     print(
-        f"{earned:g} of {total:g} points, as far as these checks see: the grade tries other inputs, and whole trainings."
+        f"{earned:g} of {total:g} points, as far as these checks see: "
+        "the grade tries other inputs, and whole trainings."
     )
     if left := [exercise for exercise, mark in marks.items() if mark != RIGHT]:
         print(f"Next: exercise {left[0]}.")
@@ -229,7 +234,11 @@ def known_answers(packed: Mapping[str, Any], trials: Sequence[Trial]) -> list[Ca
 
 
 def try_trial(trial: Trial, notebook: Notebook, files: Mapping[str, str], exercise: str) -> Result:
-    """Run the probe of a trial on the student's definitions, and compare; NotSolved if an exercise is not solved yet."""
+    """Run the probe of a trial on the student's definitions, and compare the results.
+
+    Raises:
+        NotSolved: a name is not defined yet, or an exercise is not solved yet.
+    """
     seen, probe = trial_as_seen(trial), notebook.probes[trial.check["probe"]]
     title = title_of(notebook, exercise)
     given = (probe, trial.check["names"], trial.inputs, notebook.names)

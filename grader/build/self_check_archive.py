@@ -1,4 +1,6 @@
-"""The archive in a notebook's cell of self-checks: a .tar.bz2 as text, with the modules of the self-check and their data.
+"""The archive in a notebook's cell of self-checks: a .tar.bz2 as text.
+
+It contains the modules of the self-check and their data.
 
 A zip would hold each of its files compressed by itself, which takes half as much again. The notebook has a copy of the
 functions that read the archive. They import what they need inside: after `from torch import *`, the notebook's `int` is

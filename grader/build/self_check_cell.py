@@ -1,7 +1,8 @@
 """Generates the cell of self-checks: an archive of the modules that check and explain, of the probes, and of all data.
 
-`read_self_checks` reads it again: numbers that are in the committed notebook stay as they are until what they are computed from
-changes, so that they do not depend on the processor of whoever builds.
+`read_self_checks` reads the cell again. Numbers in the committed notebook stay as they are until
+something that they are computed from changes. So they do not depend on the processor of the
+author who builds.
 """
 
 import json
@@ -133,8 +134,9 @@ def probes(checks: Sequence[Check]) -> str:
 def _as_declared(lesson: Lesson, exercise: Exercise, known: Known) -> Known:
     """Return what is known from the declaration, whenever the numbers were computed.
 
-    That is what `carry_on` runs, "" for nothing; the points; and the titles of the checks that the notebook lacks. The steps of a
-    training are not among them, as they are worth no points by themselves.
+    These facts are the source that `carry_on` runs ("" if there is none), the points, and the
+    titles of the checks that the notebook lacks. The steps of a training run are not among these
+    titles, because they are worth no points by themselves.
     """
     left_out = {check["name"] for check in known["checks"]} | lesson.step_checks(exercise.id)
     also = [check.title for check in exercise.checks if check.name not in left_out]

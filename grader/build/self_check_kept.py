@@ -1,8 +1,9 @@
-"""Keeps what the self-checks of the committed notebooks know, and computes only what is computed from something that changed.
+"""Keeps the self-checks of the committed notebooks, and computes only those whose sources changed.
 
-These numbers were computed on one processor, and another one gives other last digits. So they are not computed again and compared
-byte by byte: the reference and the known wrong answers run on the stored examples, and must give the stored numbers as closely
-as the notebook itself asks. Which examples and which wrong answers there are was decided when the numbers were made.
+The numbers were computed on one processor, and another one gives other last digits. So they are
+not computed again and compared byte by byte. Instead, the reference and the known wrong answers
+run on the stored examples, and must give the stored numbers as closely as the notebook itself
+requires. The choice of examples and wrong answers was made when the numbers were computed.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -40,8 +41,9 @@ from grader.judge.planned_trial import PlannedTrial, shown
 from grader.judge.reference_results import ReferenceResults
 from grader.submission.cells import TOOLS_CELL
 
-# The part of the checks' tolerance by which a stored number may be off: it has the digits of one processor's float32. With
-# every operation off by chance (`OtherRounding`), the worst was off by 0.4.
+# The part of the checks' tolerance by which a stored number may be off, because it has the digits
+# of one processor's float32. With every operation off by chance (`OtherRounding`), the worst
+# number was off by 0.4 of the tolerance.
 CLOSE = 0.5
 
 
@@ -135,7 +137,11 @@ def _around(source: str) -> list[str]:
 
 
 def _committed(root: Path, name: str) -> tuple[str, SelfChecks | None]:
-    """Return the source of the cell of self-checks in the committed solution notebook, "" without one, and what it holds."""
+    """Return the committed solution notebook's cell of self-checks, and what it contains.
+
+    Returns:
+        the cell's source, "" if there is none, and the self-checks that it contains.
+    """
     try:
         cells = nbformat.read(root / "solutions" / name / f"{name}.ipynb", as_version=4).cells
     except (OSError, ValueError, nbformat.ValidationError):

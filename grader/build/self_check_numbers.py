@@ -64,7 +64,11 @@ def drafted(lesson: Lesson, exercise: Exercise) -> Draft:
 def _wrong_answers(
     exercise: Exercise, trials: Sequence[PlannedTrial], results: ReferenceResults
 ) -> Iterator[DraftAnswer]:
-    """Yield the mistakes that an answer is compared with: those that some trial shows, and of two that none tells apart the first."""
+    """Yield the mistakes that an answer is compared with.
+
+    A mistake is yielded if some trial shows it. If no trial distinguishes two mistakes, only
+    the first one is yielded.
+    """
     right = [fingerprint(results.expected(trial)) for trial in trials]
     known: list[tuple[Fingerprint, ...]] = []
     for mistake in exercise.mistakes:
@@ -118,7 +122,11 @@ def _check_data(check: Check) -> dict[str, Any]:
 
 
 def _trial_data(trial: PlannedTrial, check: int, results: ReferenceResults) -> dict[str, Any]:
-    """Return as JSON one trial: its check's index, its sizes in words and as values, its inputs, and what is expected."""
+    """Return one trial as JSON.
+
+    It contains the index of the trial's check, its sizes in words and as values, its inputs and
+    the expected values.
+    """
     sampler = PublicSampler(trial.key)
     inputs = trial.trial.draw(sampler)
     return {

@@ -19,15 +19,17 @@ from grader.judge.planned_trial import PlannedTrial, is_sent, shown
 from grader.judge.reference_results import ReferenceResults
 
 Prints = Callable[[int], Fingerprint | None]
-# Numbers of a trial, those of its inputs counted twice. A hidden trial that has more is in the notebook only if it is needed.
+# Numbers of a trial, with those of its inputs counted twice. A hidden trial that has more of them
+# is in the notebook only if it is needed.
 LARGE = 200
 
 
 def chosen_trials(lesson: Lesson, exercise: Exercise) -> list[PlannedTrial]:
-    """Choose trials for the notebook: all that can run there and have few numbers, and of the others those that show something.
+    """Choose the trials for the notebook, among those that can run there.
 
-    Of the others, these are the public ones, the smallest of each check that has none yet, and what shows a declared mistake
-    or tells it from another.
+    All trials with few numbers are chosen. Of the others, these are: the public ones, the
+    smallest of each check that has no trial yet, and those that show a declared mistake or
+    distinguish it from another one.
     """
     results = ReferenceResults(lesson.reference)
     there = [trial for trial in shown(exercise) if runs_there(lesson, trial)]
@@ -52,7 +54,10 @@ def telling_trials(
     chosen: Collection[int],
     results: ReferenceResults,
 ) -> set[int]:
-    """Return the trials that are needed, besides the chosen ones, to show each declared mistake and to tell it from others."""
+    """Return the trials that are needed, in addition to the chosen ones, to recognise mistakes.
+
+    Each declared mistake must fail a trial, and must differ from every other one in a trial.
+    """
     right = [fingerprint(results.expected(trial)) for trial in there]
     mistakes = list(candidates(exercise, there, results))
     needed: set[int] = set()
@@ -88,7 +93,10 @@ def count(values: Mapping[str, Any]) -> int:
 
 
 def runs_there(lesson: Lesson, trial: PlannedTrial) -> bool:
-    """Tell whether a trial can run in the notebook: it needs nothing that a training makes, and its judge no reference."""
+    """Return True if a trial can run in the notebook.
+
+    It must not need the result of a training run, and its judge must not need the reference.
+    """
     trained = {name for name, value in lesson.given.items() if value is None}
     if trial.check.at or trial.takes & trained or not trial.takes <= lesson.reference.keys():
         return False

@@ -20,7 +20,8 @@ def as_json(value: Any, recipe_of: Callable[[Tensor], Recipe | None] = lambda te
     """Return a nested value as JSON; tuples become lists.
 
     Args:
-        recipe_of: returns how a tensor can be drawn again, None if it cannot. Only the recipe of such a tensor is written.
+        recipe_of: returns how a tensor can be drawn again, or None if it cannot. Only the recipe
+            of such a tensor is written.
 
     Raises:
         ValueError: a mapping has a key that marks a tensor.
@@ -49,9 +50,10 @@ def from_json(packed: Any) -> Any:
 
 
 def prints_as_json(prints: Sequence[Fingerprint | None], right: Sequence[Fingerprint]) -> list[Any]:
-    """Return what a wrong answer gives on each trial: None if it is not known, RIGHT, or the numbers of its fingerprint.
+    """Return the results of a wrong answer on each trial, as JSON.
 
-    Six digits of a number are enough: two fingerprints are alike up to the fourth.
+    A result is None if it is not known, RIGHT, or the form and the numbers of its fingerprint.
+    Six digits of a number are enough: fingerprints are alike if four digits agree.
     """
     return [
         own and (RIGHT if alike(own, want) else [own.form, *(float(f"{number:.6g}") for number in own.numbers)])
@@ -60,7 +62,11 @@ def prints_as_json(prints: Sequence[Fingerprint | None], right: Sequence[Fingerp
 
 
 def prints_from_json(gives: Sequence[Any], right: Sequence[Fingerprint]) -> list[Fingerprint | None]:
-    """Return the fingerprints that `prints_as_json` has written; `right` has those of the right answer, one for each trial."""
+    """Return the fingerprints that `prints_as_json` has written.
+
+    Args:
+        right: the fingerprints of the right answer, one for each trial.
+    """
     return [
         want if numbers == RIGHT else numbers and Fingerprint(numbers[0], tuple(numbers[1:]))
         for numbers, want in zip(gives, right, strict=True)
@@ -68,6 +74,9 @@ def prints_from_json(gives: Sequence[Any], right: Sequence[Fingerprint]) -> list
 
 
 def _numbers(leaf: Tensor) -> list[Any]:
-    """Return the numbers of a tensor; those of float32 with the few digits that tell them apart: 0.1, not 0.10000000149."""
+    """Return the numbers of a tensor.
+
+    A float32 number has only the few digits that identify it: 0.1, not 0.10000000149.
+    """
     flat = leaf.detach().flatten()
     return [float(str(number)) for number in flat.numpy()] if leaf.dtype == torch.float32 else flat.tolist()

@@ -1,4 +1,7 @@
-"""Shows what a self-check found in a notebook, and numbers of a trial: what came back, what was expected, what went in."""
+"""Shows the results of a self-check in a notebook.
+
+For numbers of a trial it shows the result, the expected values and the inputs.
+"""
 
 import re
 import sys
@@ -12,8 +15,10 @@ from grader.judge.compare import first_place, places_off
 
 RIGHT, WRONG, UNSOLVED = "✔", "✘", "☐"  # the marks of an answer
 BADGES = {RIGHT: ("right", "#1a7f37"), WRONG: ("not right yet", "#b42318"), UNSOLVED: ("not solved yet", "#57606a")}
-# A line that is too long is broken between words. Text has the notebook's own colours, light or dark; a badge is white on its own.
-BADGE = """<span role="img" aria-label="{label}" style="background: {colour}; color: #fff; border-radius: 0.25em; padding: 0 0.4em">\
+# A line that is too long is broken between words. Text has the notebook's own colours, light or
+# dark; a badge is white on its own colour.
+BADGE = """<span role="img" aria-label="{label}" style="background: {colour}; color: #fff; border-radius: 0.25em; \
+padding: 0 0.4em">\
 {mark}</span>"""
 HTML = """<div style="max-width: 60em; padding-left: 0.6em; line-height: 1.6; overflow-wrap: anywhere">\
 {badge} {first}{folded}</div>"""

@@ -1,4 +1,7 @@
-"""Takes out of a source what nothing reads as it runs; what stays is its own text, whatever version of Python does it."""
+"""Removes the parts of a source that have no effect when it runs.
+
+The rest keeps its own text, whatever version of Python does this.
+"""
 
 import ast
 from functools import cache
@@ -8,10 +11,11 @@ from tokenize import COMMENT, generate_tokens
 
 @cache
 def slim(source: str) -> str:
-    """Return code without docstrings and other statements that are a text, comments, annotations and empty lines.
+    """Return code without docstrings, other string statements, comments and empty lines.
 
-    Of the annotations in the body of a class, which make its fields, None is left. `ast.unparse` would be shorter, and writes
-    the quotes in an f-string as its version of Python likes them.
+    Annotations are removed, too. In the body of a class, where annotations make the fields, None
+    replaces them. `ast.unparse` would be shorter, but it writes the quotes in an f-string as its
+    version of Python prefers them.
     """
     text = source.encode()
     starts = [0, *accumulate(map(len, text.splitlines(keepends=True)))]

@@ -62,7 +62,8 @@ def student_notebook(assignment: str, solution: NotebookNode) -> NotebookNode:
 def unversioned_gradebook() -> Iterator[None]:
     """Let nbgrader make databases without the version of their schema for a while.
 
-    Nobody reads it of one that is thrown away, and to ask for it nbgrader starts the program `alembic`, for a second of CPU time.
+    nbgrader does not need this version for a database that is thrown away. To ask for it,
+    nbgrader starts the program `alembic`, which costs a second of CPU time.
     """
     original, api.get_alembic_version = api.get_alembic_version, str
     try:

@@ -35,9 +35,14 @@ FIGURES = ("*.svg", "*.png")
 def student_zip(root: Path, name: str = "", server: str = "") -> tuple[str, bytes]:
     """Make the zip, without optional lessons; return its name without suffix, and its bytes.
 
-    `name` is the zip's name, by which the students' page then calls it, too; "" for the project's. `server` is where the
-    notebooks' last cell hands them in. Raise BuildError if a notebook is not built, or if pyproject.toml does not say what
-    students install.
+    Args:
+        root: the course.
+        name: the zip's name, which the students' page then uses, too; "" for the project's name.
+        server: the server to which the notebooks' last cell submits.
+
+    Raises:
+        BuildError: a notebook is not built, or pyproject.toml does not list the packages that
+            students install.
     """
     # A course that `grader init` made has no such files: those that came with the grader hold for it.
     of_project = root if (root / "pyproject.toml").is_file() else shipped_root()

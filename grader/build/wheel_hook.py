@@ -1,8 +1,9 @@
-"""What hatchling runs when it builds this package: a wheel gets copies of files, and an editable install gets none.
+"""Runs when hatchling builds this package: only a wheel gets copies of the course's files.
 
-The copies lie in grader/shipped, for `grader init` and the zip for Gradescope. An editable install finds the files in the
-checkout. Copies would leave a folder `grader` without code in site-packages, which `import grader` finds where the checkout
-cannot be read, and they would be those of the day of the install.
+The copies are in grader/shipped, for `grader init` and the zip for Gradescope. An editable
+install reads the files in the checkout. If it got copies, they would be as old as the install.
+They would also leave a folder `grader` without code in site-packages, and `import grader` would
+find that folder if the checkout cannot be read.
 """
 
 from typing import Any

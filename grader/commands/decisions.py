@@ -1,7 +1,7 @@
-"""What an instructor decides by hand: `grader late` and `grader appeal`.
+"""Records the decisions of an instructor: `grader late` and `grader appeal`.
 
-The first says how late a submission was, where no platform says it. The second records what a student asks for, lists it, and
-writes what is decided.
+The first records the lateness of a submission that no platform reports. The second records
+requests of students, lists them, and writes the decisions.
 """
 
 import json as json_format
@@ -39,7 +39,8 @@ def set_late(options: LateOptions, terminal: Terminal) -> None:
     if options.hours and not after.penalty:
         terminal.complain(
             "no points are taken off: nbgrader_config.py sets no penalty. One by the day is set there with "
-            "c.AssignLatePenalties.plugin_class = 'grader.classes.nbgrader_plugins.late.PointsPerDay' and c.PointsPerDay.points"
+            "c.AssignLatePenalties.plugin_class = 'grader.classes.nbgrader_plugins.late.PointsPerDay' and "
+            "c.PointsPerDay.points"
         )
     terminal.say(f"page  {page}")
 

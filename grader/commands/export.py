@@ -1,4 +1,8 @@
-"""`grader export`: write the class in a service's format, the feedback under the service's names, or the autograder's zip."""
+"""Runs `grader export`.
+
+It writes the class in a service's format, the feedback under the service's names, or the
+autograder's zip.
+"""
 
 from collections.abc import Iterator, Sequence
 from functools import partial

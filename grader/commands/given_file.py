@@ -1,4 +1,7 @@
-"""Read and write files whose paths the operator gave: a platform's own file of the class; --out, --html, --json, --feedback."""
+"""Reads and writes files whose paths the operator gave.
+
+They are a platform's own file of the class, and those of --out, --html, --json and --feedback.
+"""
 
 import codecs
 import errno

@@ -80,7 +80,11 @@ def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None 
 
 
 def _find(options: GradeOptions, known: tuple[str, ...]) -> tuple[list[SubmissionFile], list[SubmissionFile]]:
-    """Find the submissions, and raise errors, as `find_all` does; those of one student alone where that is asked for."""
+    """Find the submissions; with --student, only those of this student.
+
+    Raises:
+        the same exceptions as `find_all`, and NoSuchPath if the student has no submission.
+    """
     names = pattern_of_names(options.names) if options.names else None
     files, failed = find_all(options.paths, known, options.assignment, assignment_by_exercise(), names)
     if options.worksheet:

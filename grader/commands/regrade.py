@@ -52,7 +52,8 @@ def _of(student: str, entries: list[GradebookEntry]) -> dict[str, GradebookEntry
 def _changes(before: GradebookEntry | None, after: GradebookEntry) -> list[str]:
     """Say the score before and after, and the same of each exercise that has another."""
     lines = [
-        f"{after.assignment}: {or_dash(before.score if before else None)} → {or_dash(after.score)} of {number(after.max_score)}"
+        f"{after.assignment}: {or_dash(before.score if before else None)} → "
+        f"{or_dash(after.score)} of {number(after.max_score)}"
     ]
     if before is not None and before.grade.submission_sha256 != after.grade.submission_sha256:
         lines.append("    the file is not the one that was graded before")

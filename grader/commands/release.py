@@ -1,7 +1,10 @@
-"""Make what a release consists of, from the tag that is checked out: `make release`, or `python -m grader.commands.release dist`.
+"""Makes the files of a release from the tag that is checked out.
 
-The same tag gives the same bytes: the tag's commit dates the files of the wheel, and pyproject.toml pins what builds it.
-A zip for Gradescope is not among them, because it holds a course's secret; `grader export gradescope` makes it from the wheel.
+Run it with `make release`, or with `python -m grader.commands.release dist`.
+
+The same tag gives the same bytes: the commit of the tag dates the files of the wheel, and
+pyproject.toml pins the tools that build it. A zip for Gradescope is not among the files, because it
+contains a course's secret; `grader export gradescope` makes it from the wheel.
 """
 
 import os

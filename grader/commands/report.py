@@ -1,4 +1,7 @@
-"""`grader report`: the class as a table, as a page, as JSON or as PDF, or its items as CSV; what it says is the gradebook's."""
+"""Runs `grader report`, which shows the class as the gradebook has it.
+
+The formats are a table, a page, JSON and PDF, and CSV for the items.
+"""
 
 from collections.abc import Sequence
 from os.path import relpath

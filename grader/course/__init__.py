@@ -1,4 +1,6 @@
-"""The lessons of the course: those of its folder lessons/, or else the three that come with the grader, one package each.
+"""The lessons of the course, one package each.
+
+They are those of its folder lessons/ or, without this folder, those that come with the grader.
 
 In: the reference modules of `attention`, and the records of `declare`. Out: `lessons()`, every lesson validated.
 May import: attention, declare, judge.compare (for judges of their own), records, paths (for trainings that are kept,
@@ -31,7 +33,10 @@ def lessons() -> Mapping[str, Lesson]:
 
 @cache
 def shipped_lessons() -> Mapping[str, Lesson]:
-    """Import and validate the lessons that come with the grader: the packages lesson_1, lesson_2, … beside this file."""
+    """Import and validate the lessons that come with the grader.
+
+    They are the packages lesson_1, lesson_2, … next to this file.
+    """
     return {lesson.assignment: lesson for lesson in _declared(sys.modules[__name__]).values()}
 
 

@@ -1,6 +1,7 @@
-"""What the file of an exercise is written with: everything of `grader.declare` that most of them need, in one import.
+"""The names of `grader.declare` that most files of exercises need, in one import.
 
-The package `grader` exports the same names. More ways to draw inputs from shapes are in `drawn`, what probes share is in `probes`.
+The package `grader` exports the same names. The module `drawn` contains more ways to draw inputs
+from shapes, and `probes` contains functions that probes share.
 """
 
 from grader.declare.builtin_names import BuiltIn

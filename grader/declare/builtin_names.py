@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class BuiltIn:
-    """A library function that students are to write themselves: what calls it, in code and at run time. For `Exercise.bans`."""
+    """A library function that students are to write themselves, for `Exercise.bans`.
+
+    It lists the names that call the function, in code and at run time.
+    """
 
     names: frozenset[str]  # all names by which source text can call it
     # What it calls at run time: operators that torch dispatches ("aten::…"), and "call NAME" for functions in Python.
@@ -75,7 +78,10 @@ SOFTMAX_OPERATORS = tuple(
 # operators.
 SOFTMAX_FUNCTIONS = tuple(
     f"call {name}"
-    for name in "SoftmaxTransform softmax log_softmax logsumexp _softmax _log_softmax _logsumexp logaddexp logaddexp2 inplace_softmax gradient_proba".split()
+    for name in (
+        "SoftmaxTransform softmax log_softmax logsumexp _softmax _log_softmax _logsumexp logaddexp logaddexp2 "
+        "inplace_softmax gradient_proba"
+    ).split()
 )
 
 # In inference mode torch dispatches some built-ins whole, and what they call is not seen: "aten::softmax".
@@ -93,6 +99,9 @@ def banned_names(bans: Iterable[str | BuiltIn]) -> frozenset[str]:
 
 
 def operators(bans: Iterable[str | BuiltIn]) -> tuple[str, ...]:
-    """List, sorted, what an exercise's bans forbid at run time: operators of torch, and "call NAME" for functions in Python."""
+    """Return the sorted names of the calls that an exercise's bans forbid at run time.
+
+    They are operators of torch, and "call NAME" for functions in Python.
+    """
     banned = (ban.operators if isinstance(ban, BuiltIn) else OPERATORS[ban] for ban in bans)
     return tuple(sorted(frozenset().union(*banned)))

@@ -1,8 +1,10 @@
 """Inputs from their shapes: `drawn(query="* queries d_k", key="* keys d_k")` is a function that draws both.
 
-A shape is a text. `*` stands for the trial's batch shape, a name for one of its sizes, which may be a shape itself, a number for
-itself; `heads·d_head` is a product. What a plain text says is drawn from the normal distribution; the functions below draw otherwise, and so does any
-function of a sampler and the trial's sizes. The values are drawn, and handed over, in the order in which they are written.
+A shape is a string. In it, `*` stands for the trial's batch shape, and a name for one of the
+trial's sizes, which may be a shape itself. A number stands for itself, and `heads·d_head` is a
+product. A plain string is drawn from the normal distribution. The functions below draw in other
+ways, and so does any function of a sampler and the trial's sizes. The values are drawn, and passed
+on, in the order in which they are written.
 """
 
 import inspect
@@ -25,7 +27,11 @@ LEFT_OUT = object()  # a value that a trial does without
 
 
 def drawn(**values: str | Draw) -> Callable[..., Inputs]:
-    """Return draw(sampler, **sizes) → one value for each keyword; it raises DeclarationError for a size that no value uses."""
+    """Return draw(sampler, **sizes), which returns one value for each keyword.
+
+    Raises:
+        DeclarationError: from draw, if no value uses one of the sizes.
+    """
     return _all_used(drawn_part(**values))
 
 
@@ -36,20 +42,27 @@ def drawn_layer(
 
     Args:
         weights: the reference, all of whose parameters are drawn; or what draws the weights by their names.
-        sizes: parameter of the class → the trial's size, as in {"d_model": "d_model", "num_heads": "heads"}; a product, too.
+        sizes: parameter of the class → the trial's size, as in {"d_model": "d_model",
+            "num_heads": "heads"}. A size may be a product.
     """
     made = weights_of(weights, sizes) if inspect.isclass(weights) else weights
     return drawn(sizes=chosen(sizes), weights=made, arguments=drawn_part(**arguments))
 
 
 def and_more(draw: Callable[..., Inputs], **values: str | Draw) -> Callable[..., Inputs]:
-    """Return a function that draws what another one does, and then further values, by the same sizes; one dict of both."""
+    """Return a function that draws the values of another one, and then further values.
+
+    Both use the same sizes. All values are in one dict.
+    """
     further = drawn_part(**values)
     return lambda sampler, **sizes: {**draw(sampler, **sizes), **further(sampler, sizes)}
 
 
 def _all_used(draw: Draw) -> Callable[..., Inputs]:
-    """Wrap a draw: raise DeclarationError for a size that it never looks up, batch and dtype apart: it may be misspelt."""
+    """Wrap a draw so that it raises DeclarationError for a size that it does not use.
+
+    Such a size may be misspelt. The sizes batch_shape and dtype may be unused.
+    """
 
     def draw_all(sampler: InputSampler, **sizes: Any) -> Inputs:
         seen = _Seen(sizes)
@@ -79,7 +92,10 @@ class _Seen(Mapping[str, Any]):
 
 
 def drawn_part(**values: str | Draw) -> Draw:
-    """Return a draw of a dict, as one value of `drawn`: each keyword's value in its order; those that are LEFT_OUT are missing."""
+    """Return a draw of a dict with the value of each keyword, in their order.
+
+    This dict can be one value of `drawn`. Values that are LEFT_OUT are missing in it.
+    """
     draws = {name: normal(value) if isinstance(value, str) else value for name, value in values.items()}
 
     def draw(sampler: InputSampler, sizes: Sizes) -> dict[str, Any]:
@@ -90,12 +106,20 @@ def drawn_part(**values: str | Draw) -> Draw:
 
 
 def chosen(sizes: Mapping[str, str | Draw]) -> Draw:
-    """Return a draw of a dict of the trial's sizes under other names, as in {"num_heads": "heads"}; nothing is random."""
+    """Return a draw of a dict of the trial's sizes under other names.
+
+    An example is {"num_heads": "heads"}. Nothing in it is random.
+    """
     return drawn_part(**{name: given(size) if isinstance(size, str) else size for name, size in sizes.items()})
 
 
 def weights_of(layer: Callable[..., nn.Module], sizes: Mapping[str, str | Draw]) -> Draw:
-    """Return a draw of every parameter of a layer, by name; the layer is made with sizes as `drawn_layer` takes them."""
+    """Return a draw of every parameter of a layer, by name.
+
+    Args:
+        layer: makes the layer.
+        sizes: its arguments, as in `drawn_layer`.
+    """
     choose = chosen(sizes)
 
     def draw(sampler: InputSampler, given: Sizes) -> dict[str, Any]:
@@ -106,7 +130,11 @@ def weights_of(layer: Callable[..., nn.Module], sizes: Mapping[str, str | Draw])
 
 
 def normal(shape: str, *, scale: float | str = 1.0, dtype: torch.dtype | None = None) -> Draw:
-    """Return a draw of normal numbers with mean 0; `scale`, their standard deviation, may name a size, 1 where a trial has none."""
+    """Return a draw of normal numbers with mean 0.
+
+    Args:
+        scale: their standard deviation, or the name of a size. It is 1 if a trial lacks this size.
+    """
 
     def draw(sampler: InputSampler, sizes: Sizes) -> Any:
         spread = sizes.get(scale, 1.0) if isinstance(scale, str) else scale
@@ -125,7 +153,10 @@ def integers(low: int, high: int | str, shape: str) -> Draw:
 
 
 def mask(shape: str, *, keep: float = 0.6) -> Draw:
-    """Return a draw of a bool mask, True in about `keep` of its places; each row along the last axis has a True and a False."""
+    """Return a draw of a bool mask that is True in about `keep` of its places.
+
+    Each row along the last axis has a True and a False.
+    """
     return lambda sampler, sizes: sampler.mask(*shape_of(shape, sizes), keep=keep)
 
 
@@ -136,12 +167,20 @@ def then(value: str | Draw, change: Callable[[Any], Any]) -> Draw:
 
 
 def given(name: str, *default: Any) -> Draw:
-    """Return a draw of one of the trial's sizes as it is, or of a product; without one, the default or DeclarationError."""
+    """Return a draw of one of the trial's sizes as it is, or of a product of sizes.
+
+    Args:
+        default: the value if the trial lacks the size. Without it, the draw raises
+            DeclarationError.
+    """
     return lambda sampler, sizes: sizes.get(name, *default) if default else size_of(name, sizes)
 
 
 def where_given(name: str, value: str | Draw) -> Draw:
-    """Return a draw of a value that inputs have only in trials that give a size, and not as None; in others it is left out."""
+    """Return a draw of a value that only some trials have.
+
+    These are the trials that give a size other than None. In others the value is left out.
+    """
     draw = normal(value) if isinstance(value, str) else value
     return lambda sampler, sizes: LEFT_OUT if sizes.get(name) is None else draw(sampler, sizes)
 
@@ -156,7 +195,11 @@ def shape_of(text: str, sizes: Sizes) -> tuple[int, ...]:
 
 
 def size_of(text: str, sizes: Sizes) -> Any:
-    """Return one size, a product of sizes or a number, as in "heads·d_head"; DeclarationError if the trial has no such size."""
+    """Return one size, a product of sizes or a number, as in "heads·d_head".
+
+    Raises:
+        DeclarationError: the trial has no such size.
+    """
     factors = text.split("·")
     if missing := [name for name in factors if not name.isdigit() and name not in sizes]:
         said = f"a trial lacks the size {missing[0]!r}; it gives {', '.join(sizes) or 'none'}"

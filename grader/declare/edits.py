@@ -65,8 +65,9 @@ def edits(right: Any, text: str, *, defines: str = "", **names: Any) -> tuple[Mi
         names: what the new texts use and the module of `right` does not have; torch, nn and F are there.
 
     Raises:
-        DeclarationError: a line cannot be read, or an old text does not stand there once. If what comes out is no Python, the
-            error is raised when the wrong definition is first used, as by `grader build`.
+        DeclarationError: a line cannot be read, or an old text does not occur exactly once. If the
+            changed text is not valid Python, the error is raised when the wrong definition is
+            first used, for example by `grader build`.
     """
     source = _source(right)
     space = {**vars(sys.modules[right.__module__]), **ALWAYS_THERE, **names}
@@ -162,7 +163,11 @@ def _written(right: str, text: str) -> list[_Written]:
 
 
 def _changed(right: str, source: str, written: _Written) -> str:
-    """Return the text of a definition with what a mistake changes in it; DeclarationError if an old text is not there once."""
+    """Return the source of a definition with the changes of a mistake in it.
+
+    Raises:
+        DeclarationError: an old text does not occur exactly once.
+    """
     where = f"edits of {right}, {written.name}"
     for old, new in written.changes:
         if (count := source.count(old)) != 1:

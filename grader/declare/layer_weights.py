@@ -14,7 +14,10 @@ Layer = TypeVar("Layer", bound=nn.Module)
 def draw_layer_weights(
     sampler: InputSampler, layer: nn.Module, dtype: torch.dtype = torch.float32
 ) -> dict[str, Tensor]:
-    """Draw new numbers for every parameter of a layer, by name; no norm is 1 and no bias 0, so leaving one out shows."""
+    """Draw new numbers for every parameter of a layer, by name.
+
+    No weight of a norm is 1 and no bias is 0, so an answer that leaves one out fails.
+    """
 
     def draw(name: str, parameter: Tensor) -> Tensor:
         if name.endswith("weight") and "norm" in name:
@@ -27,6 +30,9 @@ def draw_layer_weights(
 
 
 def build_quietly(build: Callable[..., Layer], *sizes: Any, **options: Any) -> Layer:
-    """Return build(*sizes, **options), and leave torch's global random state as it was: a new layer draws initial weights."""
+    """Return build(*sizes, **options), and keep torch's global random state.
+
+    Without this, the initial weights of a new layer would change the state.
+    """
     with torch.random.fork_rng(devices=[]):
         return build(*sizes, **options)

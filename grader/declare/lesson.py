@@ -80,7 +80,10 @@ class Lesson:
 
     @cached_property
     def definitions(self) -> frozenset[str]:
-        """The names of functions and classes that a probe may ask for; what else it may ask for is an object, such as a model."""
+        """The names of the functions and classes that a probe may take.
+
+        Other names that a probe may take belong to objects, such as a model.
+        """
         return frozenset(name for name, value in self.reference.items() if isfunction(value) or isclass(value))
 
     @cached_property
@@ -98,14 +101,20 @@ class Lesson:
         return frozenset(check.at for exercise in self.exercises for check in exercise.checks if check.at)
 
     def training_checks(self, id: str) -> frozenset[str]:
-        """Return the names of an exercise's checks on a training: those after its cell, and those that need its steps."""
+        """Return the names of an exercise's checks on a training run.
+
+        They are the checks that run after its cell, and those that need its steps.
+        """
         steps = self.step_checks(id)
         return frozenset(
             check.name for check in self.exercise(id).checks if check.at or steps.intersection(check.needs)
         )
 
     def step_checks(self, id: str) -> frozenset[str]:
-        """Return the names of the checks that verify the steps of a training; they give no points, but others need them."""
+        """Return the names of the checks that verify the steps of a training run.
+
+        They give no points, but other checks need them.
+        """
         return frozenset(check.name for check in self.exercise(id).checks if check.at and not check.points)
 
     @property

@@ -1,7 +1,8 @@
 """Probes that most exercises share: call a function, call a layer, look at gradients and side effects.
 
-They are sent to the sandbox as source text, together with the functions of the declaration that they call. Nothing here
-knows an answer: a probe only calls what the student wrote and returns what came back. What cannot be looked at raises WrongForm.
+They are sent to the sandbox as source text, together with the functions of the declaration that
+they call. Nothing here contains an answer: a probe only calls the student's code and returns its
+result. A result that cannot be inspected raises WrongForm.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -119,7 +120,10 @@ def zeroed_layer_gradients(
 def gradients_of(
     layer: nn.Module, weights: Mapping, arguments: Mapping, returns: list[str | None], grad_outputs: Mapping
 ) -> dict[str, Any]:
-    """Call a layer that is made, with keywords; report side effects, and gradients of inputs and of the weights that are named."""
+    """Call a layer with keywords, and return its side effects and gradients.
+
+    The gradients are those of the inputs and of the weights that are named.
+    """
     parameters = learned(layer, weights)
     return purity_and_gradients(lambda **given: named(layer(**given), returns), arguments, grad_outputs, parameters)
 
@@ -137,7 +141,14 @@ def load_alone(layer: nn.Module, weights: Mapping[str, Tensor]) -> nn.Module:
 
 
 def load(layer: nn.Module, weights: Mapping[str, Tensor]) -> nn.Module:
-    """Put our weights into a layer, by parameter name ("W_Q.weight"), and give it their dtype and device; or WrongForm."""
+    """Copy our weights into a layer, and give the layer their dtype and device.
+
+    Args:
+        weights: by parameter name, such as "W_Q.weight".
+
+    Raises:
+        WrongForm: the layer is not a module, or a parameter is missing or has another shape.
+    """
     as_module(layer)
     if not weights:
         return layer
@@ -165,7 +176,11 @@ def as_module(layer: Any) -> nn.Module:
 
 
 def part_of(layer: nn.Module, path: str) -> Tensor:
-    """Return a layer's parameter or buffer by its name, as "W_Q.weight"; WrongForm, with what it has, if there is none."""
+    """Return a layer's parameter or buffer by its name, such as "W_Q.weight".
+
+    Raises:
+        WrongForm: there is none. The message lists the names that the layer has.
+    """
     owner: Any = layer
     where = "your layer"
     *parts, last = path.split(".")
@@ -217,7 +232,10 @@ def pair(returned: Any, names: Sequence[str | None] = ("output", "weights")) -> 
 
 
 def as_tensor(value: Any, name: str) -> Tensor:
-    """Return a tensor as it is; WrongForm for another value: what our arithmetic would raise looks like the student's error."""
+    """Return a tensor as it is, and raise WrongForm for any other value.
+
+    Without this, an error in our arithmetic would look like the student's error.
+    """
     if not isinstance(value, Tensor):
         came = "nothing" if value is None else type(value).__name__
         raise WrongForm(f"{name}: {came} came back, a tensor is asked for")
@@ -234,7 +252,10 @@ def as_number(value: Any, name: str) -> float:
 
 
 def raised(call: Callable[[], Any]) -> str:
-    """Name what a call raises: "ValueError" for it and its subclasses, another error's class, or "no error"; a stub's goes on."""
+    """Return the name of the exception that a call raises, or "no error".
+
+    It is "ValueError" for subclasses of ValueError, too. The exception of a stub is raised again.
+    """
     try:
         call()
     except NotImplementedError as error:

@@ -1,4 +1,6 @@
-"""Random numbers that every machine draws alike: bytes of SHAKE-128, and arithmetic that IEEE 754 fixes to the last bit.
+"""Random numbers that are the same on every machine.
+
+They are bytes of SHAKE-128, and arithmetic that IEEE 754 fixes to the last bit.
 
 A notebook carries a copy, and draws the inputs of its self-checks instead of holding them.
 """

@@ -51,17 +51,19 @@ class StandardChecks:
         draw_public: DrawInputs | Sequence[DrawInputs] | None = None,
         **fields: Any,
     ) -> Check:
-        """Make a check: that every returned value equals the reference's; or "conduct": gradients, dtype and side effects.
+        """Make a check that every returned value equals the reference's.
 
-        A probe of one's own that asks for `function` or `layer_class` takes the place of the standard one, with the same inputs,
-        and with directions for the gradients if it asks for `grad_outputs`. Any other gets what is drawn, as it is; so does one whose
-        `names` are given.
+        The check "conduct" verifies gradients, dtype and side effects instead. A `probe` among the
+        fields replaces the standard one. If it takes `function` or `layer_class`, it gets the same
+        inputs, and directions for the gradients if it takes `grad_outputs`. Any other probe gets
+        the drawn inputs as they are, and so does one whose `names` are given.
 
         Args:
             title: may be left out for "batch" and for "conduct".
             trials, examples: sizes of the hidden trials and of the public ones.
             only: the name of the single returned value to compare; None: compare all.
-            draw: draws the inputs of this check, or several do, one for each trial; None: the `draw` of this StandardChecks.
+            draw: draws the inputs of this check. It may be several functions, one for each trial.
+                None: the `draw` of this StandardChecks.
             draw_public: draws those of the public trials; None: `draw`.
             fields: further fields of Check.
 

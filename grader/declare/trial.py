@@ -29,7 +29,10 @@ def sizes(**named: Size) -> Sizes:
 
 
 def trials(draw: Callable[..., Mapping[str, Any]], *each: Sizes) -> tuple[Trial, ...]:
-    """Make one trial for each set of sizes: it draws `draw(sampler, **sizes)`, and the student reads `describe(sizes)`."""
+    """Make one trial for each set of sizes.
+
+    The trial draws `draw(sampler, **sizes)`, and the student reads `describe(sizes)`.
+    """
 
     def trial(chosen: Sizes) -> Trial:
         return Trial(describe(chosen), lambda sampler: draw(sampler, **chosen), chosen)

@@ -26,8 +26,9 @@ def validate_probes(lesson: Lesson) -> None:
             for name, value in inputs.items():
                 if type(value).__module__.partition(".")[0] == "numpy":
                     raise DeclarationError(
-                        f"{where} {check.name!r} draws {name!r} as an array of NumPy. Draw a tensor, and let the probe make "
-                        "an array of it, as `call_with_arrays` does, or annotate the reference's parameter with np.ndarray"
+                        f"{where} {check.name!r} draws {name!r} as an array of NumPy. Draw a tensor, and let the probe "
+                        "make an array of it, as `call_with_arrays` does, or annotate the reference's parameter with "
+                        "np.ndarray"
                     )
             refuse_unknown_names(lesson, exercise, check, inputs.keys())
 

@@ -17,8 +17,8 @@
         minutes=5,
     )
 
-A reference whose signature says `np.ndarray` is called with arrays, and so is the student's function. Its "conduct" looks at the
-inputs alone.
+A reference whose signature says `np.ndarray` is called with arrays, and so is the student's
+function. Its "conduct" verifies only that the inputs are unchanged.
 """
 
 import inspect
@@ -41,7 +41,10 @@ from grader.records import Inputs, Judge, Value
 
 @dataclass(frozen=True)
 class CheckSpec:
-    """One check of an exercise, as its author writes it. A field that is None is what the exercise says, or what is usual."""
+    """One check of an exercise, as its author writes it.
+
+    A field that is None has the value of the exercise, or the usual value.
+    """
 
     name: str  # "values", "batch", "conduct" or another; unique within the exercise
     points: float
@@ -85,7 +88,8 @@ def written_exercise(
 
     Args:
         heading: id and title, as in "1.1 Means of rows".
-        reference: the right function or class, or several in a tuple, of which the first is checked where nothing else is said.
+        reference: the right function or class. It may be a tuple of several, of which the first is
+            checked unless a check names another.
         draw, returns, zero_others: of the `StandardChecks` that make the checks.
         probe: of all checks but "conduct" that have none of their own; None: the standard one.
         also: checks that are made elsewhere, behind the others.

@@ -1,7 +1,8 @@
 """Explain a wrong answer: what is wrong with it, in words that help its author.
 
-In: what an answer gave on the trials of an exercise, and what the reference gives. Out: the simplest `Explanation` that
-reproduces all of it, or none. The self-check in the notebooks carries a copy of most of this folder, so that notebook and grade
-say the same; those modules import torch and the standard library alone. Nothing here decides whether an answer is right.
+In: the results of an answer on the trials of an exercise, and those of the reference. Out: the
+simplest `Explanation` that reproduces all of them, or none. The self-check in the notebooks has a
+copy of most of this folder, so that notebook and grade give the same explanation. The copied
+modules import only torch and the standard library. Nothing here decides if an answer is right.
 May import: judge, declare, submission, records.
 """

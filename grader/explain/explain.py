@@ -208,7 +208,10 @@ def other_causes(
 
 
 def _mistakes(failed: str, seen: Sequence[Seen], candidates: Sequence[Candidate], source: str) -> Iterator[Explanation]:
-    """Yield a mistake for each check that fails once the dtypes are right, if it shows nowhere in the first that failed."""
+    """Yield a mistake for each check that fails once the dtypes are right.
+
+    The mistake must not show in the first check that failed, unless it explains that check.
+    """
     prints = [print_of(trial) for trial in seen]
     right = [fingerprint(trial.expected) for trial in seen]
     first = [index for index, trial in enumerate(seen) if trial.check == failed]
@@ -223,7 +226,10 @@ def _mistakes(failed: str, seen: Sequence[Seen], candidates: Sequence[Candidate]
 
 
 def _with_due_dtypes(trial: Seen) -> Seen:
-    """Return a trial as it would be if all tensors had the dtypes that are expected, and passed if all is right then."""
+    """Return a trial as if all tensors had the expected dtypes.
+
+    It counts as passed if all is right then.
+    """
     got = {name: _converted(value, trial.expected.get(name)) for name, value in trial.got.items()}
     if trial.passed or trial.error or all(got[name] is value for name, value in trial.got.items()):
         return trial

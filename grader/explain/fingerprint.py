@@ -50,9 +50,11 @@ def fingerprint(values: Mapping[str, Any]) -> Fingerprint:
 
 
 def fingerprint_of_error(error: str, message: str) -> Fingerprint:
-    """Return the fingerprint of an exception; the text counts too, because a text that names the same shapes has one cause.
+    """Return the fingerprint of an exception.
 
-    PyTorch 2.15 puts the name of the operator in front, "mm: mat1 and …", and older ones do not.
+    The text counts, too, because a text that names the same shapes has the same cause. PyTorch
+    2.15 puts the name of the operator in front, "mm: mat1 and …". Older versions do not, so it is
+    removed.
     """
     first = (message.strip().splitlines() or [""])[0]
     return Fingerprint(-1 - _digest(f"{error}: {first.removeprefix('mm: ').removeprefix('addmm: ')}"))

@@ -25,14 +25,17 @@ def nearest(
     chosen: Sequence[int],
     source: str = "",
 ) -> Explanation | None:
-    """Find the candidate that gives what the answer gave on all chosen trials; among several the one that agrees most elsewhere.
+    """Find the candidate that gives the same results as the answer on all chosen trials.
 
-    Where little was seen, such as a yes or a no, the code must show signs of it, and one that agrees on every trial of the
-    exercise comes first. An exception alone says too little, too: products of other tensors raise the same text.
+    If there are several, the one that agrees on most of the other trials is returned. If the
+    trials show little, such as a yes or a no, the code must show signs of the candidate, and a
+    candidate that agrees on every trial of the exercise comes first. An exception by itself also
+    shows too little, because products of other tensors raise the same text.
     """
     if all(seen[index].error for index in chosen if not seen[index].passed):
         candidates = [one for one in candidates if shows(source, one.traits())]
-    # Where one trial shows values, another may raise what it likes: which of two wrong shapes is met first depends on the code.
+    # If one trial shows values, another trial may raise any error, because the order of the code
+    # decides which of two wrong shapes raises first.
     raises = any(not seen[index].error and not seen[index].passed for index in chosen)
     matching = [
         candidate
@@ -59,7 +62,10 @@ def nearest(
 
 
 def _spoils(candidate: Candidate, seen: Sequence[Seen], prints: Sequence[Fingerprint], first: int) -> bool:
-    """Tell whether a declared mistake fails a check that the answer passed before its first failure: then another one was made."""
+    """Return True if a mistake fails a check that the answer passed before its first failure.
+
+    Then the answer made another mistake.
+    """
     before = [index for index in range(first) if seen[index].passed and seen[index].check != seen[first].check]
     return not all(candidate.gives(index, prints[index]) for index in before)
 
@@ -124,7 +130,10 @@ def _is_other(value: object, want: object) -> bool:
 
 
 def _telling(trial: Seen) -> set[object]:
-    """Return the wrong numbers that came in a trial, rounded to 6 places, 20 of each tensor at most; "NaN" for one that is none."""
+    """Return the wrong numbers in the result of a trial, rounded to 6 places.
+
+    At most 20 of each tensor are returned; "NaN" stands for NaN.
+    """
     numbers: set[object] = set()
     for name, want in trial.expected.items():
         got = trial.got.get(name)

@@ -1,4 +1,8 @@
-"""What a wrong answer shows by itself: its exception, the form of its values, its side effects, and the line that causes them."""
+"""Explains a wrong answer by its own results, without a known mistake.
+
+The results are its exception, the form of its values and its side effects. The explanation may
+name the line that causes them.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -102,7 +106,10 @@ def of_unused(wrong: Sequence[Seen], source: str, effect: Effect = Effect.UNUSED
 
 
 def of_shared_layer(wrong: Sequence[Seen], source: str) -> Explanation | None:
-    """Name one layer that has two names: the weights of one are those of the other, which looks like a mix-up of both."""
+    """Explain that one layer has two names.
+
+    The weights of one name are then those of the other, which looks like a mix-up of both.
+    """
     return _of_line("relation", Effect.SHARED, wrong, source)
 
 
@@ -149,7 +156,10 @@ def _batch_axes_of(wrong: Sequence[Seen], seen: Sequence[Seen]) -> tuple[set[int
 
 
 def with_slip(found: Explanation, source: str) -> Explanation:
-    """Add the line that is nearly surely not meant, or the layer that is never used, to an explanation that names no line."""
+    """Add a clue to an explanation that names no line.
+
+    The clue is a line that is almost certainly a slip, or a layer that is never used.
+    """
     effects = {"exception": Effect.LAYERS, "mistake": Effect.VALUES, "structure": Effect.VALUES}
     effect = effects.get(found.kind) if found.name not in ("AttributeError", "NameError") else None
     line = clue(effect, source) if effect else None
@@ -159,7 +169,10 @@ def with_slip(found: Explanation, source: str) -> Explanation:
 
 
 def _of_missing_refusal(trial: Seen, source: str) -> str:
-    """Say that an input had to be refused, where none or another exception came; and that a check of the answer's own lets it pass."""
+    """Explain that an input must raise an exception, if the answer raised none or another one.
+
+    The text also mentions a check in the answer that lets the input pass.
+    """
     for name, want in trial.expected.items():
         due = re.fullmatch(r"an? (\w+Error) came", name)
         if not due or want is not True:

@@ -1,8 +1,10 @@
-"""Bound the CPU time that one submission may take this process for reading its code, whichever function reads it.
+"""Bounds the CPU time for reading the code of one submission, whichever function reads it.
 
-Code is read by many functions, and not each takes time in proportion to its length. What a submission costs is bounded here,
-once: a section of the work is timed, and what is running when the time is used up is broken off by a signal. Only the CPU
-time of this process counts: a busy machine stretches it by little, and no honest submission comes near the bound.
+Many functions read code, and for some of them the time is not proportional to the length of the
+code. This module bounds the cost of a submission in one place: it measures the time of a section
+of the work, and a signal stops the section when the time is used up. Only the CPU time of this
+process counts. A busy machine increases it only a little, and no honest submission comes near the
+bound.
 """
 
 import signal

@@ -145,7 +145,11 @@ def _refused(got: Evidence) -> Evidence:
 
 
 def _half_of_the_first(before: Verdict, after: Verdict, wrong: Sequence[WrongDefault]) -> Verdict:
-    """Return the verdict with the task's defaults, in which the first check that fails without them keeps half of its points."""
+    """Return the verdict with half of the points of the first check that the task's defaults fix.
+
+    The other checks have the points that they get with these defaults. If that is not more than
+    before, return the verdict without them.
+    """
 
     def is_mended(old: CheckResult, new: CheckResult) -> bool:
         return old.outcome is Outcome.FAILED and new.outcome is Outcome.PASSED

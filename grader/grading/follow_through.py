@@ -126,7 +126,7 @@ def _with_trained_weights(
 
 
 def _only_training_failed(lesson: Lesson, verdict: Verdict) -> bool:
-    """Return True if an exercise failed or timed out, and each check that it did not pass is a check of its training."""
+    """Return True if an exercise failed or timed out only in checks of its training run."""
     failed = {check.name for check in verdict.checks if check.outcome is not Outcome.PASSED}
     fell_short = verdict.outcome in (Outcome.FAILED, Outcome.TIMEOUT)
     return fell_short and bool(failed) and failed <= lesson.training_checks(verdict.id)
@@ -152,10 +152,13 @@ def _round(
     replaced: frozenset[str],
     unsolved: frozenset[str],
 ) -> tuple[frozenset[str], frozenset[str]]:
-    """Return which exercises a round replaces in addition to `replaced`, those of earlier rounds, and which it judges again.
+    """Return the exercises that a round replaces, and those that it judges again.
 
-    `judged` has the latest verdict on each exercise, `below` what each can call, `available` those that have a
-    stand-in.
+    Args:
+        judged: the latest verdict on each exercise.
+        below: the exercises that each exercise can call.
+        available: the exercises that have a stand-in.
+        replaced: the exercises that earlier rounds have replaced.
     """
     failed = {id for id, verdict in judged.items() if verdict.outcome is not Outcome.PASSED}
     causes = frozenset(id for id in failed & available - replaced if not below[id] & failed - replaced)
@@ -177,7 +180,11 @@ def _is_better(verdict: Verdict, submitted: Verdict) -> bool:
 
 
 def _grouped(replaced: Mapping[str, frozenset[str]]) -> dict[frozenset[str], frozenset[str]]:
-    """Map each set of exercises to replace to the exercises that are judged with just these; `replaced` has the set of each."""
+    """Map each set of exercises to replace to the exercises that are judged with this set.
+
+    Args:
+        replaced: the set of each exercise.
+    """
     return {here: frozenset(id for id in replaced if replaced[id] == here) for here in replaced.values()}
 
 

@@ -51,7 +51,8 @@ TOO_LONG = Problem(
     "unreadable",
 )
 TOO_DEEP = Problem(
-    "your code is nested or chained so deeply that the grader cannot read it, as no lesson's is. Take it apart, and submit again.",
+    "your code is nested or chained so deeply that the grader cannot read it, as no lesson's is. "
+    "Take it apart, and submit again.",
     "unreadable",
 )
 LOOKED_AT = ("reaches-inside", "imports-course")  # flags of an answer that stay if another version of it counts
@@ -60,9 +61,12 @@ MOST_DETAIL = 200  # characters of a flag's detail
 
 @cache
 def public_results(assignment: str, lesson: int) -> Results:
-    """Return the dict in which this process keeps what a lesson's reference returns on public trials: one for all submissions.
+    """Return the dict of the results of a lesson's reference on public trials in this process.
 
-    `lesson` is the identity of the declared lesson: a test may declare another of the same name.
+    It serves all submissions.
+
+    Args:
+        lesson: the identity of the declared lesson: a test may declare another of the same name.
     """
     return {}
 
@@ -141,7 +145,10 @@ def _better(first: Graded, second: Graded) -> Graded:
 
 
 class _Grading:
-    """Grades one submission: runs its notebook, perhaps several times, and makes one grade of the verdicts of all runs."""
+    """Grades one submission.
+
+    It runs the notebook, perhaps several times, and makes one grade of the verdicts of all runs.
+    """
 
     def __init__(
         self,
@@ -261,7 +268,10 @@ class _Grading:
         return with_notes(self._rebuilt, answer, verdict)
 
     def _unsolved(self, results: Mapping[str, CellResult]) -> frozenset[str]:
-        """Find the exercises with no answer, the unchanged stub, or what does not parse: stand-ins for others cannot help."""
+        """Find the exercises with no answer, the unchanged stub, or code that does not parse.
+
+        Stand-ins for other exercises cannot help these.
+        """
         stubs = {cell.id: cell.source for cell in self._released.cells}
 
         def is_unsolved(exercise: Exercise) -> bool:
@@ -310,7 +320,10 @@ class _Grading:
 
 
 def _with_verdicts(notebook: NotebookNode, verdicts: Iterable[Verdict]) -> NotebookNode:
-    """Replace the outputs of each self-check cell by the exercise's verdict; change the notebook itself, and return it."""
+    """Replace the outputs of each self-check cell by the exercise's verdict.
+
+    This changes the notebook itself, and returns it.
+    """
     by_cell = {check_cell(verdict.id): verdict for verdict in verdicts}
     for cell in notebook.cells:
         if verdict := by_cell.get(cell.id):

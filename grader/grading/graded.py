@@ -12,8 +12,8 @@ from grader.records import Grade
 from grader.submission.file import Problem, SubmissionFile
 
 TOO_BUSY = (
-    "this machine was too busy: something was stopped that had not had its time. The grade is withheld, nothing is lost. "
-    "Run this again when less else runs here"
+    "this machine was too busy: something was stopped that had not had its time. "
+    "The grade is withheld, nothing is lost. Run this again when less else runs here"
 )
 
 

@@ -23,8 +23,9 @@ from grader.submission.cells import answer_cell
 from grader.submission.rebuild import Rebuilt
 
 NOTE = (
-    f"[Shortened for grading: {SHORT} steps. The rest of this training was verified from secret states in its middle and near "
-    "its end, and the trained model with trained weights. What cells below show of it is the state after these "
+    f"[Shortened for grading: {SHORT} steps. The rest of this training was verified from secret states in its middle "
+    "and near its end, and the trained model with trained weights. "
+    "What cells below show of it is the state after these "
     f"{SHORT} steps.]\n"
 )
 
@@ -82,7 +83,10 @@ def with_task_defaults(answer: JudgedAnswer, ask: Ask) -> JudgedAnswer:
 
 
 def with_notes(rebuilt: Rebuilt, answer: JudgedAnswer, verdict: Verdict) -> Verdict:
-    """Return the verdict on an answer with the notes about it, and with a hint where the cause lies outside of the answer."""
+    """Return the verdict on an answer with the notes about it.
+
+    It has a hint if the cause of a failure is outside of the answer.
+    """
     lesson, exercise = answer.lesson, answer.exercise
     if exercise.id not in rebuilt.answers:
         verdict = replace(verdict, message="there is no cell for this exercise")
@@ -96,7 +100,10 @@ def with_notes(rebuilt: Rebuilt, answer: JudgedAnswer, verdict: Verdict) -> Verd
 
 
 def say_shortened(notebook: NotebookNode, cells: Collection[str]) -> None:
-    """Note in the outputs of each of these training cells that ran that it was shortened; change the notebook itself."""
+    """Note in the outputs of these training cells that the training run was shortened.
+
+    Only cells that ran get the note. This changes the notebook itself.
+    """
     for cell in notebook.cells:
         if cell.id in cells and cell.execution_count:
             cell.outputs = [*cell.outputs, nbformat.v4.new_output("stream", name="stdout", text=NOTE)]

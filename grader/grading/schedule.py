@@ -50,7 +50,11 @@ def schedule(
 
 
 def _settings(notebook: NotebookNode, rebuilt: Rebuilt) -> frozenset[str]:
-    """Return the parameters, and the names of Python and of libraries to which the student's cells give another meaning."""
+    """Return the names of the settings of a notebook.
+
+    They are its parameters, and the names of Python and of libraries that the student's cells
+    bind to other values.
+    """
     given = _given_cells(notebook, rebuilt)
     tagged = [cell.source for cell in given if PARAMETERS in cell.metadata.get("tags", ())]
     parameters = frozenset().union(*(parsed(source).bound or () for source in tagged))
@@ -81,7 +85,10 @@ def _requests(lesson: Lesson, rebuilt: Rebuilt, trials: Iterable[PlannedTrial]) 
 
 
 def _request(key: str, trials: Sequence[PlannedTrial], group: str = "") -> Request:
-    """Return the request for trials of one check, which share a fork with the request before if that has the same group."""
+    """Return the request for trials of one check.
+
+    It shares a fork with the request before it if both have the same group.
+    """
     exercise, check = trials[0].exercise, trials[0].check
     return Request(
         key=key,

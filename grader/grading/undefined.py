@@ -78,7 +78,11 @@ def training_stopped(verdict: Verdict, exercise: Exercise, cells: NotebookCells)
 def _undefined_by(
     cell: NotebookNode, result: CellResult, asked: Collection[str], cells: NotebookCells
 ) -> dict[str, Undefined]:
-    """Map undefined names to the reason: what a cell binds, if it stopped, and what of `asked`, its exercise's, it does not."""
+    """Map undefined names to the reason why they are undefined.
+
+    If the cell stopped, these are all names that it binds, and `asked`, the names of its
+    exercise. Otherwise they are those of `asked` that it does not bind.
+    """
     if result.status is not Status.OK:
         cause = _stopped(cell, result, cells, is_answer=bool(asked))
         return dict.fromkeys((*asked, *_meant(cell.source)), cause)

@@ -1,8 +1,11 @@
 """Judge exercises: compare what came back from the sandbox with what the reference returns.
 
-In: a lesson's declaration, the course secret and a submission's hash, from which `planned_trial` draws the trials; later the
-`Evidence` of these trials. Out: one `Verdict` for each exercise. `built_ins` refuses an answer that calls what it should
-write, with what `from_scratch`, `reach` and `reaches` find. Only the reference and the declared mistakes run here, never
-student code, and no file is opened.
-May import: declare, sandbox.text (which makes text fit to show), sandbox.guest.calling (which calls a probe), submission, records, paths.
+In: a lesson's declaration, the course secret and a submission's hash, from which `planned_trial`
+draws the trials; later the `Evidence` of these trials. Out: one `Verdict` for each exercise.
+`built_ins` rejects an answer that calls the function that it should write. It uses the results
+of `from_scratch`, `reach` and `reaches`. Only the reference and the declared mistakes run here,
+never student code, and no file is opened.
+
+May import: declare, sandbox.text (which makes text fit to show), sandbox.guest.calling (which
+calls a probe), submission, records, paths.
 """

@@ -87,7 +87,10 @@ def _may_call(lesson: Lesson, exercise: Exercise, sources: Mapping[str, str]) ->
 
 
 def _reaching(answers: Mapping[str, str], own: Sequence[str]) -> list[Flag]:
-    """Return a flag for each answer, and one for the student's own cells together, in which `reaches` finds something."""
+    """Return a flag for each source in which `reaches` finds something.
+
+    Each answer has its own flag. All student-added cells share one.
+    """
     of_own = dict.fromkeys(what for source in own for what in reaches(source))
     found = [*((exercise, reaches(source)) for exercise, source in answers.items()), (None, of_own)]
     return [Flag(kind="reaches-inside", exercise=exercise, detail=", ".join(what)) for exercise, what in found if what]

@@ -1,4 +1,7 @@
-"""Call a check's probe in this process, as the sandbox does: for the reference, and in the notebook for its self-check."""
+"""Calls a check's probe in this process, in the same way as the sandbox does.
+
+The grader does this for the reference, and the notebook does it for the self-check.
+"""
 
 import random
 from collections.abc import Callable, Iterator, Mapping

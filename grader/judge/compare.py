@@ -17,14 +17,17 @@ ON_CPU = {
     torch.float16: 1e-2,  # keeps 3 digits, and loses one
     torch.bfloat16: 3e-2,  # keeps 2 digits (8 bits): four units in the last place
 }
-# On a GPU, twice as much for float32, and so for float64. TensorFloat-32, which keeps 3 digits, is switched off; then only the order of sums and the
-# last two bits of exp differ. Answer and reference both round, and each may be off by as much as on the CPU. The others have
-# room for the order of sums; those of 16 bits are summed in float32 (reduced-precision reductions are off).
+# On a GPU, float32 gets twice the tolerance, and float64 gets twice its own. TensorFloat-32, which
+# keeps 3 digits, is switched off. Then only the order of sums and the last two bits of exp differ.
+# Answer and reference both round, and each may be off by as much as on the CPU. The other dtypes
+# have room for the order of sums; those of 16 bits are summed in float32 (reduced-precision
+# reductions are off).
 TOLERANCE = {"cpu": ON_CPU, "cuda": {**ON_CPU, torch.float32: 2e-5, torch.float64: 2e-5}}
 
 OF_GRADIENT = "gradient of "  # how the names of gradients begin
-# A gradient is as exact as the gradients that cancel in it, however little is left of them: behind a softmax whose rows are
-# nearly 0 and 1 that may be a millionth. So each is compared on this share of the largest gradient of its trial at least.
+# A gradient is only as exact as the gradients that cancel in it, however small the rest is: behind
+# a softmax whose rows are nearly 0 and 1, the rest may be a millionth. So each gradient is compared
+# on a scale of at least this share of the largest gradient of its trial.
 GRADIENT_SHARE = 0.1
 
 
@@ -87,7 +90,12 @@ def flatten(tree: Value, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def difference(name: str, got: Any, want: Any, rtol: float = 1.0, device: str = "cpu", least: float = 0.0) -> str:
-    """Say how one value differs from the expected one, on a scale of at least `least` for tensors; empty if it does not."""
+    """Return a message on how a value differs from the expected one, "" if it does not.
+
+    Args:
+        rtol: a factor on the tolerance.
+        least: the smallest scale on which tensors are compared.
+    """
     if isinstance(want, Tensor):
         return _tensor_difference(name, got, want, rtol, device, least)
     if isinstance(got, Tensor) and got.ndim == 0:
@@ -139,7 +147,10 @@ def _allowed(want: Tensor, rtol: float, device: str, least: float) -> float:
 
 
 def _distance(got: Tensor, want: Tensor) -> Tensor:
-    """Return how far two tensors are apart in each place; infinitely far where one is NaN or infinite, and the other is not."""
+    """Return the absolute difference of two tensors in each place.
+
+    It is infinite where one tensor is NaN or infinite and the other is not.
+    """
     got, want = got.double(), want.double()
     # NaN equals NaN, so that a mistake that gives NaN is recognised.
     same = (got == want) | (got.isnan() & want.isnan())
@@ -178,7 +189,10 @@ def _dtype(tensor: Tensor) -> str:
 
 
 def _in_words(value: Any) -> str:
-    """Name a value for a message, in 120 characters at most: "yes", "nothing", "a tensor of shape (5, 7)", or its repr."""
+    """Return a name for a value in a message, at most 120 characters long.
+
+    It is "yes", "no", "nothing", "a tensor of shape (5, 7)" or the value's repr.
+    """
     if isinstance(value, Tensor):
         return f"a tensor of shape {shape(value)}"
     text = "yes" if value is True else "no" if value is False else "nothing" if value is None else repr(value)

@@ -7,7 +7,12 @@ from grader.submission.code.source import parsed
 
 
 def mentioned_exercises(lesson: Lesson, source: str, defined: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """Return the ids of the exercises whose names a source mentions, or the definitions that it mentions (name → names in it)."""
+    """Return the ids of the exercises whose names a source mentions, directly or indirectly.
+
+    Args:
+        defined: the names that each definition mentions, by its name. A source that mentions a
+            definition also mentions these names.
+    """
     reached: frozenset[str] = frozenset()
     new = parsed(source).mentioned
     while new:

@@ -63,13 +63,19 @@ def ran_builtins(
 
 
 def _counts_there(operator: str, bans: Collection[str | BuiltIn]) -> bool:
-    """Tell whether bans forbid an operator; that on softmax lists the operators of attention, too, and does not forbid them."""
+    """Return True if bans forbid an operator.
+
+    The ban on softmax also lists the operators of attention, but does not forbid them.
+    """
     attention = operator in (*ATTENTION_OPERATORS, *HEAD_OPERATORS)
     return operator in operators(bans) and (not attention or "fused attention" in bans)
 
 
 def _may_call_operator(exercise: Exercise, source: str, operator: str) -> bool:
-    """Tell whether the source of a given cell names what calls an operator: nn.MultiheadAttention or multi_head_attention, say."""
+    """Return True if the source of a provided cell names a function that calls an operator.
+
+    Such a name is nn.MultiheadAttention or multi_head_attention, for example.
+    """
     own = [ban for ban in exercise.bans if isinstance(ban, BuiltIn) and operator in ban.operators]
     if own:
         return any(name in source for ban in own for name in ban.names)
@@ -78,7 +84,10 @@ def _may_call_operator(exercise: Exercise, source: str, operator: str) -> bool:
 
 
 def _student_name(operator: str) -> str:
-    """Translate an operator of torch into a student's name for it, without `torch.`; of attention and head layers into one for all."""
+    """Return a student's name for an operator of torch, without `torch.`.
+
+    All operators of attention share one name, and so do all those of a kind of layer with heads.
+    """
     if operator == SWITCHED_OFF:
         return HIDDEN
     if operator in ATTENTION_OPERATORS:

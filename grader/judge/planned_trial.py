@@ -92,13 +92,17 @@ def source_of(probe: Callable) -> str:
 
 
 def refuse_sent_answers(lesson: Lesson) -> None:
-    """Raise DeclarationError for a probe that calls a right answer: it would show it to submissions and in the notebook."""
+    """Raise DeclarationError if a probe calls a right answer.
+
+    The probe's source would show this answer to submissions and in the notebook.
+    """
     for exercise in lesson.exercises:
         for check in exercise.checks:
             for name, definition in sent_with(check.probe).items():
                 if any(definition is answer for answer in lesson.reference.values()):
                     raise DeclarationError(
-                        f"{lesson.assignment}: exercise {exercise.id}, checks: the probe of {check.name!r} calls {name}, "
+                        f"{lesson.assignment}: exercise {exercise.id}, checks: "
+                        f"the probe of {check.name!r} calls {name}, "
                         "which is the right answer, and would show it to submissions; let the probe take the student's "
                         "as a parameter"
                     )
@@ -124,7 +128,10 @@ def plan_exercise(exercise: Exercise, secret: str, submission_sha256: str) -> tu
 
 
 def _once_more(trials: Sequence[PlannedTrial]) -> Iterator[PlannedTrial]:
-    """Yield the first hidden trial again, where a shared fork makes it cheap: an answer that counts its calls may change its mind."""
+    """Yield the first hidden trial again, if a shared fork makes it cheap.
+
+    An answer that counts its calls may return something else this time.
+    """
     first = next((trial for trial in trials if not trial.public), None)
     if first is not None and first.unchanging:
         described = ", ".join(filter(None, (first.trial.describe, "called again at the end")))

@@ -36,7 +36,12 @@ def line_of(source: str, line: int) -> str | None:
 
 
 def excerpt(source: str, line: int, column: int = 0) -> str:
-    """Show a line that exists with its neighbours, and a caret below a column; both count from 1, and column 0 is no caret."""
+    """Return a line that exists, with its neighbours and a caret below a column.
+
+    Args:
+        line: the number of the line, from 1.
+        column: the column, from 1; 0 for no caret.
+    """
     lines = NEWLINE.split(source)
     first, last = max(1, line - BEFORE), min(len(lines), line + AFTER)
     while first < line and not lines[first - 1].strip():
@@ -56,7 +61,11 @@ def excerpt(source: str, line: int, column: int = 0) -> str:
 
 
 def _window(text: str, position: int) -> tuple[str, int]:
-    """Cut a line to CARET_WIDTH around a position; return it, and how many characters stand before the position as it is shown."""
+    """Cut a line to CARET_WIDTH characters around a position.
+
+    Returns:
+        the cut line, and the number of characters before the position as they are displayed.
+    """
     start = max(0, position - CARET_WIDTH * 2 // 3) if len(_shown(text)) > CARET_WIDTH else 0
     before = ("…" if start else "") + text[start:position]
     rest = text[position:]
@@ -121,7 +130,10 @@ class Raised:
 
 
 def raised(report: CellResult | Evidence, here: str, cells: NotebookCells) -> Raised:
-    """Put an exception that the sandbox reports into words, for who reads about the cell `here`; other cells are named."""
+    """Describe an exception that the sandbox reports, for a reader of the cell `here`.
+
+    The description names a place in another cell, if the exception was raised there.
+    """
     place = report.place
     if place.cell not in cells.student or line_of(cells.sources.get(place.cell, ""), place.line) is None:
         line = line_called_wrongly(report.error, report.message, cells.sources.get(here, ""))
@@ -166,7 +178,10 @@ def _undefined_name(report: CellResult | Evidence) -> str:
 
 
 def _where(cell: str, line: int, here: str) -> str:
-    """Name a line for who reads about the cell `here`: "line 4", "in your exercise 1.4, line 4", "in your own cell, line 4"."""
+    """Return the name of a line, for a reader of the cell `here`.
+
+    It is "line 4", "in your exercise 1.4, line 4" or "in your own cell, line 4".
+    """
     if cell == here:
         return f"line {line}"
     exercise = exercise_of(cell)
@@ -174,7 +189,11 @@ def _where(cell: str, line: int, here: str) -> str:
 
 
 def _whose(cell: str) -> str:
-    """Name a cell: "its cell, exercise 1.4,", "your own cell that defines it" or "the lesson's cell that defines it"."""
+    """Return the name of a cell that defines a name.
+
+    It is "its cell, exercise 1.4,", "your own cell that defines it" or "the lesson's cell that
+    defines it".
+    """
     if role(cell) is Role.ANSWER:
         return f"its cell, exercise {exercise_of(cell)},"
     own = role(cell) in (Role.OWN, Role.PREDICTION)

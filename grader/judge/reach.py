@@ -90,7 +90,10 @@ class Reach:
         return bool(nodes) and len(values) == len(nodes) and all(map(_is_false, values))
 
     def binders(self, name: str, place: int) -> list[int]:
-        """Return the statements from which a name may have its value at a place; if none comes before it, those after it."""
+        """Return the statements that may have bound a name before a place.
+
+        If none comes before the place, the statements that bind the name after it are returned.
+        """
         places = self.binding.get(name, [])
         if name.startswith((".", "?")):  # a method, of whichever class; code below a switch
             return places

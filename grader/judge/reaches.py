@@ -66,7 +66,10 @@ REPLACED = "a part of a library is replaced"
 
 @cached_by_source
 def reaches(source: str) -> tuple[str, ...]:
-    """List what code reaches for that lies inside the interpreter, the sandbox or another process, in order; or nothing."""
+    """Return the means by which code reaches into the interpreter or out of its process, in order.
+
+    This includes the sandbox and other processes. The result is empty if there are none.
+    """
     found = dict.fromkeys(match.group() for match in PLACES.finditer(source))
     if IN_BACKGROUND.search(source):
         found["a process in the background"] = None

@@ -28,7 +28,10 @@ class RefuseUnpairedKeys(TorchFunctionMode):
 
     @staticmethod
     def compare(query: Tensor, key: Tensor, value: Tensor, *rest: object, **options: object) -> None:
-        """Raise ValueError if there are not as many keys as values; the parameters are those of `scaled_dot_product_attention`."""
+        """Raise ValueError if the number of keys differs from the number of values.
+
+        The parameters are those of `scaled_dot_product_attention`.
+        """
         if key.shape[-2:-1] != value.shape[-2:-1]:
             raise ValueError(f"keys of shape {tuple(key.shape)} do not go with values of {tuple(value.shape)}")
 
@@ -88,7 +91,13 @@ class ReferenceResults:
         return self.changed(trial, mistake.name, mistake.replaces)
 
     def expected(self, trial: PlannedTrial) -> Mapping[str, Value]:
-        """Return the values with which an answer is compared: of `Check.expects`, else the reference's; DeclarationError if that raises."""
+        """Return the values that an answer is compared with.
+
+        `Check.expects` computes them if the check has it; otherwise the reference does.
+
+        Raises:
+            DeclarationError: the reference raises on this trial.
+        """
         if trial.check.expects:
             return trial.check.expects(trial.inputs)
         right = self.right(trial)
@@ -98,7 +107,10 @@ class ReferenceResults:
         return right.values
 
     def changed(self, trial: PlannedTrial, name: str, replaces: Mapping[str, object] | None = None) -> Evidence:
-        """Return the evidence of the reference with some definitions replaced; a trial is run once for each name of a change."""
+        """Return the evidence of the reference with some definitions replaced.
+
+        A trial runs only once for each `name` of a change.
+        """
         results = self._public if trial.public else self._results
         if (trial.key, name) not in results:
             namespace = {**self.reference, **(replaces or {})}

@@ -1,8 +1,9 @@
 """Judge the evidence of an exercise: which checks passed, how many points it earns, what is off.
 
-A check that fails because of one slip alone keeps half of its points. A slip is mended in one place: the two results in the
-other order, right numbers in another dtype, or what a declaration marks as a slip. "Alone" is measured: on every failing
-trial of the check the answer gives what the right answer with this slip gives.
+A check that fails only because of one minor error keeps half of its points. A minor error is
+fixed in one place: the two results are in the wrong order, right numbers have another dtype, or
+a declaration marks the mistake as a slip. "Only" is measured: on every failing trial of the
+check, the answer returns the same as the right answer with this one error.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -49,7 +50,10 @@ def _gives(slip: Mistake, trial: PlannedTrial, got: Evidence, reference_results:
 
 
 def same(got: Evidence, wrong: Evidence, trial: PlannedTrial) -> bool:
-    """Tell whether an answer and a mistake raised the same error, or returned the same within ten times the allowed difference."""
+    """Return True if an answer and a mistake gave the same result or raised the same error.
+
+    Values count as the same within ten times the allowed difference.
+    """
     if got.status is Status.RAISED:
         # Compare the text, too: exceptions of one class have many causes, but a text that names the same
         # shapes has one.
@@ -80,7 +84,10 @@ def _in_float32(value: Any) -> Any:
 
 
 def _like(got: Any, want: Any) -> Any:
-    """Convert a tensor to the integer or bool dtype that is expected, if no number changes; return anything else as it is."""
+    """Convert a tensor to the expected integer or bool dtype, if this changes no number.
+
+    Anything else is returned as it is.
+    """
     if not isinstance(got, Tensor) or not isinstance(want, Tensor):
         return got
     if want.is_floating_point() or got.dtype == want.dtype:
@@ -213,7 +220,12 @@ def _judge_checks(
 
 
 def _outcome(results: Sequence[CheckResult], points: float) -> Outcome:
-    """Return FAULT if a check has it, FAILED if there are points but not all, else the first that is not PASSED, or PASSED."""
+    """Return the outcome of an exercise from those of its checks.
+
+    Returns:
+        FAULT if a check has this outcome; FAILED if there are points, but not all of them;
+        otherwise the first outcome other than PASSED, or PASSED.
+    """
     outcomes = [result.outcome for result in results]
     if Outcome.FAULT in outcomes:
         return Outcome.FAULT
@@ -253,7 +265,12 @@ def judge_trial(
 def _judge_exception(
     trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults, cells: NotebookCells
 ) -> Judged:
-    """Judge a trial that raised: MISSING if there is no answer, FAULT if the reference raises, too, else FAILED, with the line."""
+    """Judge a trial that raised.
+
+    Returns:
+        MISSING if there is no answer; FAULT if the reference raises, too; otherwise FAILED, with
+        the line that raised.
+    """
     if is_stubs_own(got.error, got.message):
         return Judged(Outcome.MISSING, "not solved yet", general=True)
     cell = answer_cell(trial.exercise.id)
@@ -280,7 +297,10 @@ def _judge_exception(
 
 
 def was_called(trial: PlannedTrial, got: Evidence) -> bool:
-    """Tell whether the answer itself ran; it did not if it is not solved, or if a name that the probe takes is not defined."""
+    """Return True if the answer itself ran.
+
+    It did not run if it is not solved, or if a name that the probe takes is not defined.
+    """
     if got.status is not Status.RAISED:
         return got.status is Status.OK
     if is_stubs_own(got.error, got.message):

@@ -1,7 +1,9 @@
-"""The words for an exception that student code raised, the same in the grade and in the notebook; and for the notebook the line.
+"""Describes an exception that student code raised, in the same words in grade and notebook.
 
-In the grader the sandbox reports the line (grader/sandbox/guest/places.py), and `grader.judge.raised` uses the words. The
-self-check in a notebook has a copy of this module.
+For the notebook it also finds the line that raised.
+
+In the grader, the sandbox reports the line (grader/sandbox/guest/places.py), and
+`grader.judge.raised` uses the words. The self-check in a notebook has a copy of this module.
 """
 
 import ast

@@ -1,4 +1,6 @@
-"""Tells a platform that checks each push what failed: JUnit XML, GitHub's workflow commands, GitLab's code quality report.
+"""Reports failures to a platform that checks each push.
+
+The formats are JUnit XML, GitHub's workflow commands and GitLab's code quality report.
 
 Exercises without points are practice: they are skipped in JUnit and not annotated.
 """
@@ -60,9 +62,10 @@ def annotated(grade: Grade, source: str) -> list[Annotation]:
 
 
 def github(found: Sequence[Annotation], path: str) -> list[str]:
-    """Return GitHub's workflow commands, a line for each annotation; nothing in a message can be a command.
+    """Return GitHub's workflow commands, a line for each annotation.
 
-    https://docs.github.com/actions/reference/workflow-commands-for-github-actions; the runner reads both output streams.
+    No text in a message can act as a command. The runner reads both output streams, see
+    https://docs.github.com/actions/reference/workflow-commands-for-github-actions.
     """
     return [
         f"::error file={_escaped(path)},line={one.line},title={_escaped(one.title)}::{_escaped(one.message, ':,')}"

@@ -78,8 +78,8 @@ def _caption(difference: Matrix) -> str:
         return SAME
     word = "more" if difference[row][column] > 0 else "less"
     return (
-        f"They differ most at query {row + 1}, key {column + 1}: yours gives it {abs(difference[row][column]):.2g} {word} "
-        "than the reference."
+        f"They differ most at query {row + 1}, key {column + 1}: "
+        f"yours gives it {abs(difference[row][column]):.2g} {word} than the reference."
     )
 
 

@@ -1,8 +1,9 @@
-"""Analyse the items of an assignment: how hard each is, how well it tells students apart, which mistakes come together.
+"""Analyses an assignment: the difficulty and discrimination of its items, co-occurring mistakes.
 
-An item is an exercise, or one check of it. Its *difficulty* is the mean share of its points. Its *discrimination* is the
-correlation of its points with the rest score: the points of all other exercises, so that an item is not compared with itself. Of a
-check, which passes or not, that is the point-biserial correlation. Points are the automatic ones, without what people changed.
+An item is an exercise, or one check of it. Its *difficulty* is the mean share of its points. Its
+*discrimination* is the correlation of its points with the rest score, which is the points of all
+other exercises, so that an item is not compared with itself. For a check, which passes or fails,
+this is the point-biserial correlation. Points are the automatic ones, without manual changes.
 """
 
 import csv
@@ -175,7 +176,8 @@ COLUMNS = tuple("assignment exercise check title students difficulty discriminat
 def items_csv(grades: Iterable[Grade]) -> str:
     """Return the items of all assignments as a table: below each exercise its checks.
 
-    The column `seconds` is the median time of an item's trials, `low` and `high` the 95 % interval of the discrimination.
+    The column `seconds` is the median time of an item's trials. `low` and `high` are the limits of
+    the 95 % interval of the discrimination.
     """
     groups: dict[str, list[Grade]] = {}
     for grade in grades:

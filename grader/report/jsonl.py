@@ -20,7 +20,10 @@ def to_json(grade: Grade) -> str:
 
 
 def entry_to_json(entry: GradebookEntry) -> str:
-    """Return a gradebook entry as one line of JSON: the grade's own, and below the key "gradebook" what nbgrader has of it."""
+    """Return a gradebook entry as one line of JSON.
+
+    It contains the grade, and nbgrader's data on it below the key "gradebook".
+    """
     said = {
         "name": entry.student.name,
         "email": entry.student.email,

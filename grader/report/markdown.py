@@ -1,6 +1,7 @@
 """Writes feedback as Markdown: for Gradescope, and as a notebook for platforms that show a file under its old name.
 
-What a student, or an exception of the student's code, wrote does nothing in it: it is escaped, or stands in a code block.
+Text from a student, or from an exception of the student's code, has no effect in it: the text is
+escaped, or is in a code block.
 """
 
 import json

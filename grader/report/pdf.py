@@ -17,8 +17,8 @@ NO_PLAYWRIGHT = (
     "from a browser."
 )
 NO_CHROMIUM = (
-    "a PDF needs Chromium, and none starts. Run: playwright install --with-deps chromium. Or print the HTML page from a "
-    "browser. Playwright says: {}"
+    "a PDF needs Chromium, and none starts. Run: playwright install --with-deps chromium. "
+    "Or print the HTML page from a browser. Playwright says: {}"
 )
 
 

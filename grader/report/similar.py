@@ -68,7 +68,8 @@ def similar_table(compared: Sequence[ComparedExercise]) -> RenderableType:
         shares = ", ".join(f"{exercise.id} {100 * pair.share:.0f} %" for exercise, pair in both.found)
         pairs.add_row(Text(" and ".join(map(clean, both.students))), both.assignment, shares)
     said = (
-        f"{len(found)} pairs of students share much that few write. That is a reason to look, and no proof; no points depend on it."
+        f"{len(found)} pairs of students share much that few write. "
+        "That is a reason to look, and no proof; no points depend on it."
         if found
         else "No two answers share much that few write."
     )

@@ -117,7 +117,11 @@ def _short(text: str, longest: int) -> str:
 
 
 def details(grade: Grade) -> RenderableType:
-    """Lay out one submission: every exercise with its failed checks, hint and notes, notes on several of them, then the flags."""
+    """Lay out one submission.
+
+    Every exercise has its failed checks, hint and notes. Then follow the notes on several
+    exercises, and the flags.
+    """
     score = "not graded" if grade.score is None else f"{number(grade.score)} of {number(grade.max_score)}"
     lines: list[RenderableType] = [Text(f"{clean(grade.student)}  {clean(grade.assignment)}  {score}", style="bold")]
     if grade.message:

@@ -52,8 +52,9 @@ def some(names: Sequence[str]) -> str:
 def check_messages(verdict: Verdict) -> list[str]:
     """Return the messages of an exercise's checks; "the same" for one that a check above has.
 
-    A check may pass and still give no points until another one passes: if the values are wrong, it is worth nothing that a
-    batch of inputs gives the same wrong values as each input alone.
+    A check may pass and still give no points until another one passes. If the values are wrong,
+    for example, it is worth nothing that a batch of inputs gives the same wrong values as each
+    input by itself.
     """
     messages = [check.message for check in verdict.checks]
     return [
@@ -127,9 +128,12 @@ def lateness(penalty: float, seconds_late: float | None) -> str:
 
 
 def summary(entries: Sequence[GradebookEntry]) -> str:
-    """Sum up a class in one line; of several assignments, a person counts as missing who handed in none of them.
+    """Sum up a class in one line.
 
-    "13 submissions: 11 graded, 1 unreadable, 1 fault; mean 71.2, median 80 of 100 (over the graded); 2 handed in nothing"
+    For several assignments, a student counts as missing if they submitted none of them.
+
+        13 submissions: 11 graded, 1 unreadable, 1 fault; mean 71.2, median 80 of 100 (over the
+        graded); 2 handed in nothing
     """
     handed_in = [entry for entry in entries if entry.status != "missing"]
     parts = []

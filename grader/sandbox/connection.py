@@ -51,7 +51,7 @@ class ServerConnection(Protocol):
 
 
 class Sandbox:
-    """An interpreter in a sandbox, the Python process of one submission, used through the connection to the sandbox's init."""
+    """The Python process of one submission, used through the connection to the sandbox's init."""
 
     def __init__(self, server: ServerConnection, limits: Limits, seed: int, device: str) -> None:
         """Let the server fork the sandbox.
@@ -179,7 +179,10 @@ class Sandbox:
 
     @property
     def waited(self) -> float:
-        """Seconds in which this submission's processes, or this thread, were ready and others had their core; no limit counts them."""
+        """Seconds in which this submission or this thread was ready but waited for a core.
+
+        No limit counts this time.
+        """
         return self._waited + waited_seconds("thread-self") - self._waited_here
 
     def _left(self) -> float:
@@ -260,7 +263,7 @@ class Sandbox:
             raise IsolationError(f"an isolated child did not start: {error}. See `grader doctor`.") from error
 
     def _receive_pidfd(self, connection: socket.socket) -> int:
-        """Receive the init's pidfd from the server's child; raise an IsolationError if a reason or nothing came instead."""
+        """Receive the init's pidfd from the server's child, or raise IsolationError."""
         connection.settimeout(READY_SECONDS)
         first, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
         if first == b"P" and descriptors:
@@ -287,9 +290,10 @@ class Sandbox:
         trials: int = 1,
         in_place: bool = False,
     ) -> Reply:
-        """Send the order `op`, "cell" or "call", to the init and return its reply; send nothing if no time or sandbox is left.
+        """Send an order to the init and return its reply; send nothing without time or sandbox.
 
         Args:
+            op: "cell" or "call".
             request: the cell or the probe, as the interpreter reads it.
             blob: the tensors of a probe's inputs.
             seconds: for the cell, or for each trial of the probe.
@@ -319,7 +323,7 @@ class Sandbox:
         return self._next_reply()
 
     def _next_reply(self) -> Reply:
-        """Wait for the init's reply to the last order, which is sent: the first, or that to the next trial of a probe."""
+        """Wait for the init's reply to the last order, or to the next trial of its probe."""
         if self._connection is None:
             return Reply("over")
         self._allowed = min(self._allowed, max(self._left(), 0.0))
@@ -333,7 +337,7 @@ class Sandbox:
         return time.monotonic() + LONGEST * self._allowed + GRACE_SECONDS
 
     def _broken(self, error: frames.FrameError) -> Reply:
-        """End a sandbox whose init has ended, or no longer follows the protocol; raise ServerLost if the server died."""
+        """End a sandbox whose init fails; raise ServerLost if the server died."""
         if isinstance(error, frames.Closed) and not self._server.alive():
             raise ServerLost("the fork server died") from error
         self.kill()
@@ -372,7 +376,10 @@ class Sandbox:
         return self._replays < MAX_REPLAYS and self._left() > 0
 
     def _replay(self) -> None:
-        """Start a new sandbox and run the completed cells in it; if one fails now, again without it, while `_may_replay`."""
+        """Start a new sandbox and run the completed cells in it.
+
+        If one of them fails now, start again without it, while `_may_replay` allows it.
+        """
         self.kill()
         while self._may_replay():
             self._replays += 1

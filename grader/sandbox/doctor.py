@@ -23,7 +23,8 @@ OPEN = {
         "speed: cores, caches and memory are shared, so that a submission can slow its neighbours down",
     ),
     "partial": (
-        "processes and their command lines, mounts and the network's state can be read in /proc, and the files of Python; of the course, names alone",
+        "processes and their command lines, mounts and the network's state can be read in /proc, "
+        "and the files of Python; of the course, names alone",
         "scratch is limited by a count twice a second, not by the file system",
         "speed: cores, caches, memory and disk are shared, so that a submission can slow its neighbours down",
         "DataLoader workers, multiprocessing and terminals do not work: what they need is denied",
@@ -33,7 +34,10 @@ OPEN = {
         "time-outs and limits hold against accidents, not against intent",
     ),
 }
-SHARED_USER = "one user for all submissions: watches, pipes and (tier partial) processes are counted for it; root has one for each"
+SHARED_USER = (
+    "one user for all submissions: watches, pipes and (tier partial) processes are counted for it; "
+    "root has one for each"
+)
 # Tier → what the operator can do so that this machine provides the tier.
 REMEDIES = {
     "full": "Full needs user namespaces: on Ubuntu ≥ 23.10 `sysctl kernel.apparmor_restrict_unprivileged_userns=0`, "

@@ -62,7 +62,8 @@ class RunPlan:
     timeout_policy: TimeoutPolicy = TimeoutPolicy()
     # Cell id → whose code it is; a cell without an entry is the student's own.
     origins: Mapping[str, Origin] = field(default_factory=dict)
-    # Names that mean to given cells what given cells made of them, as `seed`, whatever the student's cells bind to them.
+    # Names that provided cells set, such as `seed`. In provided cells they keep the values that
+    # provided cells gave them, whatever the student's cells bind to them.
     settings: Collection[str] = ()
 
     @property
@@ -94,7 +95,11 @@ class Session:
     _interpreter: Sandbox
 
     def ask(self, request: Request) -> dict[str, Evidence]:
-        """Run one more probe and return the evidence of its trials, by key. Raise ServerLost if the fork server died."""
+        """Run one more probe and return the evidence of its trials, by key.
+
+        Raises:
+            ServerLost: the fork server died.
+        """
         return self._interpreter.call(request)
 
     @property
@@ -107,8 +112,9 @@ class Session:
 def session(server: Server, plan: RunPlan) -> Iterator[Session]:
     """Run a rebuilt notebook, and each request right after its cell; keep the interpreter until the context ends.
 
-    Cells that raise do not stop the run. If the fork server dies, the run is repeated once. If the GPU may have caused a
-    failure, the run is repeated on the CPU and that run counts: the mark does not depend on the device.
+    Cells that raise do not stop the run. If the fork server dies, the run is repeated once. If
+    the GPU may have caused a failure, the run is repeated on the CPU, and that run counts. So the
+    score does not depend on the device.
 
     Raises:
         ServerLost: the fork server died in the second run, too.

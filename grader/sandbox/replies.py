@@ -217,10 +217,14 @@ def cell_result(reply: Reply, limits: Limits, *, allowed: float, took: float, ma
 def evidence(
     request: Request, key: str, reply: Reply, limits: Limits, *, took: float, bytes_left: int
 ) -> tuple[Evidence, int]:
-    """Return the evidence in the reply to one trial of a request, and the bytes to subtract from the budget for evidence.
+    """Return the evidence in the reply to one trial of a request, and its cost in bytes.
 
-    `bytes_left` is what remains of that budget before this reply. Only values that a probe returns count
-    against it, not exceptions; values that exceed it are refused.
+    Only values that a probe returns count against the budget for evidence, not exceptions.
+    Values that exceed the budget are refused.
+
+    Args:
+        took: the time of the trial in seconds.
+        bytes_left: the rest of the budget before this reply.
     """
     common: dict[str, Any] = {"key": key, "seconds": took}
     status, message = _status(reply, limits, request.seconds)

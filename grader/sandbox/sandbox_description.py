@@ -145,7 +145,10 @@ def _ours(binds: Mapping[str, str]) -> frozenset[str]:
 
 
 def _masks(binds: Mapping[str, str], ours: Collection[str]) -> list[str]:
-    """Return the paths in the sandbox below `binds` that boot.py hides: those where `ours` lie, unless `binds` needs them."""
+    """Return the paths in the sandbox, below `binds`, that boot.py hides.
+
+    These are the paths where `ours` are visible, except those that contain a path of `binds`.
+    """
     inside = {
         path + own.removeprefix(real) for path, real in binds.items() for own in ours if own.startswith(real + "/")
     }
@@ -184,7 +187,10 @@ def _leads_around(entry: os.DirEntry, ours: Collection[str]) -> bool:
 
 
 def _telling_files(ours: Iterable[str]) -> list[str]:
-    """Return the files named in TELLING in the folders of ours: no submission may read one, and the guest tries each."""
+    """Return the files in our folders whose names are in TELLING.
+
+    No submission may read one. The guest tries to read each of them.
+    """
     files = (os.path.join(own, name) for own in ours for name in TELLING)
     return sorted(filter(os.path.isfile, files))
 
@@ -226,6 +232,7 @@ def _environment(home: str, python: str) -> dict[str, str]:
         "MKL_NUM_THREADS": "1",
         # TorchScript runs as ordinary Python, so that the tripwire sees its calls.
         "PYTORCH_JIT": "0",
-        # torch.compile leaves a function as it is: there is no compiler for C++ inside, and it would take half a minute.
+        # torch.compile leaves a function as it is. A compiler for C++ is not in the sandbox, and it
+        # would take half a minute.
         "TORCHDYNAMO_DISABLE": "1",
     }

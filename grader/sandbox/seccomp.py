@@ -139,7 +139,10 @@ def allowed(tier: str, device: str) -> dict[str, tuple[tuple[Bits, ...], ...]]:
         **dict.fromkeys(names, ((),)),
         **{name: _opens(flags) for name, flags in (("open", 1), ("openat", 2))},
         "creat": ((Bits(1, SET_ID, 0),),),
-        **{name: ((Bits(mode, stat.S_IFMT(0xFFFF) | SET_ID, stat.S_IFIFO),),) for name, mode in (("mknod", 1), ("mknodat", 2))},
+        **{
+            name: ((Bits(mode, stat.S_IFMT(0xFFFF) | SET_ID, stat.S_IFIFO),),)
+            for name, mode in (("mknod", 1), ("mknodat", 2))
+        },
         "clone": ((Bits(0, 0xFFFF_FFFF_FFFF_FFFF & ~CLONE, 0),),),
         "fcntl": tuple((Bits(1, INT, command),) for command in FCNTL),
         "prctl": tuple((Bits(0, INT, option),) for option in PRCTL.values()),

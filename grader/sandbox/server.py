@@ -96,7 +96,10 @@ class Server:
         return False
 
     def connect(self, user: int) -> socket.socket:
-        """Let the process fork a child of this user, 0 for its own; return a socket of which the child has the other end.
+        """Let the process fork a child, and return a socket whose other end the child has.
+
+        Args:
+            user: the child's user number; 0 for the user of the process.
 
         Raises:
             OSError: the process has ended.

@@ -20,7 +20,10 @@ def plain(value: Any, most: int = 2000) -> str:
 
 
 def one_line(value: Any, most: int = 2000) -> str:
-    """Clean text as `plain` does, put a space in the place of each run of white space, and cut it to `most` characters."""
+    """Return text on one line, cleaned as by `plain` and cut to `most` characters.
+
+    Each run of white space becomes one space.
+    """
     text = " ".join(plain(value, 4 * most).split())
     return text if len(text) <= most else text[: most - 1] + "…"
 

@@ -38,7 +38,9 @@ def resolve_tier(requested: str) -> str:
 
 
 def likely_tier(requested: str) -> str:
-    """Return what `resolve_tier` will return unless something forbids it that only a trial shows; a trial takes a while.
+    """Return the tier that `resolve_tier` will probably return, without a trial of it.
+
+    A trial takes a while, and may show that something forbids the tier.
 
     Raises:
         IsolationError: this machine cannot provide the tier, or there is no such tier.

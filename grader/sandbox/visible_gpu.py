@@ -7,7 +7,8 @@ from pathlib import Path
 
 # Folders of the driver's libraries on Kubernetes, NGC images, WSL and NixOS; /usr/lib is visible in every sandbox.
 LIBRARY_FOLDERS = tuple(
-    "/usr/local/nvidia/lib64 /usr/local/nvidia/lib /usr/local/cuda/compat /usr/lib/wsl/lib /run/opengl-driver/lib".split()
+    "/usr/local/nvidia/lib64 /usr/local/nvidia/lib /usr/local/cuda/compat /usr/lib/wsl/lib "
+    "/run/opengl-driver/lib".split()
 )
 DRIVER_LIBRARIES = ("libcuda.so.1", "libnvidia-ml.so.1")
 # Where distributions put the driver: visible in every sandbox with the rest of the folder.
@@ -34,9 +35,10 @@ NO_GPU = VisibleGpu(devices=(), libraries=(), environment={"CUDA_VISIBLE_DEVICES
 
 
 def driver(root: Path = Path("/")) -> set[str]:
-    """Return the real paths of CUDA's driver among the system's libraries: a sandbox for grading on the CPU hides these.
+    """Return the real paths of CUDA's driver among the system's libraries.
 
-    There PyTorch would start it all the same when it first counts the GPUs, and a thread of it, which no fork keeps.
+    A sandbox for grading on the CPU hides these. Otherwise PyTorch would start the driver when
+    it first counts the GPUs, and with it a thread, which no fork keeps.
     """
     found = (file for folder in SYSTEM_FOLDERS for file in root.glob(f"{folder}/libcuda.so*"))
     return {str(file.resolve()) for file in found}

@@ -176,7 +176,11 @@ def marked_predictions(source: str) -> set[str]:
 
 
 def without_predictions(source: str) -> str:
-    """Return the source of a prediction as students get it, with None for each value; ValueError if one spans several lines."""
+    """Return the source of a prediction as students get it, with None for each value.
+
+    Raises:
+        ValueError: a value spans several lines.
+    """
     lines = source.encode().splitlines(keepends=True)  # `ast` counts bytes
     values = (value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Dict) for value in node.values)
     for value in sorted(values, key=lambda one: (one.lineno, one.col_offset), reverse=True):
@@ -188,7 +192,10 @@ def without_predictions(source: str) -> str:
 
 
 def predicted(source: str) -> dict[str, object]:
-    """Read what a prediction says, by name: numbers, texts, tuples of them, or None; what is no such value is left out."""
+    """Return the values of a prediction, by name.
+
+    They are numbers, strings, tuples of these, or None. Any other value is left out.
+    """
     try:
         tables = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Dict)]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -204,7 +211,11 @@ def predicted(source: str) -> dict[str, object]:
 
 
 def with_folded_answers(text: str) -> str:
-    """Turn each marked answer in a text into a folded <details>, for the solution notebook; ValueError if marks do not pair."""
+    """Turn each marked answer in a text into a folded <details>, for the solution notebook.
+
+    Raises:
+        ValueError: the marks do not pair.
+    """
 
     def fold(match: re.Match) -> str:
         indent, body = match[1], match[2]
@@ -222,7 +233,10 @@ def without_answers(text: str) -> str:
 
 
 def thoughts(text: str) -> list[tuple[str, str]]:
-    """Return each question for thought in a text of the solution notebook with our folded answer to it, both in one line."""
+    """Return each question for thought in a text of the solution notebook, with its answer.
+
+    The question and our folded answer are in one line each.
+    """
     return [(_in_one_line(match["question"]), _in_one_line(match["answer"])) for match in ANSWERED.finditer(text)]
 
 
@@ -248,7 +262,10 @@ def is_stub_line(statement: str) -> bool:
 
 
 def is_stubs_own(error: str, message: str) -> bool:
-    """Tell whether an error is that of the stub: PyTorch raises the same of what it cannot do, as `~` of a float mask."""
+    """Return True if an error is that of the stub.
+
+    PyTorch raises the same exception for operations that it cannot do, such as `~` of a float mask.
+    """
     return error == "NotImplementedError" and message.startswith(TODO)
 
 
@@ -260,7 +277,8 @@ def only_draws(cell: NotebookNode) -> bool:
 def carry_on_source(exercise: str) -> str:
     """Return the source of the carry-on cell of an exercise: a call that the student switches on."""
     return (
-        f"# Stuck on {exercise}? Delete the # below and run this cell: the course's code then stands in for your answer,\n"
+        f"# Stuck on {exercise}? Delete the # below and run this cell: "
+        "the course's code then stands in for your answer,\n"
         f'# the rest of the notebook works, and {exercise} earns no points.\n# {CARRY_ON}("{exercise}")'
     )
 
@@ -287,8 +305,8 @@ def is_off(source: str, exercise: str) -> bool:
     return source.endswith(f'{CARRY_ON}("{exercise}")')
 
 
-# The tools cell where submissions are graded. There the grader's own checks replace the self-checks, and what `carry_on`
-# would run is not there: an answer could take it.
+# The source of the tools cell when submissions are graded. The grader's own checks replace the
+# self-checks. The source that `carry_on` would run is not in it, because an answer could copy it.
 TOOLS_IN_GRADING = f"""\
 def check(exercise):
     pass

@@ -63,7 +63,10 @@ def choose(
 
 
 def _with_fault(file: SubmissionFile, read_assignment: ReadAssignment) -> SubmissionFile:
-    """Return the record of a file of unknown assignment; with a problem, if the machine cannot read it to find that out."""
+    """Return the record of a file of unknown assignment.
+
+    It has a problem if the machine cannot read the file to find the assignment.
+    """
     try:
         if not file.problem:
             read_assignment(file)
@@ -150,7 +153,11 @@ class _Chooser:
     def _pick(
         self, person: Person, assignment: str, files: Sequence[StudentFile]
     ) -> tuple[StudentFile, Problem | None, str]:
-        """Return the file that counts, the problem if there is no notebook or more than one may count, and a note or ""."""
+        """Return the file that counts, a problem and a note.
+
+        The problem says that there is no notebook, or that more than one may count; otherwise it
+        is None. The note may be "".
+        """
         notebooks = [file for file in files if file.entry.is_notebook]
         if not notebooks:
             return files[0], _no_notebook(assignment, files), ""

@@ -6,7 +6,8 @@ where they are public: canvas-lms (lib/content_zipper.rb), Moodle (mod/assign/cl
 (AssignmentServiceImpl.java), ILIAS (SubmissionManager), OpenOlat (GTACourseNode); and otherwise public scripts that
 read them (Blackboard: kwurst/bb-file-cleanup; Brightspace; Gradescope's submission_metadata.yml).
 
-A student chooses the name of a file, and folders in it. So where a name could also be a student's, all files must match.
+A student chooses the name of a file, and of folders in it. So if a name could also be a student's,
+all files must match.
 """
 
 import re
@@ -86,7 +87,10 @@ DOWNLOADS = (
         "brightspace", r"(?P<student>[0-9]+)-[0-9]+ - (?P<name>[^/]+?) - "
         rf"(?P<attempt>[A-Z][a-z]{{2}} [0-9]{{1,2}}, [0-9]{{4}} [0-9]{{3,4}} [AP]M)(?: - (?P<typed>[^/]+)|/{INSIDE})",
     ),
-    _row("sakai", rf"(?:(?P<last>[^/(),]+), )?(?P<name>[^/()]+)\((?P<student>[^/()]+)\)(?:/{INSIDE}|_[^_/]+_(?P<typed>[^/]+))"),
+    _row(
+        "sakai",
+        rf"(?:(?P<last>[^/(),]+), )?(?P<name>[^/()]+)\((?P<student>[^/()]+)\)(?:/{INSIDE}|_[^_/]+_(?P<typed>[^/]+))",
+    ),
     _row("gradescope", rf"(?P<student>submission_[0-9]+)/{INSIDE}", beside=METADATA),
     _row("openolat", rf"[^_/]+_[^_/]+_(?P<student>[^/]+)/[0-9]_[^/]+/{INSIDE}", least=1),
     _row(
@@ -106,7 +110,10 @@ NOT_HANDED_IN = {
 
 
 def _order(attempt: str) -> str:
-    """Return a text for an attempt by which attempts are sorted: a date, or text in which numbers have equal lengths."""
+    """Return a string that sorts attempts by their time.
+
+    It is a date, or a text in which all numbers have the same length.
+    """
     with suppress(ValueError):
         day, _, clock = attempt.removesuffix(" AM").removesuffix(" PM").rpartition(" ")
         return datetime.strptime(f"{day} {clock.zfill(4)}{attempt[-3:]}", "%b %d, %Y %I%M %p").isoformat()
@@ -175,7 +182,9 @@ def students_by_key(platform: str, paths: Iterable[Sequence[str]], read: Read) -
 
 
 def _blackboard_student(head: str, heads: Collection[str], text: str) -> Named:
-    """Return the student that a name `TITLE_USERNAME` belongs to. The title and the user name may both contain underscores.
+    """Return the student that a name `TITLE_USERNAME` belongs to.
+
+    The title and the user name may both contain underscores.
 
     Args:
         heads: such names of all students; they begin with the same title.

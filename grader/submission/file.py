@@ -62,7 +62,10 @@ class NoSuchPath(Complaint):
 
 
 def fault(message: str) -> Problem:
-    """Make a problem with the status "fault": the machine or the operator is to blame, and no recorded score changes."""
+    """Make a problem with the status "fault".
+
+    The machine or the operator caused it, and no recorded score changes.
+    """
     return Problem(message, "fault", proven=False)
 
 

@@ -83,10 +83,11 @@ def _walk(start: os.DirEntry[str], above: tuple[str, ...]) -> Iterator[Entry]:
 
 
 def _files_below(start: os.DirEntry[str], above: tuple[str, ...]) -> Iterator[Entry]:
-    """Yield an entry of the file `start`, or of each file below that folder, the highest first; an empty folder has a problem.
+    """Yield an entry of the file `start`, or of each file below that folder, the highest first.
 
-    Of what lies deep in it, only MOST_FOLDERS are entered, and of each folder not more than MOST_OTHERS files that are
-    no notebooks are named: one student's software cannot hold up the class.
+    An empty folder has an entry with a problem. Of the folders deep below `start`, only
+    MOST_FOLDERS are entered. Of each folder, at most MOST_OTHERS files that are not notebooks are
+    listed. So one student's files cannot hold up the class.
     """
     queue, entered = deque([(start, above)]), 0
     while queue:
@@ -161,9 +162,12 @@ def read_file(file: SubmissionFile) -> bytes:
 
 
 def _refuse_special(status: os.stat_result) -> None:
-    """Raise Unreadable for a file that is not regular, or too large; raise Unavailable for one with a hard link.
+    """Raise an exception for a file that is not an ordinary one.
 
-    A student can hand in the former. A copy of the course that was made with links has the latter, by no student's fault.
+    Raises:
+        Unreadable: the file is not regular, or too large. A student can submit such a file.
+        Unavailable: the file has a hard link. A copy of the course that was made with links has
+            such files; this is not the student's fault.
     """
     if stat.S_ISLNK(status.st_mode):
         message = "it is a link; links are never followed. Submit the notebook itself."
@@ -238,7 +242,10 @@ def list_zip(path: Path) -> list[Entry]:
 
 
 def _entries(names: Iterable[str], folders: Iterable[str]) -> list[Entry]:
-    """Make an entry of each file that is no debris, and one with a problem of each innermost folder without such a file."""
+    """Make an entry of each file, except for debris.
+
+    Each innermost folder that contains no such file gets an entry with a problem.
+    """
     split = [tuple(name.split("/")) for name in names]
     files = [parts for parts in split if is_misnamed(parts) or not any(map(is_debris, parts))]
     full = {parts[:depth] for parts in files for depth in range(1, len(parts))}

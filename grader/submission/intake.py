@@ -143,7 +143,12 @@ def _one_notebook(
 
 
 def _mode(path: Path) -> int:
-    """Return `st_mode` of a path, of a link its own; raise as `find` for what cannot be read, and for a link to a folder."""
+    """Return `st_mode` of a path; for a link, that of the link itself.
+
+    Raises:
+        NoSuchPath: nothing has this path.
+        Unavailable: the path cannot be read, or is a link to a folder.
+    """
     try:
         mode = os.lstat(path).st_mode
         if stat.S_ISLNK(mode) and stat.S_ISDIR(os.stat(path).st_mode):

@@ -73,12 +73,18 @@ def join(cells: Mapping[int, str], names: set[str]) -> Joined:
 
 
 def is_rest(above: str, below: str) -> bool:
-    """Tell whether a cell is the rest of the one above: it begins with a space, and parses only together with that one."""
+    """Return True if a cell is the rest of the one above.
+
+    It is if it begins with a space, and parses only together with the cell above.
+    """
     return below[:1].isspace() and not _parses(below) and _parses(f"{above}\n{below}")
 
 
 def _whole_parts(cells: Mapping[int, str]) -> list[_Part]:
-    """Join neighbouring cells that do not parse alone and parse together; a cell that no neighbour completes stays alone."""
+    """Join neighbouring cells that parse only together.
+
+    A cell that no neighbour completes stays alone.
+    """
     parts = [_Part((index,), source) for index, source in cells.items()]
     whole: list[_Part] = []
     search = len(parts) ** 2 * sum(len(part.source) for part in parts) <= MOST_WORK
@@ -115,7 +121,10 @@ def _parses(source: str) -> bool:
 
 
 def _is_scratch(source: str) -> bool:
-    """Tell whether a cell has only expressions and assertions, or does not parse: in the answer, it could only stop it."""
+    """Return True if a cell cannot help an answer: it could only stop it.
+
+    Such a cell has only expressions and assertions, or does not parse.
+    """
     statements = parsed(source).statements
     return statements is None or all(isinstance(one, (ast.Expr, ast.Assert)) for one in statements)
 
@@ -123,14 +132,18 @@ def _is_scratch(source: str) -> bool:
 def defined(source: str) -> frozenset[str]:
     """Return the names that a cell defines at its top level.
 
-    Where Python cannot read the cell, these are the names of the lines that begin with `def name`, `class name` or `name =`.
+    If Python cannot read the cell, these are the names of the lines that begin with `def name`,
+    `class name` or `name =`.
     """
     bound = parsed(source).bound
     return frozenset(name for name, _ in parsed(source).binding_lines) if bound is None else bound
 
 
 def completes(source: str) -> frozenset[str]:
-    """Return the names that a cell needs from a cell above, and binds again or changes: `class Layer(Layer)`, `Layer.forward = …`."""
+    """Return the names that a cell needs from a cell above, and binds again or changes.
+
+    Examples are `class Layer(Layer)` and `Layer.forward = …`.
+    """
     statements = statements_of_cell(source)
     needed: set[str] = set()
     bound: set[str] = set()
@@ -142,7 +155,10 @@ def completes(source: str) -> frozenset[str]:
 
 
 def changed(source: str) -> frozenset[str]:
-    """Return the names of which a cell changes an attribute and which it does not bind, as in `Layer.forward = forward`."""
+    """Return the names that a cell does not bind, but of which it changes an attribute.
+
+    An example is `Layer.forward = forward`.
+    """
     statements = statements_of_cell(source)
     bound = frozenset().union(*(statement.binds for statement in statements))
     return frozenset().union(*(statement.changes for statement in statements)) - bound

@@ -204,9 +204,10 @@ def _above(prefix: Sequence[str]) -> str:
 
 
 def prefixes(entries: Sequence[Entry]) -> list[tuple[str, ...]]:
-    """Return the paths of the folders that hold all submissions, from the outside in: () first, then each lone folder in it.
+    """Return the paths of the folders that contain all submissions, from the outside in.
 
-    What lies beside such a folder, and is no notebook, is the operator's.
+    The first is (), followed by each folder that is alone in the one before it. Other files next
+    to such a folder belong to the operator, unless they are notebooks.
     """
     found: list[tuple[str, ...]] = [()]
     while entries:

@@ -134,7 +134,10 @@ def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission, by_nam
 
 
 def _refuse_much_code(own: Sequence[str]) -> None:
-    """Raise Unreadable if the student's cells are longer than MOST_CODE or MOST_WORDS: analysing them would take minutes."""
+    """Raise Unreadable if the student's cells are longer than MOST_CODE or MOST_WORDS.
+
+    To analyse them would take minutes.
+    """
     too_long = sum(map(len, own)) > MOST_CODE
     if too_long or sum(1 for source in own for _ in WORD_OR_SIGN.finditer(source)) > MOST_WORDS:
         raise Unreadable(
@@ -186,7 +189,10 @@ def _read_cells(cells: Sequence[Cell], exercises: Sequence[Exercise], given: Seq
 
 
 def _is_edited(source: str, released: str) -> bool:
-    """Return True if a copy of a released cell differs from it in more than comments, layout and settings like `steps = 300`."""
+    """Return True if a copy of a released cell differs from it in more than trivial changes.
+
+    Comments, layout and settings like `steps = 300` are trivial.
+    """
     if source.strip() == released.strip():
         return False
     copy, original = (
@@ -201,7 +207,10 @@ def _is_edited(source: str, released: str) -> bool:
 
 
 def additions(source: str, released: str) -> str:
-    """Return the imports and definitions in a copy of a released cell that bind only names which that cell does not bind."""
+    """Return the imports and definitions that a student added to a copy of a released cell.
+
+    They bind only names that the released cell does not bind.
+    """
     known = parsed(released).bound or frozenset()
     lines = parsed(source).python.splitlines()
     added: list[str] = []

@@ -238,9 +238,10 @@ def _comment(grade: Grade, verdict: Verdict | None) -> dict[str, str | None]:
 
 
 def _neutral(comment: str) -> str:
-    """Indent a comment that Markdown may take for a tag, a link, an image or a formula; then it is code and does nothing.
+    """Indent a comment that Markdown may read as a tag, a link, an image or a formula.
 
-    nbgrader's own feedback page renders comments, and they quote what students write. This grader's page does not.
+    It is then a code block and has no effect. nbgrader's own feedback page renders comments, and
+    they quote what students write. This grader's page does not render them.
     """
     return "\n".join(f"    {line}" for line in comment.split("\n")) if RENDERED.search(comment) else comment
 

@@ -31,7 +31,10 @@ class CourseConfig:
 
     @property
     def gradebook(self) -> str:
-        """The URL of the gradebook: the chosen one, or the course's own; without one that of gradebook.db in the course."""
+        """The URL of the gradebook: the chosen one, or the one that the course sets.
+
+        Without either, it is gradebook.db in the course.
+        """
         return self.chosen or self._own_gradebook
 
     @property
@@ -76,8 +79,9 @@ def read_config(root: Path, gradebook: str | None = None) -> CourseConfig:
     """
     if gradebook and has_password(gradebook):
         raise RecordError(
-            f"--gradebook {shown(gradebook)}: leave the password out. Everybody on this machine can read the command line "
-            "of a process. Put the password into ~/.pgpass or into the file that PGPASSFILE names, or set PGPASSWORD."
+            f"--gradebook {shown(gradebook)}: leave the password out. Everybody on this machine can read the command "
+            "line of a process. Put the password into ~/.pgpass or into the file that PGPASSFILE names, "
+            "or set PGPASSWORD."
         )
     try:
         return CourseConfig(root, PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config(), gradebook)

@@ -82,7 +82,10 @@ def _open(url: URL, course: str) -> api.Gradebook:
 
 
 def _refuse_older(url: URL) -> None:
-    """Raise RecordError if a table lacks a column; nbgrader would add its new tables beside the old ones, and fail later."""
+    """Raise RecordError if a table lacks a column.
+
+    Otherwise nbgrader would add its new tables next to the old ones, and fail later.
+    """
     engine = create_engine(url)
     try:
         found = inspect(engine)
@@ -94,7 +97,8 @@ def _refuse_older(url: URL) -> None:
             if table.name in there and column.name not in there[table.name]:
                 raise RecordError(
                     f"{shown(str(url))}: an older nbgrader made this gradebook: its table {table.name} has no column "
-                    f"{column.name}. Nothing in it was changed. Run `nbgrader db upgrade`, which keeps a copy, then try again."
+                    f"{column.name}. Nothing in it was changed. Run `nbgrader db upgrade`, which keeps a copy, "
+                    "then try again."
                 )
 
 
@@ -115,9 +119,14 @@ def newest_revision() -> str | None:
 def attempt(url: str, work: Callable[[], Result], undo: Callable[[], None] = lambda: None) -> Result:
     """Call `work` and return its result; retry while another program locks or creates the database.
 
-    `undo` is called after each failure, for instance a rollback. Raise StudentNameError if a student's name cannot be
-    encoded, BusyError if another program locks the database for too long, RecordError, which says why and what to do, if the
-    work failed for any other reason.
+    Args:
+        undo: called after each failure, for instance a rollback.
+
+    Raises:
+        StudentNameError: a student's name cannot be encoded.
+        BusyError: another program locks the database for too long.
+        RecordError: the work failed for any other reason. The message names the reason and the
+            next step.
     """
     tries = 0
     while True:
@@ -140,7 +149,10 @@ def attempt(url: str, work: Callable[[], Result], undo: Callable[[], None] = lam
 
 
 def _without_address(reason: str, url: str) -> str:
-    """Return a driver's words without the place that it was given: of a wrong address it may take a part of the password for it."""
+    """Return a driver's message without the parts of the address that it may quote.
+
+    If the address is wrong, the driver may take a part of the password for the host.
+    """
     secret = re.search(r"//[^:/@]*:(.*)@", url.partition("?")[0], flags=re.DOTALL)
     for part in re.split(r"[@:/]", secret[1]) if secret else ():
         reason = reason.replace(part, "***") if part else reason

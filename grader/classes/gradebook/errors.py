@@ -1,4 +1,7 @@
-"""Errors of recording a grade, in the gradebook or in a file; nbgrader, which is slow to import, is not needed for them."""
+"""Errors of recording a grade, in the gradebook or in a file.
+
+This module does not need nbgrader, which is slow to import.
+"""
 
 import re
 
@@ -33,8 +36,9 @@ def has_password(url: str) -> bool:
 
 
 def shown(url: str) -> str:
-    """Return a gradebook's address as people may read it: without a password, and without parameters, which may hold one.
+    """Return a gradebook's address without its password and its parameters, for messages.
 
-    It need not be a database URL: a slip in the address must not show the password either.
+    A parameter may contain a password, too. The address need not be a valid database URL: a typing
+    error in it must not show the password either.
     """
     return re.sub(r"//([^:/@]*):.*@", r"//\1:***@", url, flags=re.DOTALL).partition("?")[0]

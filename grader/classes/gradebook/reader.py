@@ -31,7 +31,10 @@ def read_class(url: str, course: str, assignment: str | None = None) -> list[Gra
 
 
 def read_whole_grades(url: str, course: str) -> Iterator[Grade]:
-    """Yield the whole grade of each submission, with checks; without heatmaps, so that a large class fits into memory."""
+    """Yield the whole grade of each submission, with its checks.
+
+    Heatmaps are left out, so that a large class fits into memory.
+    """
     with existing(url, course) as db:
         for stored in attempt(url, lambda: [*load_class(db, None)]):
             grade = grade_in(attempt(url, partial(load_line, db, stored)))

@@ -1,4 +1,7 @@
-"""What nbgrader must know of a course of this grader; `nbgrader_config.py` of the course adds what an instructor chooses."""
+"""The settings that nbgrader needs for a course of this grader.
+
+The course's `nbgrader_config.py` adds those that an instructor chooses.
+"""
 
 import os
 import sys

@@ -64,7 +64,11 @@ PAGES = "{student}/{assignment}/{assignment}.html"  # where `write_feedback` put
 
 
 def write_feedback(root: Path, student: str, assignment: str, page: str | bytes, suffix: str = "html") -> Path:
-    """Write <student>/<assignment>/<assignment>.html, or with another suffix; return its path, or raise as `write_autograded`."""
+    """Write <student>/<assignment>/<assignment>.html, or with another suffix, and return its path.
+
+    Raises:
+        the same exceptions as `write_autograded`.
+    """
     return write_file(_make_folder(root, student, assignment) / f"{assignment}.{suffix}", page)
 
 

@@ -1,13 +1,16 @@
-"""What people read after grading: the feedback page of a gradebook entry, worked solutions, mark schemes, what a class answered.
+"""Makes the pages that people read after grading, and collects the answers of a class.
+
+The pages are the feedback page of a gradebook entry, worked solutions and mark schemes.
 
 The last line of a feedback page is a comment with a digest of what the page was made from. A rerun compares it, and
 makes a page again only if the entry has changed (a person may have given points or a comment), or a worked
 solution, or the code that makes pages, or if the file is cut off or another.
 
-A student reads the worked solution of an exercise on the page, once it has full points. An instructor reads the mark scheme
-of a question in formgrader, below the student's text. After the due date the page has our answers to the questions for
-thought; what the author filled into a prediction tells the class report which answers are right. The answers and the
-predictions of a class are in autograded/, where each graded submission lies.
+A student reads the worked solution of an exercise on the page, once it has full points. An
+instructor reads the mark scheme of a question in formgrader, below the student's text. After the
+due date the page shows our answers to the questions for thought. The class report compares
+predictions with the values that the author filled in. The answers and the predictions of a class
+are in autograded/, which contains each graded submission.
 """
 
 import os
@@ -126,7 +129,10 @@ def read_answers(student: str, path: Path) -> RecordedAnswers | None:
 
 
 def class_predictions(autograded: Path, entries: Sequence[GradebookEntry]) -> dict[str, list[PredictedLine]]:
-    """Count by assignment what the class filled into its predictions; a notebook that cannot be read counts as empty."""
+    """Count the values that the class filled into its predictions, by assignment.
+
+    A notebook that cannot be read counts as empty.
+    """
     found = {}
     for assignment in {entry.assignment: None for entry in entries}:
         read = recorded_answers(autograded, [entry for entry in entries if entry.assignment == assignment])
@@ -146,7 +152,10 @@ def page_of(entry: GradebookEntry, notebook: Path) -> str:
 
 
 def _thoughts(entry: GradebookEntry) -> Sequence[tuple[str, str]]:
-    """Return the questions for thought with our answers once the due date has passed; before it, and without one, nothing."""
+    """Return the questions for thought with our answers, once the due date has passed.
+
+    Before it, and if there is no due date, return nothing.
+    """
     return worked(entry.assignment).thoughts if entry.due is not None and entry.due <= datetime.now(UTC) else ()
 
 

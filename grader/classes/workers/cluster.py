@@ -110,7 +110,10 @@ class _Cluster:
         self._jobs, self._counted_at = 2, -COUNT_SECONDS
 
     def ahead(self) -> int:
-        """Return how many jobs the workers may have at a time: two for each thread, counted at most COUNT_SECONDS ago."""
+        """Return the number of jobs that the workers may have at a time.
+
+        It is two for each thread. The threads were counted at most COUNT_SECONDS ago.
+        """
         if time.monotonic() - self._counted_at >= COUNT_SECONDS:
             # Without a connection the number stays as it was: the jobs' futures report the lost connection.
             with suppress(OSError, RuntimeError, AttributeError):
@@ -144,8 +147,8 @@ class _Cluster:
         if seconds > (LONGEST_JOB if workers else LONGEST_WITHOUT):
             what = "no job ended" if workers else "there was no worker"
             raise WorkersLost(
-                f"for {seconds / 60:.0f} minutes {what}. The grades that were finished are kept; look at the workers' logs, start "
-                "them again, and run this again: it goes on where it stopped."
+                f"for {seconds / 60:.0f} minutes {what}. The grades that were finished are kept; "
+                "look at the workers' logs, start them again, and run this again: it goes on where it stopped."
             )
         if seconds < FIRST_WORD:
             self._next_word = FIRST_WORD

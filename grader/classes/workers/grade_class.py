@@ -73,7 +73,11 @@ def grade_one(file: SubmissionFile, course: Course, grade: Callable[[Job], Grade
 
 
 class _Queue:
-    """The jobs that workers have, and the suspects: jobs that lost their worker, or got little time, and run again alone."""
+    """The jobs that workers have, and the suspects.
+
+    Suspects are jobs that lost their worker, or got too little time. Each of them runs again
+    while no other job runs.
+    """
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers

@@ -85,7 +85,11 @@ def code_digest(released: bytes) -> str:
 
 @cache
 def _installed_code(lessons: Path | None) -> str:
-    """Return a digest of the versions of Python and PACKAGES and of the code of the grader, `attention` and the course's `lessons`."""
+    """Return a digest of the software that grades.
+
+    It covers the versions of Python and PACKAGES, and the code of the grader, of `attention` and
+    of the course's `lessons`.
+    """
     import attention
 
     packages = [version(name) for name in PACKAGES]

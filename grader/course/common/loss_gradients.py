@@ -11,9 +11,10 @@ from grader.records import Value
 
 
 def gradients_through_softmax(function, arguments: Mapping[str, Any]) -> Mapping[str, Value]:
-    """Report side effects of a loss, and its gradients through the softmax that makes its `weights` of the given `scores`.
+    """Return side effects of a loss, and its gradients with respect to scores.
 
-    Only there do all right answers agree: the weights sum to 1, and a loss may use that.
+    The softmax of the `scores` makes the loss's `weights`. Only through this softmax do all right
+    answers agree: the weights sum to 1, and a loss may use that.
     """
 
     def call(scores: Tensor, **others: Any) -> dict[str, Tensor]:

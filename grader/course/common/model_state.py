@@ -22,7 +22,10 @@ def list_parameters(layer: nn.Module) -> list[str]:
 
 
 def make_with_nan(make: Callable[[], nn.Module]) -> nn.Module:
-    """Call `make`, which makes a layer; numbers that it allocates and never fills are NaN, and not what its memory held."""
+    """Return the layer that `make` makes, with NaN for numbers that it never fills.
+
+    Without this, such numbers would be those that the allocated memory contained before.
+    """
     before = torch.are_deterministic_algorithms_enabled()
     torch.use_deterministic_algorithms(True)
     try:

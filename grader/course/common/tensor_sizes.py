@@ -18,7 +18,10 @@ def watch_sizes(call: Callable, *arguments: Any) -> tuple[Any, int]:
 
 
 def watch_made(note: Callable[[Tensor], None], call: Callable, *arguments: Any) -> Any:
-    """Call a function, and hand each tensor that torch returns meanwhile to `note`; return what the function returns."""
+    """Call a function and return its result.
+
+    Each tensor that torch returns meanwhile is passed to `note`.
+    """
 
     class Watching(torch.overrides.TorchFunctionMode):
         def __torch_function__(self, function, types, args=(), kwargs=None):
@@ -33,11 +36,11 @@ def watch_made(note: Callable[[Tensor], None], call: Callable, *arguments: Any) 
 
 
 def watch_peak(call: Callable, *arguments: Any) -> tuple[Any, int]:
-    """Return what a call returns, and the most numbers that the tensors it made held at one time.
+    """Return the result of a call, and the most numbers in its tensors at one time.
 
-    What the arguments hold does not count. A view counts with the tensor whose memory it shows, and memory counts until its
-    last tensor is gone, so a list of many small tensors counts in full. Gradients are off, because autograd
-    keeps tensors of its own.
+    The tensors among the arguments do not count. A view counts with the tensor whose memory it
+    shows. Memory counts until its last tensor is gone, so a list of many small tensors counts in
+    full. Gradients are off, because autograd keeps tensors of its own.
     """
     import weakref
 

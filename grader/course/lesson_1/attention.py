@@ -38,7 +38,8 @@ ATTENTION = written_exercise("1.4 Attention", attention, (
         needs=("output", "weights")),
 ),
     draw=draw_attention, returns=("output", "weights"),
-    builds_on=("1.1", "1.2", "1.3"), bans={"fused attention"}, difficulty=2, minutes=10, review="Attention", stand_in=stand_ins.attention,
+    builds_on=("1.1", "1.2", "1.3"), bans={"fused attention"},
+    difficulty=2, minutes=10, review="Attention", stand_in=stand_ins.attention,
     mistakes=edits(written_out, """
     unscaled: The scores are not divided by √d_k, so the softmax is too sharp.
         scaled_scores  →  attention_scores

@@ -14,7 +14,10 @@ from grader.declare.authoring import Draw, Inputs, InputSampler, Mistake, Sizes,
 
 
 def projections(**widths: str) -> Draw:
-    """Return a draw of weights by parameter name; W_Q="d_text" gives "W_Q.weight" (d_k, d_text), two sizes of the trial."""
+    """Return a draw of weights by parameter name.
+
+    For example, W_Q="d_text" gives "W_Q.weight" (d_k, d_text). Both are sizes of the trial.
+    """
 
     def draw(sampler: InputSampler, sizes: Sizes) -> dict[str, Tensor]:
         dtype = sizes.get("dtype", torch.float32)

@@ -44,7 +44,10 @@ def draw_short_lengths(
 
 
 def call_masks_by_keyword(causal_mask, padding_mask, lengths: Tensor, n: int) -> Mapping[str, Value]:
-    """Make both masks with keywords; report whether the lengths stay as they are, and whether the mask is on their device."""
+    """Make both masks with keywords, and return them with their side effects.
+
+    These are if the lengths are unchanged, and if the padding mask is on their device.
+    """
     before = {"lengths": lengths.clone()}
     masks = {"causal": causal_mask(n=n), "padding": padding_mask(lengths=lengths, n=n)}
     effects = side_effects(before, {"lengths": lengths})
@@ -54,9 +57,10 @@ def call_masks_by_keyword(causal_mask, padding_mask, lengths: Tensor, n: int) ->
 def stays_on_device(padding_mask, lengths: Tensor, n: int) -> bool:
     """Return True if the padding mask is made on the device of the lengths.
 
-    The lengths are on "meta": mixing them with a tensor of the CPU raises as on a GPU. Tensors there have no numbers, so
-    answers that ask for them, as with `.cpu()`, `.tolist()` or `lengths[i]`, get those of `lengths`. An answer that asks in
-    another way is called again, with lengths that have numbers and claim to be on a GPU.
+    The lengths are on "meta": mixing them with a tensor of the CPU raises as on a GPU. Tensors
+    there have no numbers, so answers that read them, with `.cpu()`, `.tolist()` or `lengths[i]`,
+    get those of `lengths`. An answer that reads them in another way is called again, with lengths
+    that have numbers and claim to be on a GPU.
     """
     reads = {
         "cpu": lambda self: lengths.clone(),
@@ -189,7 +193,8 @@ MASKED = written_exercise("1.6 Masked attention", masked_attention, (
         draw=draw_masked_gradients, probe=function_gradients, names={"function": "masked_attention"}),
 ),
     draw=draw_masked, returns=("output", "weights"),
-    builds_on=("1.1", "1.2", "1.3", "1.4"), bans={"fused attention"}, difficulty=2, minutes=8, review="Masked attention", stand_in=stand_ins.masked_attention,
+    builds_on=("1.1", "1.2", "1.3", "1.4"), bans={"fused attention"},
+    difficulty=2, minutes=8, review="Masked attention", stand_in=stand_ins.masked_attention,
     mistakes="""
     mask_inverted: The mask is turned around: it hides where it says True. True = may attend.
         ~mask  →  mask

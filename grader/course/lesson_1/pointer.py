@@ -23,7 +23,10 @@ def draw_pointer_maps(
 
 
 def draw_any_pointer_maps(sampler: InputSampler, *, zeros: bool = False, **sizes: Any) -> Inputs:
-    """Draw maps as `draw_pointer_maps`, or maps with zeros: two patches share all weight, and the target is one of them."""
+    """Draw maps as `draw_pointer_maps` does, or maps with zeros.
+
+    With `zeros`, two patches share all weight, and the target is one of them.
+    """
     inputs = draw_pointer_maps(sampler, **sizes)
     if not zeros:
         return inputs

@@ -16,7 +16,11 @@ draw_attention = drawn(**ATTENTION_INPUTS)
 
 
 def a_mask(queries: str, keys: str) -> Draw:
-    """Return a draw of a mask of the kind that a trial gives as "mask", if any; queries and keys name two of its sizes."""
+    """Return a draw of a mask of the kind that a trial gives as "mask", if any.
+
+    Args:
+        queries, keys: the names of two sizes of the trial.
+    """
 
     def draw(sampler: InputSampler, sizes: Sizes) -> Tensor:
         return draw_mask(sampler, sizes["mask"], sizes.get("batch_shape", ()), sizes[queries], sizes[keys])

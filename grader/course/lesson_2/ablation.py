@@ -26,7 +26,10 @@ def ablated(layer_class, ablate_head, sizes: Mapping, weights: Mapping, argument
 
 
 def ablated_conduct(layer_class, ablate_head, sizes: Mapping, weights: Mapping, arguments: Mapping) -> dict[str, Any]:
-    """Remove head 1; report whether the arguments and the layer are as they were, and what the layer gives afterwards."""
+    """Remove head 1, and return the side effects and the layer's output afterwards.
+
+    The side effects are changes of the arguments and of the layer.
+    """
     layer = load_alone(layer_class(**sizes), weights).eval()
 
     def call(**given: Any) -> Tensor:
@@ -38,7 +41,8 @@ def ablated_conduct(layer_class, ablate_head, sizes: Mapping, weights: Mapping, 
         effects = effects_of(call, arguments)
         after, _ = pair(layer(*arguments.values()))
     same = all(torch.equal(layer.get_parameter(name), value) for name, value in weights.items())
-    # What comes out with a context is looked at in the check "context": a mask that is forgotten costs no more than that.
+    # The check "context" compares the output with a context, so that a forgotten mask costs
+    # only the points of that check.
     values = {"without head 1": output} if arguments["context"] is None else {}
     return {
         **values,

@@ -34,7 +34,10 @@ draw_words = drawn(
 
 
 def draw_near_words(sampler: InputSampler, **sizes: Any) -> Inputs:
-    """Draw as `draw_words`, but the first token has the direction of the first word, and the second word as its label."""
+    """Draw as `draw_words` does, but with a token that is near a wrong word.
+
+    The first token has the direction of the first word, and the second word as its label.
+    """
     inputs = draw_words(sampler, **sizes)
     inputs["aligned"][0], inputs["labels"][0] = 2 * inputs["words"][0], 1
     return inputs

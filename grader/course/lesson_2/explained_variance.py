@@ -90,7 +90,10 @@ def close_share(case: Case) -> Finding:
 def close_share_of_repeated(case: Case) -> Finding:
     """Judge as `close_share` does; where it fails, add to its message how to cope with repeated columns."""
     finding = close_share(case)
-    hint = "Columns that repeat one another or never change lead lstsq and inverses astray; torch.linalg.pinv copes with them"
+    hint = (
+        "Columns that repeat one another or never change lead lstsq and inverses astray; "
+        "torch.linalg.pinv copes with them"
+    )
     return finding if finding.passed else failed(f"{finding.message}. {hint}")
 
 

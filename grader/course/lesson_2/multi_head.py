@@ -1,4 +1,7 @@
-"""Exercise 2.6, MultiHeadAttention; the check of dropout is in `dropout`, those of the trained reader in `verified_trainings`."""
+"""Exercise 2.6, MultiHeadAttention.
+
+The check of dropout is in `dropout`; those of the trained reader are in `verified_trainings`.
+"""
 
 from collections.abc import Mapping
 from typing import Any

@@ -29,8 +29,9 @@ def draw_borders(sampler: InputSampler, *, n: int) -> Inputs:
     """Draw maps at the borders between two words, in random order.
 
     Args:
-        n: 2, 4 for a map or two; 8 or 16 for all. All shares are sums of powers of 2, and so is n: what makes exactly half
-            or 3/4 of all weight does so in floating-point numbers, too, also after a division by the total.
+        n: 2 or 4 for a single map; 8 or 16 for all maps. All shares are sums of powers of 2, and
+            n is a power of 2. So shares of exactly 1/2 or 3/4 of all weight are exact in
+            floating point, too, also after a division by the total.
     """
     if n == 2:
         return {"maps": torch.full((1, 2, 2), 0.5)}  # every word fits

@@ -1,7 +1,8 @@
 """Lesson 3, declared: a small vision-language model.
 
-Each module declares related exercises: how their hidden inputs are drawn, their probes, and the exercises with their checks
-and recognised mistakes. `verified_model` has the checks of the training. This file only puts the exercises in their order.
+Each module declares related exercises: how their hidden inputs are drawn, their probes, and the
+exercises with their checks and recognised mistakes. `verified_model` has the checks of the training
+run. This file only defines the order of the exercises.
 """
 
 from attention.multi_head import MultiHeadAttention

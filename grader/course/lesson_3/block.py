@@ -23,8 +23,8 @@ def draw_seen_image(sampler: InputSampler, sizes: Sizes) -> Tensor | None:
 def draw_block_mask(sampler: InputSampler, sizes: Sizes) -> Tensor | None:
     """Draw a mask of the self-attention.
 
-    Kinds: "causal"; "random"; "nowhere", random, and one token may attend nowhere; "padding", another row for each text of
-    the batch.
+    The kinds are "causal"; "random"; "nowhere", which is random, and one token may attend
+    nowhere; and "padding", with a different row for each text of the batch.
     """
     kind, tokens = sizes.get("mask"), sizes["tokens"]
     if kind is None or kind == "causal":

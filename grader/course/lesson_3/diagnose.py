@@ -1,7 +1,8 @@
 """Practice 3.P4: `diagnose`, which names the fault of a model. The code calls a fault an illness.
 
-An answer holds for a rule only if it keeps to it close to its threshold: so the trials have models that are barely ill, and
-healthy ones that are barely not. Wherever `diagnose` must not look, the opposite illness is to be seen.
+An answer follows a rule only if it does so close to the rule's threshold. So the trials have models
+that are barely ill, and healthy ones that are almost ill. In all places that `diagnose` must not
+read, the model shows the opposite illness.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,10 +27,15 @@ def patient(image_patches: Tensor, token_ids: Tensor, prompt_lengths: Tensor, il
     """Make a model with the interface of MiniVLM that reads its answer off the first patch, and may be ill.
 
     Args:
-        ill: "illness", the findings joined by " and "; "sees", how much of a scene the model sees, from 0 to 1; "gradient",
-            "none" or "zeros" for the parameter that gets no gradient (with "zeros" no training step came before), "not asked for"
-            where all parameters are frozen; "rows" (B, H, S), the last map at the end of each prompt; "first rows", the same of
-            the first map; "elsewhere" (2, S), every other row of both maps: in the last column the second, else the first.
+        ill: a mapping with these keys:
+            "illness": the findings, joined by " and ".
+            "sees": how much of a scene the model sees, from 0 to 1.
+            "gradient": "none" or "zeros" for the parameter that gets no gradient (with "zeros",
+                no training step came before); "not asked for" if all parameters are frozen.
+            "rows": (B, H, S), the last map at the end of each prompt.
+            "first rows": (B, H, S), the first map at the end of each prompt.
+            "elsewhere": (2, S), every other row of both maps: the second one at the last
+                position of a text, the first one at all others.
     """
     vocabulary, illness = image_patches.shape[-1], ill["illness"].split(" and ")
 
@@ -85,7 +91,8 @@ def draw_patient(
 
     Args:
         maps: where the model looks at the end of a prompt, if it has no illness of its maps: see `draw_rows`.
-        rise: by how much the loss rises with other images, relative to what it was; below 0 it falls; None: as it comes.
+        rise: the rise of the loss with other images, relative to the loss; negative for a fall.
+            None: the rise is not set.
     """
     vocabulary = scenes + 3
     answers = sampler.permutation(scenes + 1)[:scenes] + 1  # 0 is padding
@@ -115,9 +122,9 @@ def draw_rows(sampler: InputSampler, scenes: int, maps: str) -> Tensor:
     """Draw a row of weights over the patches for each scene and head (B, H, S).
 
     Args:
-        maps: "apart", each row on a patch of its own; "one patch for each head" or "… for each scene"; "uniform in one head",
-            of which the mean entropy is 65 % of log S; "nearly uniform", 97 %; "uniform", 99.5 %; "mostly one patch", 87 % of
-            the weight; "one patch", 93 %.
+        maps: "apart", each row on a different patch; "one patch for each head" or "… for each
+            scene"; "uniform in one head", with a mean entropy of 65 % of log S; "nearly uniform",
+            97 %; "uniform", 99.5 %; "mostly one patch", 87 % of the weight; "one patch", 93 %.
     """
     scene, head = torch.arange(scenes).unsqueeze(1), torch.arange(HEADS)
     apart, start = (scene + head) % PATCHES, int(sampler.integers(0, PATCHES, 1))

@@ -72,8 +72,9 @@ def model_gradients(
 ) -> Mapping[str, Value]:
     """Report side effects, and gradients of the image and of our weights, for logits or map.
 
-    By its default the model has one map. Of its gradients two are compared: others are 0 but for rounding, such as that of
-    image_norm.bias, which shifts all scores of a row alike.
+    By its default the model has one map. Only two gradients of the map are compared, because
+    others are 0 except for rounding. An example is image_norm.bias, which shifts all scores of a
+    row alike.
     """
     model = load(layer_class(**sizes), weights)
 

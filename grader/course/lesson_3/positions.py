@@ -20,7 +20,11 @@ draw_position_sizes = drawn(n=given("n"), d_model=given("d_model"))
 
 
 def position_parameters(PositionEmbedding, n: int, d_model: int) -> Mapping[str, Value]:
-    """Report the parameters of a layer: names, the embedding's shape, whether all are learned, how many places begin apart."""
+    """Return the properties of a layer's parameters.
+
+    They are the names, the embedding's shape, if all are learned, and the number of places that
+    begin with different vectors.
+    """
     layer = make_with_nan(lambda: PositionEmbedding(n=n, d_model=d_model))
     return {
         "parameters": sorted(name for name, _ in layer.named_parameters()),

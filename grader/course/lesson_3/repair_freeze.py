@@ -49,7 +49,11 @@ def frozen_model(numbers: Mapping, learns: str) -> nn.Module:
 
 
 def kind_of(one: Value) -> str:
-    """Say what kind a member of the list is: "tensors that learn", "tensors that do not learn", or "tuples" and the like."""
+    """Return a name for the kind of a member of the list.
+
+    It is "tensors that learn", "tensors that do not learn", or a name of a type, such as
+    "tuples".
+    """
     if not isinstance(one, torch.Tensor):
         return f"{type(one).__name__}s"
     return "tensors that learn" if one.requires_grad else "tensors that do not learn"

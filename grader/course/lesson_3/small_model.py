@@ -13,7 +13,10 @@ from grader.declare.sampler import InputSampler
 
 
 def small_model(weights: Mapping, dropout: float = 0.0) -> nn.Module:
-    """Make a model with the interface of MiniVLM and none of its parts; `calls` lists, for each call, training mode, gradients, words."""
+    """Make a model with the interface of MiniVLM, but without its parts.
+
+    Its list `calls` has a tuple for each call: training mode, gradient mode, number of words.
+    """
     vocabulary, width = weights["words.weight"].shape
 
     class Small(nn.Module):

@@ -1,7 +1,7 @@
 """Stand-ins: working definitions that replace a failed answer. They use PyTorch's own functions where there are any.
 
-The student's notebook defines them by `carry_on("3.3")`, and the grader runs them while it judges later exercises. Each source
-runs alone, with the names that the lesson imports.
+The student's notebook defines them by `carry_on("3.3")`, and the grader runs them while it judges
+later exercises. Each source runs by itself, with the names that the lesson imports.
 """
 
 import torch

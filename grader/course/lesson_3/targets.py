@@ -15,7 +15,10 @@ from grader.declare.probes import function_effects
 def draw_sequences(
     sampler: InputSampler, *, sequences: int, tokens: int, vocabulary: int = 51, pad_id: int = 0
 ) -> Inputs:
-    """Draw prompts, each with an answer of one word or more, the end of sequence, and padding; some row has no padding."""
+    """Draw prompts, each with an answer of at least one word, the end of sequence, and padding.
+
+    At least one row has no padding.
+    """
     prompt_lengths = sampler.integers(1, tokens - 1, sequences)
     lengths = prompt_lengths + 1 + (sampler.uniform(sequences) * (tokens - prompt_lengths)).long()
     lengths[sampler.integers(0, sequences, 1)] = tokens

@@ -33,7 +33,10 @@ def draw_training(sampler: InputSampler, *, steps: int, **sizes) -> Inputs:
 
 
 def with_right_targets(train_step, token_ids: Tensor, prompt_lengths: Tensor, targets: Tensor):
-    """Wrap `train_step`: its `shift_targets` gives the right targets of this batch, so that a mistake in 3.5 costs nothing here."""
+    """Wrap `train_step` so that it uses the right targets of this batch.
+
+    Its `shift_targets` returns them, so that a mistake in 3.5 costs nothing here.
+    """
     names = getattr(train_step, "__globals__", {})
     own = names.get("shift_targets")
 
@@ -92,7 +95,8 @@ STEP = written_exercise("3.6 One training step", train_step, (
         examples=[sizes(sequences=3, tokens=5, vocabulary=7)], trials=[sizes(sequences=3, tokens=5)],
         draw=draw_one_step, probe=training_purity),
 ),
-    # float32 in public: a notebook keeps five digits of each number, and for float64 the self-check allows less than that.
+    # float32 in public: a notebook keeps five digits of each number, and the self-check tolerates
+    # less than that for float64.
     draw=draw_training,
     builds_on=("3.5",), difficulty=2, minutes=8, review="One step",
     mistakes="""

@@ -32,7 +32,10 @@ def draw_held_out(sampler: InputSampler, *, scenes: int) -> Inputs:
 
 
 def answers_of(model, prompts: Mapping, patches: Mapping) -> dict[str, Mapping]:
-    """Return what a model answers to the questions of each task, word by word, and the logits of each word: (B, words, V)."""
+    """Return a model's answers to the questions of each task, and the logits of each word.
+
+    The logits have the shape (B, words, V).
+    """
     device = next(model.parameters()).device
     model.eval()
     answers, scores = {}, {}
@@ -79,8 +82,8 @@ def maps_of(model, value_weighted_map, prompts: Mapping, patches: Mapping) -> di
 def judge_answers(case: Case) -> Finding:
     """Pass if the weights give these answers and their logits.
 
-    Words alone would not do: a wrong model may answer as the right one in all questions that were drawn, with the weights
-    of one training, and not with those that a training on another processor ends with.
+    Words are not enough. A wrong model may answer as the right one in all drawn questions with
+    the weights of one training run, and differ with the weights from another processor.
     """
     model, answered = with_given_weights(case), _by_task(case, "answers")
     for task, prompts in case.inputs["prompts"].items():
@@ -142,7 +145,10 @@ def are_likeliest(logits: Tensor, answers: Tensor) -> bool:
 
 
 def _same_logits(case: Case, task: str, expected: Tensor) -> bool:
-    """Tell whether the logits that came back are the expected ones, within what two blocks add up of rounding errors."""
+    """Return True if the returned logits are the expected ones.
+
+    The tolerance covers the rounding errors that two blocks add up.
+    """
     got = {"logits": _by_task(case, "logits").get(task)}
     return compare(got, {"logits": expected}, rtol=100 * case.rtol, device=case.device).passed
 

@@ -64,7 +64,8 @@ GROUPED = written_exercise("4.12 Grouped queries", grouped_attention, (
         probe=function_effects),
 ),
     draw=draw_grouped, returns=("output",), 
-    bans={"fused attention"}, difficulty=2, minutes=10, review="Fewer keys than queries", stand_in=stand_ins.grouped_attention,
+    bans={"fused attention"}, difficulty=2, minutes=10, review="Fewer keys than queries",
+    stand_in=stand_ins.grouped_attention,
     mistakes=edits(grouped_by_repeating, """
     groups_in_turns: Head h looks at group h % G here. Neighbouring heads share a group: h // (H/G).
         key.repeat_interleave(heads // groups, dim=-3)  →  torch.cat([key] * (heads // groups), dim=-3)

@@ -1,7 +1,8 @@
 """The explanations of 4.1, 4.2 and 4.4 on the model that the notebook trained, for questions that it has never seen.
 
-The judge puts the weights that came back into the reference's model, and explains the same answers itself. So it makes no
-difference how long the model was trained, or whether it is the student's own model of lesson 3.
+The judge loads the weights that the sandbox returns into the reference's model, and explains the
+same answers itself. So it does not matter how long the model was trained, or if it is the student's
+own model of lesson 3.
 """
 
 from collections.abc import Callable, Mapping
@@ -43,7 +44,10 @@ def weights_as_they_are(model) -> Mapping[str, Tensor]:
 
 
 def rollout_in_own(attention_rollout, model, token_ids: Tensor, image_patches: Tensor) -> Mapping[str, Value]:
-    """Report the rollout of the model that the notebook trained, and the weights, from which the judge computes it again."""
+    """Return the rollout of the model that the notebook trained, and the model's weights.
+
+    From the weights, the judge computes the rollout again.
+    """
     state = weights_as_they_are(model)
     with torch.no_grad():
         seen = model.inside(token_ids, image_patches)

@@ -1,6 +1,7 @@
 """The ranking of exercise 4.3: explanations of a model, ranked on scenes that the submission has never seen.
 
-The explanations are given ones, so that an error in 4.1 or 4.2 costs nothing here. The model's weights are drawn by the grader. The scenes hold digits of the test split.
+The explanations are provided, so that an error in 4.1 or 4.2 costs nothing here. The grader draws
+the model's weights. The scenes contain digits of the test split.
 """
 
 from collections.abc import Mapping

@@ -115,7 +115,10 @@ def with_layer(function, ViTLayer, sizes: Mapping, weights: Mapping, tokens: Ten
 
 
 def with_layer_effects(function, ViTLayer, sizes: Mapping, weights: Mapping, tokens: Tensor) -> Mapping[str, Value]:
-    """Return what `with_layer` does, for tokens that are not contiguous, and report whether they and the layer stay as they are."""
+    """Return the results of `with_layer` for tokens that are not contiguous, and side effects.
+
+    The side effects are changes of the tokens and of the layer.
+    """
     layer = load(ViTLayer(*sizes.values()), weights)
 
     def call(tokens: Tensor) -> dict[str, Any]:
@@ -128,7 +131,12 @@ def with_layer_effects(function, ViTLayer, sizes: Mapping, weights: Mapping, tok
 
 
 def layer_checks(name: str, title: str) -> tuple[CheckSpec, ...]:
-    """Return the checks of an exercise whose function, of this name, takes a layer and tokens; `title` is that of the values."""
+    """Return the checks of an exercise whose function takes a layer and tokens.
+
+    Args:
+        name: the function's name.
+        title: the title of the check of the values.
+    """
     names = {"function": name}
     return (
         CheckSpec("values", 2, title,

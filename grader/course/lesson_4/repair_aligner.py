@@ -11,8 +11,9 @@ from grader.course.lesson_4.short_training import training_gate
 from grader.declare.authoring import CheckSpec, Value, drawn, sizes, written_exercise
 from grader.declare.probes import along, as_tensor, effects_of
 
-# Patches, weights of an encoder and an aligner, and a direction for the gradient of the tokens. The bias is drawn last: another
-# order of draws would give each submission other hidden inputs than before.
+# Patches, weights of an encoder and an aligner, and a direction for the gradient of the tokens. The
+# bias is drawn last: another order of draws would give each submission other hidden inputs than
+# before.
 draw_features = drawn(
     image_patches="* patches pixels",
     encoder_weight="width pixels",

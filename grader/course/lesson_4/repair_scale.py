@@ -10,9 +10,10 @@ from grader.declare.authoring import CheckSpec, Draw, InputSampler, Sizes, drawn
 
 
 def draw_side_of_look(shape: str, sign: int) -> Draw:
-    """Return a draw of queries (sign 1) or keys (−1): normal, or all of one sign, for scores below zero, if a trial says so.
+    """Return a draw of queries (sign 1) or keys (−1).
 
-    Scores so low that exp makes 0 of them are drawn in float64, where other orders of the same sums differ by less.
+    They are normal or, if a trial says so, all of one sign, for scores below zero. Scores so low
+    that their exp is 0 are drawn in float64, in which the order of a sum matters less.
     """
 
     def draw(sampler: InputSampler, sizes: Sizes) -> Tensor:

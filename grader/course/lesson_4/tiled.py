@@ -29,7 +29,10 @@ MANY_TILES = 10.0
 
 
 def draw_side(shape: str, sign: int) -> Draw:
-    """Return a draw of queries (sign 1) or keys (−1): for scores in the hundreds or far below zero, if a trial says so."""
+    """Return a draw of queries (sign 1) or keys (−1).
+
+    If a trial says so, their scores are in the hundreds, or far below zero.
+    """
 
     def draw(sampler: InputSampler, sizes: Sizes) -> Tensor:
         kind = sizes.get("scores")

@@ -69,10 +69,11 @@ def new_queries(LearnedQueries, num_queries: int, d_model: int, num_heads: int) 
 
 
 def looks_normal(numbers: Tensor) -> bool | None:
-    """Tell whether numbers may come from a normal distribution around 0; None if they are too few to tell.
+    """Return True if numbers may come from a normal distribution around 0.
 
-    The fourth moment is 3 for a normal distribution, 2.4 for one that is cut off at two standard deviations, and 1.8 for a
-    uniform one. Of 1,920 normal numbers it misses 2.1 by 8 standard errors.
+    Returns None for fewer than 1,000 numbers, which are not enough. The fourth moment is 3 for a
+    normal distribution, 2.4 for one that is cut off at two standard deviations, and 1.8 for a
+    uniform one. For 1,920 normal numbers it is 8 standard errors above 2.1.
     """
     if numbers.numel() < 1000:
         return None

@@ -1,7 +1,8 @@
 """Trainings that are verified and not repeated.
 
-The reference's training is run once and kept with its states at some steps (`recorded`). A submission then goes on for a few
-steps from secret states, with its own layers and losses, and must land where the reference lands (`segment`). The idea of
-checking a training at some of its segments is from Jia et al. 2021, "Proof-of-Learning", section V; there the states come from
-the trainer, and here from the grader.
+The reference's training runs once, and its states at some steps are kept (`recorded`). A submission
+then continues from secret states for a few steps, with its own layers and losses, and must reach
+the same state as the reference (`segment`). The idea to check a training run at some of its
+segments is from Jia et al. 2021, "Proof-of-Learning", section V. There the trainer provides the
+states, and here the grader does.
 """

@@ -115,5 +115,8 @@ def without_weights(draw: Callable[..., Inputs]) -> Callable[..., Inputs]:
 
 
 def with_trained(draw: Callable[..., Inputs], training: Training) -> Callable[..., Inputs]:
-    """Return a function that draws what `draw` does, and adds as "weights" those with which the reference's training ends."""
+    """Return a function that draws what `draw` does, and adds "weights".
+
+    They are the weights at the end of the reference's training run.
+    """
     return lambda sampler, **sizes: {**draw(sampler, **sizes), "weights": dict(training.trained)}

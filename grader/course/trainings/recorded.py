@@ -86,7 +86,10 @@ def read_kept() -> dict[str, bytes]:
 
 
 def keep(files: Mapping[str, bytes]) -> None:
-    """Keep files of trainings that another machine ran; those of other versions, or that are here already, are left out."""
+    """Keep files of training runs from another machine.
+
+    Files of other versions, and those that are here already, are left out.
+    """
     for name, content in files.items():
         path = folder() / Path(name).name
         if path.stem.endswith(f"-{_version()}") and not path.is_file():
@@ -167,7 +170,10 @@ def run(training: Training) -> tuple[State, ...]:
 
 
 def _state(step: int, kept: Mapping[Tensor, Any], names: Mapping[str, Tensor]) -> State:
-    """Make a state of what was kept by parameter, under the parameters' names; one that the optimizer never moved is as it is now."""
+    """Make a state of the values that were kept by parameter, under the parameters' names.
+
+    A parameter that the optimizer never moved has its present value.
+    """
     learned = {name: kept[parameter] for name, parameter in names.items() if parameter in kept}
     weights = {
         name: learned[name][0] if name in learned else parameter.detach().clone() for name, parameter in names.items()

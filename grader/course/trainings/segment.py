@@ -10,12 +10,15 @@ from torch import Tensor
 from grader.course.trainings.recorded import State
 from grader.declare.authoring import Case, Finding, InputSampler, Value, failed
 
-# A state that is drawn is off the reference's path by this share of each weight's spread: nobody can know it in advance.
+# A drawn state is off the reference's path by this share of each weight's spread, so that nobody
+# can know it in advance.
 NOISE = 0.02
-# How far an update may be from the reference's, relative to its own length, for each weight; and a loss, relative to it.
-# Right answers are off by 1e-3 at most, whichever processors they and the reference run on (`python -m benchmarks.kernel_pairs`).
+# How far an update may be from the reference's, relative to its own length, for each weight; and a
+# loss, relative to the reference's loss. Right answers are off by at most 1e-3, whichever
+# processors they and the reference run on (`python -m benchmarks.kernel_pairs`).
 MOST_OFF, MOST_LOSS_OFF = 0.01, 1e-3
-# A smaller loss is compared as if it were this large: it is the difference of logits near 20, and keeps their rounding, 1e-6.
+# A smaller loss is compared as if it were this large: it is the difference of logits near 20, and
+# so has their rounding error, 1e-6.
 LEAST_LOSS = 0.1
 LEAST_MOVE = 1e-6  # an update shorter than this, relative to the longest one, is rounding
 # A weight keeps 24 bits: an update changes it by a multiple of its last digit, and where it is short, that is seen.
@@ -26,7 +29,10 @@ LAST_DIGIT = 3e-8
 
 
 def draw_state(sampler: InputSampler, states: Sequence[State], *, early: bool) -> dict[str, Any]:
-    """Draw a state from the first or the second half of a training, its end left out, moved a little in all its weights."""
+    """Draw a state from the first or the second half of a training run, without its end.
+
+    All its weights are moved a little.
+    """
     half = (len(states) - 1) // 2
     among = states[:half] if early else states[half:-1]
     chosen = among[int(sampler.integers(0, len(among), 1))]
@@ -88,7 +94,11 @@ def go_on(
 
 
 def steps_on(optimizer, loss_of: Callable) -> Callable:
-    """Return a function that takes one step on a batch, and returns the loss; `loss_of` takes the parts of the batch."""
+    """Return a function that takes one step on a batch, and returns the loss.
+
+    Args:
+        loss_of: takes the parts of the batch.
+    """
 
     def take_step(batch: Sequence) -> float:
         loss = loss_of(*batch)
@@ -137,8 +147,9 @@ def compare_training(
     Args:
         got: "losses", and tensors by parameter under other names; untrusted.
         expected: the same.
-        square: the running mean of the squared gradients. Adam divides by its root: where a gradient is 0 but for rounding, a
-            weight moves by chance. So a move counts as much as the gradient there usually is.
+        square: the running mean of the squared gradients. Adam divides by its root, so if a
+            gradient is 0 except for rounding, its weight moves by chance. So a move is weighted
+            by the usual size of the gradient.
         start: the weights from which a move is computed.
         rtol: factor on what is allowed.
     """
@@ -183,7 +194,10 @@ def distances(
 
 
 def how_far_off(own: object, right: Tensor, weight: Tensor, length: float, rounding: float) -> float:
-    """Return the weighted distance of two tensors, less what is rounding, as a share of a length; infinite if there is none."""
+    """Return the weighted distance of two tensors, without rounding, as a share of a length.
+
+    It is infinite if the tensors cannot be compared.
+    """
     if not isinstance(own, Tensor) or own.shape != right.shape or not own.is_floating_point():
         return float("inf")
     distance = (weight * (own.double() - right.double())).norm().item()

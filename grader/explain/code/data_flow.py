@@ -10,7 +10,8 @@ SIZES = frozenset(
     " new_zeros new_ones new_empty new_full".split()
 )
 VIEWS = frozenset(
-    "T mT data view reshape transpose swapaxes permute unsqueeze squeeze expand expand_as flatten unflatten detach to float"
+    "T mT data view reshape transpose swapaxes permute unsqueeze "
+    "squeeze expand expand_as flatten unflatten detach to float"
     " contiguous narrow select diagonal unbind split chunk t".split()
 )
 
@@ -47,7 +48,11 @@ class Flow:
                 self._pass_on(node)
 
     def _pass_on(self, node: ast.stmt) -> None:
-        """Add the names that a statement fills with numbers of an input to `held`, and those that a needed value is made of to `needed`."""
+        """Update the sets of names for one statement.
+
+        Names that it fills with numbers of an input go to `held`. Names that a needed value is
+        made of go to `needed`.
+        """
         targets, value = targets_and_value(node)
         names = {base_of(target) for target in targets} - {""}
         if value is not None:
@@ -108,7 +113,10 @@ def targets_and_value(node: ast.AST) -> tuple[list[ast.expr], ast.expr | None]:
 
 
 def base_of(node: ast.AST) -> str:
-    """Return the name that an expression is a part or a view of: "x" of `x[0].T`; "self.W" of `self.W[0]`; "" if none."""
+    """Return the name that an expression is a part or a view of, "" if there is none.
+
+    It is "x" for `x[0].T`, and "self.W" for `self.W[0]`.
+    """
     while True:
         if isinstance(node, ast.Name):
             return node.id
@@ -125,7 +133,10 @@ def base_of(node: ast.AST) -> str:
 
 
 def is_view(node: ast.AST, names: set[str]) -> bool:
-    """Tell whether an expression is one of the tensors of some names, or a view into one (`x.T[0]`), which shares its memory."""
+    """Return True if an expression is a tensor of one of some names, or a view of one.
+
+    A view, such as `x.T[0]`, shares the tensor's memory.
+    """
     if isinstance(node, ast.Name):
         return node.id in names
     if isinstance(node, ast.Subscript):

@@ -13,7 +13,11 @@ GOES_THROUGH = ("list", "tuple", "set", "sorted", "sum", "any", "all", "max", "m
 
 
 def same_thing(flow: Flow) -> Iterator[Found]:
-    """Find where a copy is meant: rows that are exchanged, a tensor that is collected and then written into, what is gone through twice."""
+    """Find places that use the same object but need a copy.
+
+    They are rows that are exchanged, a tensor that is collected and then written into, and an
+    iterator that is used twice.
+    """
     for function in flow.functions:
         yield from _used_up(function)
     for loop in (node for node in ast.walk(flow.tree) if isinstance(node, (ast.For, ast.While))):
@@ -22,7 +26,13 @@ def same_thing(flow: Flow) -> Iterator[Found]:
         for call in calls(loop, "append"):
             name = text_of(call.args[0]) if len(call.args) == 1 else ""
             if name in written - given and base_of(call) != name:
-                yield call.lineno, f"`{name}` is put into the list itself, and what is written into it later shows in each entry: append a copy"  # fmt: skip
+                yield (
+                    call.lineno,
+                    (
+                        f"`{name}` is put into the list itself, and what is written into it later shows in each entry: "
+                        "append a copy"
+                    ),
+                )
     for node in flow.statements:
         if (
             isinstance(node, ast.Assign)
@@ -34,7 +44,8 @@ def same_thing(flow: Flow) -> Iterator[Found]:
             if len(rows) == len(right) == 2 and left == right[::-1] and not _is_list(base_of(rows[0]), flow):
                 yield (
                     node.lineno,
-                    "a row of a tensor is no copy, so the first is overwritten before it is read: take `.clone()` of it",
+                    "a row of a tensor is no copy, so the first is overwritten before it is read: "
+                    "take `.clone()` of it",
                 )
 
 
@@ -53,7 +64,8 @@ def _used_up(function: ast.AST) -> Iterator[Found]:
         if len(lines) > 1:
             yield (
                 lines[1],
-                f"`{name}` can be gone through once, and line {lines[0]} has done so: nothing is left of it here. Make a list of it first",
+                f"`{name}` can be gone through once, and line {lines[0]} has done so: nothing is left of it here. "
+                "Make a list of it first",
             )
 
 
@@ -90,7 +102,10 @@ def _is_list(name: str, flow: Flow) -> bool:
 
 
 def wasted(flow: Flow) -> Iterator[Found]:
-    """Find a method that is named as a statement and not called, and one layer under two names of self that are both used."""
+    """Find a method that a statement names but does not call, and a layer with two names.
+
+    Both names must be attributes of self that are used.
+    """
     for node in ast.walk(flow.tree):
         value = getattr(node, "value", None)
         if (
@@ -128,7 +143,10 @@ def _apart(node: ast.Assign) -> list[ast.Assign]:
 
 
 def _given(assigned: Iterable[ast.Assign]) -> Iterator[tuple[ast.Assign, str, str]]:
-    """Yield each target of an assignment and what it gets, as text: of `a = b = c`, a gets c, and b gets a. A constant is no layer."""
+    """Yield each assignment with each of its targets and the value of that target, as text.
+
+    In `a = b = c`, a gets c, and b gets a. Constants are left out, as they are not layers.
+    """
     for node in (one for one in assigned if not isinstance(one.value, ast.Constant)):
         names = [text_of(target) for target in node.targets]
         yield from zip(repeat(node), names, [text_of(node.value), *names], strict=False)

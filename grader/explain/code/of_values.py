@@ -28,7 +28,10 @@ WITH_AXIS = {  # by function: the place of the axis among the arguments, the ten
     **dict.fromkeys(("norm", "normalize", "split"), 2),
 }
 TURNED = ".T turns all axes around. With a batch in front, swap only the last two: .transpose(-2, -1)"
-IS_BATCH = "`{}` is the size of the batch only if there is exactly one batch axis. Flatten the axes in front first, or use all of them"
+IS_BATCH = (
+    "`{}` is the size of the batch only if there is exactly one batch axis. "
+    "Flatten the axes in front first, or use all of them"
+)
 WITHOUT_PARAMETERS = frozenset("Dropout GELU ReLU Softmax LogSoftmax Identity Tanh Sigmoid Flatten".split())
 
 
@@ -76,7 +79,10 @@ def from_front(flow: Flow, *, turned: bool = True, one_batch: bool = False) -> I
 
 
 def _asks_for_axes(test: ast.expr, *, exactly: bool = False) -> bool:
-    """Tell whether a condition asks how many axes a tensor has, or with `exactly`, whether it has one number of them."""
+    """Return True if a condition reads the number of axes of a tensor.
+
+    With `exactly`, it must compare this number with one number.
+    """
     text = text_of(test, 200)
     return (".ndim" in text or ".dim()" in text) and (not exactly or " == " in text)
 
@@ -129,7 +135,10 @@ def _measured(node: ast.AST) -> ast.AST:
 
 
 def _has_fixed_axes(node: ast.AST, fixed: set[str]) -> bool:
-    """Tell whether an expression has the same number of axes for all inputs: it was reshaped, or is a layer's weight."""
+    """Return True if an expression has the same number of axes for all inputs.
+
+    It was reshaped, or is a layer's weight.
+    """
     if text_of(node, 200).endswith((".weight", ".bias")) or ".weight[" in text_of(node, 200):
         return True
     for inner in ast.walk(node):
@@ -161,7 +170,10 @@ def _axes_of_call(node: ast.Call) -> tuple[str, tuple[int, ...]] | None:
         axes = [axis for one in whole[1:] if (axis := integer(one)) is not None and axis >= 0]
         return (_said_of_front(f"`.{name}`", *axes), tuple(axes)) if len(axes) == 2 else None
     if name == "normalize" and not given and len(whole) < 3:
-        says = "`F.normalize` works along axis 1 unless it is told otherwise, and that is another axis with a batch in front"
+        says = (
+            "`F.normalize` works along axis 1 unless it is told "
+            "otherwise, and that is another axis with a batch in front"
+        )
         return says, ()
     if (
         name == "einsum"
@@ -181,7 +193,10 @@ def _axes_of_call(node: ast.Call) -> tuple[str, tuple[int, ...]] | None:
 
 def _said_of_front(what: str, *axes: int) -> str:
     counted = f"axis {axes[0]}" if len(axes) == 1 else f"axes {' and '.join(map(str, axes))}"
-    return f"{what} counts {counted} from the front, and that is another one with other batch axes. Count from the end (-1, -2, …), or flatten those in front"
+    return (
+        f"{what} counts {counted} from the front, and that is another one with other batch axes. "
+        "Count from the end (-1, -2, …), or flatten those in front"
+    )
 
 
 # ---------------------------------------------------------------- random, rounded and other values

@@ -112,7 +112,10 @@ def number_of(line: str, source: str) -> int:
 
 
 def _head(node: ast.stmt) -> ast.AST:
-    """Return what the first line of a statement runs: the condition of `if`, what `for` goes through, the parameters of `def`."""
+    """Return the code that the first line of a statement runs.
+
+    It is the condition of `if`, the iterable of `for`, or the parameters of `def`.
+    """
     if isinstance(node, (ast.If, ast.While, ast.Assert)):
         return ast.Expr(value=node.test) if isinstance(node, ast.Assert) else node.test
     if isinstance(node, (ast.For, ast.AsyncFor)):
@@ -289,6 +292,9 @@ def statements_of(node: ast.AST) -> list[ast.stmt]:
 
 
 def in_init(functions: Iterable[ast.AST], node: ast.AST) -> bool:
-    """Tell whether a node stands in `__init__` or `reset_parameters`: it runs when a layer is made, and not when it is called."""
+    """Return True if a node is in `__init__` or `reset_parameters`.
+
+    Such code runs when a layer is made, and not when it is called.
+    """
     inits = [one for one in functions if getattr(one, "name", "") in ("__init__", "reset_parameters")]
     return any(node is inner for one in inits for inner in ast.walk(one))

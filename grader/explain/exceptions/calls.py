@@ -14,7 +14,10 @@ GIVEN = "To see whether it was given, ask `is None`."
 
 
 def _definition(path: str, tree: ast.AST) -> ast.FunctionDef | ast.Lambda | None:
-    """Find the function or method that Python names "f" or "Layer.forward"; of "<lambda>" the only one that has a name."""
+    """Find the function or method that Python names "f" or "Layer.forward".
+
+    For "<lambda>", return the lambda that has a name, if there is only one.
+    """
     wanted = path.split(".")[-1]
     if wanted == "<lambda>":
         named = [node.value for node in ast.walk(tree) if isinstance(node, ast.Assign)]
@@ -40,14 +43,20 @@ def missing_argument(raising: Raising, found: re.Match) -> str:
         return f"This call leaves out `{name}`." if raising.line else ""
     if _called_by_grader(raising, definition) or isinstance(definition, ast.Lambda):
         where = " of __init__" if path.endswith("__init__") else ""
-        return f"The task's call hands over no `{name}`: compare the parameters{where} and their defaults with the task's signature."
+        return (
+            f"The task's call hands over no `{name}`: "
+            f"compare the parameters{where} and their defaults with the task's signature."
+        )
     if _without_self(definition, raising.tree):
         return "`self` is missing: it is the first parameter of each method."
     return f"This call leaves out `{name}`."
 
 
 def unexpected_argument(raising: Raising, found: re.Match) -> str:
-    """Say which parameter of the answer is named otherwise than the caller names it, or that it has none of this name."""
+    """Explain that a parameter of the answer has another name than the caller uses.
+
+    If no parameter has a similar name, list those of the answer.
+    """
     path, name = found[1], found[2]
     definition = _definition(path, raising.tree)
     if definition is None:
@@ -113,7 +122,10 @@ def too_many_to_unpack(raising: Raising, found: re.Match) -> str:
     right = node.value
     if (isinstance(right, ast.Attribute) and right.attr == "shape") or called_name(right) == "size":
         count = "more" if "too many" in raising.message else "fewer"
-        return f"The tensor has {count} axes here than there are names on the left. One with a star, `*front`, takes in any number of them."
+        return (
+            f"The tensor has {count} axes here than there are names on the left. "
+            "One with a star, `*front`, takes in any number of them."
+        )
     if isinstance(right, ast.Name) and right.id in raising.shapes:
         return f"`{right.id}` is one tensor. Unpacking it takes it apart along its first axis."
     if isinstance(right, ast.Call):
@@ -154,7 +166,10 @@ def truth_of_tensor(raising: Raising, found: re.Match) -> str:
             word = "or" if isinstance(inner.op, ast.Or) else "and"
             if not isinstance(asked[0], ast.Compare):
                 return f"`{word}` asks the whole of `{text_of(asked[0])}` whether it is true. {GIVEN}"
-            return f"`{word}` joins two truth values, not tensors. For tensors it is `{'|' if word == 'or' else '&'}`, with brackets around each side."
+            return (
+                f"`{word}` joins two truth values, not tensors. "
+                f"For tensors it is `{'|' if word == 'or' else '&'}`, with brackets around each side."
+            )
         if isinstance(inner, ast.UnaryOp) and isinstance(inner.op, ast.Not) and of_tensor(inner.operand):
             return f"`not` asks a whole tensor whether it is true. `~` turns each entry around. {GIVEN}"
         if isinstance(inner, ast.IfExp) and isinstance(inner.test, ast.Name):

@@ -78,7 +78,10 @@ def shadowed(code: StudentCode, defines: Collection[str], others: Collection[str
             is_import = isinstance(node, (ast.Import, ast.ImportFrom))
             if known and not is_import and "Error: " in message and re.search(rf"`[^`]*\b{name}\b[^`]*`", message):
                 line = ast.unparse(node).partition("\n")[0][:MOST_OF_LINE]
-                return f"`{name}` has another meaning here, because your code has `{line}`. Give your own variable another name."
+                return (
+                    f"`{name}` has another meaning here, because your code has `{line}`. "
+                    "Give your own variable another name."
+                )
     return ""
 
 

@@ -58,7 +58,10 @@ def undefined_name(raising: Raising, found: re.Match) -> str:
     if name in ("true", "false", "none", "null"):
         return f"Python writes `{ {'null': 'None'}.get(name, name.capitalize()) }`."
     if name in vars(math) and hasattr(torch, name) and any(calls(raising.node, name)):
-        return f"`{name}` is not defined here. math and torch have it: `math.{name}` for a number, `torch.{name}` for a tensor."
+        return (
+            f"`{name}` is not defined here. "
+            f"math and torch have it: `math.{name}` for a number, `torch.{name}` for a tensor."
+        )
     if right := nearest(name, local):
         return f"`{name}` is not defined. Is `{right}` meant?"
     if right := nearest(name, dir(builtins)):
@@ -83,7 +86,10 @@ def _methods(tree: ast.AST) -> set[str]:
 def unbound(raising: Raising, found: re.Match) -> str:
     """Explain a local name that has no value yet."""
     if isinstance(raising.node, ast.Assign) and any(calls(raising.node.value, found[1])):
-        return f"`{found[1]}` gets a value in this function, and then it is no longer the function of that name. Rename one."
+        return (
+            f"`{found[1]}` gets a value in this function, and then it is no longer the function of that name. "
+            "Rename one."
+        )
     return f"`{found[1]}` has no value yet on this way through the function: give it one before, or on every way."
 
 
@@ -216,7 +222,10 @@ def attribute_of_layer(raising: Raising, found: re.Match) -> str:
     )
     listed = [key for key, value in kept.items() if _is_plain_list_of_layers(value)]
     if asked and listed:
-        return f"`self.{listed[0]}` is a plain list, so its layers are not registered. Give each a name: the task asks for `{name}`."
+        return (
+            f"`self.{listed[0]}` is a plain list, so its layers are not registered. "
+            f"Give each a name: the task asks for `{name}`."
+        )
     if name in members:
         return f"`self.{name}` is not set yet at this point: __init__ has to set it first."
     if right := nearest(name, members):
@@ -224,7 +233,10 @@ def attribute_of_layer(raising: Raising, found: re.Match) -> str:
         return f"Your layer has `{right}`, and {said} `{name}`. Names count letter by letter."
     if any(called_name(value)[:1].isupper() for value in values_of(name, classes[owner])):
         if not _is_set_in_init(classes[owner], name):
-            return f"`{name} = …` makes a new layer in each call, which nothing keeps. Make it once, in __init__: `self.{name} = …`."
+            return (
+                f"`{name} = …` makes a new layer in each call, which nothing keeps. "
+                f"Make it once, in __init__: `self.{name} = …`."
+            )
         return f"`{name} = …` in __init__ is forgotten when __init__ ends. Keep it in the layer: `self.{name} = …`."
     if asked and kept:
         layers = [key for key, value in kept.items() if any(calls(value))] or list(kept)
@@ -246,7 +258,11 @@ def _is_plain_list_of_layers(value: ast.expr | None) -> bool:
 
 
 def _wrong_kind(owner: str, name: str, raising: Raising) -> str:
-    """Say which attribute of one of torch's layers a line means; where no line asked for it, which kind of layer is due."""
+    """Explain a missing attribute of one of torch's layers.
+
+    If a line of the answer reads it, name the attribute that is meant. Otherwise name the kind of
+    layer that is expected.
+    """
     if raising.line:
         layer = getattr(nn, owner, None)
         public = {*dir(layer), *getattr(layer, "__annotations__", ()), "bias"}
@@ -283,7 +299,10 @@ def shared_layer(raising: Raising, found: re.Match) -> str:
     """Explain that a parameter is not listed because it serves under two names."""
     if raising.line or found[1] not in self_attributes(raising.tree):
         return ""
-    return f"`{found[1]}` is the same layer as another one. Each needs parameters of its own: make a new layer for each name."
+    return (
+        f"`{found[1]}` is the same layer as another one. "
+        "Each needs parameters of its own: make a new layer for each name."
+    )
 
 
 NAME_RULES: tuple[Rule, ...] = (
@@ -302,7 +321,8 @@ NAME_RULES: tuple[Rule, ...] = (
     (r"AttributeError: module '([\w.]+)' has no attribute '(\w+)'", attribute_of_library),
     (
         "(?:AttributeError: '|must be Tensor, not |"
-        r"unsupported operand type\(s\) .*')torch.return_types.(max|min|sort|topk|median|mode|kthvalue|cummax|cummin)\b",
+        r"unsupported operand type\(s\) "
+        r".*')torch.return_types.(max|min|sort|topk|median|mode|kthvalue|cummax|cummin)\b",
         sentence(".{1} along an axis gives two things, values and indices. Take the values: `.values`."),
     ),
     (r"AttributeError: '(tuple|list|int|float|NoneType)' object has no attribute '(\w+)'", attribute_of_value),

@@ -40,7 +40,10 @@ def _weight_of_a_layer(raising: Raising) -> str:
     weights = {text_of(other) for _, other in _products(raising.node) if ".weight" in text_of(other)}
     if len(weights) != 1 or "transpose" in raising.line or ".T" in raising.line:
         return ""
-    return f"`{weights.pop()}` cannot be multiplied as it is: nn.Linear keeps its weight as (outputs, inputs). Swap its two axes."
+    return (
+        f"`{weights.pop()}` cannot be multiplied as it is: nn.Linear keeps its weight as (outputs, inputs). "
+        "Swap its two axes."
+    )
 
 
 def batches_differ(raising: Raising, _: re.Match) -> str:
@@ -104,7 +107,10 @@ def _reads_another_width(raising: Raising) -> str:
     if len(found) != 1:
         return ""
     layer, given = found.pop()
-    return f"`{layer}` is made for another width than `{given}` has. Is it the right input, and are the layer's sizes right?"
+    return (
+        f"`{layer}` is made for another width than `{given}` has. "
+        "Is it the right input, and are the layer's sizes right?"
+    )
 
 
 def _count(sizes: Shape) -> int:
@@ -156,7 +162,10 @@ def wrong_attention(raising: Raising, _: re.Match) -> str:
             (query, q), (key, k), (value, v) = tensors[:3]
             if k[-2] != v[-2]:
                 too = f" `{text_of(value)}` has as many as `{text_of(query)}`." if v[-2] == q[-2] else ""
-                return f"`{text_of(key)}` and `{text_of(value)}` differ in their number of rows.{too} Each key needs its value."
+                return (
+                    f"`{text_of(key)}` and `{text_of(value)}` differ in "
+                    f"their number of rows.{too} Each key needs its value."
+                )
             if q[-1] != k[-1]:
                 return f"`{text_of(query)}` and `{text_of(key)}` differ in width, and cannot be compared."
             scores: Shape | None = (*max(q[:-2], k[:-2], key=len), q[-2], k[-2])
@@ -209,7 +218,10 @@ def _wrong_mask(name: str, mask: Shape, scores: Shape, raising: Raising) -> str:
         return ""
     if whole and len(mask) >= 3 and _broadcasts((*mask[:-2], 1, *mask[-2:]), scores):
         if len(scores) > 4:
-            return f"`{name}` lacks an axis in front of its last two: the scores have more there, for the heads or the groups of them."
+            return (
+                f"`{name}` lacks an axis in front of its last two: "
+                "the scores have more there, for the heads or the groups of them."
+            )
         return _without_heads(name)
     if whole and len(mask) >= 3 and _broadcasts((*mask[:-2], 1, 1, *mask[-2:]), scores):
         return f"`{name}` lacks two axes in front of its last two. Give it both: .unsqueeze(-3), twice."
@@ -263,7 +275,10 @@ def not_aligned(raising: Raising, _: re.Match) -> str:
         if text := _misaligned(raising, node, one, other):
             return text
     if any(len(call.args) == 1 and not call.keywords for call in calls(raising.node, "one_hot")):
-        return "F.one_hot without a second argument has as many columns as the largest number in it asks for: say how many there are."
+        return (
+            "F.one_hot without a second argument has as many columns as the largest number in it asks for: "
+            "say how many there are."
+        )
     for call in calls(raising.node, "where", "masked_fill"):
         parts = [*([owner] if (owner := owner_of(call)) is not None else []), *call.args]
         known = [(text_of(part), shape) for part in parts if (shape := shape_of(part, raising.shapes))]
@@ -288,9 +303,15 @@ def _misaligned(raising: Raising, node: ast.AST, one: ast.expr, other: ast.expr)
     for side, shape, opposite in ((one, a, other), (other, b, one)):
         summed = shape_of(owner_of(opposite), raising.shapes) if called_name(opposite) in REDUCTIONS else None
         if shape and summed == shape and "keepdim" not in text_of(opposite, 200):
-            return f"`{text_of(opposite)}` lacks an axis of `{text_of(side)}`, so the rows do not meet: keepdim=True keeps it, with length 1."
+            return (
+                f"`{text_of(opposite)}` lacks an axis of `{text_of(side)}`, so the rows do not meet: "
+                "keepdim=True keeps it, with length 1."
+            )
         if shape and len(shape) == 1 and any(calls(opposite, "arange")):
-            return f"`{_name_of(side)}` has one axis. With a second one, .unsqueeze(-1), each of its numbers meets a whole row."
+            return (
+                f"`{_name_of(side)}` has one axis. "
+                "With a second one, .unsqueeze(-1), each of its numbers meets a whole row."
+            )
     return ""
 
 
@@ -300,8 +321,14 @@ def _lacks_last(first: str, a: Shape, second: str, b: Shape) -> str:
     if not more or (a[: len(b)] != b and b[: len(a)] != a):
         return ""
     if len(more) == 1:
-        return f"`{shorter}` lacks the last axis of `{longer}`, so the rows do not meet: keepdim=True keeps it, .unsqueeze(-1) adds it."
-    return f"`{shorter}` lacks the last axes of `{longer}`, and axes are matched from the last one on. Give it axes of length 1 behind its own."
+        return (
+            f"`{shorter}` lacks the last axis of `{longer}`, so the rows do not meet: "
+            "keepdim=True keeps it, .unsqueeze(-1) adds it."
+        )
+    return (
+        f"`{shorter}` lacks the last axes of `{longer}`, and axes are matched from the last one on. "
+        "Give it axes of length 1 behind its own."
+    )
 
 
 # ---------------------------------------------------------------- einsum
@@ -310,7 +337,10 @@ def _lacks_last(first: str, a: Shape, second: str, b: Shape) -> str:
 def einsum_axes(raising: Raising, found: re.Match) -> str:
     """Say that the letters of an einsum name another number of axes than there are."""
     if "no ellipsis" in raising.message:
-        return "The letters of this einsum stand for another number of axes than a tensor has here. `...` stands for any number in front."
+        return (
+            "The letters of this einsum stand for another number of axes than a tensor has here. "
+            "`...` stands for any number in front."
+        )
     return "An operand of this einsum has fewer axes than its letters say."
 
 

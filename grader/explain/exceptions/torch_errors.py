@@ -27,7 +27,10 @@ def sizes_do_not_multiply(raising: Raising, _: re.Match) -> str:
         parts = [node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node] for node in call.args]
         numbers = [integer(size) for part in parts[name == "unflatten" :] for size in part]
         number = next((f" Is the {number} right for every input?" for number in numbers if number and number > 1), "")
-        return f"The sizes in .{name} do not multiply to as many numbers as the tensor has. Is this the tensor that you meant, and each of them one of its sizes?{number}"
+        return (
+            f"The sizes in .{name} do not multiply to as many numbers as the tensor has. "
+            f"Is this the tensor that you meant, and each of them one of its sizes?{number}"
+        )
     return ""
 
 
@@ -59,7 +62,10 @@ def index_out_of_bounds(raising: Raising, found: re.Match) -> str:
     for call in calls(raising.node, "gather", "index_select", "take_along_dim", "scatter"):
         numbers = [number for node in call.args if (number := integer(node)) is not None and number >= 0]
         if numbers:
-            return f"{called_name(call)} runs along axis {numbers[0]} here, and the indices do not fit there. Along which axis do they count?"
+            return (
+                f"{called_name(call)} runs along axis {numbers[0]} here, and the indices do not fit there. "
+                "Along which axis do they count?"
+            )
     if axis == 0 and not any(calls(raising.node, "gather", "index_select", "cross_entropy", "nll_loss")):
         for node in parts_of(raising.node):
             if isinstance(node, ast.Subscript) and not isinstance(node.slice, (ast.Tuple, ast.Slice)):
@@ -81,7 +87,8 @@ def joined(raising: Raising, _: re.Match) -> str:
     if "stack expects each" in raising.message:
         return "torch.stack takes tensors of one shape alone; these differ."
     return (
-        f"torch.{name} joins along one axis, and all other axes must be equally long. Look at that axis, and at the shapes of the parts."
+        f"torch.{name} joins along one axis, and all other axes must be equally long. "
+        "Look at that axis, and at the shapes of the parts."
         if name
         else ""
     )
@@ -100,7 +107,10 @@ def no_graph(raising: Raising, _: re.Match) -> str:
 def graph_is_gone(raising: Raising, _: re.Match) -> str:
     """Say how several gradients are taken of one computation."""
     if any(calls(raising.node, "grad")):
-        return "The first call of grad frees what the next one needs. Take the gradient of the sum at once, or pass retain_graph=True."
+        return (
+            "The first call of grad frees what the next one needs. "
+            "Take the gradient of the sum at once, or pass retain_graph=True."
+        )
     return "backward() runs twice over one computation. Compute the loss anew before each backward()."
 
 
@@ -129,7 +139,10 @@ def whole_numbers(raising: Raising, found: re.Match) -> str:
     """Say that floats are needed: here, or in what this line calls and hands another tensor to than is due."""
     function = re.match(r"(\w+)\(\): could not infer", raising.message)
     if raising.node is None or not function or any(calls(raising.node, function[1])):
-        return "This tensor holds whole numbers or bools, and the function needs floats. If it is the right one, .to(…) converts it."
+        return (
+            "This tensor holds whole numbers or bools, and the function needs floats. "
+            "If it is the right one, .to(…) converts it."
+        )
     read = {inner.id for inner in ast.walk(raising.node) if isinstance(inner, ast.Name)}
     for node in ast.walk(raising.tree):
         if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Name):
@@ -219,7 +232,8 @@ TORCH_RULES: tuple[Rule, ...] = (
         ),
     ),
     (
-        "(?:have the same dtype|expected scalar type|dtypes match, got|same dtype, but got).*(?:Long|long|Int|int|Bool|bool)",
+        "(?:have the same dtype|expected scalar type|dtypes match, "
+        "got|same dtype, but got).*(?:Long|long|Int|int|Bool|bool)",
         sentence(
             "Two tensors are of different dtypes here, and one holds whole numbers or bools. Is it the right one?"
         ),

@@ -59,15 +59,24 @@ def whole_number_only(raising: Raising, _: re.Match) -> str:
         if isinstance(node, ast.Subscript) and text_of(node.slice) in raising.shapes:
             owner, place = text_of(node.value), text_of(node.slice)
             if owner not in raising.shapes:
-                return f"`{owner}` is a list, and takes one whole number as its index; `{place}` is a tensor of several. Index a tensor."
+                return (
+                    f"`{owner}` is a list, and takes one whole number as its index; "
+                    f"`{place}` is a tensor of several. Index a tensor."
+                )
     products = [node for node in parts_of(raising.node) if isinstance(node, ast.BinOp)]
     factors = [part.id for node in products for part in (node.left, node.right) if isinstance(part, ast.Name)]
     for factor in factors:
         made = made_by(factor, raising.tree)
         if made is not None and called_name(made) == "grad":
-            return f"`{factor}` is a tuple: grad returns a gradient for each input. Take it apart first, `({factor},) = …`."
+            return (
+                f"`{factor}` is a tuple: grad returns a gradient for each input. "
+                f"Take it apart first, `({factor},) = …`."
+            )
         if isinstance(made, ast.Call) and factor not in raising.shapes and owner_of(made) is None:
-            return f"`{factor}` is a tuple or a list, and a product needs a tensor. Take apart what `{called_name(made)}` returns."
+            return (
+                f"`{factor}` is a tuple or a list, and a product needs a tensor. "
+                f"Take apart what `{called_name(made)}` returns."
+            )
     return ""
 
 
@@ -191,7 +200,10 @@ def part_is_missing(raising: Raising, found: re.Match) -> str:
     if name.isdigit() and re.search(r"\b(weight|bias)\b", there):
         return f"`{where}` is a single layer, and several layers in a row are due."
     if name.isdigit():
-        return f"`{where}` keeps its layers as {there}. Several layers in a row are due: nn.Sequential counts them 0, 1, 2."
+        return (
+            f"`{where}` keeps its layers as {there}. "
+            "Several layers in a row are due: nn.Sequential counts them 0, 1, 2."
+        )
     if there == "0":
         return f"`{where}` wraps its layer in an nn.Sequential, and the layer itself is due."
     if there.startswith("0"):
@@ -213,7 +225,8 @@ def part_of_another_shape(raising: Raising, found: re.Match) -> str:
         if "." not in found[1]:
             return f"`{found[1]}` has its two axes the wrong way round."
         return (
-            f"The two widths of `{found[1]}` have changed places: nn.Linear takes the width that comes in first, then the "
+            f"The two widths of `{found[1]}` have changed places: "
+            "nn.Linear takes the width that comes in first, then the "
             "one that goes out."
         )
     if "." not in found[1]:

@@ -1,4 +1,8 @@
-"""Small changes of expressions: operations, hidden places, counts that are off by one, axes, other names, and one change made throughout."""
+"""Small changes of expressions.
+
+They change operations, hidden places, counts that are off by one, axes and names. Some make one
+change at every place.
+"""
 
 import ast
 from collections import Counter
@@ -180,7 +184,11 @@ def _of_table(node: Any, piece: Piece) -> Changes:
 
 
 def _arguments(node: ast.Call, piece: Piece) -> Changes:
-    """Yield changes of a call: two arguments exchanged, one left out, min for max, one round more or less of a `range`."""
+    """Yield changes of the arguments of a call.
+
+    Two arguments are exchanged, one is left out, min replaces max, or a `range` has one round
+    more or less.
+    """
     line, name, args = node.lineno, called(node), node.args
     if len(args) >= 2:
         yield 3, Look(ORDER.format(name)), line, changed(node, args=exchanged(args, 0))

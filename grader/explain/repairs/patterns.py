@@ -1,10 +1,11 @@
-"""Tables of small changes: a pattern in Python, what stands in its place, and below it what is said of it.
+"""Tables of small changes: a pattern in Python, its replacement, and the message about it.
 
     3 A - B → B - A  # look at the order of the two sides in `{it}`.
     3 X.REDUCED() → X.REDUCED(-1)  # `{it}` runs over everything: name the axis.
 
-A single capital is a hole: it stands for any expression, and for the same one wherever it stands; X in `X.name` is no library.
-`X.NAME` and `NAME(X)` are those of a set or a view that the table's owner explains. `it` is the whole.
+A single capital is a hole. It stands for any expression, and for the same one in all places; X in
+`X.name` is not a library. `X.NAME` and `NAME(X)` stand for the names of a set or a view that the
+table's owner explains. `it` is the whole expression.
 """
 
 import ast

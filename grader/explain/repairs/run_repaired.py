@@ -135,7 +135,9 @@ def run_repaired(
     names: Mapping[str, str],
     trials: Sequence[Mapping[str, Any]],
 ) -> list[Any]:
-    """Run a probe on a changed answer; return what it gives on each trial: RAISED where it raises, None where it takes too long.
+    """Run a probe on a changed answer, and return its result on each trial.
+
+    The result is RAISED if the probe raises, and None if it takes too long.
 
     Args:
         source: the changed answer; it is executed in a copy of the namespace.

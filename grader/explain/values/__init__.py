@@ -1,5 +1,6 @@
-"""Say how what came back relates to what was expected: its form, and what was done to its numbers.
+"""Explains how results relate to the expected ones, by their form and their numbers.
 
-In: what a probe returned on some trials, and what it returns with the reference. Out: a sentence that holds for all of them.
+In: the results of a probe on some trials, and those with the reference. Out: a sentence that is
+true for all of them.
 May import: nothing of grader.
 """

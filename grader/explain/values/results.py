@@ -45,7 +45,10 @@ def of_parameters(got: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
     wrong = next(name for name in sorted(wants) if has[name] != wants[name])
     if has[wrong] == tuple(reversed(wants[wrong])):
         turned = " nn.Linear takes the width that comes in first, then the one that goes out."
-        return f"`{wrong}` has the shape {has[wrong]}, expected {wants[wrong]}: its two widths have changed places.{turned}"
+        return (
+            f"`{wrong}` has the shape {has[wrong]}, expected {wants[wrong]}: "
+            f"its two widths have changed places.{turned}"
+        )
     return f"`{wrong}` has the shape {has[wrong]}, expected {wants[wrong]}."
 
 

@@ -62,7 +62,10 @@ def _form_of(the: str, name: str, got: Any, want: Any, sizes: Mapping[str, Any],
     elif isinstance(want, str) and want.endswith("Error"):
         if not sure and isinstance(got, str) and got.endswith("Error") and got != want:
             came = with_article(got)
-            yield f"{came[0].upper()}{came[1:]} came, and {with_article(want)} is due: check for this case yourself, and raise it."
+            yield (
+                f"{came[0].upper()}{came[1:]} came, and {with_article(want)} is due: "
+                "check for this case yourself, and raise it."
+            )
     elif isinstance(want, (list, tuple)) and isinstance(got, (list, tuple)) and got and any(want):
         if all(item is None for item in got):
             yield f"Each time nothing came back for {the}: {NO_RETURN}"
@@ -255,7 +258,10 @@ def _joined(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mappin
         if got.ndim == 1:
             yield f"{sentence(the)} came flattened to one axis.", got.reshape(want.shape)
         elif got.shape[1:] == want.shape[want.ndim - got.ndim + 1 :]:
-            says = f"The first axes of {the} came joined to one. Give them back their shape: the leading axes stay as they are."
+            says = (
+                f"The first axes of {the} came joined to one. "
+                "Give them back their shape: the leading axes stay as they are."
+            )
             yield says, got.reshape(want.shape)
         elif got.shape[:-1] == want.shape[: got.ndim - 1]:
             yield f"The last axes of {the} came joined to one.", got.reshape(want.shape)
@@ -303,7 +309,8 @@ def _longer(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mappin
                 yield f"{sentence(the)} came one too long along {word}.", None
     elif start or end:
         yield (
-            f"{sentence(the)} came right as far as it goes, but the {'last' if start else 'first'} are missing along {word}.",
+            f"{sentence(the)} came right as far as it goes, but the "
+            f"{'last' if start else 'first'} are missing along {word}.",
             None,
         )
     elif came == due - 1:
@@ -325,4 +332,7 @@ def _other_size(the: str, got: Tensor, want: Tensor, sizes: Mapping[str, Any]) -
     differ = [axis for axis in range(want.ndim) if got.shape[axis] != want.shape[axis]]
     for word in (_axis(differ[0], axis_names(tuple(want.shape), sizes)), f"axis −{got.ndim - differ[0]}"):
         if len(differ) == 1:
-            yield f"{sentence(the)} came too {'long' if got.shape[differ[0]] > want.shape[differ[0]] else 'short'} along {word}."
+            yield (
+                f"{sentence(the)} came too "
+                f"{'long' if got.shape[differ[0]] > want.shape[differ[0]] else 'short'} along {word}."
+            )

@@ -49,7 +49,10 @@ class ObservedTrial(Protocol):
 
 
 def in_words_of(probes: Collection[str], text: str) -> str:
-    """Return a text as it is, or in NumPy's words where one of the probes of an exercise, by name, calls with arrays."""
+    """Return a text as it is, or in NumPy's words.
+
+    It is in NumPy's words if one of the probes, given by their names, calls with arrays.
+    """
     for old, new in OF_ARRAYS.items() if set(WITH_ARRAYS) & set(probes) else ():
         text = re.sub(old, new, text)
     return text
@@ -126,7 +129,10 @@ def called(name: str) -> str:
 
 
 def is_length(name: str) -> bool:
-    """Tell whether a size may be the length of an axis: any but those named as counts, ids or settings, such as `seed`."""
+    """Return True if a size may be the length of an axis.
+
+    Sizes named as counts, ids or settings, such as `seed`, may not.
+    """
     return not re.search(r"^max_|_id$|_index$|layers$|^steps?$|^seed$|^window$|^dim$|^cross", name)
 
 
@@ -173,7 +179,10 @@ class RaisingTrial(Protocol):
 
 
 def two_lengths(trials: Sequence[RaisingTrial]) -> str:
-    """Name the two lengths that meet on the line of the first trial, as far as all trials have the same name for each; or ""."""
+    """Return a sentence with the two lengths that meet on the line of the first trial, or "".
+
+    It is "" unless all trials have the same name for each length.
+    """
     named: list[set[str]] = []
     for trial in trials:
         found = TWO_LENGTHS.search(trial.message) if trial.line == trials[0].line else None

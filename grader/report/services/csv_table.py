@@ -73,8 +73,8 @@ def _without_formula(cell: str) -> str:
 def read_table(text: str, *, whole: bool = False) -> list[list[str]]:
     """Read CSV with commas, semicolons or tabs.
 
-    All rows get as many cells as the head, and empty rows are left out. With `whole` the rows stay as they are: the head
-    is not the first one.
+    All rows get as many cells as the first row, and empty rows are left out. With `whole` the
+    rows stay as they are, for a file whose first row is not its head.
 
     Raises:
         WrongOwnFile: it is no CSV, or empty.

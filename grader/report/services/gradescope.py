@@ -61,7 +61,11 @@ def _results(entry: GradebookEntry) -> dict[str, Any]:
 
 
 def _overview(entry: GradebookEntry) -> str:
-    """Return what students see at once: why a file was not read, or which exercises have no answer, below a line on what comes later."""
+    """Return the text that students see first.
+
+    It is the reason if the file was not read. Otherwise it announces the later details, and lists
+    the exercises that have no answer.
+    """
     if entry.status != "graded":
         return escape(entry.message)
     missing = [verdict for verdict in entry.grade.verdicts if verdict.outcome is Outcome.MISSING]

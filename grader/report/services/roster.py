@@ -16,7 +16,8 @@ AS_FORMULA = re.compile(r'="(.*)"')
 MADE_UP_LOGIN = re.compile(r"[0-9a-f]{40}")
 
 
-# A student, whose id is the platform's own number; and the login and the school's number, as far as the platform says them.
+# A student, whose id is the platform's own number; and the login and the school's number, if the
+# platform reports them.
 Listed = tuple[Student, tuple[str, ...]]
 
 

@@ -1,14 +1,18 @@
 """Blackboard, Brightspace, Sakai and OpenOlat: tables that identify a student by the user name.
 
-Blackboard reads UTF-16 text with tabs. It finds the column by the number behind its name; without a number it creates a new
-text column with 0 points (help.blackboard.com, "Work offline with grade data").
-Brightspace finds a student by Username or OrgDefinedId; its own export puts "#" in front of both. The head of the column
-contains the maximum points, and every row ends with "#" (community.d2l.com, article 3538).
-Sakai reads grades.csv of the assignment's zip: a title, an empty row, then a row for each student (AssignmentServiceImpl).
+Blackboard reads UTF-16 text with tabs. It finds the column by the number behind its name; without a
+number it creates a new text column with 0 points (help.blackboard.com, "Work offline with grade
+data").
+Brightspace finds a student by Username or OrgDefinedId; its own export puts "#" in front of both.
+The head of the column contains the maximum points, and every row ends with "#" (community.d2l.com,
+article 3538).
+Sakai reads grades.csv of the assignment's zip: a title, an empty row, then a row for each student
+(AssignmentServiceImpl).
 OpenOlat's bulk assessment reads rows of user name and score (GTACourseNode and its documentation).
 
-If the instructor passes the platform's own file of the class, the rows are taken from it. A student whose id is not in that
-file is found by the e-mail address, or by first and last name if they are unique. So a class that signed in by LTI fits, too.
+If the instructor passes the platform's own file of the class, the rows are taken from it. A student
+whose id is not in that file is found by the e-mail address, or by first and last name if they are
+unique. So this also works for a class that signed in by LTI.
 """
 
 from collections.abc import Mapping, Sequence
@@ -110,8 +114,8 @@ def brightspace(students: Scores, worth: Mapping[str, float], column: str = "", 
     theirs = own_file(own, BRIGHTSPACE) if own else None
     if theirs is None and any(student.has_lms_id for student, _ in students):
         raise CannotExport(
-            "Brightspace's download tells its own numbers, and its grades go by the user name: pass --fill with the file "
-            "that Grades, Export writes, in which the students are found by their names"
+            "Brightspace's download tells its own numbers, and its grades go by the user name: "
+            "pass --fill with the file that Grades, Export writes, in which the students are found by their names"
         )
     keys = [key for key in reversed(BRIGHTSPACE.ids) if key in theirs.head] if theirs else ["Username"]
     rows, left_out = _rows(students, name, theirs, BRIGHTSPACE, keys)
@@ -159,7 +163,10 @@ def _only(worth: Mapping[str, float], platform: str) -> tuple[str, float]:
 def _rows(
     students: Scores, name: str, own: OwnFile | None, form: Format, keys: Sequence[str]
 ) -> tuple[list[list[str]], tuple[str, ...]]:
-    """Return a row with ids and score for each student, and the students whom the platform's own table does not have."""
+    """Return a row with ids and score for each student, and the students without a row.
+
+    The latter are missing in the platform's own table.
+    """
     if own is None:
         return [[*[student.id] * len(keys), score(scores.get(name))] for student, scores in students], ()
     places = find([student for student, _ in students], own, form)

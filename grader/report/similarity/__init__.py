@@ -1,7 +1,8 @@
 """Find answers to an exercise that agree in what few of a class write, for a person to look at. No grade depends on it.
 
-In: the answers of a class to an exercise, and code that everybody was given. Out: a `Comparison`: the pairs that share much that is
-rare, with the lines in which it stands, and how many answers could be told apart at all. No code is run.
+In: the answers of a class to an exercise, and code that all students were given. Out: a
+`Comparison`. It contains the pairs that share much rare code, with the lines of this code, and the
+number of answers that could be compared at all. No code is run.
 `normal_form` leaves out what two copies may differ in, `fragments` cuts an answer up, and `pairs` compares a class.
 May import: submission.
 """

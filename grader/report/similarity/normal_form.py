@@ -233,7 +233,10 @@ def _joined(what: set[str]) -> str:
 
 
 def _hold_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, held: Found) -> None:
-    """Add to `held` what each parameter of a function holds: "self", "parameter 0" for the first, "parameters" for the rest."""
+    """Add to `held` the origin of each parameter of a function.
+
+    It is "self", "parameter 0" for the first one, and "parameters" for *args and **kwargs.
+    """
     args = function.args
     for place, parameter in enumerate((*args.posonlyargs, *args.args, *args.kwonlyargs)):
         held[parameter.arg].add("self" if parameter.arg == "self" else f"parameter {place}")
@@ -265,7 +268,10 @@ def _assigned(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, str]]:
 
 
 def _kind(value: ast.expr) -> str:
-    """Name the operation that makes a value: "softmax" for `F.softmax(x)`, "Add" for `a + b`, ".shape" for `x.shape`."""
+    """Return the name of the operation that makes a value.
+
+    It is "softmax" for `F.softmax(x)`, "Add" for `a + b`, and ".shape" for `x.shape`.
+    """
     match value:
         case ast.Call(func=ast.Attribute(attr=name)):
             return name

@@ -1,9 +1,12 @@
 """The part of the grader that runs inside the sandbox, a program of its own whose import root is grader/sandbox.
 
-In: one configuration for `boot.py`, one for `server.py`, and then one connection per sandbox, over which its init gets
-cells and probes. Out: what each cell displayed and what each probe returned, as JSON and tensors; the trusted side parses
-and bounds all of it. `boot.py` builds the root and becomes an unprivileged user; `server.py` imports everything and forks
-one init per sandbox; `init.py` starts the interpreter, enforces limits and returns to checkpoints; `interpreter.py` runs
-the student's code. In the sandbox this folder is the only visible part of the grader.
+In: one configuration for `boot.py`, one for `server.py`, and then one connection per sandbox,
+over which its init gets cells and probes. Out: the display of each cell and the result of each
+probe, as JSON and tensors. The trusted side parses and bounds all of it.
+
+`boot.py` builds the root and becomes an unprivileged user. `server.py` imports everything and
+forks one init per sandbox. `init.py` starts the interpreter, enforces limits and returns to
+checkpoints. `interpreter.py` runs the student's code. In the sandbox this folder is the only
+visible part of the grader.
 May import: nothing of the grader outside this folder.
 """

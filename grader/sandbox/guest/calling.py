@@ -1,4 +1,7 @@
-"""Calls a probe. The grader calls it in the same way for an answer, in the sandbox, and for the reference, outside of it."""
+"""Calls a probe.
+
+The grader does so in the same way for an answer, in the sandbox, and for the reference, outside.
+"""
 
 import random
 import warnings
@@ -22,8 +25,8 @@ def call_probe(
 ) -> Any:
     """Call a probe with the inputs of one trial and return its result.
 
-    Random numbers, gradient mode and default dtype are the same for every call, whatever code before has made of them; they stay
-    so afterwards.
+    Random numbers, gradient mode and default dtype are the same for every call, even if earlier
+    code has changed them. They stay so afterwards.
 
     Args:
         names: the name that a parameter has in `definitions`, if it is not the parameter's own.

@@ -1,8 +1,9 @@
 """Converts nested values with tensors to JSON and bytes, and back. Both ends of the sandbox use this module.
 
-In the JSON tree, {"tensor": name} stands for a tensor, {"dict": {…}} for a dict, and {"float": text} for NaN and infinities.
-{"axes": [order, tensor]} stands for a tensor whose axes must be permuted so. The bytes are the tensors in the safetensors
-format. `decode` trusts nothing: it checks sizes before it reads, and unpickles nothing.
+In the JSON tree, {"tensor": name} stands for a tensor, {"dict": {…}} for a dict, and
+{"float": text} for NaN and infinities. {"axes": [order, tensor]} stands for a tensor whose axes
+must be permuted in this order. The bytes contain the tensors in the safetensors format. `decode`
+trusts nothing: it checks sizes before it reads, and unpickles nothing.
 """
 
 import json
@@ -41,8 +42,8 @@ def encode(value: Any, most_bytes: int = MOST_BYTES, *, keep_order: bool = False
 
     Args:
         most_bytes: the limit on the size of the value.
-        keep_order: whether a tensor arrives with the numbers in the same order in memory, so that code that works only on
-            numbers in order, such as `.view`, fails inside the sandbox as it does outside. Else they arrive in order.
+        keep_order: keep the order of a tensor's numbers in memory, so that code that needs them
+            in order, such as `.view`, fails as it does outside. Else they arrive in order.
 
     Raises:
         Refused: a part of the value is neither a plain tensor nor a JSON value, or the value is too large or too deep.

@@ -39,10 +39,13 @@ class Confinement:
         return self.tier == "full"
 
     def enter_namespaces(self, user: int) -> None:
-        """Become the sandbox's own user and, in tier full, enter new namespaces; the caller forks the init into them.
+        """Become the sandbox's own user and, in tier full, enter new namespaces.
 
-        `user` is the number of the user and of the group, 0 for the fork server's own. In tier full the sandbox sees the
-        fork server's number, whoever its user is.
+        The caller forks the init into them. In tier full, the sandbox sees the fork server's user
+        number, whatever `user` is.
+
+        Args:
+            user: the number of the user and of the group; 0 for those of the fork server.
         """
         inside = os.getuid(), os.getgid()
         if user:
@@ -78,7 +81,10 @@ class Confinement:
         return home
 
     def _mount_scratch(self, limits: dict) -> None:
-        """Mount this child's own /proc and terminals, and one file system of limited size for its home, /tmp, /dev/shm."""
+        """Mount this child's own /proc, its terminals, and a file system of limited size.
+
+        The latter contains the home, /tmp and /dev/shm.
+        """
         linux.mount("none", "/", flags=linux.MS_REC | linux.MS_PRIVATE)
         linux.mount("proc", "/proc", "proc", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
         # Files in scratch take memory, and remain after a return to the checkpoint: half of the memory must

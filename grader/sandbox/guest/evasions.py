@@ -70,7 +70,9 @@ def forget_callbacks() -> None:
 
 
 def hold_interruptions(refuses: Callable[[], bool]) -> None:
-    """Replace functions of signal and gc: handlers run, and the collector is switched on, only where `refuses()` is false.
+    """Replace functions of signal and gc so that student code cannot interrupt the tripwire.
+
+    Handlers run, and the collector is switched on, only while `refuses()` is False.
 
     The fork server calls this once, before student code runs.
     """

@@ -27,9 +27,11 @@ class GraderConnection:
     """Receives orders and sends replies; ends the sandbox when the trusted side closes the connection."""
 
     def __init__(self, connection: socket.socket, max_raw: int, end: Callable[[], NoReturn]) -> None:
-        """Use an open connection, and make the pipe for raw output, of which one reply contains at most `max_raw` bytes.
+        """Use an open connection, and make the pipe for raw output.
 
-        `end` ends the sandbox and this process.
+        Args:
+            max_raw: the largest number of bytes of raw output in one reply.
+            end: a function that ends the sandbox and this process.
         """
         self._connection, self._max_raw, self._end = connection, max_raw, end
         self.raw_read, self.raw_write = os.pipe2(os.O_CLOEXEC)

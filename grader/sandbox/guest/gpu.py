@@ -1,7 +1,7 @@
 """Use of a GPU inside the sandbox: exact arithmetic, a share of its memory, and no forks once it is in use.
 
-Without a GPU none of this is called. Nothing here initialises the driver before the student's code does: a process whose
-parent has used CUDA cannot use it.
+Without a GPU none of this is called. Nothing here initialises the driver before the student's
+code does, because a process whose parent has used CUDA cannot use it.
 """
 
 import os
@@ -62,8 +62,9 @@ def driver_is_open(folder: str = "/proc/self/fd") -> bool:
 def hidden() -> Iterator[None]:
     """Hide the GPU while the fork server imports and warms up, so that no call initialises the driver.
 
-    `Optimizer.step` checks whether CUDA is available, which would initialise the driver. With no device visible, and the
-    check made through NVML (the sandbox's environment sets that), the result is no and the driver stays untouched.
+    `Optimizer.step` checks if CUDA is available, which would initialise the driver. Here no
+    device is visible, and the check uses NVML, because the sandbox's environment sets this. So the
+    result is no, and the driver is not initialised.
     """
     name = "CUDA_VISIBLE_DEVICES"
     before = os.environ.get(name)
@@ -92,6 +93,9 @@ def same_random_numbers() -> Iterator[None]:
 
 
 def _limit_memory(memory_bytes: int) -> None:
-    """Let PyTorch's allocator use so many bytes of the GPU's memory, or all if it has fewer; CUDA must be initialised."""
+    """Let PyTorch's allocator use at most so many bytes of the GPU's memory.
+
+    CUDA must be initialised. If the GPU has less memory, all of it may be used.
+    """
     total = torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory
     torch.cuda.set_per_process_memory_fraction(min(1.0, memory_bytes / total))

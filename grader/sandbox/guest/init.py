@@ -66,7 +66,10 @@ class Init:
                 self._grader.reply(answer.outcome, answer.head, answer.body, waited=answer.waited)
 
     def _carry_out(self, order: dict, request: memoryview, blob: memoryview) -> Iterator[Answer]:
-        """Run the cell or the probe of one order; yield its answer, or that on each trial of the probe until one does not end."""
+        """Carry out one order, for a cell or a probe, and yield the answers.
+
+        A cell has one answer. A probe has one answer for each trial, until a trial does not end.
+        """
         if order["op"] == "call":
             yield from self._run_probe(order, request, blob)
         else:
@@ -131,11 +134,16 @@ class Init:
             self._kill_all_but(prober.before)
 
     def _return_to_checkpoint(self, answer: Answer, before: set[int], in_place: bool) -> Answer:
-        """Kill what a failed cell or probe started, and return its `answer`; if no checkpoint answers, kill all: "… lost".
+        """Kill the processes that a failed cell or probe started, and return its `answer`.
 
-        After an excess of memory or scratch, kill all other processes too, because earlier cells may have
-        started those that take too much. `before` are the sandbox's processes before the cell or probe; if that
-        ran `in_place`, in the active interpreter itself, there is no checkpoint.
+        If no checkpoint answers, kill all processes; the outcome then ends in " lost". After an
+        excess of memory or scratch, kill all other processes too, because earlier cells may have
+        started those that use too much.
+
+        Args:
+            before: the sandbox's processes before the cell or probe.
+            in_place: True if the code ran in the active interpreter itself, so that there is no
+                checkpoint.
         """
         keep = {self._active.pid} if answer.outcome in ("memory", "scratch") and self._active is not None else before
         if in_place or not self._kill_all_but(keep) or not self._checkpoint_answers():
@@ -217,7 +225,10 @@ class Init:
         return process is not None
 
     def _send_channel(self, process: InterpreterProcess, order: str, seconds: float) -> socket.socket | None:
-        """Send an order with one end of a new channel; return the other end, None if that fails within so many seconds."""
+        """Send an order with one end of a new channel, and return the other end.
+
+        Returns None if this fails within so many seconds.
+        """
         init_end, interpreter_end = channel_pair()
         try:
             process.channel.settimeout(seconds)

@@ -78,7 +78,10 @@ def _receive(channel: socket.socket) -> tuple[dict, memoryview]:
 
 
 def _answer(channel: socket.socket, shell: Shell, most: int) -> None:
-    """Answer one request after the other until the init closes the channel: each trial gets an answer of at most `most` bytes."""
+    """Answer one request after the other until the init closes the channel.
+
+    Each trial gets an answer of at most `most` bytes.
+    """
     me = _getpid()
     while True:
         try:
@@ -132,7 +135,10 @@ def _fork_cleanly(shell: Shell) -> int:
 
 
 def _end_thread_pools() -> bool:
-    """End OpenMP's idle threads, for which a fork's next parallel loop would wait in vain; tell whether all have ended."""
+    """End OpenMP's idle threads, and return True if all have ended.
+
+    They do not exist in a fork, whose next parallel loop would wait for them forever.
+    """
     with open("/proc/self/maps") as file:
         libraries = {line.split()[-1] for line in file if "omp" in line.rpartition("/")[2] and ".so" in line}
     ended = True
@@ -189,7 +195,10 @@ def _run_cell(channel: socket.socket, shell: Shell, order: dict) -> None:
 
 
 def _with_settings(names: dict, settings: list[str]) -> dict[str, tuple[Any, Any]]:
-    """Give settings the value that given cells left, and names of Python that of Python; return what each had and has."""
+    """Give settings the values that provided cells left, and return each old and new value.
+
+    A setting without such a value gets the built-in of its name, or stays as it is.
+    """
     values = {}
     for name in settings:
         before = _get(names, name, MISSING)

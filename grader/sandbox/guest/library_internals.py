@@ -23,9 +23,9 @@ CELL_FILE = "<ipython-input-"  # how the file name of a cell's code begins
 def skip_iri_grammar() -> None:
     """Let jsonschema, below nbformat, check notebooks without its grammar of internationalised addresses.
 
-    Loading the grammar takes a second, at every start and in every worker, and no notebook contains such an address.
-    `None` in `sys.modules` makes the import fail, and jsonschema then leaves that one format unchecked. Where jsonschema
-    has no such import, the entry has no effect.
+    Loading the grammar takes a second, at every start and in every worker, and no notebook
+    contains such an address. `None` in `sys.modules` makes the import fail, and jsonschema then
+    leaves this one format unchecked. If jsonschema has no such import, the entry has no effect.
     """
     modules: dict[str, Any] = sys.modules
     modules.setdefault(IRI_GRAMMAR, None)
@@ -61,8 +61,9 @@ def skip_module_search() -> None:
 def fork_workers() -> None:
     """Let multiprocessing fork its workers unless it is asked for another way, as it did before Python 3.14.
 
-    The way that it takes since then sends descriptors, which the sandbox refuses, and imports the workers' code, which no
-    cell's can be. Where multiprocessing has no such internal, this replaces nothing.
+    The default since then sends descriptors, which the sandbox refuses. It also imports the
+    workers' code, which is impossible for code of a cell. If multiprocessing has no such
+    internal, this function replaces nothing.
     """
     import multiprocessing.context
 
@@ -83,10 +84,11 @@ SWITCHES_OF_MODES = """_pop_mode _pop_mode_temporarily _disable_current_modes _d
 
 
 def skip_dispatch_rules(mode: type) -> None:
-    """Let torch run a mode's operators without asking, for each, whether somebody registered a rule in the mode's place.
+    """Let torch run a mode's operators without a search for rules that replace the mode.
 
-    Torch asks a function in Python, which asks three more, and keeps it from the first time on: so this comes before
-    any mode is used. A torch that asks nobody is left as it is.
+    Torch asks a function in Python for each operator, which asks three more. It keeps this
+    function from the first time on, so call `skip_dispatch_rules` before any mode is used. A
+    version of torch without this function is left as it is.
     """
     rules: Any = importlib.import_module("torch._library.simple_registry")
     search = getattr(rules, "find_torch_dispatch_rule", None)

@@ -61,7 +61,12 @@ def unshare(flags: int) -> None:
 
 
 def map_user(inside: tuple[int, int], outside: tuple[int, int]) -> None:
-    """In a new user namespace, let the user and group ids `outside`, those that called unshare, be known as `inside`."""
+    """Map user and group ids into the new user namespace that this process has entered.
+
+    Args:
+        inside: the ids as the namespace sees them.
+        outside: the ids of the process that called unshare.
+    """
     maps = (("uid_map", inside[0], outside[0]), ("gid_map", inside[1], outside[1]))
     with open("/proc/self/setgroups", "w") as file:
         file.write("deny")

@@ -14,8 +14,8 @@ SCRATCH_TICK = 0.5
 # Seconds without an exact measurement of memory after one that found no excess. The quick measurement overestimates: as
 # long as its result exceeds the limit, an exact measurement, which takes longer, would otherwise follow at every tick.
 EXACT_TICK = 4 * TICK
-# What one socket may hold that nobody has read: memory of the kernel, which belongs to no process. The system-call filter
-# keeps sandboxes from raising it.
+# Bytes that a socket may contain and that no process has read. This is memory of the kernel, which
+# belongs to no process. The system-call filter keeps sandboxes from raising the limit.
 SOCKET_BYTES = 212_992
 # If less of the machine's memory is available than this share, and than these bytes, it is short: then a sandbox that
 # takes more than half of its own, or has a crowd of processes, is stopped. The kernel's memory for a few processes is
@@ -60,8 +60,9 @@ class Meter:
             allowed = min(allowed, self._limits["memory_bytes"] // 2)
         quick = sum(map(resident_bytes, pids)) + SOCKET_BYTES * self._at_most_sockets(pids)
         if quick > allowed and now >= self._next_exact:
-            # Forks share most of their pages and all their sockets, so only this count, which takes longer, is exact. It reads
-            # one process after the other: where some begin or end meanwhile, a page may count twice. So it is taken twice.
+            # Forks share most of their pages and all their sockets, so only this slow count is
+            # exact. It reads one process after the other. If processes begin or end meanwhile, a
+            # page may count twice. So the count is taken twice.
             if self._exact(pids) > allowed and self._exact(self.processes()) > allowed:
                 return "memory"
             self._next_exact = now + EXACT_TICK
@@ -88,7 +89,10 @@ class Meter:
 
 
 def memory_is_short(path: str = "/proc/meminfo") -> bool:
-    """Tell whether less of this machine's memory is available than SHORT of it, and than SHORT_BYTES; false if unknown."""
+    """Return True if this machine has little memory left; False if that is unknown.
+
+    Little means less than the share SHORT of its memory, and less than SHORT_BYTES.
+    """
     try:
         with open(path, "rb") as file:
             fields = {name: 1024 * int(value.split()[0]) for name, _, value in (line.partition(b":") for line in file)}

@@ -1,7 +1,7 @@
 """Finds where in the notebook an exception was raised, so that the student can be told the line.
 
-What this module reports is shown and never scored, so it may trust the exception. The trusted side bounds the report, and
-looks up the text of the line itself (grader/sandbox/replies.py).
+The report of this module is shown and never scored, so it may trust the exception. The trusted
+side bounds the report, and looks up the text of the line itself (grader/sandbox/replies.py).
 """
 
 import ast
@@ -100,7 +100,10 @@ def _frames(trace: TracebackType | None) -> list[tuple[TracebackType, _Cell]]:
 
 
 def _place_raised(error: BaseException) -> dict | None:
-    """Return the innermost line of the student's own cells, and of given code that this line called; None without such code."""
+    """Return the innermost line of the student's own cells, or None if no cell is involved.
+
+    If this line called code of a provided cell, the result contains the line there, too.
+    """
     frames = _frames(error.__traceback__)
     if not frames:
         return None
@@ -116,7 +119,10 @@ def _place_raised(error: BaseException) -> dict | None:
 
 
 def _place_refused(error: BaseException) -> dict | None:
-    """Return the line and column where Python gave up reading the running cell; None for a given cell, or if unknown."""
+    """Return the line and column at which Python gave up reading the running cell.
+
+    Returns None for a provided cell, or if the line is unknown.
+    """
     line, column = 0, 0
     if isinstance(error, SyntaxError) and error.lineno is not None:
         line, column = int(error.lineno), int(error.offset or 0)

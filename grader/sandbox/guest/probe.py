@@ -34,9 +34,11 @@ NAMES = {
 def answer(
     request: dict, inputs: Any, blob: bytes | memoryview, namespace: dict, most_bytes: int
 ) -> tuple[bytes, bytes]:
-    """Run a request's probe on one trial; return header and body of the answer: how it ended, and the tensors.
+    """Run a request's probe on one trial, and return the header and the body of the answer.
 
-    The tree of the answer is a pair: what the probe returned, and what became of the inputs of the calls that it compared.
+    The header says how the probe ended; the body contains the tensors. The tree of the answer is
+    a pair: the values that the probe returned, and the inputs of the calls that it compared, as
+    they are afterwards.
 
     If the request lists built-ins to watch, the tripwire records which of them run.
     """
@@ -86,7 +88,10 @@ def _run(request: dict, inputs: Any, blob: bytes | memoryview, namespace: dict, 
 
 
 def _holding_results(call: Callable, held: list[Any]) -> Callable:
-    """Return a call whose results stay alive: what runs when one is thrown away must not mend an input before the look."""
+    """Return a call whose results stay alive.
+
+    Code that runs when a result is deleted could restore a changed input before the check.
+    """
 
     def holding(*arguments: Any, **given: Any) -> Any:
         held.append(call(*arguments, **given))

@@ -97,7 +97,10 @@ def _state_and_parent(pid: int) -> tuple[str, int]:
 
 
 def _sum_lines(path: str, names: tuple[bytes, ...]) -> int:
-    """Add up the kilobytes in the lines of a /proc file that begin with `names`; return bytes, 0 if the process has ended."""
+    """Add up the lines of a /proc file that begin with `names`, and return bytes.
+
+    The lines are in kilobytes. Returns 0 if the process has ended.
+    """
     try:
         with open(path, "rb") as file:
             return sum(1024 * int(line.split()[1]) for line in file if line.startswith(names))
@@ -114,7 +117,12 @@ class Waiting:
     """The waiting of one process, less what the sandbox's other processes took from it meanwhile."""
 
     def __init__(self, pid: int, processes: Callable[[], set[int]]) -> None:
-        """Begin to measure process `pid`, which carries out the request; `processes` returns the sandbox's live ones."""
+        """Begin to measure the process that carries out the request.
+
+        Args:
+            pid: the process.
+            processes: returns the ids of the sandbox's live processes.
+        """
         self._pid, self._processes = pid, processes
         self._before = waited_seconds(pid)
         # Once it has waited a little: when that was seen, the waiting until then, and the CPU time of all processes.

@@ -1,8 +1,10 @@
-"""Tell code of a given cell from code that only runs in its place.
+"""Distinguishes code of a provided cell from code that only runs in its place.
 
-Student code above a given cell can change the shell that runs the cell, and the names that the cell's code uses. So
-code counts as given only if Python makes it of the text that the trusted side sent, and if what it calls is what it
-called when the fork server started. Code of a library is told by its file's name, so no other code may be made under one.
+Student code above a provided cell can change the shell that runs the cell, and the names that
+the cell's code uses. So code counts as given only under two conditions: Python compiles it from
+the text that the trusted side sent, and the functions that it calls are those that it called
+when the fork server started. Code of a library is recognised by the name of its file, so no
+other code may be compiled under such a name.
 """
 
 import __future__
@@ -21,7 +23,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-# Bits of a code object's flags that say which features of the future it has: a student's import turns them on for all cells.
+# Bits of a code object's flags for `from __future__` features: a student's import turns them on
+# for all cells.
 FUTURE = 0
 for _feature in __future__.all_feature_names:
     FUTURE |= getattr(__future__, _feature).compiler_flag
@@ -64,10 +67,12 @@ def is_given(cell: str) -> bool:
 
 
 def runs_unchanged(frame: FrameType, cell: str) -> bool:
-    """Tell whether a frame calls torch's own, in the code of a given cell as it was released, and its names mean what they meant.
+    """Return True if a frame calls a function of torch, in a provided cell's unchanged code.
 
-    A name that the notebook defines may mean any function in Python: that has a frame of its own, which tells whose it is. A
-    function of C has none, so what the frame is calling must be a library's by name, with values of plain types.
+    The names that the code uses must also mean what they meant when the server started. A name
+    that the notebook defines may mean any function in Python: that has a frame of its own, which
+    shows the origin of the function. A C function has no frame, so the frame must call a function
+    of a library by its name, with values of plain types.
     """
     names = frame.f_globals
     code = _codes(_sources[cell], frame.f_code.co_flags & FUTURE).get(frame.f_code)
@@ -135,7 +140,10 @@ def _is_of_library(function: ast.expr) -> bool:
 
 
 def is_disguised(event: str, content: Any, name: Any) -> bool:
-    """Tell whether code is made that has a library's file name, and is not that library's: frames are told apart by that name."""
+    """Return True if code is made under a library's file name, but is not that library's code.
+
+    Frames are attributed to libraries by this name.
+    """
     name = os.fsdecode(name) if isinstance(name, (str, bytes)) else ""
     if not name.startswith(INSTALLED):
         return False

@@ -1,7 +1,7 @@
 """The fork server: a Python that has imported everything that a lesson uses; each submission gets a fork of it.
 
-It runs in the minimal root, as an unprivileged user, and sees no submission: the trusted side passes it one connection per
-child, and nothing else. It ends when the trusted side closes its own connection.
+It runs in the minimal root, as an unprivileged user, and sees no submission: the trusted side
+only passes it one connection per child. It ends when the trusted side closes its connection.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ USER = struct.Struct("!I")
 def main() -> None:
     """Import everything, report to the trusted side, and fork children until it closes `control`.
 
-    Before it reports, it confines a child that tries to read the course, and ends if that works. If the configuration says
-    "trial", that is all it does.
+    Before it reports, it forks a confined child that tries to read the course, and ends if the
+    child succeeds. If the configuration says "trial", that is all it does.
     """
     started = time.monotonic()
     control = socket.socket(fileno=int(sys.argv[1]))
@@ -116,7 +116,10 @@ def _start_child(
 
 
 def _warm_up() -> tuple[Shell, dict[str, str]]:
-    """Import what lessons use and use it once, on one thread: a fork loses all others. Return the shell, and versions."""
+    """Import and use everything that lessons use, and return the shell and the versions.
+
+    This uses one thread, because a fork loses all others.
+    """
     gc.disable()  # imports create no garbage, and looking for it takes half a second
     import numpy.random  # which numpy imports only when it is used
     import torch
@@ -159,7 +162,8 @@ def _warm_up() -> tuple[Shell, dict[str, str]]:
 def _warm_up_torch_and_matplotlib() -> None:
     """Use once what few submissions use, so that none of them has to be the first.
 
-    The first operation on the device "meta" imports sympy, which takes a fifth of a second. The first figure takes a tenth.
+    The first operation on the device "meta" imports sympy, which takes a fifth of a second. The
+    first figure takes a tenth of a second.
     """
     import torch
 
@@ -179,13 +183,17 @@ def _import_scikit_learn() -> None:
     _share_memory()
 
 
-# What the server does after so many forks, while the submissions run. Nobody waits for the first of these. The second takes a
-# second, which is worth it in a class, where some use scikit-learn; a single notebook takes a fork or two.
+# Functions that the server calls after so many forks, while the submissions run. No submission
+# waits for the first function. The second takes a second. That is worth it in a class, in which
+# some students use scikit-learn; a single notebook takes only one or two forks.
 WARM_UP_AFTER = {1: _warm_up_torch_and_matplotlib, 5: _import_scikit_learn}
 
 
 def _share_memory() -> None:
-    """Leave what was imported to all forks: the garbage collector no longer touches it, and a fork copies it quickly."""
+    """Share the imported objects with all forks.
+
+    The garbage collector no longer touches them, and a fork copies them quickly.
+    """
     gc.freeze()
     gc.enable()
     if sys.platform == "linux":
@@ -209,7 +217,8 @@ def _draw_once() -> None:
 def _train_once() -> None:
     """Take one step of an optimizer, so that torch imports what such a step needs before the first fork.
 
-    It makes up the gradients: the first `backward` of a process counts the GPUs, which starts the driver and a thread of it.
+    The gradients are made up, because the first `backward` of a process counts the GPUs, which
+    starts the driver and one of its threads.
     """
     import torch
 

@@ -74,7 +74,7 @@ TRACES = ("sys.setprofile", "sys.settrace", evasions.REGISTERS)
 # Modules of Python that hand frames to whoever calls them.
 PASS_ON = (inspect.__file__, traceback.__file__)
 FRAMES = ("tb_frame", "gi_frame", "cr_frame", "ag_frame")
-# torch's own operators; one of another library, or one that calls a function, may run code where the tripwire cannot see it.
+# Torch's operators. Others, and those that call a function, may run code that is not watched.
 NAMESPACES = ("aten", "prim", "prims", "profiler", "")
 
 # Before the name of a function that is watched wherever it is installed.
@@ -129,7 +129,7 @@ def begin(origin: str, defines: Collection[str], cell: str, source: str) -> None
 def running(code: CodeType) -> Iterator[None]:
     """Register a statement of the cell, which runs in this context, under the cell's origin.
 
-    Other code that the statement passes to the shell is not: a given cell could make a student's text count as given code.
+    Other code that it passes to the shell is not registered: a student may have written it.
     """
     global _depth
     if _cell[0] and not _depth:
@@ -171,7 +171,7 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         self._nested = 0  # backward passes that run now
         # Identity of an overload of which no look is due → what runs it, and the overload, which lives on by this.
         self._runs: dict[int, tuple[Callable, OpOverload]] = {}
-        # Each built-in with the id of the other exercise whose answer called it, or "" where the exercise's own code did.
+        # Each built-in, and the id of the other exercise whose answer called it, else "".
         self.trips: list[tuple[str, str]] = []
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
@@ -195,9 +195,9 @@ class Tripwire(NotCompiled, TorchDispatchMode):
                 _setting[thread] = False
 
     def _look_at(self, func: Any, types: Collection[type]) -> Callable:
-        """Trace an operator if it is watched, and softmax, which built-ins in Python call; record one that may run unseen code.
+        """Trace a watched operator, or softmax, which built-ins call; record one that hides code.
 
-        Returns: what torch runs for the schema of `func`, as all else of it may be changed; `func` itself where it has none.
+        Returns: the function for the schema of `func`, as the rest may be changed, else `func`.
         """
         if OpOverload not in type(func).__mro__:
             name, run = func.name() if isinstance(func, HigherOrderOperator) else SWITCHED_OFF, func
@@ -278,7 +278,7 @@ class Tripwire(NotCompiled, TorchDispatchMode):
     def _trace_function(self, frame: FrameType, event: str, argument: Any) -> None:
         """Trace a function of a library that has a watched name, as scipy's softmax; Python calls this for every call.
 
-        A student's function that Python calls while `__torch_dispatch__` works, as memory is given back, gets the mode back.
+        Student code that Python runs while `__torch_dispatch__` works gets the mode back.
         """
         name = ""
         if event == "call":
@@ -303,7 +303,7 @@ class Tripwire(NotCompiled, TorchDispatchMode):
             self._trace(CALL + name, frame)
 
     def _test(self) -> None:
-        """Check that softmax is recorded, and calls of functions are; if not, student code has switched the tripwire off."""
+        """Check that softmax and calls of functions are recorded; if not, the tripwire is off."""
         self._self_test, self._was_tested = True, False
         _softmax(torch.zeros(1), 0)
         self._self_test = False
@@ -312,11 +312,11 @@ class Tripwire(NotCompiled, TorchDispatchMode):
 
 
 def _audit(event: str, arguments: tuple) -> None:
-    """Refuse what could evade the tripwire, most of it during a watched probe alone; Python calls this for every audit event.
+    """Refuse actions that could evade the tripwire; Python calls this for every audit event.
 
     Raises:
-        RuntimeError: code takes a library's file name, or adds a hook like this one; or, during a watched probe, starts a
-            process or a thread that is not watched, profiles, traces, or, not being of a library, looks into the interpreter.
+        RuntimeError: code takes a library's file name or adds an audit hook; or, during a watched
+            probe, starts a process or an unwatched thread, traces, or inspects the interpreter.
     """
     global _auditing
     if event in TRACES:

@@ -1,6 +1,7 @@
-"""Say what source text does, without running it.
+"""Analyses source text without running it.
 
-In: the source of cells. Out: the names that it binds, reads and mentions (`source`), how its statements depend on each other
-(`scopes`), and what it is made of, with other names or without what only explains (`traits`).
+In: the source of cells. Out: the names that it binds, reads and mentions (`source`), the
+dependencies between its statements (`scopes`), and its parts, with other names or without
+comments and similar explanations (`traits`).
 May import: nothing of grader.
 """

@@ -100,7 +100,10 @@ class Statement(NamedTuple):
 
 @dataclass(eq=False)
 class _Scope:
-    """A function, a class, a comprehension or, without a parent, the cell; also a block below `if NAME:`, which binds nothing."""
+    """A function, a class, a comprehension or, without a parent, the cell.
+
+    It may also be a block below `if NAME:`, which binds nothing.
+    """
 
     parent: "_Scope | None" = None
     kind: str = "cell"
@@ -121,7 +124,10 @@ class _Scope:
         return self.parent.part if self.parent else ""
 
     def defines(self, name: str) -> bool:
-        """Return True if this is a class that has an attribute of its own, and does not look attributes up elsewhere."""
+        """Return True if this is a class that has an attribute itself.
+
+        A class that looks attributes up elsewhere does not count.
+        """
         return name in self.attributes and not self.attributes & {"__getattr__", "__getattribute__"}
 
     @property
@@ -176,7 +182,11 @@ class _Reader:
             self._visit(*self._todo.pop())
 
     def statements(self, certain: bool) -> Iterator[Statement]:
-        """Yield the statement, what its functions bind globally if they are called, and the methods that stand alone."""
+        """Yield the statement and its parts that may run at another time.
+
+        These are the names that its functions bind globally if they are called, and the methods
+        that count as statements of their own.
+        """
         whole = self._statement("", certain)
         yield whole
         if self._declared:

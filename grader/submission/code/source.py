@@ -45,7 +45,10 @@ class Source:
 
     @cached_property
     def python(self) -> str:
-        """The text, without the lines for IPython if Python cannot read it with them: magics, commands, requests for help."""
+        """The text, without the lines for IPython if Python cannot read it with them.
+
+        These lines are magics, commands and requests for help.
+        """
         return self.text if self.is_plain else without_magics(self.text)
 
     @property
@@ -95,7 +98,10 @@ class Source:
 
     @cached_property
     def definitions(self) -> Mapping[str, frozenset[str]]:
-        """Each function and class that the cell defines at its top level, with the names that its definition mentions."""
+        """The functions and classes that the cell defines at its top level, by name.
+
+        The value is the set of names that the definition mentions.
+        """
         lines = self.python.split("\n")
         return {
             statement.name: parsed("\n".join(lines[statement.lineno - 1 : statement.end_lineno])).mentioned

@@ -13,7 +13,9 @@ MOST_NODES, MOST_DEPTH = 5_000, 80  # the longest solution has 600 nodes, and li
 def words(
     node: ast.AST, name_as: Callable[[str], str], attribute_as: Callable[[str], str] = lambda name: f".{name}"
 ) -> Iterator[tuple[str, int]]:
-    """Yield a word and its line for each node of code, outer nodes first: a name, a constant as text, or the node's type.
+    """Yield a word and its line for each node of code, outer nodes first.
+
+    A word is a name, a constant as text, or the type of the node.
 
     Args:
         name_as: returns what stands for a name.
@@ -91,7 +93,10 @@ OPERATORS = (ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
 
 
 class Traits(NamedTuple):
-    """What the wrong code has and the right one has not, and the other way round; empty where only the order differs."""
+    """The words that only the wrong code has, and those that only the right code has.
+
+    Both are empty if only the order differs.
+    """
 
     has: frozenset[str] = frozenset()
     lacks: frozenset[str] = frozenset()
