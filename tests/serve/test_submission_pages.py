@@ -23,12 +23,12 @@ POINTS_PER_DAY = "c.AssignLatePenalties.plugin_class = 'grader.classes.nbgrader_
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """A course in which a day late costs 4 points, and Ada has submitted twice and appealed."""
+    """A course in which a day late costs 6 points, and Ada has submitted twice and appealed."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("GRADER_SECRET", "test")
         root = open_course(tmp_path_factory.mktemp("pages") / "course").root
         with (root / "nbgrader_config.py").open("a") as file:
-            file.write(f"{POINTS_PER_DAY}c.PointsPerDay.points = 4.0\n")
+            file.write(f"{POINTS_PER_DAY}c.PointsPerDay.points = 6.0\n")
         site = open_site(root, None)
         patched.setenv("GRADER_COURSE", str(root))
         ada = student(site)
@@ -40,9 +40,13 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 def uploads(site: Site) -> bytes:
-    """Return Ada's second upload: 1.1 is right, and 1.2 has a student's remark in it and is wrong."""
+    """Return Ada's second upload: 1.1 and 1.3 are right, and 1.2 has a student's remark in it and is wrong."""
     return solved(
-        site, "1.1", "1.2", **{"return attention_scores": "# <script>mine</script>\n    return 1 + attention_scores"}
+        site,
+        "1.1",
+        "1.2",
+        "1.3",
+        **{"return attention_scores": "# <script>mine</script>\n    return 1 + attention_scores"},
     )
 
 
@@ -196,9 +200,9 @@ def test_points_follow_a_due_date_and_an_extension(dated: Site) -> None:
     before = entry(dated).score
     past = datetime.now(UTC) - timedelta(hours=2)
     assert eva.posts("/class/due", assignment=NAME, due=f"{past:%Y-%m-%dT%H:%M}").status_code == 303
-    assert entry(dated).score == (before or 0.0) - 4.0
-    assert "Handed in late: 4 points were taken off." in ada.get(f"/a/{NAME}/feedback").text
-    assert "Handed in late: 4 points" in eva.get(HERE).text
+    assert entry(dated).score == (before or 0.0) - 6.0
+    assert "Handed in late: 6 points were taken off." in ada.get(f"/a/{NAME}/feedback").text
+    assert "Handed in late: 6 points" in eva.get(HERE).text
     answer = eva.posts(f"{HERE}/extension", hours="30,5")
     assert (answer.status_code, answer.headers["location"]) == (303, HERE)
     assert entry(dated).score == before
@@ -207,7 +211,22 @@ def test_points_follow_a_due_date_and_an_extension(dated: Site) -> None:
     assert f"{past + timedelta(hours=30.5):%d %b %Y, %H:%M} UTC" in page
     assert "Handed in late" not in ada.get(f"/a/{NAME}/feedback").text
     assert eva.posts(f"{HERE}/extension", hours="").status_code == 303
-    assert entry(dated).score == (before or 0.0) - 4.0
+    assert entry(dated).score == (before or 0.0) - 6.0
+
+
+def test_the_best_attempt_is_the_best_with_the_extension(dated: Site) -> None:
+    """Without the extension Cleo's first attempt is worth 10 - 6 = 4 points, and the second one, in time, 5."""
+    rules, cleo, eva = dated.root / "serve.toml", student(dated, "cleo"), instructor(dated)
+    rules.write_text('[every]\ncounts = "best"\n')
+    set_due(dated, (datetime.now(UTC) - timedelta(hours=2)).replace(tzinfo=None))
+    cleo.hands_in(solved(dated, "1.1", "1.2", remark="cleo"))
+    grade(dated)
+    assert entry(dated, "cleo").score == 4.0
+    assert eva.posts(f"/class/students/cleo/{NAME}/extension", hours="9").status_code == 303
+    cleo.hands_in(solved(dated, "1.1", remark="cleo again"))
+    grade(dated)
+    rules.unlink()
+    assert entry(dated, "cleo").score == 10.0
 
 
 def test_an_extension_before_the_first_attempt(dated: Site) -> None:
