@@ -2,7 +2,7 @@
 
 In: what students upload, and serve.toml. Out: `submitted/` in nbgrader's layout, grades in the gradebook as `grader grade`
 writes them, and pages. Two processes: one answers the browsers (`app`), the other one grades and is the only writer of
-grades (`grading`). They share `store`, an SQLite file, and nothing else. Nothing of grader imports this folder: the
+automatic grades (`grading`). They share `store`, an SQLite file, and nothing else. Nothing of grader imports this folder: the
 command line finds it by name.
 May import: classes, course, commands.console, commands.from_gradebook, commands.grade, commands.options, grading.graded,
 grading.grade, report, submission, records, paths, secret.

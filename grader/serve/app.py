@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
 from grader.classes.gradebook.errors import AppealError, RecordError
-from grader.serve import api, class_pages, hub, lti, lti_register, student_pages, web
+from grader.serve import api, class_pages, hub, lti, lti_register, student_pages, submission_pages, web
 from grader.serve.guard import Guard, client_of
 from grader.serve.lti_calls import LtiError, NoAnswer, hub_calls
 from grader.serve.platforms import LAUNCH, LOGIN
@@ -46,6 +46,7 @@ def make_app(site: Site) -> Starlette:
         *student_pages.ROUTES,
         *api.ROUTES,
         *class_pages.ROUTES,
+        *submission_pages.ROUTES,
         *lti.ROUTES,
         *lti_register.ROUTES,
         get("/hub/login", lambda visit: RedirectResponse(hub.login_address(visit.site), 302)),

@@ -210,6 +210,23 @@ def folder_of(folder: Path, student: str, assignment: str, place: str) -> Path:
     return folder / "submitted" / ATTEMPTS / student / assignment / place
 
 
+def file_of(store: Store, folder: Path, attempt: tuple[str, str, str], name: str) -> Path:
+    """Return the path of a file in the folder of an attempt.
+
+    Args:
+        attempt: student, assignment and the attempt's number as an address has it.
+
+    Raises:
+        HTTPException: there is no such attempt, or it does not have the file.
+    """
+    student, assignment, nth = attempt
+    places = [own.place for own in attempts_of(store, student, assignment) if str(own.nth) == nth]
+    path = folder_of(folder, student, assignment, places[0]) / name if places else None
+    if path is None or not path.is_file():
+        raise HTTPException(404, "There is no such attempt, or its files were removed to make room for newer attempts.")
+    return path
+
+
 def submission_of(folder: Path, attempt: Attempt) -> SubmissionFile:
     """Return an attempt as grading finds it."""
     parts = (ATTEMPTS, attempt.student, attempt.assignment, attempt.place, f"{attempt.assignment}.ipynb")

@@ -201,6 +201,8 @@ class AttemptWriter:
         entry = self._entry(attempt, grade)
         worth = entry.score or 0.0
         before = attempts.counting(self._site.store, attempt.student, attempt.assignment)
+        if before is not None:  # a due date or an extension may have been set since it was graded
+            before = replace(before, worth=(before.score or 0.0) - self._lateness(before, before.score or 0.0)[0])
         counts = replaces(attempt, grade, worth, before, self._site.settings.policy(attempt.assignment).counts)
         self._keep_page(attempt, graded, entry)
         if counts:
@@ -215,11 +217,14 @@ class AttemptWriter:
     def _entry(self, attempt: Attempt, grade: Grade) -> GradebookEntry:
         """Return what the gradebook would say of an attempt: the score, less what nbgrader's late plugin takes off."""
         score = grade.score or 0.0
-        due = self._site.due_dates(attempt.student).get(attempt.assignment)
-        late = (attempt.when - due).total_seconds() if due else None
-        penalty = penalty_of(self._site.config.late_penalty, attempt.student, score, late or 0.0) or 0.0
-        late = None if late is None else max(0.0, late)
+        penalty, late = self._lateness(attempt, score)
         return replace(GradebookEntry.of(grade), score=score - penalty, penalty=penalty, seconds_late=late)
+
+    def _lateness(self, attempt: Attempt, score: float) -> tuple[float, float | None]:
+        """Return what lateness takes off a score of an attempt now, and its seconds; None if there is no due date."""
+        due = self._site.due_dates(attempt.student).get(attempt.assignment)
+        late = max(0.0, (attempt.when - due).total_seconds()) if due else None
+        return penalty_of(self._site.config.late_penalty, attempt.student, score, late or 0.0) or 0.0, late
 
     def _keep_page(self, attempt: Attempt, graded: Graded, entry: GradebookEntry) -> None:
         """Write the feedback on this attempt beside it: later attempts take the page in feedback/."""

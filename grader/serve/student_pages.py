@@ -14,7 +14,7 @@ from sse_starlette.sse import EventSourceResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from grader.classes.gradebook.appeals import add_appeal
@@ -38,6 +38,7 @@ LOOK_SECONDS = 0.5  # between two looks at the queue
 LONGEST_STREAM = 600.0  # seconds; the browser then asks again
 STREAMS_EACH = 4  # of one student at a time
 LEAST_FREE = 2 << 30  # bytes of the disk: grading and the gradebook need some
+NOTEBOOK = "application/x-ipynb+json"
 BOM = b"\xef\xbb\xbf"
 log = logging.getLogger("grader.serve")
 _streams = Counter[str]()
@@ -168,7 +169,7 @@ def notebook(visit: Visit) -> Response:
     site, _, name = _asked(visit)
     text = with_server(notebook_path(site.root, name).read_text("utf-8"), site.settings.url)
     told = {"Content-Disposition": f"attachment; filename*=utf-8''{quote(name)}.ipynb"}
-    return Response(text, media_type="application/x-ipynb+json", headers=told)
+    return Response(text, media_type=NOTEBOOK, headers=told)
 
 
 def refuse_early(visit: Visit) -> None:
@@ -219,12 +220,22 @@ def feedback(visit: Visit) -> Response:
 def attempt_feedback(visit: Visit) -> Response:
     """Show the feedback on one attempt, as it was graded."""
     site, student, name = _asked(visit)
-    own = attempts.attempts_of(site.store, student, name)
-    one = next((each for each in own if str(each.nth) == visit["nth"]), None)
-    path = one and attempts.folder_of(site.folder, student, name, one.place) / attempts.PAGE
-    if not path or not path.is_file() or not site.shows_feedback(name, student):
+    path = attempts.file_of(site.store, site.folder, (student, name, visit["nth"]), attempts.PAGE)
+    if not site.shows_feedback(name, student):
         raise HTTPException(404)
     return students_html(site.for_student(path.read_bytes(), name, student))
+
+
+def attempt_notebook(visit: Visit) -> Response:
+    """Send the notebook of one attempt back to its student, as it was uploaded."""
+    site, student, name = _asked(visit)
+    return send_attempt(site, student, name, visit["nth"])
+
+
+def send_attempt(site: Site, student: str, name: str, nth: str) -> Response:
+    """Send the notebook of an attempt, as it was uploaded; HTTPException if there is none."""
+    path = attempts.file_of(site.store, site.folder, (student, name, nth), f"{name}.ipynb")
+    return FileResponse(path, media_type=NOTEBOOK, filename=f"{student}-{name}-{nth}.ipynb")
 
 
 def appeal(visit: Visit) -> Response:
@@ -286,6 +297,7 @@ ROUTES = [
     get("/a/{assignment}/notebook", notebook, STUDENT),
     get("/a/{assignment}/feedback", feedback, STUDENT),
     get("/a/{assignment}/attempts/{nth}", attempt_feedback, STUDENT),
+    get("/a/{assignment}/attempts/{nth}/notebook", attempt_notebook, STUDENT),
     post("/a/{assignment}/appeals", appeal, STUDENT),
     get("/a/{assignment}/events", events, STUDENT),
 ]

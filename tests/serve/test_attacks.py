@@ -257,7 +257,10 @@ def test_an_address_that_changes_something_is_no_link(site: Site, path: str) -> 
     assert student(site).get(path).status_code in (404, 405)
 
 
-@pytest.mark.parametrize("path", ["/class/show", "/class/again", "/class/appeals/1"])
+FORMS = ["/class/show", "/class/again", "/class/appeals/1", "/class/due", f"/class/students/bob/{NAME}/extension"]
+
+
+@pytest.mark.parametrize("path", FORMS)
 def test_the_instructors_forms_need_the_token_too(site: Site, path: str) -> None:
     assert instructor(site).browser.post(path, data={"assignment": NAME, "comment": "x"}).status_code == 403
 
@@ -265,13 +268,19 @@ def test_the_instructors_forms_need_the_token_too(site: Site, path: str) -> None
 # ---------------------------------------------------------------- other people's pages
 
 
-@pytest.mark.parametrize("path", ["/class", "/class/report", f"/class/feedback/bob/{NAME}"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/class", "/class/report", "/class/table.csv", f"/class/feedback/bob/{NAME}", f"/class/students/bob/{NAME}",
+        f"/class/students/bob/{NAME}/attempts/1", f"/class/students/bob/{NAME}/attempts/1/notebook",
+    ],
+)  # fmt: skip
 def test_a_student_finds_no_page_of_the_class(victim: Site, path: str) -> None:
     assert instructor(victim).get(path).status_code == 200
     assert student(victim).get(path).status_code == 404
 
 
-@pytest.mark.parametrize("path", ["/class/show", "/class/again", "/class/appeals/1"])
+@pytest.mark.parametrize("path", FORMS)
 def test_a_student_sends_no_form_of_the_instructor(victim: Site, path: str) -> None:
     ada = student(victim)
     assert (
@@ -281,8 +290,9 @@ def test_a_student_sends_no_form_of_the_instructor(victim: Site, path: str) -> N
 
 @pytest.mark.parametrize("nth", ["1", "2", "0", "-1", "999999999999999999999", "1.0", "1 OR 1=1", "../1"])
 def test_a_number_of_an_attempt_leads_to_ones_own_alone(victim: Site, nth: str) -> None:
-    assert student(victim, "bob").get(f"/a/{NAME}/attempts/1").status_code == 200
-    assert student(victim, "nobody").get(f"/a/{NAME}/attempts/{nth}").status_code == 404
+    for file in ("", "/notebook"):
+        assert student(victim, "bob").get(f"/a/{NAME}/attempts/1{file}").status_code == 200
+        assert student(victim, "nobody").get(f"/a/{NAME}/attempts/{nth}{file}").status_code == 404
 
 
 @pytest.mark.parametrize("query", ["?student=bob", "?person=bob&role=instructor", "?id=1"])
@@ -360,7 +370,12 @@ def test_the_name_of_an_uploaded_file_says_nothing(site: Site, filename: str) ->
 
 @pytest.mark.parametrize("student_id", ["..", "..%2f..", "bob%2f..", ".attempts"])
 def test_the_instructors_addresses_lead_to_students_alone(victim: Site, student_id: str) -> None:
-    assert instructor(victim).get(f"/class/feedback/{student_id}/{NAME}").status_code == 404
+    for path in (
+        f"feedback/{student_id}/{NAME}",
+        f"students/{student_id}/{NAME}",
+        f"students/{student_id}/{NAME}/attempts/1",
+    ):
+        assert instructor(victim).get(f"/class/{path}").status_code == 404
 
 
 # ---------------------------------------------------------------- much, and slowly
@@ -536,17 +551,17 @@ def test_a_script_in_a_notebook_a_request_and_a_comment(victim: Site) -> None:
     bob, eva = student(victim, "bob"), instructor(victim)
     bob.posts(f"/a/{NAME}/appeals", exercise="1.3", text=SCRIPT)
     shown = eva.get("/class").text
-    number = re.findall(r'action="/class/appeals/(\d+)"', shown)[-1]
+    number = re.findall(r"#appeal-(\d+)", shown)[-1]
     eva.posts(f"/class/appeals/{number}", comment=SCRIPT)
     pages = [
         shown,
         bob.get(f"/a/{NAME}/feedback").text,
         bob.get(f"/a/{NAME}/attempts/1").text,
         eva.get("/class/report").text,
+        eva.get(f"/class/students/bob/{NAME}").text,
     ]
     assert all(runs_nothing(page) for page in pages)
-    assert "&lt;script&gt;" in shown
-    assert "&lt;script&gt;" in pages[1]
+    assert all("&lt;script&gt;" in pages[place] for place in (0, 1, 4))
 
 
 @pytest.mark.parametrize("path", [f"/a/{NAME}/feedback", f"/a/{NAME}/attempts/1"])

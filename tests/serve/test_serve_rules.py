@@ -116,7 +116,7 @@ def test_each_attempt_has_one_score_wherever_it_is_shown(graded: Site) -> None:
     for nth, (score, is_late) in {"1": ("10", False), "2": ("5", False), "3": ("16", True)}.items():
         assert f'<td class="right">{score}</td>' in rows[nth]
         assert 'class="tag">late' in rows[nth]
-        (link,) = re.findall(r'href="([^"]+)"', rows[nth])
+        (link,) = re.findall(r'href="([^"]+)">read it', rows[nth])
         page = ada.get(link).text
         assert score_on(page) == score
         assert (late in page) is is_late

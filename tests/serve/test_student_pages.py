@@ -126,7 +126,8 @@ def test_what_a_person_changes_in_the_gradebook_is_on_the_page_at_once(graded: S
     assert "Your instructor will look at 1.2." in ada.get(f"/a/{NAME}").text
     shown = eva.get("/class").text
     assert "Please look &lt;b&gt;again&lt;/b&gt;." in shown
-    (number,) = re.findall(r'action="/class/appeals/(\d+)"', shown)
+    (number,) = re.findall(rf'href="/class/students/ada/{NAME}#appeal-(\d+)"', shown)
+    assert f'action="/class/appeals/{number}"' in eva.get(f"/class/students/ada/{NAME}").text
     wrong = eva.posts(f"/class/appeals/{number}", points="many", comment="Well.")
     assert wrong.status_code == 400
     assert "is no number of points" in wrong.text

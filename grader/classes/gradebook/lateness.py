@@ -1,4 +1,4 @@
-"""Writes how late a submission is, and the points that lateness costs.
+"""Writes due dates, extensions and how late a submission is, and the points that lateness costs.
 
 Lateness is nbgrader's: the time of submission, less the due date and the student's extension. Where a person says how
 late a submission was, that is stored in these columns, too, so that nbgrader and formgrader agree.
@@ -7,14 +7,15 @@ late a submission was, that is stored in these columns, too, so that nbgrader an
 from datetime import UTC, datetime, timedelta
 
 from nbgrader import api
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from grader.classes.gradebook.config import LatePenalty
-from grader.classes.gradebook.connection import attempt, existing
+from grader.classes.gradebook.connection import attempt, existing, opened
 from grader.classes.gradebook.errors import RecordError
 from grader.classes.gradebook.reader import entry_of, seconds_late
-from grader.classes.gradebook.rows import begin_to_write, set_columns
-from grader.classes.gradebook.stored import Stored, load_known
+from grader.classes.gradebook.rows import begin_to_write, insert_once, set_columns
+from grader.classes.gradebook.stored import Stored, load_class, load_known, load_one
 from grader.records import GradebookEntry
 
 MARKED = timedelta(seconds=1)  # how late a submission counts that a platform marks as late, and not how late
@@ -98,3 +99,54 @@ def _write_time(db: Session, stored: Stored, late: timedelta) -> None:
         set_columns(db, table, row.submission, timestamp=row.duedate + extension + late)
     elif more := seconds_late(row):
         set_columns(db, table, row.submission, extension=extension + timedelta(seconds=more))
+
+
+def set_due_date(url: str, course: str, assignment: str, due: datetime | None, late_penalty: LatePenalty) -> None:
+    """Set the due date of an assignment, and the penalties of its submissions that follow from it.
+
+    Args:
+        due: the new due date; None removes the one that there is.
+
+    Raises:
+        RecordError: the gradebook cannot be written.
+    """
+    with opened(url, course) as gradebook:
+        db = gradebook.db
+
+        def write() -> None:
+            row = gradebook.update_or_create_assignment(assignment).id
+            begin_to_write(db)
+            set_columns(db, api.Assignment.__table__, row, duedate=in_utc(due))
+            for stored in [*load_class(db, assignment)]:
+                set_penalty(db, stored, late_penalty)
+            db.commit()
+
+        attempt(url, write, undo=db.rollback)
+
+
+def set_extension(
+    url: str, course: str, student: str, assignment: str, extension: timedelta, late_penalty: LatePenalty
+) -> None:
+    """Set by how much the due date of an assignment is later for a student, who need not have submitted yet.
+
+    The penalty of a submission follows. Without a submission, nbgrader's table gets a row without a notebook.
+
+    Raises:
+        RecordError: the assignment has no due date, or the gradebook cannot be written.
+    """
+    assignments, table = api.Assignment.__table__, api.SubmittedAssignment.__table__
+    with existing(url, course) as db:
+
+        def write() -> None:
+            begin_to_write(db)
+            row = db.execute(select(assignments).where(assignments.c.name == assignment)).first()
+            if row is None or row.duedate is None:
+                raise RecordError(f"{assignment} has no due date, so there is none to extend. Set a due date first.")
+            insert_once(db, api.Student.__table__, id=student)
+            submission, _ = insert_once(db, table, assignment_id=row.id, student_id=student)
+            set_columns(db, table, submission, extension=extension or None)
+            if stored := load_one(db, student, assignment):
+                set_penalty(db, stored, late_penalty)
+            db.commit()
+
+        attempt(url, write, undo=db.rollback)

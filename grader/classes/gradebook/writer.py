@@ -218,13 +218,16 @@ class GradeWriter:
         set_if_empty(self.gradebook.db, api.Student.__table__, student.id, **_columns_of(student))
 
     def _insert_submission(self, student: Student, cells: Cells) -> tuple[str, str, bool]:
-        """Find or insert a submission's rows; return its id, that of the submitted notebook, and whether it is new."""
+        """Find or insert a submission's rows; return its id, that of the submitted notebook, and whether that is new.
+
+        A student with an extension may have a row of the submission already, without a notebook.
+        """
         db = self.gradebook.db
         self._insert_student(student)
         keys = {"assignment_id": cells.assignment, "student_id": student.id}
-        submission, new = insert_once(db, api.SubmittedAssignment.__table__, **keys)
+        submission, _ = insert_once(db, api.SubmittedAssignment.__table__, **keys)
         keys = {"notebook_id": cells.notebook, "assignment_id": submission}
-        notebook, _ = insert_once(db, api.SubmittedNotebook.__table__, **keys)
+        notebook, new = insert_once(db, api.SubmittedNotebook.__table__, **keys)
         return submission, notebook, new
 
     def _write_cells(self, grade: Grade, cells: Cells, notebook: str, before: Stored | None, *, same: bool) -> None:
