@@ -76,7 +76,8 @@ def report(visit: Visit) -> Response:
     """Show the report of the class, as `grader report` writes it, with the flags of all attempts."""
     site, entries = visit.site, visit.site.entries()
     table = class_table(site, attempts.everybodys(site.store), entries)
-    page = whole_class_page(site.config, with_all_flags(entries, flagged(table)))
+    shown = with_all_flags(entries, flagged(table))
+    page = whole_class_page(site.config, shown, "/class/students/{student}/{assignment}")
     return students_html(page.encode("utf-8", "replace"))
 
 

@@ -56,6 +56,14 @@ def entry(site: Site, person: str = "ada") -> GradebookEntry:
     return found
 
 
+def test_the_report_of_the_class_links_to_the_page(course: Site) -> None:
+    eva = instructor(course)
+    links = set(re.findall(r'href="(/class/students/[^"#]+)(#exercise-[^"]+)?"', eva.get("/class/report").text))
+    assert (HERE, "") in links
+    assert (HERE, "#exercise-1.2") in links
+    assert 'id="exercise-1.2"' in eva.get(HERE).text
+
+
 def section(page: str, id: str) -> str:
     """Return the part of the page about one exercise."""
     (found,) = [part for part in page.split('<section class="card">') if f"<h2>{id} ·" in part]
