@@ -1,4 +1,7 @@
-"""Where the answer to an exercise stands in a running notebook: the cell that defines it, and cells that ran since."""
+"""Finds the answer to an exercise in a running notebook.
+
+It is in the cell that defines it, and in cells that ran since.
+"""
 
 import ast
 from collections.abc import Mapping, Sequence
@@ -42,7 +45,10 @@ def students_code(names: Mapping[str, Any], files: Mapping[str, str], exercise: 
 
 
 def raw_history(names: Mapping[str, Any]) -> list[str]:
-    """Return the cells that ran in this notebook, in order, as they were written; [] where IPython does not run."""
+    """Return the cells that ran in this notebook, in order, as they were written.
+
+    The list is empty if IPython does not run.
+    """
     shell = getattr(names.get("get_ipython"), "__self__", None)
     return list(getattr(getattr(shell, "history_manager", None), "input_hist_raw", names.get("In", ())))
 

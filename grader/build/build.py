@@ -68,7 +68,7 @@ def drift(root: Path) -> list[str]:
 def _lessons_built(
     root: Path, names: Sequence[str], repository: Repository | None, check: bool = False
 ) -> tuple[dict[Path, str], list[str]]:
-    """Return by path the texts of the notebooks of some lessons; and lines, as `tools_cells` does."""
+    """Return the texts of some lessons' notebooks, by path, and lines as `tools_cells` does."""
     with _workers(len(names)) as workers:
         sources, lines = tools_cells(root, names, workers, check)
         made = workers.map(partial(lesson_built, root, repository), names, map(sources.get, names))
@@ -76,7 +76,10 @@ def _lessons_built(
 
 
 def _workers(jobs: int) -> Executor:
-    """Return an executor with a process on each core; with one thread here, if there is but one job or one core."""
+    """Return an executor with a process on each core.
+
+    It has a single thread of this process if there is only one job or one core.
+    """
     cores = len(os.sched_getaffinity(0))
     if min(jobs, cores) < 2:
         return ThreadPoolExecutor(1)

@@ -96,7 +96,11 @@ def _files(root: Path, assignment: str) -> Iterator[tuple[str, bytes]]:
 
 
 def package_folder(package: str) -> Path:
-    """Return the folder of an installed package, without importing it; raise ModuleNotFoundError if there is none."""
+    """Return the folder of an installed package, without importing it.
+
+    Raises:
+        ModuleNotFoundError: there is none.
+    """
     return module_file(package).parent
 
 
@@ -170,7 +174,11 @@ def _module_of(module: str, name: str) -> str:
 
 @cache
 def module_file(module: str) -> Path:
-    """Return the file of a module or package, without importing it; raise ModuleNotFoundError if there is none."""
+    """Return the file of a module or package, without importing it.
+
+    Raises:
+        ModuleNotFoundError: there is none.
+    """
     spec = find_spec(module)
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError(module)

@@ -28,7 +28,10 @@ LONGEST = 200  # characters of what explains an exercise
 
 
 class CannotSubmit(Exception):
-    """The notebook cannot be sent, or the server refuses a request. The message says why, and what to do."""
+    """The notebook cannot be sent, or the server refuses a request.
+
+    The message gives the reason and the next step.
+    """
 
 
 def submit(names: Mapping[str, Any], assignment: str, server: str, file: str = "") -> None:
@@ -67,7 +70,10 @@ def submit(names: Mapping[str, Any], assignment: str, server: str, file: str = "
 
 
 def _is_protected(server: str) -> bool:
-    """Return True if only the server can read the code: the address begins with https, or is of this machine."""
+    """Return True if only the server can read the code.
+
+    It can if the address begins with https, or is on this machine.
+    """
     parts = urlsplit(server)
     return parts.scheme == "https" or parts.hostname in ("localhost", "127.0.0.1", "::1")
 
@@ -76,7 +82,10 @@ def _is_protected(server: str) -> bool:
 
 
 def _content(names: Mapping[str, Any], assignment: str, file: str) -> bytes:
-    """Return the bytes of this notebook: in Colab the page's own copy, elsewhere the file on the disk."""
+    """Return the bytes of this notebook.
+
+    In Colab they are the page's own copy; elsewhere they are the file on the disk.
+    """
     if not file and (copy := _from_colab()) is not None:
         return copy
     path = file or names.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME") or ""

@@ -31,7 +31,10 @@ class Repository:
 
     @property
     def is_placeholder(self) -> bool:
-        """Tell whether the name is still the placeholder, which has a dot before the slash: no account's name can."""
+        """Return True if the name is still the placeholder.
+
+        The placeholder has a dot before the slash, which no account's name can have.
+        """
         return "." in self.name.partition("/")[0]
 
     @property
@@ -73,7 +76,10 @@ def setting_of(root: Path) -> Repository:
 
 
 def repository_of(root: Path) -> Repository | None:
-    """Return what `setting_of` says, or for the placeholder git's remote; None if neither is known or on GitHub."""
+    """Return the repository of `setting_of` or, for the placeholder, that of git's remote.
+
+    Returns None if neither is known or on GitHub.
+    """
     setting = setting_of(root)
     if setting.is_none:
         return None
@@ -96,7 +102,10 @@ def repository_in(root: Path, assignment: str) -> Repository | None:
 
 
 def _remote(root: Path, branch: str) -> Repository | None:
-    """Return the repository of git's remote `origin`; None without git, without a remote, or if it is not on GitHub."""
+    """Return the repository of git's remote `origin`.
+
+    Returns None without git, without a remote, or if the remote is not on GitHub.
+    """
     try:
         command = ["git", "-C", str(root), "remote", "get-url", "origin"]
         ran = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)

@@ -37,7 +37,10 @@ Unsure = set[tuple[str, int]]  # the name of a mistake, and the index of a trial
 
 
 class OtherRounding(TorchDispatchMode):
-    """Within it, what an operation on float32 returns is off by chance, by as much as it may be rounded."""
+    """A mode in which results of float32 operations are off by chance.
+
+    They are off by as much as they may be rounded.
+    """
 
     def __init__(self, seed: int) -> None:
         super().__init__()

@@ -35,7 +35,11 @@ MARKS = re.compile(r"[*`$]")
 
 
 def executed(notebook: NotebookNode, folder: Path) -> NotebookNode:
-    """Return a copy of a notebook, run in a folder, with its outputs; raise CellExecutionError if a cell raises."""
+    """Return a copy of a notebook, run in a folder, with its outputs.
+
+    Raises:
+        CellExecutionError: a cell raises.
+    """
     made = deepcopy(notebook)
     made.cells.insert(0, nbformat.v4.new_code_cell(WITHOUT_WIDGETS, id="without-widgets"))
     resources = {"metadata": {"path": str(folder)}}

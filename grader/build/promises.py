@@ -47,7 +47,7 @@ If a task asks for an error, raise a ValueError when the function or layer is ca
 
 
 def with_promises(text: str, lesson: Lesson) -> str:
-    """Put the rules in the place of the line `<!-- what every answer must do -->`, if a text has one."""
+    """Replace the line `<!-- what every answer must do -->`, if there is one, with the rules."""
     return PLACE.sub(lambda _: f"{HEAD}\n\n" + "\n".join(f"- {rule}" for rule in rules(lesson)), text)
 
 
@@ -55,7 +55,10 @@ HEAD = "**What every answer must do.** These rules hold in every exercise, unles
 
 
 def rules(lesson: Lesson) -> list[str]:
-    """Return the rules of a lesson; the one about gradients names the exercises whose checks ask for them."""
+    """Return the rules of a lesson.
+
+    The rule about gradients names the exercises whose checks compute them.
+    """
     asked = [exercise.id for exercise in lesson.exercises if any(map(asks_for_gradients, exercise.checks))]
     kept = [rule for rule in RULES.splitlines() if asked or "{gradients}" not in rule]
     return [rule.replace("{gradients}", _listed(asked)) for rule in kept]

@@ -34,7 +34,11 @@ class Proof:
 
 
 def prove(lesson: Lesson, only: str | None = None) -> Iterator[Proof]:
-    """Yield a proof for each exercise of a lesson; with `only`, for the one with this id, if the lesson has it."""
+    """Yield a proof for each exercise of a lesson.
+
+    Args:
+        only: the id of the only exercise to prove, if the lesson has it.
+    """
     for exercise in lesson.exercises:
         if only not in (None, exercise.id):
             continue

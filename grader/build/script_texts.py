@@ -98,7 +98,11 @@ def with_reading_time(text: str, texts: Iterable[str]) -> str:
 
 
 def minutes_to_read(texts: Iterable[str], up_to: str | None = None) -> int:
-    """Return the minutes, rounded up, of a lesson's prose, to its end or to a heading; ValueError without that."""
+    """Return the minutes, rounded up, of a lesson's prose, to its end or to a heading.
+
+    Raises:
+        ValueError: the heading is missing.
+    """
     prose = "\n\n".join(texts)
     if up_to is not None:
         prose, heading, _ = prose.partition(f"\n{up_to}\n")

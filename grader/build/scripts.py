@@ -90,7 +90,11 @@ def solution_notebook(script: Path, lesson: Lesson, root: Path, tools: str) -> N
 
 
 def _cells(cell: NotebookNode, lesson: Lesson, root: Path, tools: str) -> list[NotebookNode]:
-    """Turn a cell of the script into cells of the notebook; ValueError or KeyError for an unknown marker or id."""
+    """Turn a cell of the script into cells of the notebook.
+
+    Raises:
+        ValueError or KeyError: a marker or an id is unknown.
+    """
     marks = {name: value for name, value in cell.metadata.items() if name in MARKERS}
     if unknown := set(cell.metadata) - MARKERS - {"lines_to_next_cell"}:
         raise ValueError(f"unknown marker {sorted(unknown)}; known are {sorted(MARKERS)}")
@@ -119,7 +123,11 @@ def _cells(cell: NotebookNode, lesson: Lesson, root: Path, tools: str) -> list[N
 
 
 def heading(exercise: Exercise) -> str:
-    """Return "### Exercise 1.4 · Attention — 15 points · ●●○ · 10 minutes"; ValueError if the title begins so, too."""
+    """Return "### Exercise 1.4 · Attention — 15 points · ●●○ · 10 minutes".
+
+    Raises:
+        ValueError: the title itself begins with "Exercise" or "Practice".
+    """
     worth = f"{exercise.points:g} point{'s' * (exercise.points != 1)}" if exercise.points else "no points"
     kind = "Exercise" if exercise.points else "Practice"
     if exercise.title.lower().startswith(kind.lower()):
@@ -194,7 +202,11 @@ def _collapsed(source: str, title: str, name: str, marks: dict | None = None) ->
 
 
 def _with_images(text: str, root: Path) -> str:
-    """Embed the pictures of assets/ as data URIs: a notebook copied alone keeps them; ValueError if one is missing."""
+    """Embed the pictures of assets/ as data URIs, so that a copied notebook keeps them.
+
+    Raises:
+        ValueError: a picture is missing.
+    """
 
     def embed(match: re.Match) -> str:
         path = root / match["path"]
@@ -235,7 +247,11 @@ def _check_completeness(script: Path, lesson: Lesson, cells: list[NotebookNode])
 
 
 def _name_cells(script: Path, cells: list[NotebookNode]) -> None:
-    """Give each UNNAMED cell an id: text-01, code-01, …; raise BuildError if two cells have the same id."""
+    """Give each UNNAMED cell an id: text-01, code-01, …
+
+    Raises:
+        BuildError: two cells have the same id.
+    """
     counts: Counter[str] = Counter()
     for cell in cells:
         if cell.id == UNNAMED:

@@ -105,7 +105,10 @@ def runs_there(lesson: Lesson, trial: PlannedTrial) -> bool:
 
 
 def uses_reference(judge: Callable, reference: Collection[Any]) -> bool:
-    """Tell whether a judge, or a function of the course that it calls, calls the reference; True for no function."""
+    """Return True if a judge, or a function of the course that it calls, calls the reference.
+
+    Also return True if the judge is not a function.
+    """
     if not isinstance(judge, FunctionType):
         return True
     named = (judge.__globals__.get(name) for name in judge.__code__.co_names)
@@ -119,7 +122,11 @@ def uses_reference(judge: Callable, reference: Collection[Any]) -> bool:
 
 
 def read_trials(exercise: Exercise, known: Mapping[str, Any]) -> Iterator[tuple[PlannedTrial, Mapping[str, Any]]]:
-    """Read each trial that the notebook has, and what is expected there; KeyError if the exercise has it no more."""
+    """Read each trial in the notebook, and its expected values.
+
+    Raises:
+        KeyError: the exercise no longer has a trial.
+    """
     there = {trial.key: trial for trial in shown(exercise)}
     for told in known["trials"]:
         trial = there[f"{exercise.id}/{told['key']}"]

@@ -70,14 +70,21 @@ def student_zip(root: Path, name: str = "", server: str = "") -> tuple[str, byte
 
 
 def handed_out(root: Path, name: str = "", server: str = "") -> tuple[str, bytes]:
-    """Make the zip as `student_zip` does; raise BuildError if nobody has said yet whether the course is on GitHub."""
+    """Make the zip as `student_zip` does.
+
+    Raises:
+        BuildError: it is not yet set whether the course is on GitHub.
+    """
     if repository_of(root) is None and not setting_of(root).is_none:
         raise BuildError(NO_REPOSITORY)
     return student_zip(root, name, server)
 
 
 def pack(files: Mapping[str, bytes], executable: tuple[str, ...] = ()) -> bytes:
-    """Make a zip of files, given by path, some to be run as programs; the same files give the same bytes."""
+    """Make a zip of files, given by path. The same files give the same bytes.
+
+    Some of them can be run as programs.
+    """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for path, content in sorted(files.items()):
@@ -89,7 +96,11 @@ def pack(files: Mapping[str, bytes], executable: tuple[str, ...] = ()) -> bytes:
 
 
 def _student_requirements(project: dict) -> list[str]:
-    """List what students install, with the project's version ranges; raise BuildError if one is no dependency of it."""
+    """Return the packages that students install, with the project's version ranges.
+
+    Raises:
+        BuildError: a package is not a dependency of the project.
+    """
     extras = project["project"].get("optional-dependencies", {}).values()
     declared = [*project["project"]["dependencies"], *(line for extra in extras for line in extra)]
     ranges = {canonicalize_name(Requirement(line).name): line for line in declared}

@@ -111,7 +111,10 @@ def refused(verdict: Verdict, message: str) -> Verdict:
 
 
 def code_of(rebuilt: Rebuilt, exercise: Exercise) -> StudentCode:
-    """Return the student's code as an exercise sees it: its answer, and the student's other cells above and below."""
+    """Return the student's code as an exercise sees it.
+
+    It is the answer, with the student-added cells above and below.
+    """
     place = answer_cell(exercise.id)
     cells = [cell for cell in rebuilt.notebook.cells if cell.cell_type == "code"]
     ids = [cell.id for cell in cells]

@@ -18,7 +18,10 @@ from grader.sandbox.guest.calling import call_probe, parameters
 
 
 def missing_name(probe: Callable, names: Mapping[str, str], inputs: Inputs, namespace: Mapping[str, Any]) -> str:
-    """Return the first name that a probe takes and nothing defines, as the notebook spells it; "" if there is none."""
+    """Return the first name that a probe takes and that is not defined, "" if there is none.
+
+    The name is spelt as in the notebook.
+    """
     taken = (names.get(parameter, parameter) for parameter in parameters(probe) if parameter not in inputs)
     return next((name for name in taken if name not in namespace), "")
 
@@ -41,7 +44,7 @@ def call_here(probe: Callable, names: Mapping[str, str], inputs: Inputs, namespa
 
 @contextmanager
 def _same_state() -> Iterator[None]:
-    """Give random numbers, gradient mode and default dtype back their state when the context ends."""
+    """Restore random numbers, gradient mode and default dtype when the context ends."""
     of_python, of_numpy, dtype = random.getstate(), numpy.random.get_state(), torch.get_default_dtype()
     # To ask for GPUs before anything uses one would take seconds.
     devices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()

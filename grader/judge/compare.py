@@ -41,12 +41,18 @@ class Difference(NamedTuple):
 
 
 def equals_reference(case: Case) -> Finding:
-    """Judge a trial by default: every value that the reference returns must come back, equal within the tolerance."""
+    """Judge a trial by default.
+
+    The answer must return every value that the reference returns, equal within the tolerance.
+    """
     return compare(case.got, case.expected(), rtol=case.rtol, device=case.device)
 
 
 def compare(got: Mapping[str, Value], expected: Mapping[str, Value], rtol: float = 1.0, device: str = "cpu") -> Finding:
-    """Judge what came back by its first difference from the expected values; others that came back do not matter."""
+    """Judge results by their first difference from the expected values.
+
+    Results that are not expected do not matter.
+    """
     found = first_difference(got, expected, rtol, device)
     return Finding(passed=found is None, message=found.message if found else "")
 
@@ -111,7 +117,10 @@ def difference(name: str, got: Any, want: Any, rtol: float = 1.0, device: str = 
 
 
 def _tensor_difference(name: str, got: Any, want: Tensor, rtol: float, device: str, least: float) -> str:
-    """Say how what came back differs from a tensor: in kind, shape, dtype or numbers; "" if it does not."""
+    """Return a message on how a value differs from an expected tensor, "" if it does not.
+
+    They may differ in kind, shape, dtype or numbers.
+    """
     if got is None:
         kind, of, source = name.partition(" of ")
         return f"no {kind} reaches {source}" if of else f"{name}: nothing came back"
@@ -135,7 +144,10 @@ def _tensor_difference(name: str, got: Any, want: Tensor, rtol: float, device: s
 
 
 def places_off(got: Tensor, want: Tensor, rtol: float = 1.0, device: str = "cpu", least: float = 0.0) -> Tensor:
-    """Tell for each place of two tensors of one shape and dtype whether they differ by more than is allowed."""
+    """Return a mask of the places in which two tensors differ by more than is allowed.
+
+    The tensors have one shape and dtype.
+    """
     if not want.is_floating_point():
         return got != want
     return _distance(got, want) > _allowed(want, rtol, device, least)
@@ -168,7 +180,10 @@ def _first(wrong: Tensor) -> str:
 
 
 def scale(tensor: Tensor) -> float:
-    """Return the largest finite magnitude; 1 where there is none, so that zeros are compared absolutely."""
+    """Return the largest finite magnitude of a tensor.
+
+    It is 1 if there is none, so that zeros are compared absolutely.
+    """
     return _largest(tensor) or 1.0
 
 

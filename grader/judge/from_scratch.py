@@ -128,7 +128,10 @@ def _imported_course(nodes: Iterable[ast.AST]) -> tuple[str, ...]:
 
 
 def modules_of(node: ast.AST) -> list[str]:
-    """List the modules that a node imports: by a statement, or by a call of a function such as `import_module`."""
+    """Return the modules that a node imports.
+
+    The node is a statement, or a call of a function such as `import_module`.
+    """
     match node:
         case ast.Import(names=aliases):
             return [alias.name for alias in aliases]

@@ -201,7 +201,10 @@ def _whose(cell: str) -> str:
 
 
 def _in_given_code(place: Place, cells: NotebookCells) -> str:
-    """Name the function of the lesson in which an exception was raised; "" if it was raised elsewhere."""
+    """Return the name of the lesson's function in which an exception was raised.
+
+    It is "" if the exception was raised elsewhere.
+    """
     source = cells.sources.get(place.given_cell, "")
     if place.given_cell in cells.student or line_of(source, place.given_line) is None:
         return ""

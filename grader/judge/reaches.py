@@ -140,7 +140,10 @@ def _of_module(path: str) -> Iterator[str]:
 
 
 def _is_private(name: str) -> bool:
-    """Tell whether a name has one underscore in front, and not two: a library keeps it to itself."""
+    """Return True if a name has one underscore in front, and not two.
+
+    A library uses such a name only inside itself.
+    """
     return name.startswith("_") and not name.startswith("__")
 
 
@@ -152,7 +155,10 @@ def _calls(node: ast.AST, *functions: str, with_arguments: bool) -> bool:
 
 
 def _asked_for_a_name(node: ast.AST) -> list[ast.expr]:
-    """List what a node asks for one name, as in `"x" in names`, `names["x"]` and `names.get("x")`."""
+    """Return the objects in which a node looks up one name.
+
+    Examples are `"x" in names`, `names["x"]` and `names.get("x")`.
+    """
     match node:
         case ast.Compare(comparators=asked):
             return asked
@@ -162,7 +168,10 @@ def _asked_for_a_name(node: ast.AST) -> list[ast.expr]:
 
 
 def _picks(node: ast.AST) -> bool:
-    """Tell whether a node takes an item by a name that does not stand in it, as `globals()[name]`."""
+    """Return True if a node takes an item by a name that the node does not spell out.
+
+    An example is `globals()[name]`.
+    """
     match node:
         case ast.Subscript(value=ast.Call(func=ast.Name(id="globals" | "locals" | "vars")), slice=name):
             return not isinstance(name, ast.Constant)
@@ -209,7 +218,10 @@ def _looks_up(node: ast.AST, libraries: Collection[str], *, odd: bool) -> bool:
 
 
 def _replaces(node: ast.AST, libraries: Collection[str]) -> bool:
-    """Tell whether a node assigns to an attribute of a library; settings in torch.backends do not count."""
+    """Return True if a node assigns to an attribute of a library.
+
+    Settings in torch.backends do not count.
+    """
     match node:
         case ast.Attribute(ctx=ast.Store(), attr=name) if name in HARMLESS:
             return False
@@ -230,12 +242,15 @@ def _root(node: ast.AST) -> str:
 
 
 def _is_put_together(name: ast.AST) -> bool:
-    """Tell whether an expression makes a text: a sum, an f-string, a slice, or a method of texts."""
+    """Return True if an expression makes a string.
+
+    It may be a sum, an f-string, a slice, or a method of strings.
+    """
     return isinstance(name, (ast.BinOp, ast.JoinedStr)) or any(map(_is_odd_text, islice(ast.walk(name), MOST_PARTS)))
 
 
 def _is_odd_text(node: ast.AST) -> bool:
-    """Tell whether a node changes a text that stands in the code: by a slice or by a method of texts."""
+    """Return True if a node changes a literal string, by a slice or by a method of strings."""
     match node:
         case ast.Subscript(value=ast.Constant(value=str() | bytes()), slice=ast.Slice()):
             return True

@@ -74,7 +74,10 @@ Results = dict[tuple[str, str], Evidence]  # by a trial's key and the name of a 
 
 
 class ReferenceResults:
-    """What the reference and wrong answers return on the trials of one submission; computed once each."""
+    """The results of the reference and of wrong answers on the trials of one submission.
+
+    Each of them is computed only once.
+    """
 
     def __init__(self, reference: Mapping[str, Any], public: Results | None = None) -> None:
         """Begin without results; those on public trials go into `public`, which all submissions of a lesson share."""

@@ -64,7 +64,10 @@ def same(got: Evidence, wrong: Evidence, trial: PlannedTrial) -> bool:
 
 
 def _of_another_dtype(trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults, device: str) -> bool:
-    """Tell whether some tensor has another dtype than it should, and all is right once each is converted."""
+    """Return True if only the dtypes are wrong.
+
+    Some tensor then has another dtype than expected, and all is right once each is converted.
+    """
     right = reference_results.right(trial)
     if got.status is not Status.OK or right.status is not Status.OK:
         return False
@@ -98,7 +101,10 @@ def _like(got: Any, want: Any) -> Any:
 
 @lru_cache(maxsize=256)
 def _turned_around(reference: tuple[Any, ...]) -> tuple[Mistake, ...]:
-    """Return a mistake for each right answer of an exercise: the same, with its two results in the other order."""
+    """Return a mistake for each right answer of an exercise.
+
+    It returns the same two results in the other order.
+    """
     return tuple(
         Mistake(f"results of {right.__name__} turned around", {right.__name__: wrong}, "", slip=True)
         for right in reference
@@ -107,7 +113,10 @@ def _turned_around(reference: tuple[Any, ...]) -> tuple[Mistake, ...]:
 
 
 def _call_turned_around(right: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a function: a pair that it returns is turned around, and any other value is returned as it is."""
+    """Wrap a function so that it returns a pair in the other order.
+
+    Any other value is returned as it is.
+    """
 
     @wraps(right)
     def call(*args: Any, **options: Any) -> Any:
@@ -202,7 +211,10 @@ def verdict_of(
 def _judge_checks(
     exercise: Exercise, tried: Sequence[Tried], reference_results: ReferenceResults, device: str
 ) -> list[CheckResult]:
-    """Return the result of each check. A check earns points only if all checks that it needs earned some."""
+    """Return the result of each check.
+
+    A check earns points only if all checks that it needs earned some.
+    """
     earned: set[str] = set()
     results = []
     for check in exercise.checks:
@@ -250,7 +262,7 @@ def judge_trial(
     device: str = "cpu",
     cells: NotebookCells = NO_CELLS,
 ) -> Judged:
-    """Judge what came back for one trial: its values, its exception, or that it did not end well."""
+    """Judge the result of one trial: its values, its exception, or its other end."""
     if got.status is Status.OK:
         return _judge_values(trial, got, reference_results, device)
     if got.status is Status.RAISED:
@@ -324,7 +336,10 @@ def _judge_values(trial: PlannedTrial, got: Evidence, reference_results: Referen
 
 
 def _worst(tried: Sequence[Tried]) -> Tried | None:
-    """Return the trial that decides about a check: the first that did not pass, a FAULT first; None if all passed."""
+    """Return the trial that decides about a check, or None if all passed.
+
+    It is the first trial that did not pass; a trial with FAULT precedes the others.
+    """
     failed = [one for one in tried if one.found.outcome is not Outcome.PASSED]
     faults = [one for one in failed if one.found.outcome is Outcome.FAULT]
     return next(iter(faults or failed), None)

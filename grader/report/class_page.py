@@ -81,8 +81,8 @@ def class_page(
     Args:
         entries: of the class.
         predictions: what the class predicted and still knew, by assignment.
-        pages: the address of a student's page, with {student} and {assignment} in it. Names, mistakes and flags are links
-            to it; "" for no links.
+        pages: the address of a student's page, with {student} and {assignment} in it. Names,
+            mistakes and flags are links to it; "" for no links.
     """
     entries = list(entries)
     sections = [
