@@ -1617,8 +1617,7 @@ for name, parameter in weights.items():
 
 # %% [markdown] about="4.7"
 # Write `image_tokens(encoder, aligner, patches)` → the image tokens (B, S, d). `encoder` and `aligner` are modules;
-# patches are (B, S, d_pixels). The encoder must stay as it is, and everything behind it must learn. You may freeze the
-# encoder for good.
+# patches are (B, S, d_pixels). The encoder must stay as it is, and everything behind it must learn.
 #
 # <details><summary>First hint</summary>
 #

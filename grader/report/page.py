@@ -102,7 +102,7 @@ def address(pages: str, student: str, assignment: str, exercise: str | None = No
     """Fill in the address of a student's page, as in "{student}/{assignment}.html", and of an exercise on it."""
     quoted = partial(quote, safe="", errors="surrogateescape")  # as the names of folders are
     page = pages.format(student=quoted(student), assignment=quoted(assignment))
-    return f"{page}#exercise-{quoted(exercise)}" if exercise else page
+    return f"{page}#{quoted(exercise)}" if exercise else page
 
 
 @cache

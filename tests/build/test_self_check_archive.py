@@ -134,7 +134,7 @@ def test_it_runs_twice_in_a_bare_kernel_that_can_write_nowhere(tmp_path: Path) -
     )
     assert ran.returncode == 0, ran.stderr
     lines = ran.stdout.splitlines()
-    assert lines[:2] == ["✔ 1.2 scaled_scores: right on 8 small examples."] * 2
+    assert lines[:2] == ["✔ 1.2 scaled_scores — right on 8 small examples."] * 2
     assert lines[2] == "1.2 scaled_scores — These are the plain dot products: √d_k is missing."
     assert lines[-2].startswith("☐ stable_softmax is now defined by the course")
 
@@ -144,4 +144,4 @@ def test_expected_values_are_not_rounded() -> None:
     lesson = lessons()["2-heads"]
     exercise = lesson.exercise("2.P1")
     right, said = self_check(lesson, exercise, exercise.stand_in_source)
-    assert (right, said) == (True, "✔ 2.P1 attention_entropy: right on 6 small examples.\n")
+    assert (right, said) == (True, "✔ 2.P1 attention_entropy — right on 6 small examples.\n")

@@ -215,10 +215,10 @@ def test_the_class_page_links_names_mistakes_and_flags_to_the_pages():
     whole = Page(class_page(entries(CLASS), pages="../{student}/{assignment}.html"))
     links = [attributes["href"] for tag, attributes in whole.tags if tag == "a"]
     assert "../s0417/1-attention.html" in links  # in the list of all
-    assert "../s0417/1-attention.html#exercise-1.4" in links  # who made the mistake
-    assert "../jos%C3%A9/1-attention.html#exercise-1.4" in links  # who has the flag
+    assert "../s0417/1-attention.html#1.4" in links  # who made the mistake
+    assert "../jos%C3%A9/1-attention.html#1.4" in links  # who has the flag
     places = {attributes.get("id") for _, attributes in Page(page_of(MISTAKEN)).tags}
-    assert {f"exercise-{verdict.id}" for verdict in MISTAKEN.verdicts} <= places
+    assert {verdict.id for verdict in MISTAKEN.verdicts} <= places
     assert not [tag for tag, _ in Page(page_of_class(CLASS)).tags if tag == "a"]
 
 
