@@ -49,7 +49,6 @@ NOT_IN_THE_SELF_CHECK = {
     "asserts_the_width",
     "mask_axis_from_the_front",
     "approximate_gelu",
-    "end_within_the_prompt",
     "patches_shuffled_too",
 }
 

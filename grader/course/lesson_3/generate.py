@@ -152,10 +152,6 @@ GENERATE = written_exercise("3.7 Answering word by word", generate, (
         + max_new_tokens = max(max_new_tokens, 1)
     eos_is_two: The end is taken for the word 2. Use the argument eos_id.
         + eos_id = 2
-    end_within_the_prompt: An eos_id within the prompt is taken for the end of its row. A row ends only with a new word
-        that is eos_id.
-        torch.zeros(prompt_ids.shape[:-1], dtype=torch.bool, device=prompt_ids.device)  →  (prompt_ids == eos_id).any(-1)
-        range(max_new_tokens)  →  range(max_new_tokens * (not (prompt_ids == eos_id).any(-1).all()))
     filled_with_padding: Rows that have ended are filled with 0. Fill them with eos_id.
         masked_fill(ended, eos_id)  →  masked_fill(ended, 0)
     ended_rows_go_on: Rows that have ended go on talking: fill them with eos_id.
