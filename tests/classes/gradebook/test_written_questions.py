@@ -121,7 +121,7 @@ def test_a_person_marks_it_in_formgrader_by_the_mark_scheme(tmp_path: Path) -> N
 
 def _gradescope_item(course: SmallCourse) -> dict:
     """Return what results.json says of the question."""
-    course.grader("export", "gradescope", "--out", "results.json")
+    course.grader("export", "gradescope", "--out", "results.json", "--force")
     results = json.loads((course.root / "results.json").read_text("utf-8"))
     (item,) = (test for test in results["tests"] if test["number"] == QUESTION)
     return item
