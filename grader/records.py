@@ -269,7 +269,7 @@ class Student:
 
     @property
     def has_lms_id(self) -> bool:
-        """Tell whether the id is the learning platform's own number, and not one that looks alike."""
+        """Return True if the id is the learning platform's own number, and not one that looks alike."""
         return bool(self.lms_id) and self.lms_id == self.id
 
     @property
@@ -290,7 +290,7 @@ class CellScore:
 
     @property
     def is_earlier(self) -> bool:
-        """Tell whether a person set the points for an earlier version of the submission."""
+        """Return True if a person set the points for an earlier version of the submission."""
         return self.by_hand and self.needs_manual_grade
 
 
@@ -339,17 +339,17 @@ class GradebookEntry:
 
     @property
     def has_earlier_score(self) -> bool:
-        """Tell whether the score is of an earlier version, because the newest could not be graded."""
+        """Return True if the score is of an earlier version, because the newest could not be graded."""
         return self.status == "fault" and self.grade.status != "fault" and self.score is not None
 
     @property
     def needs_manual_grade(self) -> bool:
-        """Tell whether a person must look at any cell of the submission."""
+        """Return True if a person must look at any cell of the submission."""
         return any(cell.needs_manual_grade for cell in self.cells.values())
 
     @property
     def waits_for_person(self) -> bool:
-        """Tell whether a person, and not another run after a fault, is what the score waits for."""
+        """Return True if a person, and not another run after a fault, is what the score waits for."""
         return self.needs_manual_grade and not self.fault
 
     def points(self, verdict: Verdict) -> float | None:

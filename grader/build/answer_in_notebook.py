@@ -86,7 +86,7 @@ def two_cells(names: Mapping[str, Any], exercise: str) -> str:
 
 
 def _binds(tree: ast.Module, name: str) -> bool:
-    """Tell whether a cell gives a value to a name in another way than by def and class."""
+    """Return True if a cell gives a value to a name in another way than by def and class."""
     return any(
         (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == name)
         or (isinstance(node, ast.alias) and (node.asname or node.name) == name)

@@ -144,7 +144,7 @@ def _text(notebook: NotebookNode) -> str:
 
 
 def _difference(root: Path, path: Path, text: str) -> str:
-    """Say where a file differs from its generated text; return "" if it does not."""
+    """Return a message that says where a file differs from its generated text; return "" if it does not."""
     name = path.relative_to(root)
     if not path.is_file():
         return f"{name} is missing; run: grader build"

@@ -99,7 +99,7 @@ def package_folder(package: str) -> Path:
     """Return the folder of an installed package, without importing it.
 
     Raises:
-        ModuleNotFoundError: there is none.
+        ModuleNotFoundError: no such module is installed.
     """
     return module_file(package).parent
 
@@ -177,7 +177,7 @@ def module_file(module: str) -> Path:
     """Return the file of a module or package, without importing it.
 
     Raises:
-        ModuleNotFoundError: there is none.
+        ModuleNotFoundError: no such module is installed.
     """
     spec = find_spec(module)
     if spec is None or spec.origin is None:

@@ -39,7 +39,7 @@ class Repository:
 
     @property
     def is_none(self) -> bool:
-        """Tell whether the course says that it is not on GitHub."""
+        """Return True if the course says that it is not on GitHub."""
         return not self.name
 
     def colab(self, assignment: str) -> str:

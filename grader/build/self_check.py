@@ -180,7 +180,7 @@ def title_of(notebook: Notebook, exercise: str) -> str:
 
 
 def not_solved(todo: str, exercise: str) -> str:
-    """Say which exercise is not solved yet, from the message of its stub: this one, or one that it needs."""
+    """Return a message that names the exercise whose stub raised `todo`: this one, or one that it needs."""
     needed = todo.removeprefix(TODO)
     return "not solved yet." if needed == exercise else f"it needs {needed}, which is not solved yet."
 
@@ -197,7 +197,7 @@ def is_wrong(notebook: Notebook, exercise: str, above: str) -> bool:
 
 
 def praise(title: str, count: int, also: Sequence[str]) -> str:
-    """Say that an answer is right, and what the grade looks at besides."""
+    """Return a message that says that an answer is right, and what the grade looks at besides."""
     text = f"{title} — right on {count} small example{'s' * (count != 1)}."
     return f"{text} The grade also looks at this: {'; '.join(also)}." if also else text
 
@@ -273,7 +273,7 @@ def trial_as_seen(trial: Trial) -> Seen:
 
 
 def problem_of(trial: Trial, got: Mapping[str, Any], probes: Mapping[str, Callable]) -> str:
-    """Say what is off in what a probe returned; "" if it is right."""
+    """Return a message that says what is off in what a probe returned; "" if it is right."""
     rtol = trial.check["rtol"]
     if judge := probes.get(trial.check["judge"]):
         finding = judge(Case(inputs=trial.inputs, got=got, expected=lambda: trial.expected, rtol=rtol))
@@ -300,7 +300,7 @@ def changes_tried(notebook: Notebook, trials: Sequence[Trial]) -> Try:
 
 
 def passes_changed(notebook: Notebook, trial: Trial, source: str) -> bool | None:
-    """Tell whether a changed answer passes a trial; None if it took too long."""
+    """Return True if a changed answer passes a trial; None if it took too long."""
     probe, names = notebook.probes[trial.check["probe"]], trial.check["names"]
     [got] = run_repaired(probe, source, notebook.names, names, [trial.inputs])
     if got is None or got is RAISED:

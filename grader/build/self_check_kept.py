@@ -179,7 +179,7 @@ def what_is_off(lesson: Lesson, exercise: Exercise, stored: Known) -> str:
 
 
 def _fits(prints: Callable[[int], Fingerprint | None], wrong: Known, right: Sequence[Fingerprint]) -> bool:
-    """Tell whether a wrong answer gives what is known of it on each trial."""
+    """Return True if a wrong answer gives what is known of it on each trial."""
     return all(
         stored is None or ((own := prints(index)) is not None and alike(own, stored))
         for index, stored in enumerate(prints_from_json(wrong["gives"], right))
@@ -187,7 +187,7 @@ def _fits(prints: Callable[[int], Fingerprint | None], wrong: Known, right: Sequ
 
 
 def decided_alike(stored: Known, fresh: Known) -> bool:
-    """Tell whether two computations chose the same examples and wrong answers, and saw the same of these.
+    """Return True if two computations chose the same examples and wrong answers, and saw the same of these.
 
     The stored one may know less: what was seen to hang on rounding stays out, where chance does not show it this time.
     """

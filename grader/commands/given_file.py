@@ -60,7 +60,7 @@ def write_lines(path: Path, lines: Iterable[str], out: IO[str]) -> None:
 
 
 def is_standard_output(path: Path | None) -> bool:
-    """Tell whether "-" was given as a path, which stands for standard output."""
+    """Return True if "-" was given as a path, which stands for standard output."""
     return path is not None and str(path) == "-"
 
 
@@ -84,7 +84,7 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def _reason(path: Path, error: OSError) -> str:
-    """Say why a path cannot be written, and what to do."""
+    """Return a message that says why a path cannot be written, and what to do."""
     match error.errno:
         case errno.EISDIR:
             return "it is a folder. Give the path of a file."

@@ -260,7 +260,7 @@ def _results(
 
 
 def _about_late(entries: Sequence[GradebookEntry]) -> str:
-    """Say that submissions are late for the platform, and not for the gradebook."""
+    """Return a message that says that submissions are late for the platform, and not for the gradebook."""
     names = ", ".join(sorted({entry.assignment for entry in entries}))
     return (
         f"{len(entries)} of these were handed in LATE, as their file names say. The gradebook has no due date for "

@@ -61,7 +61,7 @@ def status_of(stop: KeyboardInterrupt) -> int:
 
 
 def _imports(frame: FrameType | None) -> bool:
-    """Tell whether this frame, or one that called it, imports a module."""
+    """Return True if this frame, or one that called it, imports a module."""
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
             return True

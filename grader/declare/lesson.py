@@ -126,7 +126,7 @@ class Lesson:
         """Return the exercise with this id.
 
         Raises:
-            KeyError: there is none.
+            KeyError: the lesson has no such exercise.
         """
         for exercise in self.exercises:
             if exercise.id == id:

@@ -88,7 +88,7 @@ def _explain_as_it_is(seen: Sequence[Seen], candidates: Sequence[Candidate], sou
 
 
 def _says_enough(found: Explanation | None) -> bool:
-    """Tell whether the small change that makes the answer right would add little to an explanation."""
+    """Return True if the small change that makes the answer right would add little to an explanation."""
     return found is not None and (bool(found.line) or bool(found.also) or found.kind in SAYS_ENOUGH)
 
 
@@ -108,7 +108,7 @@ def _add_repair(
 
 
 def _axes_vary(seen: Sequence[Seen]) -> bool:
-    """Tell whether an input of the trials that fail has another number of axes in one that passes."""
+    """Return True if an input of the trials that fail has another number of axes in one that passes."""
 
     def axes(passed: bool) -> Iterator[tuple[str, int]]:
         for trial in seen:
@@ -151,7 +151,7 @@ def _of_check(seen: Sequence[Seen], failed: str, candidates: Sequence[Candidate]
 
 
 def _came_empty(seen: Sequence[Seen], failed: str) -> bool:
-    """Tell whether nothing but zeros came: the grader sets parameters to 0 that it does not know."""
+    """Return True if nothing but zeros came: the grader sets parameters to 0 that it does not know."""
     wrong = [trial for trial in seen if trial.check == failed and not trial.passed]
     values = [
         value

@@ -61,7 +61,7 @@ def fingerprint_of_error(error: str, message: str) -> Fingerprint:
 
 
 def alike(one: Fingerprint, other: Fingerprint) -> bool:
-    """Tell whether two answers gave the same: the same form, and the same numbers up to rounding."""
+    """Return True if two answers gave the same: the same form, and the same numbers up to rounding."""
     if one.form != other.form or len(one.numbers) != len(other.numbers):
         return False
     for start in range(0, len(one.numbers), 3):

@@ -94,13 +94,13 @@ def _wrong_first(chosen: Sequence[int], seen: Sequence[Seen]) -> list[int]:
 
 
 def _raises(candidate: Candidate, index: int) -> bool:
-    """Tell whether a candidate raises on a trial."""
+    """Return True if a candidate raises on a trial."""
     known = candidate.prints(index)
     return known is not None and known.raised
 
 
 def is_telling(seen: Sequence[Seen], failed: str) -> bool:
-    """Tell whether enough numbers are off in a check's trials that a match is not there by chance.
+    """Return True if enough numbers are off in a check's trials that a match is not there by chance.
 
     The same number counts once, wherever it stands: zeros everywhere have many causes.
     """
@@ -125,7 +125,7 @@ def says_little(seen: Sequence[Seen], failed: str) -> bool:
 
 
 def _is_other(value: object, want: object) -> bool:
-    """Tell whether what is no tensor is not what is expected."""
+    """Return True if what is no tensor is not what is expected."""
     return not isinstance(value, Tensor) and not isinstance(want, Tensor) and value != want
 
 

@@ -56,7 +56,7 @@ def of_form(wrong: Sequence[Seen], source: str, *, sure: bool) -> Explanation | 
 
 
 def _is_float32(trial: Seen) -> bool:
-    """Tell whether a tensor came back as float32 where float64 is due."""
+    """Return True if a tensor came back as float32 where float64 is due."""
     both = ((trial.got.get(name), want) for name, want in trial.expected.items())
     return (float32, float64) in [tuple(getattr(one, "dtype", None) for one in pair) for pair in both]
 

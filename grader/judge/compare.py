@@ -175,7 +175,7 @@ def first_place(wrong: Tensor) -> tuple[int, ...]:
 
 
 def _first(wrong: Tensor) -> str:
-    """Say which place is the first wrong one; "" if all are wrong."""
+    """Return a message that says which place is the first wrong one; "" if all are wrong."""
     return "" if wrong.all() else f", first at {list(first_place(wrong))}"
 
 

@@ -51,7 +51,7 @@ class PlannedTrial:
 
 
 def is_sent(definition: FunctionType | type) -> bool:
-    """Tell whether a function or class is defined where the sandbox may get its source from."""
+    """Return True if a function or class is defined where the sandbox may get its source from."""
     return f"{definition.__module__}.".startswith(tuple(f"{package}." for package in SENT))
 
 

@@ -156,11 +156,11 @@ def _mentioned(reach: Reach, statement: Statement) -> Iterator[str]:
 
 
 def _is_of_own_class(reach: Reach, owner: str, name: str) -> bool:
-    """Tell whether an attribute is that of a class of the student's, as `Tools.softmax`."""
+    """Return True if an attribute is that of a class of the student's, as `Tools.softmax`."""
     nodes = [reach.all[index].node for index in reach.binders(owner, reach.end)]
     return bool(nodes) and all(isinstance(node, ast.ClassDef) and _defines(node, name) for node in nodes)
 
 
 def _defines(node: ast.ClassDef, name: str) -> bool:
-    """Tell whether a class defines a method of this name."""
+    """Return True if a class defines a method of this name."""
     return any(isinstance(inner, ast.FunctionDef) and inner.name == name for inner in node.body)

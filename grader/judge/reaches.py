@@ -148,7 +148,7 @@ def _is_private(name: str) -> bool:
 
 
 def _calls(node: ast.AST, *functions: str, with_arguments: bool) -> bool:
-    """Tell whether a node calls one of some functions by its name, with arguments or without."""
+    """Return True if a node calls one of some functions by its name, with arguments or without."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
         return False
     return node.func.id in functions and bool(node.args) == with_arguments
@@ -266,7 +266,7 @@ def _is_odd_text(node: ast.AST) -> bool:
 
 
 def _hides_softmax(name: ast.AST) -> bool:
-    """Tell whether an expression has a part of the name of a softmax, forwards or backwards."""
+    """Return True if an expression has a part of the name of a softmax, forwards or backwards."""
     parts_of_name = islice(ast.walk(name), MOST_PARTS)
     texts = [node.value for node in parts_of_name if isinstance(node, ast.Constant)]
     parts = [text.lower().strip("_") for text in texts if isinstance(text, str)]

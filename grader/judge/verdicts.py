@@ -34,7 +34,7 @@ def is_slip(
     reference_results: ReferenceResults,
     device: str = "cpu",
 ) -> bool:
-    """Tell whether one slip explains all failing trials of a check, each with what came back for it."""
+    """Return True if one slip explains all failing trials of a check, each with what came back for it."""
     if any(trial.check.judge is not None for trial, _ in failing):
         return False  # what such a check passes is no single result, so none can be told from another
     if all(_of_another_dtype(trial, got, reference_results, device) for trial, got in failing):

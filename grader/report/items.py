@@ -239,7 +239,7 @@ def unexplained(grades: Sequence[Grade]) -> dict[str, int]:
 
 
 def is_explained(verdict: Verdict) -> bool:
-    """Tell whether its student was told more than what was seen."""
+    """Return True if its student was told more than what was seen."""
     return bool(verdict.mistake or verdict.diagnosis)
 
 

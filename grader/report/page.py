@@ -221,7 +221,7 @@ class OwnCode:
 
     @property
     def is_marked(self) -> bool:
-        """Tell whether a line is marked."""
+        """Return True if a line is marked."""
         return any(marked for _, _, marked in self.lines)
 
 
@@ -253,6 +253,6 @@ def _marked_line(excerpt: str, lines: Sequence[str]) -> tuple[int, str]:
 
 
 def _is_cut_from(shown: str, line: str) -> bool:
-    """Tell whether a line of an excerpt, which may be cut at both ends, shows this line."""
+    """Return True if a line of an excerpt, which may be cut at both ends, shows this line."""
     wanted, there = (UNSURE.sub("", text) for text in (shown.strip("…"), line))
     return bool(wanted) and wanted in there

@@ -68,7 +68,7 @@ def check_messages(verdict: Verdict) -> list[str]:
 
 
 def is_waiting(check: CheckResult) -> bool:
-    """Tell whether a check passed and gives no points yet."""
+    """Return True if a check passed and gives no points yet."""
     return check.outcome is Outcome.PASSED and check.points < check.max_points
 
 

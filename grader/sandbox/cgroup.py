@@ -79,7 +79,7 @@ def remove_stale() -> None:
 
 @cache
 def available() -> bool:
-    """Tell whether this process can make control groups, by making one."""
+    """Return True if this process can make control groups, by making one."""
     group = ControlGroup(Limits())
     try:
         return bool(group)

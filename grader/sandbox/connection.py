@@ -47,7 +47,7 @@ class ServerConnection(Protocol):
         """Open a connection to a new child of this user."""
 
     def alive(self) -> bool:
-        """Tell whether the server still runs."""
+        """Return True if the server still runs."""
 
 
 class Sandbox:
@@ -272,7 +272,7 @@ class Sandbox:
         raise IsolationError(f"an isolated child did not start: {plain(reason)}. See `grader doctor`.")
 
     def _without_checkpoint(self, origin: Origin) -> bool:
-        """Tell whether the next cell runs without a checkpoint, which saves a fork of Python.
+        """Return True if the next cell runs without a checkpoint, which saves a fork of Python.
 
         Given cells and answers rarely hang or die. If one does, the completed cells are replayed. So this
         holds only while a replay would be quick, and no longer after the first replay.
@@ -372,7 +372,7 @@ class Sandbox:
         return reply
 
     def _may_replay(self) -> bool:
-        """Tell whether the submission has replays and time left."""
+        """Return True if the submission has replays and time left."""
         return self._replays < MAX_REPLAYS and self._left() > 0
 
     def _replay(self) -> None:

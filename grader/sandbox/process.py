@@ -90,7 +90,7 @@ class ServerProcess:
         return self._process.pid
 
     def alive(self) -> bool:
-        """Tell whether the server runs."""
+        """Return True if the server runs."""
         return self._process.poll() is None
 
     def close(self) -> None:
@@ -124,7 +124,7 @@ class SharedServer:
         self.control = control
 
     def alive(self) -> bool:
-        """Tell whether the server runs: it sends nothing once ready, so its end makes the socket readable.
+        """Return True if the server runs: it sends nothing once ready, so its end makes the socket readable.
 
         False once that is closed.
         """

@@ -59,14 +59,14 @@ def shared_user() -> int:
 
 
 def is_mapped(uid: int, path: str = "/proc/self/uid_map") -> bool:
-    """Tell whether a process here can become this user: a container may have few."""
+    """Return True if a process here can become this user: a container may have few."""
     with open(path) as file:
         ranges = [tuple(map(int, line.split())) for line in file]
     return any(first <= uid < first + size for first, _, size in ranges)
 
 
 def _has_account(uid: int) -> bool:
-    """Tell whether this machine knows somebody with this user id."""
+    """Return True if this machine knows somebody with this user id."""
     import pwd  # which Windows does not have
 
     try:

@@ -181,7 +181,7 @@ def _around(paths: Iterable[str], ours: Collection[str]) -> tuple[list[str], lis
 
 
 def _leads_around(entry: os.DirEntry, ours: Collection[str]) -> bool:
-    """Tell whether an entry is a link to a folder in which something of ours lies."""
+    """Return True if an entry is a link to a folder in which something of ours lies."""
     real = os.path.realpath(entry.path) + "/"
     return entry.is_symlink() and any(own.startswith(real) for own in ours)
 

@@ -79,7 +79,7 @@ class Attempt:
 
     @property
     def is_open(self) -> bool:
-        """Tell whether it still waits for its grade."""
+        """Return True if it still waits for its grade."""
         return self.state in (WAITING, GRADING)
 
     @property

@@ -266,7 +266,7 @@ class AttemptWriter:
 
 
 def replaces(attempt: Attempt, grade: Grade, worth: float, before: Attempt | None, rule: str) -> bool:
-    """Tell whether an attempt counts instead of the one that does until now.
+    """Return True if an attempt counts instead of the one that does until now.
 
     A file that cannot be read replaces none that could be: a slip of the hand costs no points.
     """

@@ -182,7 +182,7 @@ def _is_ours(host: str, settings: Settings) -> bool:
 
 
 def _from_here(headers: Headers, settings: Settings) -> bool:
-    """Tell whether a form was sent by a page of ours, as far as the browser says.
+    """Return True if a form was sent by a page of ours, as far as the browser says.
 
     The page of a link sends no referrer, and browsers then call its origin "null"; so does a frame of another site, but
     that says `cross-site`.

@@ -37,7 +37,7 @@ def origin(url: str) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether a host is this machine."""
+    """Return True if a host is this machine."""
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
@@ -45,7 +45,7 @@ def is_loopback(host: str) -> bool:
 
 
 def is_protected(url: str) -> bool:
-    """Tell whether an address is reached over TLS, or on this machine."""
+    """Return True if an address is reached over TLS, or on this machine."""
     parts = urlsplit(origin(url))
     host = parts.hostname or ""
     return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and is_loopback(host)))
@@ -161,7 +161,7 @@ class Hub(_Table):
     instructors: list[str] = []  # besides those in the group formgrade-COURSE
 
     def may_fetch(self, url: str) -> bool:
-        """Tell whether an address belongs to the hub."""
+        """Return True if an address belongs to the hub."""
         return url.startswith(f"{self.url}/hub/api/")
 
 
@@ -191,7 +191,7 @@ class Settings(_Table):
 
     @property
     def secure(self) -> bool:
-        """Tell whether cookies go over TLS alone."""
+        """Return True if cookies go over TLS alone."""
         return self.url.startswith("https://")
 
 

@@ -44,7 +44,7 @@ class Ticket:
 
 
 def can_sign_in(person: str) -> bool:
-    """Tell whether an id can be a folder in submitted/ that grading finds."""
+    """Return True if an id can be a folder in submitted/ that grading finds."""
     fits = 0 < len(person.encode("utf-8", "replace")) <= LONGEST_ID
     return fits and not person.startswith(".") and name_problem(person) is None
 

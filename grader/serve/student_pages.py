@@ -58,11 +58,11 @@ class Shown:
 
     @property
     def is_past_due(self) -> bool:
-        """Tell whether handing in now is late."""
+        """Return True if handing in now is late."""
         return self.due is not None and now() > self.due
 
     def is_late(self, attempt: Attempt) -> bool:
-        """Tell whether an attempt came after the due date."""
+        """Return True if an attempt came after the due date."""
         return self.due is not None and attempt.when > self.due
 
     def lateness(self, attempt: Attempt) -> str:
@@ -74,7 +74,7 @@ class Shown:
 
     @property
     def waits(self) -> bool:
-        """Tell whether any of the attempts waits for its grade."""
+        """Return True if any of the attempts waits for its grade."""
         return any(attempt.is_open for attempt in self.attempts)
 
     @property

@@ -270,7 +270,7 @@ def is_stubs_own(error: str, message: str) -> bool:
 
 
 def only_draws(cell: NotebookNode) -> bool:
-    """Tell whether a given cell is tagged as one that only shows something."""
+    """Return True if a given cell is tagged as one that only shows something."""
     return DRAWS in cell.metadata.get("tags", ())
 
 

@@ -196,7 +196,7 @@ def _refused(error: OSError, file: SubmissionFile) -> Unavailable:
 
 
 def _remedy(error: OSError) -> str:
-    """Say what an operator does about an error of the file system."""
+    """Return a message that says what an operator does about an error of the file system."""
     if error.errno in (errno.EACCES, errno.EPERM):
         return "Give the grading user the right to read it, then run this again."
     return "Mend the disk or the connection to it, then run this again."
@@ -256,7 +256,7 @@ def _entries(names: Iterable[str], folders: Iterable[str]) -> list[Entry]:
 
 
 def _member_problem(info: zipfile.ZipInfo) -> str:
-    """Say why a member of a zip cannot be trusted; return "" if it can."""
+    """Return a message that says why a member of a zip cannot be trusted; return "" if it can."""
     name, kind = info.filename, stat.S_IFMT(info.external_attr >> 16)
     if name.count("/") > MAX_FOLDERS:
         return f"lies in more than {MAX_FOLDERS} folders"

@@ -173,7 +173,7 @@ def stubs(source: str) -> frozenset[str]:
 
 
 def _is_stub(node: ast.AST) -> bool:
-    """Tell whether a definition still raises what the stub raises, or is a function without content."""
+    """Return True if a definition still raises what the stub raises, or is a function without content."""
     if not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         return False
     if any(isinstance(inner, ast.Raise) and is_stub_line(ast.unparse(inner)) for inner in ast.walk(node)):
@@ -182,7 +182,7 @@ def _is_stub(node: ast.AST) -> bool:
 
 
 def _says_nothing(statement: ast.stmt) -> bool:
-    """Tell whether a statement is `pass`, a constant such as `...` or a docstring, or returns None."""
+    """Return True if a statement is `pass`, a constant such as `...` or a docstring, or returns None."""
     match statement:
         case ast.Pass() | ast.Expr(value=ast.Constant()) | ast.Return(value=None | ast.Constant(value=None)):
             return True

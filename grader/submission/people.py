@@ -42,7 +42,7 @@ class Entry:
 
     @property
     def is_notebook(self) -> bool:
-        """Tell whether the name is that of a notebook."""
+        """Return True if the name is that of a notebook."""
         return not self.problem and is_notebook(self.parts[-1])
 
 
@@ -98,12 +98,12 @@ class _Claim:
 
 
 def is_notebook(name: str) -> bool:
-    """Tell whether a file of this name is a notebook."""
+    """Return True if a file of this name is a notebook."""
     return name.lower().endswith(".ipynb")
 
 
 def is_debris(name: str) -> bool:
-    """Tell whether a file or folder of this name was made by a program, and by no student."""
+    """Return True if a file or folder of this name was made by a program, and by no student."""
     return name in DEBRIS or name.startswith(".")
 
 
@@ -222,7 +222,7 @@ def prefixes(entries: Sequence[Entry]) -> list[tuple[str, ...]]:
 
 
 def _in_folder(entry: Entry, level: int) -> bool:
-    """Tell whether the part of a path at a level is a folder."""
+    """Return True if the part of a path at a level is a folder."""
     return len(entry.parts) > level + 1 or bool(entry.problem)
 
 
@@ -253,7 +253,7 @@ def _layout(entries: Sequence[Entry], assignments: Collection[str], inside: int)
 
 
 def _is_nbgrader(entry: Entry, level: int, assignments: Collection[str], is_inside: bool) -> bool:
-    """Tell whether a path goes on as `<id>/<assignment>/…` from a level on.
+    """Return True if a path goes on as `<id>/<assignment>/…` from a level on.
 
     The assignment is one of the course, or `<name>/<name>.ipynb` of an unknown one. The folder that was given may be
     the student's own; then the notebook's name must say the assignment, too, as a folder may also hold

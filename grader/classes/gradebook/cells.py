@@ -192,7 +192,7 @@ def scores_and_comments(
 
 
 def _needs_manual_grade_again(grade: Grade, row: Row, score: Mapping[str, Any], *, same: bool) -> bool:
-    """Tell whether a person must look again at a cell with a manual score.
+    """Return True if a person must look again at a cell with a manual score.
 
     That is so once submission or automatic score are not those for which the score was given, until the
     person saves the cell. A fault, which changes neither, leaves the mark as it is.
@@ -247,5 +247,5 @@ def _neutral(comment: str) -> str:
 
 
 def _is_withheld(grade: Grade, verdict: Verdict) -> bool:
-    """Tell whether a fault of the grader left the exercise without a score."""
+    """Return True if a fault of the grader left the exercise without a score."""
     return grade.status == "fault" or verdict.outcome is Outcome.FAULT

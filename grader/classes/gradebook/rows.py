@@ -76,19 +76,19 @@ def fill(
 
 
 def is_filled(stored: Iterable[Row], wanted: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Tell whether `fill` with these arguments would change nothing."""
+    """Return True if `fill` with these arguments would change nothing."""
     rows = {row.cell_id: row for row in stored}
     return all(cell in rows and not _differs(rows[cell], values) for cell, values in wanted.items())
 
 
 def _differs(row: Row, values: Mapping[str, Any]) -> bool:
-    """Tell whether a column of the row has another value than the wanted one."""
+    """Return True if a column of the row has another value than the wanted one."""
     return any(row._mapping[name] != value for name, value in values.items())
 
 
 @dataclass(frozen=True, kw_only=True)
 class Named:
-    """What a list changed."""
+    """The changes that a class list made in the gradebook."""
 
     completed: int  # students that the gradebook had, and that have the list's names now
     added: int

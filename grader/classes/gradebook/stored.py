@@ -48,7 +48,7 @@ DETAILS = Table(
     Column("line", LargeBinary, nullable=False),  # the whole grade as a JSON line, compressed
     Column("fault", Text, nullable=False),  # why a newer version could not be graded; "" if it was
 )
-APPEALS = Table(  # but for the first two, columns are the fields of `Appeal`
+APPEALS = Table(  # all columns but the first two are fields of `Appeal`
     "grader_appeal",
     METADATA,
     Column("number", Integer, primary_key=True),

@@ -255,7 +255,7 @@ class GradeWriter:
             db.execute(insert(DETAILS).values(notebook_id=notebook, **values))
 
     def _is_up_to_date(self, grade: Grade, came_in: Handover, before: Stored, cells: Cells) -> bool:
-        """Tell whether the gradebook has all of a recorded grade, as in most reruns.
+        """Return True if the gradebook has all of a recorded grade, as in most reruns.
 
         The answer is no for a submission that is late or has a penalty, which may have changed.
         """
@@ -303,5 +303,5 @@ def _columns_of(student: Student) -> dict[str, str]:
 
 
 def _has_grade(before: Stored | None) -> bool:
-    """Tell whether an earlier version was graded."""
+    """Return True if an earlier version was graded."""
     return before is not None and before.grade is not None and before.grade.status != "fault"

@@ -116,7 +116,7 @@ def _page_name(service: str, parts: Sequence[str], place: int, file: SubmissionF
 
 
 def _is_newer(file: SubmissionFile, entry: GradebookEntry) -> bool:
-    """Tell whether a file is not the one that the feedback is about; False where it cannot be read."""
+    """Return True if a file is not the one that the feedback is about; False where it cannot be read."""
     try:
         digest = sha256(content(file)).hexdigest()
     except IntakeError:

@@ -115,14 +115,14 @@ def _make_folder(root: Path, student: str, assignment: str) -> Path:
 
 
 def _because(path: Path, error: Exception, otherwise: str) -> str:
-    """Say why a file cannot be written, and what to do."""
+    """Return a message that says why a file cannot be written, and what to do."""
     full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
     return f"{path}: {getattr(error, 'strerror', None) or error}. {'Make room on its disk' if full else otherwise}"
 
 
 @cache
 def _tells_names_apart(root: Path) -> bool:
-    """Tell whether the file system keeps two names apart that differ only in case or Unicode normalisation.
+    """Return True if the file system keeps two names apart that differ only in case or Unicode normalisation.
 
     macOS and Windows usually take them for one name.
     """

@@ -160,7 +160,7 @@ def _thoughts(entry: GradebookEntry) -> Sequence[tuple[str, str]]:
 
 
 def is_current(page: Path, entry: GradebookEntry) -> bool:
-    """Tell whether a file is the page of this entry; its grade may be without checks."""
+    """Return True if a file is the page of this entry; its grade may be without checks."""
     wanted = _last_line(entry).encode()
     try:
         with page.open("rb") as file:

@@ -89,11 +89,11 @@ class _Queue:
         self.finished = False
 
     def has_room(self) -> bool:
-        """Tell whether to hand out a new job now: no job is a suspect, and the workers have too few."""
+        """Return True if to hand out a new job now: no job is a suspect, and the workers have too few."""
         return not self._suspects and len(self._waiting) < self._workers.ahead()
 
     def is_empty(self) -> bool:
-        """Tell whether no job is left, neither with a worker nor among the suspects."""
+        """Return True if no job is left, neither with a worker nor among the suspects."""
         return not self._waiting and not self._suspects
 
     def submit_suspect(self) -> None:

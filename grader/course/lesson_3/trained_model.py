@@ -136,7 +136,7 @@ def answer_logits(model: nn.Module, prompts: Tensor, answers: Tensor, patches: T
 
 
 def are_likeliest(logits: Tensor, answers: Tensor) -> bool:
-    """Tell whether each answered word is the likeliest one.
+    """Return True if each answered word is the likeliest one.
 
     A word within 1e-3 of the largest logit counts as likeliest: rounding may decide between such words.
     """

@@ -88,7 +88,7 @@ ROTATE = written_exercise("4.10 Rotary positions", rotate, (
         trials=[sizes(n=7, d=6), sizes(n=5, d=2), sizes(n=3, d=10, base=50.0), sizes(n=5, d=8, fractions=True),
             sizes(n=5, d=4, places="float64")]),
     CheckSpec("relation", 1, "a score depends on the distance of query and key alone, and lengths stay",
-        examples=[sizes(n=3, d=4, shift=5)], trials=[sizes(n=7, d=6, shift=3), sizes(n=5, d=2, shift=1)],
+        examples=[sizes(n=3, d=4, shift=5)], trials=[sizes(n=7, d=6, shift=3), sizes(n=5, d=2, shift=20)],
         needs=(), draw=draw_relation, probe=rotary_relation),
     CheckSpec("batch", 1, "with a batch, and with places of each vector's own",
         examples=[sizes(batch_shape=(2,), n=3, d=4, each=True)],
@@ -111,8 +111,7 @@ ROTATE = written_exercise("4.10 Rotary positions", rotate, (
     partners_of_halves: The angles are those of neighbours, and the partners are d/2 apart. Pair neighbours in both:
         2i and 2i + 1.
         return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)  →  a, b = vectors.chunk(2, -1); return vectors * cos.repeat_interleave(2, -1) + torch.cat([-b, a], -1) * sin.repeat_interleave(2, -1)
-    angles_of_halves: The partners are neighbours, and the angles repeat after d/2. Give both of a pair the same angle:
-        repeat_interleave(2, -1).
+    angles_of_halves: The partners are neighbours, and the angles repeat after d/2. Give both of a pair the same angle.
         return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)  →  return vectors * torch.cat([cos, cos], -1) + torch.stack([-second, first], -1).flatten(-2) * torch.cat([sin, sin], -1)
     exponents_from_one: The exponents begin at −2/d. That of the first pair is 0: count i from 0.
         torch.arange(0, d, 2,  →  torch.arange(2, d + 2, 2,

@@ -62,7 +62,7 @@ class Flow:
                 self.needed |= {inner.id for inner in ast.walk(value) if isinstance(inner, ast.Name)}
 
     def holds(self, node: ast.AST) -> bool:
-        """Tell whether an expression holds numbers of an input, and not only its sizes."""
+        """Return True if an expression holds numbers of an input, and not only its sizes."""
         if self.without and place_of(node) in self.without:
             return False
         if isinstance(node, ast.Name):
@@ -82,7 +82,7 @@ class Flow:
         return not any(map(flow.holds, returned))
 
     def feeds(self, node: ast.stmt) -> bool:
-        """Tell whether a statement has a part in what is returned."""
+        """Return True if a statement has a part in what is returned."""
         targets, _ = targets_and_value(node)
         return isinstance(node, ast.Return) or bool({base_of(target) for target in targets} & self.needed)
 

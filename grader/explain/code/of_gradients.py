@@ -44,7 +44,7 @@ def _without_slope(flow: Flow) -> Iterator[Found]:
 
 
 def _cut_inside(flow: Flow, node: ast.Call) -> bool:
-    """Tell whether what a call gets of what is followed was cut off before, as in `float(x.item())`."""
+    """Return True if what a call gets of what is followed was cut off before, as in `float(x.item())`."""
     inside = (inner for inner in ast.walk(node) if isinstance(inner, ast.Attribute) and inner is not node.func)
     return any(inner.attr in CUTS and flow.holds(inner.value) for inner in inside)
 

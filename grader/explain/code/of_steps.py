@@ -92,7 +92,7 @@ def _is_number(index: ast.AST, flow: Flow) -> bool:
 
 
 def _is_list(name: str, flow: Flow) -> bool:
-    """Tell whether a name may stand for a list, or for an array of numpy, whose numbers are no views."""
+    """Return True if a name may stand for a list, or for an array of numpy, whose numbers are no views."""
     made = [inner for value in values_of(name, flow.tree) for inner in ast.walk(value)]
     return any(
         isinstance(one, (ast.List, ast.ListComp))

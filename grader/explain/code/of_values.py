@@ -150,7 +150,7 @@ def _has_fixed_axes(node: ast.AST, fixed: set[str]) -> bool:
 
 
 def _are_last(node: ast.AST) -> bool:
-    """Tell whether an expression takes a fixed number of the last sizes: `x.shape[-2:]`."""
+    """Return True if an expression takes a fixed number of the last sizes: `x.shape[-2:]`."""
     return (
         isinstance(node, ast.Subscript)
         and isinstance(node.slice, ast.Slice)

@@ -282,7 +282,7 @@ def self_attributes(tree: ast.AST) -> dict[str, ast.expr | None]:
 
 
 def has_keyword(call: ast.Call, name: str, *values: str) -> bool:
-    """Tell whether a call has a keyword, with one of some values if these are given."""
+    """Return True if a call has a keyword, with one of some values if these are given."""
     return any(word.arg == name and (not values or text_of(word.value) in values) for word in call.keywords)
 
 

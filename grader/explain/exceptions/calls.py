@@ -31,7 +31,7 @@ def _definition(path: str, tree: ast.AST) -> ast.FunctionDef | ast.Lambda | None
 
 
 def _called_by_grader(raising: Raising, definition: ast.FunctionDef | ast.Lambda) -> bool:
-    """Tell whether the call that failed was not the student's own: then the definition is the line."""
+    """Return True if the call that failed was not the student's own: then the definition is the line."""
     return raising.node is None or raising.node is definition.args or isinstance(raising.node, ast.arguments)
 
 
@@ -84,14 +84,14 @@ def too_many_arguments(raising: Raising, found: re.Match) -> str:
 
 
 def _without_self(definition: ast.FunctionDef, tree: ast.AST) -> bool:
-    """Tell whether a definition is a method that does not take self."""
+    """Return True if a definition is a method that does not take self."""
     first = [argument.arg for argument in (*definition.args.posonlyargs, *definition.args.args)][:1]
     in_class = any(isinstance(node, ast.ClassDef) and definition in node.body for node in ast.walk(tree))
     return in_class and first != ["self"] and not definition.decorator_list and definition.args.vararg is None
 
 
 def missing_in_torch(raising: Raising, found: re.Match) -> str:
-    """Say what a call of torch leaves out, or how it is misspelt."""
+    """Return a message that says what a call of torch leaves out, or how it is misspelt."""
     given = [word.arg for call in calls(raising.node, found[1]) for word in call.keywords if word.arg]
     misspelt = next((name for name in given if nearest(name, [found[2]])), "")
     return (
@@ -115,7 +115,7 @@ def layer_made_of_tensor(raising: Raising, _: re.Match) -> str:
 
 
 def too_many_to_unpack(raising: Raising, found: re.Match) -> str:
-    """Say why what is on the right of `a, b = …` has another number of parts."""
+    """Return a message that says why what is on the right of `a, b = …` has another number of parts."""
     node = raising.node
     if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], (ast.Tuple, ast.List))):
         return ""
@@ -134,7 +134,7 @@ def too_many_to_unpack(raising: Raising, found: re.Match) -> str:
 
 
 def not_iterable(raising: Raising, found: re.Match) -> str:
-    """Say why `a, b = …` gets a single value."""
+    """Return a message that says why `a, b = …` gets a single value."""
     if isinstance(raising.node, ast.Assign) and isinstance(raising.node.value, ast.Call):
         returned = "nothing" if found[1] == "NoneType" else "one value"
         return f"`{text_of(raising.node.value)}` returns {returned}, and there are several names on the left."
@@ -191,7 +191,7 @@ def truth_of_tensor(raising: Raising, found: re.Match) -> str:
 
 
 def own_refusal(raising: Raising, _: re.Match) -> str:
-    """Say that the answer itself refuses an input: by `assert`, or by `raise`."""
+    """Return a message that says that the answer itself refuses an input: by `assert`, or by `raise`."""
     start = raising.line.strip()
     if raising.foreign:
         return "It is refused. Is it what that function takes?" if start.startswith("raise") else ""

@@ -45,7 +45,7 @@ def nearest(name: str, names: Collection[str]) -> str:
 
 
 def undefined_name(raising: Raising, found: re.Match) -> str:
-    """Say what an undefined name should have been."""
+    """Return a message that says what an undefined name should have been."""
     name = found[1]
     if name == "self":
         return "`self` is missing: it is the first parameter of each method."
@@ -97,7 +97,7 @@ def unbound(raising: Raising, found: re.Match) -> str:
 
 
 def attribute_of_tensor(raising: Raising, found: re.Match) -> str:
-    """Say what a tensor calls the attribute that it does not have."""
+    """Return a message that says what a tensor calls the attribute that it does not have."""
     name = found[1]
     if instead := NOT_TENSOR.get(name):
         return f"Tensors have no `.{name}`; in torch it is {instead}."
@@ -203,7 +203,7 @@ def _came_back(kind: str, name: str, raising: Raising) -> str:
 
 
 def super_first(*_: object) -> str:
-    """Say what __init__ has to begin with."""
+    """Return a message that says what __init__ has to begin with."""
     return "`super().__init__()` has to come first in __init__, before anything is kept in self."
 
 
@@ -246,13 +246,13 @@ def attribute_of_layer(raising: Raising, found: re.Match) -> str:
 
 
 def _is_set_in_init(owner: ast.ClassDef, name: str) -> bool:
-    """Tell whether __init__ gives a value to a variable."""
+    """Return True if __init__ gives a value to a variable."""
     inits = [node for node in owner.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"]
     return any(isinstance(part, ast.Name) and part.id == name for init in inits for part in ast.walk(init))
 
 
 def _is_plain_list_of_layers(value: ast.expr | None) -> bool:
-    """Tell whether a list or dict, not nn.ModuleList, holds layers."""
+    """Return True if a list or dict, not nn.ModuleList, holds layers."""
     plain = isinstance(value, (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Tuple))
     return plain and any(text_of(call.func).startswith("nn.") for call in calls(value))
 

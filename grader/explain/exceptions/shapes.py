@@ -19,7 +19,7 @@ from grader.explain.exceptions.rules import Rule, sentence
 
 
 def wrong_factors(raising: Raising, _: re.Match) -> str:
-    """Say how the two factors of a matrix product fail to fit."""
+    """Return a message that says how the two factors of a matrix product fail to fit."""
     for one, other in _products(raising.node):
         a, b = shape_of(one, raising.shapes), shape_of(other, raising.shapes)
         if a and b and len(a) >= 2 and len(b) == 1 and a[-1] != b[0]:
@@ -47,7 +47,7 @@ def _weight_of_a_layer(raising: Raising) -> str:
 
 
 def batches_differ(raising: Raising, _: re.Match) -> str:
-    """Say that the axes in front of the last two do not fit together in a product."""
+    """Return a message that says that the axes in front of the last two do not fit together in a product."""
     for one, other in _products(raising.node):
         a, b = shape_of(one, raising.shapes), shape_of(other, raising.shapes)
         fits = shape_of(ast.BinOp(one, ast.MatMult(), other), raising.shapes) is not None
@@ -84,7 +84,7 @@ def _products(node: ast.AST | None) -> Iterator[tuple[ast.expr, ast.expr]]:
 
 
 def _is_turned(node: ast.expr, tree: ast.AST) -> bool:
-    """Tell whether an expression swaps axes, itself or where its name gets its value."""
+    """Return True if an expression swaps axes, itself or where its name gets its value."""
     return any(
         called_name(part) in ("transpose", "t", "swapaxes", "swapdims", "T", "mT")
         for part in (values_of(node.id, tree) if isinstance(node, ast.Name) else [node])
@@ -251,7 +251,7 @@ def _without_heads(mask: str) -> str:
 
 
 def _broadcasts(shape: Shape, to: Shape) -> bool:
-    """Tell whether a tensor of one shape can be expanded to another."""
+    """Return True if a tensor of one shape can be expanded to another."""
     return len(shape) <= len(to) and all(a in (1, b) for a, b in zip(shape[::-1], to[::-1], strict=False))
 
 
@@ -259,7 +259,7 @@ def _broadcasts(shape: Shape, to: Shape) -> bool:
 
 
 def not_aligned(raising: Raising, _: re.Match) -> str:
-    """Say why two tensors cannot be added, multiplied or compared number by number."""
+    """Return a message that says why two tensors cannot be added, multiplied or compared number by number."""
     for node in parts_of(raising.node):
         if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.MatMult):
             one, other = node.left, node.right
@@ -335,7 +335,7 @@ def _lacks_last(first: str, a: Shape, second: str, b: Shape) -> str:
 
 
 def einsum_axes(raising: Raising, found: re.Match) -> str:
-    """Say that the letters of an einsum name another number of axes than there are."""
+    """Return a message that says that the letters of an einsum name another number of axes than there are."""
     if "no ellipsis" in raising.message:
         return (
             "The letters of this einsum stand for another number of axes than a tensor has here. "

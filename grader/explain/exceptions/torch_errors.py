@@ -35,7 +35,7 @@ def sizes_do_not_multiply(raising: Raising, _: re.Match) -> str:
 
 
 def axis_out_of_range(raising: Raising, found: re.Match) -> str:
-    """Say how to name an axis that not every input has."""
+    """Return a message that says how to name an axis that not every input has."""
     axis = int(found[1])
     if axis >= 0 and all(integer(part) != axis for part in parts_of(raising.node)):
         return f"There is no axis {axis} here. Look at how this number comes about."
@@ -76,7 +76,7 @@ def index_out_of_bounds(raising: Raising, found: re.Match) -> str:
 
 
 def joined(raising: Raising, _: re.Match) -> str:
-    """Say what torch.cat and torch.stack need."""
+    """Return a message that says what torch.cat and torch.stack need."""
     name = next(
         (
             called_name(call)
@@ -105,7 +105,7 @@ def no_graph(raising: Raising, _: re.Match) -> str:
 
 
 def graph_is_gone(raising: Raising, _: re.Match) -> str:
-    """Say how several gradients are taken of one computation."""
+    """Return a message that says how several gradients are taken of one computation."""
     if any(calls(raising.node, "grad")):
         return (
             "The first call of grad frees what the next one needs. "
@@ -115,7 +115,7 @@ def graph_is_gone(raising: Raising, _: re.Match) -> str:
 
 
 def frozen(raising: Raising, _: re.Match) -> str:
-    """Say what does not require a gradient."""
+    """Return a message that says what does not require a gradient."""
     if raising.line:
         return "One of these does not require a gradient, as a frozen parameter or a detached copy. Leave such out."
     if found := raising.clue(Effect.GRADIENT):
@@ -126,7 +126,7 @@ def frozen(raising: Raising, _: re.Match) -> str:
 
 
 def targets_and_scores(raising: Raising, _: re.Match) -> str:
-    """Say how cross_entropy and nll_loss want their arguments."""
+    """Return a message that says how cross_entropy and nll_loss want their arguments."""
     if "batch_size" in raising.message:
         return "There are not as many rows of scores as targets: each target needs one row."
     name = next((called_name(call) for call in calls(raising.node, "cross_entropy", "nll_loss")), "")

@@ -12,7 +12,7 @@ from grader.explain.exceptions.rules import Rule, sentence
 
 
 def not_callable(raising: Raising, found: re.Match) -> str:
-    """Say what is called like a function and is none."""
+    """Return a message that says what is called like a function and is none."""
     kind = found[1]
     if kind == "torch.Size":
         return "`.shape` is no function: it takes square brackets."
@@ -24,7 +24,7 @@ def not_callable(raising: Raising, found: re.Match) -> str:
 
 
 def not_subscriptable(raising: Raising, found: re.Match) -> str:
-    """Say what takes no square brackets."""
+    """Return a message that says what takes no square brackets."""
     owner = the_one(
         (text_of(node.value) for node in parts_of(raising.node) if isinstance(node, ast.Subscript)), raising
     )
@@ -81,14 +81,14 @@ def whole_number_only(raising: Raising, _: re.Match) -> str:
 
 
 def list_of_tensors(raising: Raising, found: re.Match) -> str:
-    """Say what torch.cat and torch.stack take."""
+    """Return a message that says what torch.cat and torch.stack take."""
     if found[2] == "Tensor":
         return f"torch.{found[1]} takes the tensors as one list, in square brackets."
     return f"torch.{found[1]} takes a list of tensors."
 
 
 def number_for_tensor(raising: Raising, found: re.Match) -> str:
-    """Say that a torch function got a number, a list, a pair or nothing."""
+    """Return a message that says that a torch function got a number, a list, a pair or nothing."""
     name, kind = found[1].rpartition(".")[2], found[2]
     if kind in ("int", "float"):
         return (
@@ -104,7 +104,7 @@ def number_for_tensor(raising: Raising, found: re.Match) -> str:
 
 
 def wrong_operands(raising: Raising, found: re.Match) -> str:
-    """Say which side of an operator is not a tensor."""
+    """Return a message that says which side of an operator is not a tensor."""
     kinds = {found[1], found[2]}
     sides = [side for node in parts_of(raising.node) if isinstance(node, ast.BinOp) for side in (node.left, node.right)]
     if "NoneType" in kinds:
@@ -119,7 +119,7 @@ def wrong_operands(raising: Raising, found: re.Match) -> str:
 
 
 def unary_on_none(raising: Raising, _: re.Match) -> str:
-    """Say what is None under `~` or `-`."""
+    """Return a message that says what is None under `~` or `-`."""
     owners = (text_of(node.operand) for node in parts_of(raising.node) if isinstance(node, ast.UnaryOp))
     return nothing(raising, the_one(owners, raising))
 
@@ -160,14 +160,14 @@ VALUE_RULES: tuple[Rule, ...] = (
 
 
 def another_number_came_back(raising: Raising, found: re.Match) -> str:
-    """Say that a pair is due."""
+    """Return a message that says that a pair is due."""
     came = {"nothing": "Nothing", "one value": "One value"}.get(found[1], "Another number of values")
     names = f": {found[2]}, in this order" if found[2] else ""
     return f"{came} came back, and two are asked for{names}."
 
 
 def no_tensor_came_back(raising: Raising, found: re.Match) -> str:
-    """Say what came back in the place of a tensor."""
+    """Return a message that says what came back in the place of a tensor."""
     name, kind = found[1], found[2]
     if kind == "nothing":
         return f"Nothing came back for the {name}: {NO_RETURN}"
@@ -179,7 +179,7 @@ def no_tensor_came_back(raising: Raising, found: re.Match) -> str:
 
 
 def no_number_came_back(raising: Raising, found: re.Match) -> str:
-    """Say what came back in the place of a number."""
+    """Return a message that says what came back in the place of a number."""
     if found[1] == "nothing":
         return f"Nothing came back: {NO_RETURN}"
     return "Several numbers came back, where one is asked for." if found[1].startswith("shape") else ""
@@ -212,7 +212,7 @@ def part_is_missing(raising: Raising, found: re.Match) -> str:
 
 
 def part_of_another_kind(raising: Raising, found: re.Match) -> str:
-    """Say what is kept under a name, and what should be."""
+    """Return a message that says what is kept under a name, and what should be."""
     if found[3] == "layer":
         return f"The task asks for a layer named `{found[1]}`; what you keep under this name is none."
     return f"`{found[1]}` is a layer, nn.{found[2]}, and a single parameter is due: nn.Parameter."
@@ -235,7 +235,7 @@ def part_of_another_shape(raising: Raising, found: re.Match) -> str:
 
 
 def one_parameter_for_two(raising: Raising, found: re.Match) -> str:
-    """Say that two names stand for one layer."""
+    """Return a message that says that two names stand for one layer."""
     return shared_layer(raising, found) or f"`{found[1]}` and another name stand for one parameter. Each needs its own."
 
 

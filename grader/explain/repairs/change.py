@@ -30,14 +30,14 @@ def called(node: ast.AST | None) -> str:
 
 
 def is_library(node: ast.AST) -> bool:
-    """Tell whether this is a library of LIBRARIES, or a part of one: `torch.linalg`."""
+    """Return True if this is a library of LIBRARIES, or a part of one: `torch.linalg`."""
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name) and node.id in LIBRARIES
 
 
 def is_text(node: ast.AST) -> bool:
-    """Tell whether a statement is a docstring, or another constant that does nothing."""
+    """Return True if a statement is a docstring, or another constant that does nothing."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 

@@ -341,7 +341,7 @@ def _renames(field: str, one: str, other: str) -> Callable[[Any], Any]:
 
 
 def is_negative(node: Any) -> bool:
-    """Tell whether a node is a negative whole number, as -1."""
+    """Return True if a node is a negative whole number, as -1."""
     number = getattr(node, "operand", None)
     return (
         isinstance(node, ast.UnaryOp)

@@ -86,7 +86,7 @@ class Table:
         return pattern[0] is kind[0] and (pattern[1] in (kind[1], "") or kind[1] in self.names.get(pattern[1], ()))
 
     def _fits(self, pattern: Node, node: Node, holes: Holes) -> bool:
-        """Tell whether a pattern fits, and fill the holes."""
+        """Return True if a pattern fits, and fill the holes."""
         if isinstance(pattern, ast.Name) and is_hole(pattern.id):
             return hasattr(node, "_fields") and _same(holes.setdefault(pattern.id, node), node)
         if isinstance(pattern, ast.Call) and isinstance(pattern.func, ast.Name) and pattern.func.id in self.views:
@@ -111,7 +111,7 @@ class Table:
         )
 
     def _all_fit(self, patterns: Sequence[Any], nodes: Sequence[Any], holes: Holes) -> bool:
-        """Tell whether a list of patterns fits; of `f(*x)` nobody knows how many arguments it has."""
+        """Return True if a list of patterns fits; of `f(*x)` nobody knows how many arguments it has."""
         return len(patterns) == len(nodes) and all(
             self._fits(one, node, holes) and not isinstance(node, ast.Starred)
             for one, node in zip(patterns, nodes, strict=True)
@@ -119,7 +119,7 @@ class Table:
 
 
 def is_hole(name: str) -> bool:
-    """Tell whether a name in a pattern stands for any expression."""
+    """Return True if a name in a pattern stands for any expression."""
     return len(name) == 1 and name.isupper()
 
 

@@ -66,7 +66,7 @@ def namespace_of(definition: Any) -> dict[str, Any]:
 
 
 def is_plain(value: Any) -> bool:
-    """Tell whether a value can be sent out of the sandbox."""
+    """Return True if a value can be sent out of the sandbox."""
     if isinstance(value, Mapping):
         return all(is_plain(inner) for inner in value.values())
     if isinstance(value, (list, tuple)):

@@ -86,7 +86,7 @@ def _roots(function: ast.FunctionDef, piece: Piece) -> Changes:
 
 
 def _calls_layer(node: ast.AST) -> bool:
-    """Tell whether a node calls a layer of `self` or of an argument: self.layer(x)."""
+    """Return True if a node calls a layer of `self` or of an argument: self.layer(x)."""
     func = node.func if isinstance(node, ast.Call) else None
     if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name) or func.value.id in LIBRARIES:
         return False

@@ -141,7 +141,7 @@ def form_of(trials: Sequence[ObservedTrial], sure: bool = False) -> str:
 
 
 def _has_form(trial: ObservedTrial, name: str) -> bool:
-    """Tell whether a tensor has the shape that is due, as it may where two sizes are the same."""
+    """Return True if a tensor has the shape that is due, as it may where two sizes are the same."""
     return getattr(trial.got[name], "shape", None) == getattr(trial.expected[name], "shape", ())
 
 
@@ -219,7 +219,7 @@ def _lists(got: Mapping[str, Any], want: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _stacked(parts: list[Any], want: Tensor) -> str:
-    """Say how a list of tensors becomes the one that is due, if that is known."""
+    """Return a message that says how a list of tensors becomes the one that is due, if that is known."""
     tensors = [part for part in parts if isinstance(part, Tensor)]
     if len(tensors) == len(parts) > 0 and len({(part.shape, part.dtype) for part in tensors}) == 1:
         for axis in range(tensors[0].ndim + 1):

@@ -211,7 +211,7 @@ def _too_many(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mapp
 
 
 def _own_entries(got: Tensor, want: Tensor) -> bool:
-    """Tell whether what came has the leading axes twice, and what is due where both have the same index."""
+    """Return True if what came has the leading axes twice, and what is due where both have the same index."""
     twice = got.ndim - want.ndim
     lead = want.shape[:twice]
     for start in range(twice, got.ndim - twice + 1) if twice > 0 and got.shape[:twice] == lead else ():

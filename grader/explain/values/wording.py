@@ -93,7 +93,7 @@ def agreeing(one: Tensor, other: Tensor, near: float) -> Tensor:
 
 
 def agree(one: Tensor, other: Tensor, near: float) -> bool:
-    """Tell whether two tensors have the same shape and the same numbers, up to rounding."""
+    """Return True if two tensors have the same shape and the same numbers, up to rounding."""
     if one.shape != other.shape:
         return False
     if not one.numel():

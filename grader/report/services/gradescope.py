@@ -122,7 +122,7 @@ def _test(label: str, name: str, points: float, max_points: float, passed: bool,
 
 
 def _counts(written: Written, entry: GradebookEntry) -> bool:
-    """Tell whether there is anything to say about a question: a text, points, or a comment."""
+    """Return True if there is anything to say about a question: a text, points, or a comment."""
     cell = entry.cells.get(written.id)
     return bool(written.text) or (cell is not None and bool(cell.max_points or cell.by_hand or cell.comment))
 

@@ -98,7 +98,7 @@ def _reached(statement: ast.stmt) -> list[ast.stmt]:
 
 
 def _is_dead(node: ast.stmt, read: Collection[str], *, inside_class: bool) -> bool:
-    """Tell whether a statement, whose own blocks are pruned, changes no result."""
+    """Return True if a statement, whose own blocks are pruned, changes no result."""
     match node:
         case ast.Pass() | ast.Assert():
             return True

@@ -44,7 +44,7 @@ class Comparison:
 
     @property
     def too_few(self) -> bool:
-        """Tell whether there were too few answers to say what is rare."""
+        """Return True if there were too few answers to say what is rare."""
         return self.answers < LEAST_ANSWERS
 
 

@@ -117,7 +117,7 @@ class InterpreterProcess:
     pidfd: int
 
     def ended(self) -> bool:
-        """Tell whether the process has ended."""
+        """Return True if the process has ended."""
         return bool(select.select([self.pidfd], [], [], 0)[0])
 
     def close(self) -> None:

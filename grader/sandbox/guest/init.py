@@ -215,7 +215,7 @@ class Init:
         return None
 
     def _checkpoint_answers(self) -> bool:
-        """Tell whether the active interpreter still answers: a fork of it may have stopped or killed it."""
+        """Return True if the active interpreter still answers: a fork of it may have stopped or killed it."""
         channel = self._send_channel(self._active, "ping", 1.0) if self._active is not None else None
         if channel is None:
             return False
@@ -255,7 +255,7 @@ class Init:
         return None
 
     def _is_active(self, process: InterpreterProcess) -> bool:
-        """Tell whether a process is the active interpreter itself, not a fork of it."""
+        """Return True if a process is the active interpreter itself, not a fork of it."""
         return self._active is not None and process.pid == self._active.pid
 
     # ------------------------------------------------------------ the other processes

@@ -151,7 +151,7 @@ def _end_thread_pools() -> bool:
 
 
 def _reaped(child: int) -> bool:
-    """Tell whether a child has ended, and collect its exit status."""
+    """Return True if a child has ended, and collect its exit status."""
     try:
         return os.waitpid(child, os.WNOHANG)[0] != 0
     except ChildProcessError:

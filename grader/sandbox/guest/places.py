@@ -148,7 +148,7 @@ def _first_refused(error: BaseException) -> int:
 
 
 def _is_refused(count: int, error: BaseException) -> bool:
-    """Tell whether Python refuses the first `count` lines of the running cell with this error."""
+    """Return True if Python refuses the first `count` lines of the running cell with this error."""
     try:
         _compile(_cell.transformed[:count])
     except BaseException as raised:

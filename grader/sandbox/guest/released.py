@@ -62,7 +62,7 @@ def note(cell: str, source: str) -> None:
 
 
 def is_given(cell: str) -> bool:
-    """Tell whether this is the id of a given cell that ran."""
+    """Return True if this is the id of a given cell that ran."""
     return cell in _sources
 
 
@@ -131,7 +131,7 @@ def _codes(source: str, flags: int) -> dict[CodeType, Released]:
 
 
 def _is_of_library(function: ast.expr) -> bool:
-    """Tell whether what is called is an attribute of a library, as `torch.softmax`."""
+    """Return True if what is called is an attribute of a library, as `torch.softmax`."""
     return (
         isinstance(function, _ast.Attribute)
         and isinstance(function.value, _ast.Name)
@@ -157,5 +157,5 @@ def is_disguised(event: str, content: Any, name: Any) -> bool:
 
 
 def is_installed(frame: FrameType | None) -> bool:
-    """Tell whether a frame runs code of a library, or there is no frame."""
+    """Return True if a frame runs code of a library, or there is no frame."""
     return frame is None or frame.f_code.co_filename.startswith(INSTALLED)

@@ -236,7 +236,7 @@ def _words(text: str) -> list[str]:
 
 
 def _is_table(node: ast.AST) -> bool:
-    """Tell whether an expression begins with a table of names, as `vars(F)` or `torch.__dict__`."""
+    """Return True if an expression begins with a table of names, as `vars(F)` or `torch.__dict__`."""
     while True:
         match node:
             case ast.Call(func=ast.Name(id=name)) | ast.Attribute(attr=name) if name in TABLES:

@@ -48,7 +48,7 @@ def variables(definition: ast.AST) -> frozenset[str]:
 
 
 def is_small(statements: Sequence[ast.stmt]) -> bool:
-    """Tell whether code is so short and so flat that functions may call themselves on its parts."""
+    """Return True if code is so short and so flat that functions may call themselves on its parts."""
     level: list[ast.AST] = [*statements]
     nodes = depth = 0
     while level:
