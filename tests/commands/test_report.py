@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,22 @@ def test_page_and_items_have_each_check(url: str, tmp_path: Path) -> None:
     assert [row["check"] for row in rows] == ["", "check 0", "check 1"] * 2
     assert {row["students"] for row in rows} == {"25"}
     assert rows[1]["seconds"] == "0.250"
+
+
+def test_the_page_links_to_the_pages_of_the_students_where_there_are_any(url: str, tmp_path: Path) -> None:
+    page, feedback = tmp_path / "deep" / "class.html", Path(url.removeprefix("sqlite:///")).parent / "feedback"
+    assert call("--gradebook", url, "--html", str(page)).exit_code == 0
+    assert not [tag for tag, _ in Page(page.read_text("utf-8")).tags if tag == "a"]
+    grade = graded_class()[0]
+    own = feedback / grade.student / grade.assignment / f"{grade.assignment}.html"
+    own.parent.mkdir(parents=True)
+    own.touch()
+    try:
+        assert call("--gradebook", url, "--html", str(page)).exit_code == 0
+    finally:
+        shutil.rmtree(feedback)
+    links = [attributes["href"] for tag, attributes in Page(page.read_text("utf-8")).tags if tag == "a"]
+    assert own.resolve() in {(page.parent / link).resolve() for link in links}
 
 
 def test_without_files_the_class_is_a_table(url: str) -> None:
