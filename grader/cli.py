@@ -21,7 +21,6 @@ from grader.commands import stopping
 from grader.commands.console import Terminal
 from grader.complaint import Complaint
 from grader.declare.errors import DeclarationError
-from grader.paths import shipped_root
 
 WRONG_USE = 2
 # What the extra `serve` installs.
@@ -59,12 +58,9 @@ def _drop_output() -> None:
 
 
 app = typer.Typer(
-    cls=Commands,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    epilog=f"The manual: {shipped_root() / 'docs' / 'instructors.md'}",
+    cls=Commands, no_args_is_help=True, pretty_exceptions_enable=False, epilog="Run grader docs to read the manual."
 )
-appeals = typer.Typer(no_args_is_help=True, help="What students ask you to look at again, and what you decide.")
+appeals = typer.Typer(no_args_is_help=True, help="Record, list and decide students' appeals.")
 terminal = Terminal(out=Console(highlight=False), err=Console(stderr=True, highlight=False))
 
 
@@ -93,17 +89,17 @@ def main() -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", help="Show the version, and exit.", is_eager=True, callback=_version)
+        bool, typer.Option("--version", help="Show the version and exit.", is_eager=True, callback=_version)
     ] = False,
 ) -> None:
-    """Build the course's notebooks, and grade what students hand in."""
+    """Build a course's notebooks and grade submissions."""
 
 
 def _grade(options: records.GradeOptions, terminal: Terminal) -> int:
     from grader.commands.head_start import head_start
 
     if options.scheduler and options.jobs:
-        raise Complaint("--jobs is for this machine, --scheduler for a cluster; give one of them")
+        raise Complaint("--jobs is for this machine and --scheduler for a cluster. Pass only one of them.")
     with ExitStack() as stack:
         early = head_start(
             options.root, options.device, options.isolation, gradebook=options.gradebook, force=options.force
@@ -128,7 +124,7 @@ def _check(options: records.CheckOptions, terminal: Terminal) -> int:
 def _roster(options: records.RosterOptions, terminal: Terminal) -> None:
     links = options.links or options.instructor or options.platform or options.revoke
     if options.file is None and not links:
-        raise Complaint("name the platform's file, or pass --links, --instructor, --platform or --revoke")
+        raise Complaint("nothing to do. Pass the platform's file, --links, --instructor, --platform or --revoke.")
     if options.file is not None:
         _function("commands.students:take_names")(options.file, options, terminal)
     if links:
@@ -177,6 +173,7 @@ _add(app, "report", records.ReportOptions, _function("commands.report:run"))
 _add(app, "similar", records.SimilarOptions, _function("commands.similar:run"))
 _add(app, "export", records.ExportOptions, _function("commands.export:run"))
 _add(app, "doctor", records.DoctorOptions, _function("commands.doctor:run"))
+_add(app, "docs", records.DocsOptions, _function("commands.manual:run"))
 app.add_typer(appeals, name="appeal")
 _add(appeals, "add", records.AppealOptions, _function("commands.decisions:record_appeal"))
 _add(appeals, "list", records.AppealsOptions, _function("commands.decisions:list_appeals"))

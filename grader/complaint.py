@@ -6,7 +6,7 @@ it.
 
 
 class Complaint(Exception):
-    """What was asked for cannot be done; the message says what is wrong, where, and what to do next.
+    """A request that a command cannot carry out. The message states the problem and the next step.
 
-    A command that meets one prints the message and ends with status 2.
+    The command prints the message and ends with status 2.
     """

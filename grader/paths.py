@@ -19,7 +19,7 @@ def course_root() -> Path:
     if chosen := os.environ.get("GRADER_COURSE"):
         if not any((Path(chosen) / name).is_dir() for name in ("solutions", "notebooks")):
             raise FileNotFoundError(
-                f"GRADER_COURSE={chosen}: no course there, as it has neither solutions/ nor notebooks/"
+                f"GRADER_COURSE={chosen} is not a course: it contains neither solutions/ nor notebooks/"
             )
         return Path(chosen)
     for start in (Path.cwd(), Path(__file__).resolve().parent):
@@ -27,7 +27,8 @@ def course_root() -> Path:
             if (folder / "solutions").is_dir() and (folder / "notebooks").is_dir():
                 return folder
     raise FileNotFoundError(
-        "no course here: run this in the course's folder, or set GRADER_COURSE to it; `grader init FOLDER` makes one"
+        "this is not a course. Run the command in the course's folder, set GRADER_COURSE to it, or create a course with "
+        "`grader init FOLDER`."
     )
 
 

@@ -106,8 +106,13 @@ def test_the_solution_has_a_hundred_points_and_the_untouched_notebook_none(insta
 @pytest.mark.fast_cases("report")
 @pytest.mark.parametrize(
     ("command", "said"),
-    [("report", "solved"), (f"check notebooks/{NAME}/{NAME}.ipynb", "0 of 100"), ("doctor", "isolation")],
-    ids=["report", "check", "doctor"],
+    [
+        ("report", "solved"),
+        (f"check notebooks/{NAME}/{NAME}.ipynb", "0 of 100"),
+        ("doctor", "isolation"),
+        ("docs --print --out manual", "instructors.html"),
+    ],
+    ids=["report", "check", "doctor", "docs"],
 )
 def test_the_other_commands_need_nothing_else(command: str, said: str, installed: Installed, graded: str) -> None:
     assert said in installed.run("grader", *command.split())

@@ -29,7 +29,7 @@ def run_prove(options: ProveOptions, terminal: Terminal) -> int:
     exercise = options.exercise
     known = [each.id for lesson in lessons().values() for each in lesson.exercises]
     if exercise is not None and exercise not in known:
-        raise Complaint(f"no exercise is called {exercise!r}; known are {', '.join(known) or 'none'}")
+        raise Complaint(f"there is no exercise {exercise!r}. Choose one of {', '.join(known) or 'none'}.")
     failed = False
     for lesson in lessons().values():
         for proof in prove(lesson, exercise):
@@ -48,4 +48,4 @@ def _say_proof(proof: Proof, terminal: Terminal) -> None:
     for remark in proof.remarks:
         terminal.say(f"    {remark}")
     for title in proof.left_out:
-        terminal.say(f"    not tried here, as it needs what the notebook trains: {title}")
+        terminal.say(f"    not tested here, because it needs a model that the notebook trains: {title}")

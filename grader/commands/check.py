@@ -38,7 +38,7 @@ def run(options: CheckOptions, terminal: Terminal, early: ServerProcess | None =
     try:
         files = list(find(options.notebook, known, options.assignment, assignment_by_exercise()))
         if len(files) != 1:
-            raise Unreadable(f"{options.notebook} holds {len(files)} submissions; `grader grade` grades a class")
+            raise Unreadable(f"{options.notebook} contains {len(files)} submissions. Use `grader grade` for a class.")
         graded = _grade(files[0], options, terminal, early)
     except (IntakeError, FileNotFoundError) as error:  # the latter: the student notebook was never built
         terminal.complain(error)
@@ -50,7 +50,7 @@ def run(options: CheckOptions, terminal: Terminal, early: ServerProcess | None =
         return 1
     if options.fail_under is not None and (graded.score or 0.0) < options.fail_under:
         reached = f"{number(graded.score or 0.0)} of {number(graded.max_score)} points"
-        terminal.complain(f"{reached}: fewer than the {number(options.fail_under)} of --fail-under")
+        terminal.complain(f"{reached}: below the {number(options.fail_under)} points of --fail-under")
         return 1
     return 0
 

@@ -31,4 +31,4 @@ class Terminal:
 def check_assignment(assignment: str | None, known: Collection[str]) -> None:
     """Raise Complaint if an assignment is not among the known ones; None stands for all."""
     if assignment is not None and assignment not in known:
-        raise Complaint(f"no assignment {assignment!r}; known are {', '.join(known)}")
+        raise Complaint(f"there is no assignment {assignment!r}. Choose one of {', '.join(known)}.")

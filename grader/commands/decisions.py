@@ -32,15 +32,15 @@ def set_late(options: LateOptions, terminal: Terminal) -> None:
     before = _only_submission(options, read_class(url, course, options.assignment))
     after = set_lateness(url, course, options.student, before.assignment, options.hours, config.late_penalty)
     page = write_page(config, after)
-    late = f"{number(options.hours)} hours late" if options.hours else "in time"
-    cost = f"{number(after.penalty)} points taken off; " if after.penalty else ""
+    late = f"{number(options.hours)} hours late" if options.hours else "on time"
+    cost = f"{number(after.penalty)} points subtracted; " if after.penalty else ""
     scores = f"score {or_dash(before.score)} → {or_dash(after.score)}"
     terminal.say(f"{who(after.student)}, {after.assignment}: {late}; {cost}{scores}")
     if options.hours and not after.penalty:
         terminal.complain(
-            "no points are taken off: nbgrader_config.py sets no penalty. One by the day is set there with "
+            "no points were subtracted, because nbgrader_config.py sets no late penalty. For a penalty per day, set "
             "c.AssignLatePenalties.plugin_class = 'grader.classes.nbgrader_plugins.late.PointsPerDay' and "
-            "c.PointsPerDay.points"
+            "c.PointsPerDay.points there."
         )
     terminal.say(f"page  {page}")
 
@@ -50,15 +50,15 @@ def _only_submission(options: LateOptions, entries: list[GradebookEntry]) -> Gra
     own = [entry for entry in entries if entry.student.id == options.student and entry.status != "missing"]
     if not own:
         raise RecordError(
-            f"the gradebook holds no submission of {clean(options.student)!r}; `grader report` shows who has one"
+            f"the gradebook contains no submission of {clean(options.student)!r}. `grader report` lists all."
         )
     if len(own) > 1:
         names = ", ".join(entry.assignment for entry in own)
-        raise RecordError(f"which assignment? Pass --assignment, one of {names}")
+        raise RecordError(f"the student submitted several assignments. Pass --assignment with one of {names}.")
     return own[0]
 
 
-OUTCOMES = {"": "waits", "points": "points set", "keep": "points kept"}
+OUTCOMES = {"": "open", "points": "points changed", "keep": "points kept"}
 
 
 def record_appeal(options: AppealOptions, terminal: Terminal) -> None:
@@ -80,7 +80,7 @@ def list_appeals(options: AppealsOptions, terminal: Terminal) -> None:
     elif found:
         terminal.out.print(_table(found))
     else:
-        terminal.say("no appeals" if options.everything else "no appeal waits")
+        terminal.say("no appeals" if options.everything else "no open appeals")
 
 
 def decide_on_appeal(options: DecisionOptions, terminal: Terminal) -> None:
@@ -90,13 +90,13 @@ def decide_on_appeal(options: DecisionOptions, terminal: Terminal) -> None:
     found = appeals_of(recorded_entries(config))
     entry, appeal = next((pair for pair in found if pair[1].number == options.number), (None, None))
     if entry is None or appeal is None:
-        raise Complaint(f"there is no appeal {options.number}; see grader appeal list --all")
+        raise Complaint(f"there is no appeal {options.number}. Run grader appeal list --all to see all appeals.")
     if (points is None) != options.keep:
-        raise Complaint("pass either --points or --keep")
+        raise Complaint("pass either --points or --keep, and not both")
     decide_appeal(config.gradebook, config.course_id, entry, appeal, points, options.comment)
     after = read_entry(config.gradebook, config.course_id, entry.student.id, entry.assignment) or entry
     page = write_page(config, entry)
-    change = f"{_points(entry, appeal)} → {_points(after, appeal)}" if points is not None else "the points stay"
+    change = f"{_points(entry, appeal)} → {_points(after, appeal)}" if points is not None else "points kept"
     about = f"{who(entry.student)}, {entry.assignment}, {appeal.exercise}"
     terminal.say(f"{about}: {change}; score {or_dash(entry.score)} → {or_dash(after.score)}")
     terminal.say(f"page  {page}")

@@ -57,20 +57,22 @@ def _wrong_options(options: ExportOptions) -> str:
     """Return what is wrong with the options together; "" if nothing is."""
     service = options.service
     if options.autograder and service != "gradescope":
-        return f"--autograder is for gradescope, not for {service}"
+        return f"--autograder works only with gradescope, not with {service}"
     for name, given, services in (
         ("--column", options.column, WITH_COLUMN),
         ("--fill", options.fill, WITH_OWN_FILE),
         ("--feedback", options.feedback, FEEDBACK_TO),
     ):
         if given and service not in services:
-            return f"{name} is for {', '.join(services)}; not for {service}"
+            return f"{name} works only with {', '.join(services)}, not with {service}"
     if bool(options.feedback) != bool(options.submissions):
-        return f"--feedback and --submissions go together: the names are those of {service.capitalize()}'s download"
+        return (
+            f"--feedback and --submissions need each other: the zip has the names of {service.capitalize()}'s download"
+        )
     if service == "blackboard" and options.to is None:
-        return "Blackboard reads UTF-16, which a terminal does not show; pass --out FILE, as in scores.xls"
+        return "Blackboard needs UTF-16, which a terminal cannot show. Pass --out FILE, such as scores.xls."
     if is_standard_output(options.json) and options.to is None:
-        return "--json - and the scores would both go to standard output; pass --out FILE"
+        return "--json - and the scores would both go to standard output. Pass --out FILE for the scores."
     return ""
 
 
@@ -78,7 +80,7 @@ def _check_new(options: ExportOptions, *files: Path | None) -> None:
     """Raise Complaint where a file that would be written exists already; a device is no such file."""
     there = [str(path) for path in files if path is not None and path.is_file()]
     if there and not options.force:
-        raise Complaint(f"{' and '.join(there)} exists already. Give another name, or replace it with --force.")
+        raise Complaint(f"{' and '.join(there)} already exists. Choose another name, or pass --force to replace it.")
 
 
 def _feedback(options: ExportOptions, config: CourseConfig) -> FeedbackZip:
@@ -114,40 +116,40 @@ def _write(
 def _about_feedback(packed: FeedbackZip) -> Iterator[str]:
     """Say whose feedback is not in the zip, and whose is about another version."""
     if packed.not_graded:
-        yield f"not graded yet, and not in the zip of feedback: {some(packed.not_graded)}"
+        yield f"these have no grade yet, so the zip contains no feedback for them: {some(packed.not_graded)}"
     if packed.no_file:
         yield (
-            "handed in no notebook under whose name Canvas takes feedback, and are not in the zip; send them their "
-            f"page: {some(packed.no_file)}"
+            "these submitted no notebook, so Canvas accepts no feedback file for them. Send them their page: "
+            f"{some(packed.no_file)}"
         )
     if packed.newer:
-        yield f"the download has another version than the one that was graded; grade it: {some(packed.newer)}"
+        yield f"the download differs from the graded submission. Grade these again: {some(packed.newer)}"
 
 
 def _remarks(entries: Sequence[GradebookEntry], left_out: Sequence[str], service: str) -> Iterator[str]:
     """Say what the file of scores does not show: who is missing in it, and whose score may still change."""
     if left_out:
-        yield f"{service.capitalize()} does not know these, so they are left out: {some(left_out)}"
+        yield f"{service.capitalize()} does not know these students, so the file leaves them out: {some(left_out)}"
     faults = [entry for entry in entries if entry.status == "fault"]
     if stale := [entry.student.id for entry in faults if entry.has_earlier_score]:
-        yield f"the newest version could not be graded, and the score is of the version before: {some(stale)}"
+        yield f"the newest submission could not be graded, and the score is for an earlier one: {some(stale)}"
     by_hand = [entry for entry in faults if entry.score is not None and not entry.has_earlier_score]
     if by_hand:
         ids = [entry.student.id for entry in by_hand]
-        yield f"could not be graded, and have only the points that a person gave: {some(ids)}"
+        yield f"these could not be graded and have only manual points: {some(ids)}"
     if empty := [entry.student.id for entry in faults if entry.score is None]:
-        yield f"could not be graded, and have no score yet: {some(empty)}"
+        yield f"these could not be graded and have no score yet: {some(empty)}"
     if waiting := [entry.student.id for entry in entries if entry.waits_for_person]:
-        yield f"a person must still look at these (see formgrader): {some(waiting)}"
+        yield f"these need manual grading in formgrader: {some(waiting)}"
 
 
 def write_autograder(to: Path, options: ExportOptions, terminal: Terminal) -> None:
     """Write the zip that grades one assignment at Gradescope; raise Complaint if none is named, or it is unknown."""
     known = tuple(lessons())
     if options.assignment is None:
-        raise Complaint(f"which assignment? Pass --assignment; known are {', '.join(known)}")
+        raise Complaint(f"the assignment is missing. Pass --assignment with one of {', '.join(known)}.")
     check_assignment(options.assignment, known)
     secret = course_secret(options.root)
     content = autograder(options.root, assignment=options.assignment, isolation=options.isolation, secret=secret)
     write_result(to, content, private=True)  # the zip contains the course secret
-    terminal.say(f"wrote {to}: it holds the course secret and the reference; upload it to Gradescope alone")
+    terminal.say(f"wrote {to}. It contains the course secret and the reference; upload it only to Gradescope.")

@@ -18,10 +18,10 @@ def recorded_entries(config: CourseConfig, assignment: str | None = None) -> Seq
     entries = read_class(config.gradebook, config.course_id)
     known = sorted({entry.assignment for entry in entries})
     if not known:
-        raise RecordError("the gradebook holds no submission yet; run: grader grade PATH")
+        raise RecordError("the gradebook contains no submission yet. Run: grader grade PATH")
     chosen = [entry for entry in entries if assignment in (None, entry.assignment)]
     if not chosen:
-        raise RecordError(f"the gradebook holds no submission of {assignment!r}; known are {', '.join(known)}")
+        raise RecordError(f"the gradebook contains no submission of {assignment!r}. Choose one of {', '.join(known)}.")
     return chosen
 
 

@@ -87,15 +87,15 @@ def _reason(path: Path, error: OSError) -> str:
     """Return a message that says why a path cannot be written, and what to do."""
     match error.errno:
         case errno.EISDIR:
-            return "it is a folder. Give the path of a file."
+            return "it is a folder. Pass the path of a file."
         case errno.EEXIST | errno.ENOTDIR:
             file = next((place for place in (path, *path.parents) if place.is_file()), path)
-            return f"{file} is a file, and a folder is needed there. Give another path."
+            return f"{file} is a file, but it must be a folder. Pass another path."
         case errno.EACCES | errno.EPERM | errno.EROFS:
-            return "you may not write there. Give another path, or change its permissions."
+            return "you may not write there. Pass another path, or change the permissions."
         case errno.ENOSPC | errno.EDQUOT:
-            return "the disk is full. Make room, or give another path."
-    return f"{error.strerror or type(error).__name__}. Give another path."
+            return "the disk is full. Make room, or pass another path."
+    return f"{error.strerror or type(error).__name__}. Pass another path."
 
 
 def read_own_file(path: Path, read: Callable[[str], Read]) -> Read:
@@ -107,7 +107,7 @@ def read_own_file(path: Path, read: Callable[[str], Read]) -> Read:
         content = path.read_bytes()
         return read(content.decode("utf-16" if content.startswith(UTF_16) else "utf-8-sig"))
     except OSError as error:
-        raise WrongOwnFile(f"{path}: it cannot be read: {error.strerror}") from error
+        raise WrongOwnFile(f"{path}: cannot read this file: {error.strerror}") from error
     except UnicodeDecodeError as error:
         message = "it is neither UTF-8 nor UTF-16. Download it again, and do not save it from a spreadsheet."
         raise WrongOwnFile(f"{path}: {message}") from error

@@ -68,7 +68,7 @@ def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None 
             terminal.complain(error)
             return SOME_NOT_GRADED
         except KeyboardInterrupt:
-            terminal.complain("stopped. What was graded is kept; run this again, and it goes on where it stopped.")
+            terminal.complain("stopped. All finished grades are kept. Run the command again to continue.")
             return SOME_NOT_GRADED
     terminal.out.print(table(results.entries))
     if results.not_counted_late:
@@ -97,7 +97,7 @@ def _find(options: GradeOptions, known: tuple[str, ...]) -> tuple[list[Submissio
     own = [file for file in files if file.student == options.student]
     if not own:
         places = ", ".join(map(str, options.paths))
-        raise NoSuchPath(f"{places} holds no submission of {clean(options.student)!r}")
+        raise NoSuchPath(f"{places} contains no submission of {clean(options.student)!r}")
     return own, failed
 
 
@@ -105,7 +105,7 @@ def _check_paths(options: GradeOptions) -> None:
     """Raise Complaint where the course itself is named: so does a shell with an empty variable, too, as "" is "."."""
     course = next((path for path in options.paths if path.resolve() == options.root.resolve()), None)
     if course is not None:
-        raise Complaint(f"{course} is the course itself. Name a notebook, a folder of submissions, or a zip.")
+        raise Complaint(f"{course} is the course's own folder. Pass a notebook, a folder of submissions, or a zip.")
 
 
 def prepare(
@@ -263,9 +263,9 @@ def _about_late(entries: Sequence[GradebookEntry]) -> str:
     """Return a message that says that submissions are late for the platform, and not for the gradebook."""
     names = ", ".join(sorted({entry.assignment for entry in entries}))
     return (
-        f"{len(entries)} of these were handed in LATE, as their file names say. The gradebook has no due date for "
-        f"{names}, so nobody counts as late there. To set one: nbgrader db assignment add {names.split(',')[0]} "
-        "--duedate='2030-01-31 18:00:00 UTC', then grade again."
+        f"{len(entries)} of these have LATE in their file names. The gradebook has no due date for {names}, so it does "
+        f"not count anybody as late. To set one, run: nbgrader db assignment add {names.split(',')[0]} "
+        "--duedate='2030-01-31 18:00:00 UTC'. Then grade again."
     )
 
 

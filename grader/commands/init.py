@@ -58,7 +58,7 @@ def run(options: InitOptions, terminal: Terminal) -> None:
     for assignment in chosen:
         check_assignment(assignment, known)
     if options.empty and chosen:
-        raise Complaint("--empty is a course without lessons, --lesson one with some; give one of them")
+        raise Complaint("--empty copies no lessons and --lesson copies some. Pass only one of them.")
     lessons = {} if options.empty else {name: known[name] for name in known if not chosen or name in chosen}
     make_course(options.folder, lessons, options.late_per_day)
     for line in _what_it_holds(options.folder, lessons):
@@ -76,8 +76,8 @@ def make_course(folder: Path, lessons: Mapping[str, Lesson], late_per_day: float
     """
     there = folder.is_dir()
     if (there and any(folder.iterdir())) or (not there and folder.is_symlink()) or folder.is_file():
-        what = "this folder is not empty" if there else "there is a file of that name"
-        raise FolderInUse(f"{folder}: {what}; nothing was written. Name a new folder.")
+        what = "this folder is not empty" if there else "a file with this name exists"
+        raise FolderInUse(f"{folder}: {what}. Nothing was written. Choose a new folder.")
     folder.parent.mkdir(parents=True, exist_ok=True)
     # In the folder itself if it is there: somebody may stand in it, and may not be allowed to write beside it.
     with TemporaryDirectory(dir=folder if there else folder.parent, prefix=".grader-init-") as temporary:
@@ -147,32 +147,30 @@ def _copy(file: Path, to: Path) -> None:
 def _what_it_holds(folder: Path, lessons: Mapping[str, Lesson]) -> list[str]:
     """Say in lines what was made, and the next commands."""
     held = [
-        ("notebooks/", "what students get: " + (", ".join(lessons) or "empty until you build a lesson")),
-        ("solutions/", "the lessons as scripts, and the solution notebooks"),
-        ("lessons/", "what each lesson asks, checks and explains"),
-        ("submitted/", "for what they hand in: <student>/<assignment>/<assignment>.ipynb"),
+        ("notebooks/", "the students' notebooks: " + (", ".join(lessons) or "empty until you build a lesson")),
+        ("solutions/", "the lesson scripts and the solution notebooks"),
+        ("lessons/", "the tasks, checks and explanations of each lesson"),
+        ("submitted/", "for submissions: <student>/<assignment>/<assignment>.ipynb"),
         ("gradebook.db", "nbgrader's gradebook"),
-        (".grader/secret", "draws the hidden inputs; only you can read it. Keep it as long as the grades"),
-        ("nbgrader_config.py", "the course's name, penalties for late work"),
+        (".grader/secret", "the key of the hidden inputs, which only you can read; keep it as long as the grades"),
+        ("nbgrader_config.py", "the course's name and the late penalty"),
     ]
     if lessons:
         commands = [
-            ("grader doctor", "can this machine grade?"),
-            ("grader students", "the zip that students get"),
-            ("grader grade submitted/", "or the zip from your learning platform"),
+            ("grader doctor", "shows whether this machine can grade"),
+            ("grader students", "writes the zip for students"),
+            ("grader grade submitted/", "or pass the zip from your learning platform"),
             ("grader build", "after you changed a lesson"),
         ]
     else:
-        page = shipped_root() / "docs" / "authors.md"
-        commands = [("grader build", f"once a lesson is declared; {page} shows one")]
+        commands = [("grader docs authors", "how to declare a lesson"), ("grader build", "after you declared a lesson")]
     if folder.resolve() != Path.cwd():
-        commands.insert(0, (f"cd {shlex.quote(str(folder))}", "all commands run there"))
+        commands.insert(0, (f"cd {shlex.quote(str(folder))}", "run all commands there"))
     width = max(len(command) for command, _ in commands)
-    manual = shipped_root() / "docs"
     return [
-        f"made {folder}",
+        f"created {folder}",
         *(f"  {name:20}{use}" for name, use in held),
         "next:",
         *(f"  {command:{width}}  # {use}" for command, use in commands),
-        f"manual: {manual / 'instructors.md'} (a class), {manual / 'authors.md'} (lessons of your own)",
+        "manual: grader docs (run a class), grader docs authors (write your own lessons)",
     ]

@@ -54,18 +54,18 @@ Annotations = Literal["github", "gitlab"]
 
 # ---------------------------------------------------------------- what several commands take
 
-AnyAssignment = Annotated[str | None, Option(help="This assignment alone.")]
-AnyDevice = Annotated[Device, Option(help="Where the notebooks run.")]
-AnyIsolation = Annotated[Isolation, Option(help="The sandbox's tier; none must be asked for.")]
-AnyScheduler = Annotated[str | None, Option(help="Address of a dask.distributed scheduler.")]
-Gradebook = Annotated[str | None, Option(help="The gradebook's URL; default: the course's own, gradebook.db.")]
+AnyAssignment = Annotated[str | None, Option(help="Only this assignment.")]
+AnyDevice = Annotated[Device, Option(help="The device on which the notebooks run.")]
+AnyIsolation = Annotated[Isolation, Option(help="The sandbox's tier; auto is the best one, but never none.")]
+AnyScheduler = Annotated[str | None, Option(help="The address of a dask.distributed scheduler.")]
+Gradebook = Annotated[str | None, Option(help="The gradebook's URL. Default: gradebook.db of the course.")]
 RunAll = Annotated[
-    bool, Option("--run-all", help="Run whole trainings, given cells that only draw, and the self-checks, too.")
+    bool, Option("--run-all", help="Also run complete training runs, cells that only draw, and the self-checks.")
 ]
 JsonLines = Annotated[
-    Path | None, Option(help="Write it as JSON to this file, one object per line; - is standard output.")
+    Path | None, Option(help="Write the result to this file, as one JSON object per line; - is standard output.")
 ]
-Student = Annotated[str, Argument(help="The student's id, as the gradebook has it.")]
+Student = Annotated[str, Argument(help="The student's id in the gradebook.")]
 
 # ---------------------------------------------------------------- the commands, as `grader --help` lists them
 
@@ -85,75 +85,77 @@ class InCourse(Options):
 
 
 class InitOptions(Options):
-    """Make a course of your own: its lessons, secret and gradebook in one folder."""
+    """Create a course of your own: a folder with its lessons, secret and gradebook."""
 
-    folder: Annotated[Path, Argument(help="A new folder.")]
-    lesson: Annotated[list[str] | None, Option(help="Copy this lesson, as 1-attention; may be repeated.")] = None
-    empty: Annotated[bool, Option("--empty", help="Copy no lesson: for a course on another subject.")] = False
-    late_per_day: Annotated[float, Option(min=0.0, help="The points that each day after the due date costs.")] = 0.0
+    folder: Annotated[Path, Argument(help="The folder to create.")]
+    lesson: Annotated[list[str] | None, Option(help="Copy this lesson, such as 1-attention. Can be repeated.")] = None
+    empty: Annotated[bool, Option("--empty", help="Copy no lessons, for a course on another subject.")] = False
+    late_per_day: Annotated[float, Option(min=0.0, help="The late penalty, in points per day.")] = 0.0
 
 
 class BuildOptions(InCourse):
-    """Make the solution and student notebooks from solutions/*.py and the declaration."""
+    """Generate the notebooks from the lesson scripts and declarations."""
 
-    check: Annotated[bool, Option("--check", help="Write nothing; fail if a notebook is out of date.")] = False
+    check: Annotated[bool, Option("--check", help="Write nothing, and fail if a notebook is out of date.")] = False
 
 
 class GradeOptions(InCourse):
-    """Grade submissions; record them in the gradebook, autograded/ and feedback/."""
+    """Grade submissions, and write the gradebook, autograded/ and feedback/."""
 
     paths: Annotated[
         list[Path],
-        Argument(metavar="PATH...", help="A notebook, a folder in nbgrader's submitted/ layout, or an LMS zip."),
+        Argument(
+            metavar="PATH...", help="A notebook, a folder in nbgrader's submitted/ layout, or a zip from a platform."
+        ),
     ]
-    assignment: Annotated[str | None, Option(help="Grade this assignment alone, as in 1-attention.")] = None
+    assignment: Annotated[str | None, Option(help="Grade only this assignment, such as 1-attention.")] = None
     names: Annotated[
         str | None,
         Option(
             metavar="PATTERN",
-            help="How a folder or zip names its files: a regular expression for a whole path, with the named groups "
-            "student, and if there are such, name and attempt.",
+            help="A regular expression for the whole path of each file in the folder or zip. It needs the named group "
+            "student, and can have the groups name and attempt.",
         ),
     ] = None
     device: AnyDevice = "auto"
-    jobs: Annotated[int | None, Option(min=1, help="Submissions side by side; default: one per core.")] = None
+    jobs: Annotated[int | None, Option(min=1, help="The number of parallel jobs. Default: one per core.")] = None
     scheduler: AnyScheduler = None
     isolation: AnyIsolation = "auto"
-    json: Annotated[Path | None, Option(help="Write one JSON object per line and submission to this file.")] = None
+    json: Annotated[Path | None, Option(help="Write one JSON object per submission to this file.")] = None
     html: Annotated[Path | None, Option(help="Write the feedback pages and the class report into this folder.")] = None
     gradebook: Gradebook = None
-    force: Annotated[bool, Option("--force", help="Grade anew what was graded already.")] = False
+    force: Annotated[bool, Option("--force", help="Grade all submissions again.")] = False
     run_all: RunAll = False
     worksheet: Annotated[
-        Path | None, Option(help="Moodle's grading worksheet: what is still a draft there is flagged.")
+        Path | None, Option(help="Moodle's grading worksheet. Submissions that it lists as drafts get a flag.")
     ] = None
     student: str | None = None  # grade this student alone
 
 
 class CheckOptions(InCourse):
-    """Grade one notebook and show the verdicts; nothing is recorded."""
+    """Grade one notebook and show the verdicts, without recording them."""
 
-    notebook: Annotated[Path, Argument(help="A notebook.")]
-    assignment: Annotated[str | None, Option(help="What it is a submission of.")] = None
-    device: Annotated[Device, Option(help="Where the notebook runs.")] = "auto"
+    notebook: Annotated[Path, Argument(help="The notebook to grade.")]
+    assignment: Annotated[str | None, Option(help="The assignment, if the notebook does not show it.")] = None
+    device: Annotated[Device, Option(help="The device on which the notebook runs.")] = "auto"
     isolation: AnyIsolation = "auto"
     run_all: RunAll = False
     json: JsonLines = None
-    fail_under: Annotated[float | None, Option(min=0.0, help="Exit with status 1 below so many points.")] = None
-    junit: Annotated[Path | None, Option(help="Write a test case for each exercise to this file, as XML.")] = None
+    fail_under: Annotated[float | None, Option(min=0.0, help="Exit with status 1 if the score is below this.")] = None
+    junit: Annotated[Path | None, Option(help="Write a JUnit test case for each exercise to this file.")] = None
     annotations: Annotated[
         Annotations | None,
-        Option(help="Tell a platform what failed: GitHub by lines, GitLab by the file gl-code-quality-report.json."),
+        Option(help="Report failures to GitHub (as lines) or to GitLab (in the file gl-code-quality-report.json)."),
     ] = None
 
 
 class RegradeOptions(InCourse):
-    """Grade one student anew, whatever was graded before, and say what changed."""
+    """Grade one student again, and show what changed."""
 
     student: Student
     assignment: AnyAssignment = None
     paths: Annotated[
-        list[Path] | None, Option("--from", help="The zip or folder with the submission; default: submitted/.")
+        list[Path] | None, Option("--from", help="The zip or folder with the submission. Default: submitted/.")
     ] = None
     device: AnyDevice = "auto"
     isolation: AnyIsolation = "auto"
@@ -162,120 +164,132 @@ class RegradeOptions(InCourse):
 
 
 class ReportOptions(InCourse):
-    """The class: scores, the exercises' pass rates, the commonest mistakes."""
+    """Report on the class: scores, pass rates of exercises, and frequent mistakes."""
 
     html: Annotated[Path | None, Option(help="Write the class report to this file.")] = None
     items: Annotated[
-        Path | None, Option(help="Write how hard and how telling each exercise and check is to this file, as CSV.")
+        Path | None, Option(help="Write the difficulty and discrimination of each exercise and check to this CSV file.")
     ] = None
     gradebook: Gradebook = None
     json: JsonLines = None
     pdf: Annotated[
-        Path | None, Option(help="Print every feedback page, and that of the class, as PDF into this folder.")
+        Path | None, Option(help="Print the feedback pages and the class report as PDF files into this folder.")
     ] = None
 
 
 class SimilarOptions(InCourse):
-    """Answers that agree in what few of the class write, for a person to look at; no points depend on it."""
+    """Find answers that share unusual code, for a person to review; points do not depend on it."""
 
     assignment: AnyAssignment = None
-    html: Annotated[Path | None, Option(help="Write a page with the answers side by side to this file.")] = None
-    json: Annotated[Path | None, Option(help="Write one JSON object per line and pair to this file.")] = None
+    html: Annotated[Path | None, Option(help="Write a page that shows the answers side by side to this file.")] = None
+    json: Annotated[Path | None, Option(help="Write one JSON object per pair to this file.")] = None
     gradebook: Gradebook = None
 
 
 class ExportOptions(InCourse):
-    """The grades as a file that a learning management system reads."""
+    """Write the grades as a file for a learning platform."""
 
-    service: Annotated[Service, Argument(help="Whose format.")]
-    to: Annotated[Path | None, Option("--out", help="The file to write; default: standard output.")] = None
+    service: Annotated[Service, Argument(help="The platform.")]
+    to: Annotated[Path | None, Option("--out", help="The file to write. Default: standard output.")] = None
     assignment: AnyAssignment = None
     gradebook: Gradebook = None
     column: Annotated[
-        str, Option(help="The column on the platform, as in 'Lab 1 (87568490)' on Canvas, or its number.")
+        str, Option(help="The column on the platform, such as 'Lab 1 (87568490)' on Canvas, or its number.")
     ] = ""
-    fill: Annotated[
-        Path | None, Option(help="The platform's own file of the class: take its rows and fill in the scores.")
-    ] = None
+    fill: Annotated[Path | None, Option(help="The platform's own file of the class, to fill in the scores.")] = None
     feedback: Annotated[
-        Path | None, Option(help="Write the feedback as the zip that the platform takes back; it needs --submissions.")
+        Path | None, Option(help="Write the feedback to this zip, for upload to the platform. Needs --submissions.")
     ] = None
     submissions: Annotated[
-        list[Path] | None, Option(help="With --feedback: the platform's download, whose names the zip has.")
+        list[Path] | None, Option(help="The zip that you downloaded from the platform. Needs --feedback.")
     ] = None
-    force: Annotated[bool, Option("--force", help="Replace files that exist.")] = False
+    force: Annotated[bool, Option("--force", help="Replace existing files.")] = False
     json: JsonLines = None
     autograder: Annotated[
-        Path | None, Option(help="For gradescope: write the zip that grades there; it holds the course secret.")
+        Path | None, Option(help="Write the autograder for Gradescope to this zip. It contains the course secret.")
     ] = None
-    isolation: Annotated[Isolation, Option(help="With --autograder: the tier there; none must be asked for.")] = "auto"
+    isolation: Annotated[Isolation, Option(help="The tier on Gradescope; auto is the best one, but never none.")] = (
+        "auto"
+    )
 
 
 class DoctorOptions(Options):
-    """Isolation tier, device and versions; what is missing, and how to get it."""
+    """Show what this machine supports: isolation tier, device, versions, and what is missing."""
 
     json: JsonLines = None
 
 
-class ProveOptions(InCourse):
-    """Show that each mistake that a lesson declares fails its checks, and that the reference passes."""
+class DocsOptions(Options):
+    """Open the manual in a browser, and print its address."""
 
-    exercise: Annotated[str | None, Argument(help="This exercise alone, as in 1.4.")] = None
+    page: Annotated[str, Argument(help="The page, such as serve or security.")] = "instructors"
+    print_address: Annotated[bool, Option("--print", help="Only print the address; do not open a browser.")] = False
+    out: Annotated[
+        Path | None, Option(help="Write the pages to this folder. By default, they are in the user's cache.")
+    ] = None
+
+
+class ProveOptions(InCourse):
+    """Prove that the reference passes the checks and that each declared mistake fails."""
+
+    exercise: Annotated[str | None, Argument(help="Only this exercise, such as 1.4.")] = None
 
 
 class StudentsOptions(InCourse):
-    """The zip that students get: notebooks, figures, and how to begin."""
+    """Write the zip for students: notebooks, figures, and a page that explains how to begin."""
 
-    to: Annotated[Path | None, Option("--out", help="The zip to write; default: in dist/.")] = None
-    server: Annotated[str, Option(help="Where the notebooks' last cell hands in: the address of `grader serve`.")] = ""
+    to: Annotated[Path | None, Option("--out", help="The zip to write. Default: in dist/.")] = None
+    server: Annotated[str, Option(help="The address of `grader serve`, to which the notebooks' last cell submits.")] = (
+        ""
+    )
 
 
 class LateOptions(InCourse):
-    """Say how late a student was, where the platform does not; 0 hours: in time, whatever it says."""
+    """Record how late a submission was, if the platform does not show it."""
 
     student: Student
-    hours: Annotated[float, Argument(min=0.0, help="Hours after the due date; 0: it counts as in time.")]
-    assignment: Annotated[str | None, Option(help="The assignment, if there are several.")] = None
+    hours: Annotated[float, Argument(min=0.0, help="Hours after the due date; 0 means on time.")]
+    assignment: Annotated[str | None, Option(help="The assignment, if the student submitted several.")] = None
     gradebook: Gradebook = None
 
 
 class RosterOptions(InCourse):
-    """Take the students' names from the platform's own list; write the links with which they sign in to hand in."""
+    """Add students from a platform's list, and create the links for `grader serve`."""
 
     file: Annotated[
-        Path | None, Argument(help="The platform's own list of the class, as Canvas's gradebook export.")
+        Path | None, Argument(help="The platform's list of the class, such as Canvas's gradebook export.")
     ] = None
-    links: Annotated[Path | None, Option(help="Write each student's personal link to this file, as CSV.")] = None
+    links: Annotated[Path | None, Option(help="Write each student's personal link to this CSV file.")] = None
     instructor: Annotated[
-        list[str] | None, Option(help="Print a link to the page of the class for this person; may be repeated.")
+        list[str] | None, Option(help="Print this instructor's link to the page of the class. Can be repeated.")
     ] = None
     platform: Annotated[
         list[str] | None,
         Option(
-            help="A platform for LTI 1.3: its address, or canvas, blackboard, brightspace, moodle, sakai, schoology, "
-            "openedx, ilias or openolat with --school. Print how it registers this server."
+            help="Show how to register this server on a platform with LTI 1.3: its address, or canvas, blackboard, "
+            "brightspace, moodle, sakai, schoology, openedx, ilias or openolat with --school."
         ),
     ] = None
-    school: Annotated[str | None, Option(help="Your school's address on that platform.")] = None
-    client_id: Annotated[str | None, Option(help="The client id that the platform shows. Write it to serve.toml.")] = (
-        None
-    )
+    school: Annotated[str | None, Option(help="Your school's address on the platform.")] = None
+    client_id: Annotated[
+        str | None, Option(help="The client id that the platform shows; it is written to serve.toml.")
+    ] = None
     deployment: Annotated[
-        list[str] | None, Option(help="The deployment that the platform shows; * for any; may be repeated.")
+        list[str] | None, Option(help="The deployment that the platform shows, or * for any. Can be repeated.")
     ] = None
     tool: Annotated[
-        str | None, Option(help="The number of the tool at the end of Sakai's or Open edX's token address.")
+        str | None, Option(help="The tool's number at the end of the token address on Sakai or Open edX.")
     ] = None
     revoke: Annotated[
-        list[str] | None, Option(help="Revoke this person's link, and end all sessions; may be repeated.")
+        list[str] | None, Option(help="Revoke this person's link and end all their sessions. Can be repeated.")
     ] = None
     gradebook: Gradebook = None
 
 
 class ServeOptions(InCourse):
-    """The place to hand in: a web server that grades what students upload; serve.toml says how."""
+    """Run the submission server: students upload notebooks and get feedback."""
 
-    jobs: Annotated[int, Option(min=1, help="Submissions graded side by side.")] = 1
+    jobs: Annotated[int, Option(min=1, help="The number of parallel grading jobs.")] = 1
     device: AnyDevice = "auto"
     isolation: AnyIsolation = "auto"
     scheduler: AnyScheduler = None
@@ -284,23 +298,23 @@ class ServeOptions(InCourse):
 
 # ---------------------------------------------------------------- grader appeal …
 
-Exercise = Annotated[str, Argument(help="The exercise or question, as in 1.4.")]
+Exercise = Annotated[str, Argument(help="The exercise or question, such as 1.4.")]
 
 
 class AppealOptions(InCourse):
-    """Record what a student asks for."""
+    """Record a student's appeal."""
 
-    submission: Annotated[str, Argument(help="The first digits of “submission” on the student's page.")]
+    submission: Annotated[str, Argument(help="The first digits of “submission” on the feedback page.")]
     exercise: Exercise
-    text: Annotated[str, Argument(help="What the student writes.")]
-    student: Annotated[str, Option(help="Whose it is, if two handed in the same file.")] = ""
+    text: Annotated[str, Argument(help="The student's reason.")]
+    student: Annotated[str, Option(help="The student, if two submitted the same file.")] = ""
     gradebook: Gradebook = None
 
 
 class AppealsOptions(InCourse):
-    """The appeals that wait for you."""
+    """List the open appeals."""
 
-    everything: Annotated[bool, Option("--all", help="Those that were decided, too.")] = False
+    everything: Annotated[bool, Option("--all", help="Also list decided appeals.")] = False
     json: Annotated[
         Path | None, Option(help="Write one JSON object per appeal to this file; - is standard output.")
     ] = None
@@ -308,10 +322,10 @@ class AppealsOptions(InCourse):
 
 
 class DecisionOptions(InCourse):
-    """Decide an appeal: points and comment go into the gradebook, and onto the student's page."""
+    """Decide an appeal, and write points and comment to the gradebook and the feedback page."""
 
-    number: Annotated[int, Argument(help="The appeal's number.")]
-    comment: Annotated[str, Option(help="What the student reads; it must be given.")] = ""
-    points: Annotated[float | None, Option(help="The points of the exercise from now on.")] = None
-    keep: Annotated[bool, Option("--keep", help="The points stay as they are.")] = False
+    number: Annotated[int, Argument(help="The number of the appeal.")]
+    comment: Annotated[str, Option(help="The comment for the student (required).")] = ""
+    points: Annotated[float | None, Option(help="The new points of the exercise.")] = None
+    keep: Annotated[bool, Option("--keep", help="Keep the points.")] = False
     gradebook: Gradebook = None

@@ -24,7 +24,7 @@ def run(options: RegradeOptions, terminal: Terminal) -> int:
     before = _of(student, read_class(config.gradebook, config.course_id, options.assignment))
     paths = options.paths or [_folder_with(student, folder)]
     if not before:
-        raise Complaint(f"the gradebook holds no submission of {clean(student)!r}; run: grader grade PATH")
+        raise Complaint(f"the gradebook contains no submission of {clean(student)!r}. Run grader grade PATH first.")
     asked = {field.name: getattr(options, field.name) for field in fields(options)}
     status = grade(GradeOptions(**{**asked, "paths": paths, "jobs": 1, "force": True}), terminal)
     after = _of(student, read_class(config.gradebook, config.course_id, options.assignment))
@@ -38,7 +38,7 @@ def _folder_with(student: str, submitted: Path) -> Path:
     """Return the folder of all submissions, if the student has some there; else raise RecordError."""
     if Path(student).name != student or not (submitted / student).is_dir():
         raise RecordError(
-            f"{submitted / student} holds no submission of {clean(student)!r}. If it came in a zip, pass that: "
+            f"{submitted / student} contains no submission of {clean(student)!r}. If it came in a zip, pass that: "
             "grader regrade STUDENT --from submissions.zip"
         )
     return submitted

@@ -40,7 +40,7 @@ def run(options: ReportOptions, terminal: Terminal) -> None:
         write_lines(json, map(entry_to_json, entries), terminal.out.file)
     if options.pdf:
         count = _write_pdfs(options.pdf, config, entries, with_all)
-        terminal.note(f"wrote {options.pdf}: {count} feedback pages, and class.pdf")
+        terminal.note(f"wrote {options.pdf}: {count} feedback pages and class.pdf")
     for path in (options.html, options.items, json):
         if path is not None and not is_standard_output(path):
             terminal.note(f"wrote {path}") if is_standard_output(json) else terminal.say(f"wrote {path}")

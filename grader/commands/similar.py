@@ -47,7 +47,7 @@ def _compare_assignment(
     """Compare the submissions of one assignment, exercise by exercise."""
     read = [*recorded_answers(autograded, entries)]
     if missing := [each for each in read if isinstance(each, str)]:
-        terminal.complain(f"{assignment}: no notebook in {autograded} for {some(missing)}. Grade the class again.")
+        terminal.complain(f"{assignment}: {autograded} contains no notebook of {some(missing)}. Grade the class again.")
     students = [each for each in read if isinstance(each, RecordedAnswers)]
     given = given_code(root, assignment)
     return [

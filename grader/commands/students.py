@@ -23,7 +23,7 @@ def write_zip(options: StudentsOptions, terminal: Terminal) -> None:
     """Write the zip."""
     root = options.root
     if options.server and not re.fullmatch(r"https?://[^\s'\"]+", options.server):
-        raise Complaint(f"--server {options.server!r} is no address, as in https://grade.example.org")
+        raise Complaint(f"--server {options.server!r} is not an address such as https://grade.example.org")
     # A course of one's own has a name of its own; the repository's zip has the project's.
     own = read_config(root).course_id if own_lessons() is not None else ""
     name, content = handed_out(root, re.sub(r"[^\w.-]+", "-", own), options.server.rstrip("/"))
@@ -36,9 +36,9 @@ def take_names(file: Path, options: RosterOptions, terminal: Terminal) -> None:
     """Write the people of a platform's own list into the gradebook."""
     listed = read_own_file(file, read_roster)
     if not listed:
-        raise Complaint(f"{file}: there is no student in it")
+        raise Complaint(f"{file} contains no students")
     config = read_config(options.root, options.gradebook)
     named = write_students(config.gradebook, config.course_id, listed)
-    terminal.say(f"{named.completed} students have the names of {file.name}, {named.added} were added")
+    terminal.say(f"updated the names of {named.completed} students from {file.name}, and added {named.added}")
     if named.not_listed:
-        terminal.complain(f"in the gradebook, and not in {file.name}: {some(named.not_listed)}")
+        terminal.complain(f"in the gradebook, but not in {file.name}: {some(named.not_listed)}")

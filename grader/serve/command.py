@@ -72,7 +72,7 @@ def run(options: ServeOptions, terminal: Terminal) -> None:
     )
     told = json.dumps(asdict(options), default=str)
     grading = RestartedProcess([sys.executable, "-m", "grader.serve.grading"], told, terminal.complain)
-    terminal.say(f"hand in at {settings.url}")
+    terminal.say(f"the submission page is at {settings.url}")
     threading.Thread(target=Sender(site).run, daemon=True).start()
     try:
         uvicorn.Server(config).run(sockets=[listening])
@@ -132,7 +132,7 @@ def run_links(options: RosterOptions, terminal: Terminal) -> None:
         else:
             known = ", ".join(PRESETS)
             raise Complaint(
-                f"{address!r} is no address of a platform, as in https://moodle.example.org, and none of {known}"
+                f"{address!r} is neither the address of a platform (https://moodle.example.org) nor one of {known}"
             )
     if options.links is not None:
         _write(site, options.links, terminal)
@@ -145,16 +145,16 @@ def _add_platform(site: Site, name: str, options: RosterOptions, terminal: Termi
     """
     preset, url, school = PRESETS[name], site.settings.url, (options.school or "").rstrip("/")
     if not is_protected(school):
-        raise Complaint(f"--platform {name} needs --school, the address of your {preset.title}, as in https://…")
+        raise Complaint(f"--platform {name} needs --school, the address of your {preset.title}, such as https://…")
     terminal.say(to_enter(name, url))
     if text := configuration(name, url):
-        terminal.say(f"Or paste this in place of the address of the file:\n{text}")
+        terminal.say(f"Or paste this text instead of the address of the file:\n{text}")
     if options.client_id is None:
         if preset.registers:
             link = _registration(site, f"{name} {school}")
-            terminal.say(f"Or enter nothing, and let {preset.title} register this server by the address\n  {link}")
+            terminal.say(f"Or enter nothing, and let {preset.title} register this server with this address:\n  {link}")
         terminal.say(
-            "Then call this again with --client-id, and with --deployment and --tool where you are asked for them."
+            "Then run this command again with --client-id, and with --deployment and --tool if they are required."
         )
         return
     values = {"platform": name, "school": school, "client_id": options.client_id}
@@ -162,10 +162,12 @@ def _add_platform(site: Site, name: str, options: RosterOptions, terminal: Termi
     deployments = options.deployment or list(preset.deployments)
     if not deployments:
         raise Complaint(
-            f"{preset.title} has one client for several schools: name yours with --deployment. {preset.shows}"
+            f"{preset.title} has one client for several schools. Pass your school's --deployment. {preset.shows}"
         )
     if options.tool is None and "{tool}" in preset.token_url:
-        raise Complaint(f"the address for tokens contains the number of the tool: name it with --tool. {preset.shows}")
+        raise Complaint(
+            f"the address for tokens contains the number of the tool. Pass this number with --tool. {preset.shows}"
+        )
     add_platform(site.root, entry_name(school), {**values, "deployments": deployments})
     terminal.say(f"wrote [lti.{entry_name(school)}] to {site.root / FILE}")
 
@@ -185,7 +187,7 @@ def _revoke(site: Site, person: str) -> str:
     if sessions:
         advice = "Whoever comes from a platform or JupyterHub can sign in again until you remove the person there."
         return f"{person} is signed out. {advice}"
-    raise Complaint(f"{person!r} has no link that works, and is not signed in")
+    raise Complaint(f"{person!r} has no valid link and is not signed in")
 
 
 def _write(site: Site, to: Path, terminal: Terminal) -> None:
@@ -193,12 +195,14 @@ def _write(site: Site, to: Path, terminal: Terminal) -> None:
     students = site.students()
     usable = [one for one in students.values() if can_sign_in(one.id)]
     if not usable:
-        raise Complaint("no student is known yet. Take them from your platform's list first: grader roster FILE")
+        raise Complaint(
+            "the gradebook contains no students. Add them from your platform's list first: grader roster FILE"
+        )
     for id in students.keys() - {one.id for one in usable}:
-        terminal.complain(f"{id!r} gets no link: the name cannot be a folder that grading finds")
+        terminal.complain(f"{id!r} gets no link, because this name cannot be used as a folder")
     own = links_for(site.store, site.key, [one.id for one in usable], STUDENT, site.settings.link_days)
     address = f"{site.settings.url}{LINK_PATH}"
     rows = [(one.id, one.first_name, one.last_name, one.email, address + own[one.id]) for one in usable]
     text = table([("student", "first name", "last name", "email", "link"), *rows])
     write_atomically(to, text, mode=0o600)
-    terminal.say(f"wrote {len(usable)} links to {to}: send each student the own one, and no other")
+    terminal.say(f"wrote {len(usable)} links to {to}. Send each student only their own link.")

@@ -76,7 +76,7 @@ def find(
     Raises:
         NoSuchPath: the path does not exist.
         WrongPattern: a notebook does not match `names`.
-        Unreadable: the path holds no submission.
+        Unreadable: the path contains no submission.
         Unavailable: the machine cannot read the path.
     """
     mode = _mode(path)
@@ -118,7 +118,7 @@ def _text(file: SubmissionFile) -> str:
 def _no_submission(path: Path, assignment: str) -> Unreadable:
     """Return the error for a path in which nobody's submission is found."""
     return Unreadable(
-        f"{path} holds no submission. Expected are the names of a learning platform's download, nbgrader's layout "
+        f"{path} contains no submission. Expected are the names of a learning platform's download, nbgrader's layout "
         f"<student>/{assignment}/{assignment}.ipynb, or <student>.ipynb. Where the notebooks' names do not say the "
         "assignment, pass --assignment; for other names, pass --names."
     )
@@ -155,7 +155,7 @@ def _mode(path: Path) -> int:
             raise Unavailable(f"{path} is a link; links are never followed. Name the folder: {os.path.realpath(path)}")
         return mode
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise NoSuchPath(f"{path} does not exist. Name a notebook, a folder of submissions, or a zip.") from error
+        raise NoSuchPath(f"{path} does not exist. Pass a notebook, a folder of submissions, or a zip.") from error
     except (OSError, ValueError) as error:
         raise Unavailable(f"{path} cannot be read ({getattr(error, 'strerror', error)}).") from error
 

@@ -147,7 +147,7 @@ def test_the_zip_is_what_gradescope_asks_for() -> None:
     [
         (("gradescope",), "Pass --assignment"),
         (("gradescope", "--assignment", "4-more"), "no assignment '4-more'"),
-        (("canvas", "--assignment", NAME), "--autograder is for gradescope"),
+        (("canvas", "--assignment", NAME), "--autograder works only with gradescope"),
     ],
 )
 def test_wrong_use_is_named_and_nothing_is_written(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:

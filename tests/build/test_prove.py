@@ -64,7 +64,7 @@ def test_a_reference_that_fails_its_own_checks_is_a_problem() -> None:
 def test_what_needs_training_is_left_out_and_said() -> None:
     ran = CliRunner().invoke(app, ["prove", "1.9"])
     assert ran.exit_code == 0, ran.output
-    assert "not tried here, as it needs what the notebook trains" in ran.output
+    assert "not tested here, because it needs a model that the notebook trains" in ran.output
 
 
 def test_the_command_fails_where_something_is_not_proven(monkeypatch: pytest.MonkeyPatch) -> None:

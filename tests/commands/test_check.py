@@ -45,7 +45,7 @@ def test_a_course_that_was_never_built_is_one_line_that_says_what_to_do(tmp_path
 @pytest.mark.parametrize(("points", "status"), [("5", 0), ("5.5", 1)])
 def test_too_few_points_are_status_1_and_a_line_says_so(course: SmallCourse, points: str, status: int) -> None:
     said = course.grader("check", FILE, "--fail-under", points, status=status)
-    line = f"grader: 5 of 100 points: fewer than the {points} of --fail-under\n"
+    line = f"grader: 5 of 100 points: below the {points} points of --fail-under\n"
     assert said.endswith(line) == bool(status)
     assert ("--fail-under" in said) == bool(status)
 

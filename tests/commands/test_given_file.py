@@ -30,14 +30,14 @@ def test_a_file_is_written_with_the_folder_that_it_lies_in(tmp_path: Path) -> No
 
 
 def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
-    assert refused(tmp_path) == f"cannot write {tmp_path}: it is a folder. Give the path of a file."
+    assert refused(tmp_path) == f"cannot write {tmp_path}: it is a folder. Pass the path of a file."
 
 
 def test_a_file_is_not_a_folder(tmp_path: Path) -> None:
     (tmp_path / "notes").write_text("mine")
     path = tmp_path / "notes" / "a" / "grades.csv"
     assert refused(path) == (
-        f"cannot write {path}: {tmp_path}/notes is a file, and a folder is needed there. Give another path."
+        f"cannot write {path}: {tmp_path}/notes is a file, but it must be a folder. Pass another path."
     )
     assert (tmp_path / "notes").read_text() == "mine"
 
@@ -59,7 +59,7 @@ def test_a_folder_without_the_right_to_write_is_said(tmp_path: Path) -> None:
         (errno.EROFS, "you may not write there"),
         (errno.ENOSPC, "the disk is full. Make room"),
         (errno.EDQUOT, "the disk is full. Make room"),
-        (errno.EIO, "Input/output error. Give another path"),
+        (errno.EIO, "Input/output error. Pass another path"),
         (errno.ENAMETOOLONG, "File name too long"),
     ],
 )

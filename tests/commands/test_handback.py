@@ -111,8 +111,8 @@ def test_canvas_gets_back_each_notebook_under_exactly_its_name(
             notebook = json.loads(files[name])
             assert "feedback for " in notebook["cells"][0]["source"]
             assert "**5 of 100 points**" in notebook["cells"][0]["source"]
-    assert "handed in no notebook under whose name Canvas takes feedback" in said
-    assert "send them their page: 16" in said
+    assert "these submitted no notebook, so Canvas accepts no feedback file for them" in said
+    assert "Send them their page: 16" in said
     with out.open(encoding="utf-8", newline="") as lines:
         head, _, *rows = csv.reader(lines)
     assert head[-1] == f"{NAME} (87568490)"
@@ -137,7 +137,7 @@ def test_canvas_s_own_export_gives_names_sections_and_the_column(
     for row in theirs:
         assert found[row[1]][1:5] == row[1:5]
         assert found[row[1]][0].removeprefix("'") == row[0]
-    assert "left out: x7Kq2" in said
+    assert "leaves them out: x7Kq2" in said
 
 
 def test_moodle_gets_each_page_where_it_looks_for_it(
@@ -199,8 +199,8 @@ def test_a_newer_file_and_one_that_is_not_graded_are_named(
         *("export", "canvas", "--gradebook", canvas[1], "--out", str(tmp_path / "c.csv")),
         *("--feedback", str(tmp_path / "back.zip"), "--submissions", str(newer)),
     )
-    assert "has another version than the one that was graded; grade it: 12" in said
-    assert "not graded yet, and not in the zip of feedback: 77" in said
+    assert "differs from the graded submission. Grade these again: 12" in said
+    assert "these have no grade yet, so the zip contains no feedback for them: 77" in said
     assert set(contents(tmp_path / "back.zip")) == {CANVAS["12"]}
 
 
@@ -257,7 +257,7 @@ def test_platforms_that_take_folders_get_each_page_in_the_students_own(
     assert [score_on(page) for page in contents(back).values()] == ["5", "5"]
     assert out.read_text().count("5") >= 2
     before = out.read_bytes()
-    assert "exists already" in course.grader(*arguments, status=2)
+    assert "already exists" in course.grader(*arguments, status=2)
     assert out.read_bytes() == before
     course.grader(*arguments, "--force")
 
@@ -268,12 +268,12 @@ def test_platforms_that_take_folders_get_each_page_in_the_students_own(
         (("moodle", "--feedback", "{tmp}/f.zip", "--submissions", "{canvas}"), "is a name of Canvas"),
         (("canvas", "--feedback", "{tmp}/f.zip", "--submissions", "{moodle}"), "is a name of Moodle"),
         (("canvas", "--feedback", "{tmp}/f.zip", "--submissions", "submitted"), "is no name of Canvas"),
-        (("canvas", "--feedback", "{tmp}/f.zip"), "--feedback and --submissions go together"),
-        (("csv", "--feedback", "{tmp}/f.zip", "--submissions", "{canvas}"), "--feedback is for canvas, moodle, brightspace"),
-        (("moodle", "--column", "1"), "--column is for canvas, blackboard, brightspace, sakai; not for moodle"),
-        (("gradescope", "--fill", "{canvas}"), "not for gradescope"),
+        (("canvas", "--feedback", "{tmp}/f.zip"), "--feedback and --submissions need each other"),
+        (("csv", "--feedback", "{tmp}/f.zip", "--submissions", "{canvas}"), "--feedback works only with canvas, moodle, brightspace"),
+        (("moodle", "--column", "1"), "--column works only with canvas, blackboard, brightspace, sakai, not with moodle"),
+        (("gradescope", "--fill", "{canvas}"), "not with gradescope"),
         (("canvas", "--fill", "{canvas}"), "submissions.zip: it is neither UTF-8 nor UTF-16"),
-        (("canvas", "--fill", "{tmp}/nowhere.csv"), "nowhere.csv: it cannot be read: No such file"),
+        (("canvas", "--fill", "{tmp}/nowhere.csv"), "nowhere.csv: cannot read this file: No such file"),
         (("canvas", "--feedback", "{tmp}/f.zip", "--submissions", "{tmp}/nowhere.zip"), "nowhere.zip does not exist"),
     ],
 )  # fmt: skip

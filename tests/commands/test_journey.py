@@ -66,7 +66,7 @@ def term(tmp_path_factory: pytest.TempPathFactory) -> Term:
     book = course.submit("template", "1.1", "1.2").read_bytes()
     download(course.zipped, ZIP, book)
     course.worksheet.write_text(WORKSHEET, "utf-8")
-    assert "4 were added" in course.grader("roster", str(course.worksheet))
+    assert "added 4" in course.grader("roster", str(course.worksheet))
     course.nbgrader(("db", "assignment", "add", NAME, "--duedate=2026-11-20 18:00 UTC"))
     assert "4711 Ada Lovelace" in course.grader("grade", str(course.zipped))
     return course
@@ -79,7 +79,7 @@ def test_a_term(term: Term, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "<summary>Each check</summary>" in page.read_text("utf-8")
 
     # One was late: Moodle's worksheet says so, and its zip does not.
-    assert "26 hours late; 4 points taken off; score 10 → 6" in term.grader("late", "4712", "26")
+    assert "26 hours late; 4 points subtracted; score 10 → 6" in term.grader("late", "4712", "26")
     # One appeals, and is right.
     digest = next(
         json.loads(line)["submission_sha256"]
@@ -110,7 +110,7 @@ def test_a_term(term: Term, monkeypatch: pytest.MonkeyPatch) -> None:
     # Grading the same zip again forgets none of it, and an excuse counts.
     term.grader("grade", str(term.zipped), "--force")
     assert term.scores() == {"4711": 10.0, "4712": 6.0, "4713": 15.0}
-    assert "in time; score 6 → 10" in term.grader("late", "4712", "0")
+    assert "on time; score 6 → 10" in term.grader("late", "4712", "0")
     monkeypatch.setattr("grader.commands.grade.MOST_WITH_CHECKS", 2)
     term.grader("grade", str(term.zipped))
     assert "Each check" not in page.read_text("utf-8")  # of a class that is too large for it
@@ -120,9 +120,9 @@ def test_a_term(term: Term, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("late", "nobody", "3"), "the gradebook holds no submission of 'nobody'"),
-        (("late", "4714", "3"), "the gradebook holds no submission of '4714'"),
-        (("late", "4711", "3", "--assignment", "2-heads"), "the gradebook holds no submission of '4711'"),
+        (("late", "nobody", "3"), "the gradebook contains no submission of 'nobody'"),
+        (("late", "4714", "3"), "the gradebook contains no submission of '4714'"),
+        (("late", "4711", "3", "--assignment", "2-heads"), "the gradebook contains no submission of '4711'"),
     ],
 )
 def test_who_handed_in_nothing_was_not_late(term: Term, arguments: tuple[str, ...], message: str) -> None:

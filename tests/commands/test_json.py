@@ -67,7 +67,7 @@ def test_export_writes_the_lines_of_what_it_exports(course: SmallCourse, tmp_pat
     course.grader("export", "canvas", "--out", str(tmp_path / "c.csv"), "--json", str(tmp_path / "lines"))
     assert set(lines((tmp_path / "lines").read_text())) == {"s1", "zoé"}
     said = course.grader("export", "canvas", "--json", "-", status=2)
-    assert "pass --out FILE" in said
+    assert "Pass --out FILE" in said
 
 
 def test_check_writes_the_line_of_a_grade(course: SmallCourse) -> None:

@@ -75,7 +75,7 @@ def test_a_student_of_a_zip_is_graded_from_the_zip(course: SmallCourse, tmp_path
     )
     course.grader("grade", str(zipped), "--assignment", NAME)
     said = course.grader("regrade", "12", status=2)
-    assert "submitted/12 holds no submission of '12'" in said.replace("\n", "")
+    assert "submitted/12 contains no submission of '12'" in said.replace("\n", "")
     said = course.grader("regrade", "12", "--from", str(zipped), "--assignment", NAME)
     assert f"{NAME}: 5 → 5 of 100" in said
     assert "13 " not in said
@@ -84,11 +84,11 @@ def test_a_student_of_a_zip_is_graded_from_the_zip(course: SmallCourse, tmp_path
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("nobody",), "holds no submission of 'nobody'"),
-        (("../course",), "holds no submission of '../course'"),
-        (("s1", "--assignment", "9-diffusion"), "holds no submission of 's1'"),
+        (("nobody",), "contains no submission of 'nobody'"),
+        (("../course",), "contains no submission of '../course'"),
+        (("s1", "--assignment", "9-diffusion"), "contains no submission of 's1'"),
         (("s1", "--from", "nowhere"), "nowhere does not exist"),
-        (("s1", "--from", "notebooks"), "holds no submission"),
+        (("s1", "--from", "notebooks"), "contains no submission"),
     ],
 )
 def test_a_wrong_use_is_one_line(course: SmallCourse, arguments: tuple[str, ...], message: str) -> None:

@@ -50,8 +50,8 @@ def named(course: SmallCourse, folder: Path, text: str, url: str, status: int = 
 def test_canvas_gives_the_names_that_its_zip_does_not_tell(course: SmallCourse, tmp_path: Path) -> None:
     url = started(course, tmp_path, ["12", "15", "77"], lms=True)
     said = named(course, tmp_path, CANVAS_EXPORT, url)
-    assert said.startswith("2 students have the names of list.csv, 3 were added\n")
-    assert "in the gradebook, and not in list.csv: 77" in said
+    assert said.startswith("updated the names of 2 students from list.csv, and added 3\n")
+    assert "in the gradebook, but not in list.csv: 77" in said
     assert stored(url) == {
         "12": ("Ada", "Lovelace", "", "12"),
         "13": ("Grace", "Hopper", "", "13"),
@@ -61,7 +61,7 @@ def test_canvas_gives_the_names_that_its_zip_does_not_tell(course: SmallCourse, 
         "77": ("", "lovelaceada", "", "77"),
     }
     before = stored(url)
-    assert named(course, tmp_path, CANVAS_EXPORT, url).startswith("5 students have the names")
+    assert named(course, tmp_path, CANVAS_EXPORT, url).startswith("updated the names of 5 students")
     assert stored(url) == before
 
 
@@ -69,7 +69,7 @@ def test_where_the_gradebook_goes_by_logins_so_do_those_who_are_added(course: Sm
     # 16 is a number of the school's here, and nobody's in Canvas.
     url = started(course, tmp_path, ["ada", "s-13", "16"], lms=False)
     said = named(course, tmp_path, CANVAS_EXPORT, url)
-    assert "in the gradebook, and not in list.csv: 16" in said
+    assert "in the gradebook, but not in list.csv: 16" in said
     found = stored(url)
     assert {id: names[:2] for id, names in found.items()} == {
         "ada": ("Ada", "Lovelace"),
@@ -125,7 +125,7 @@ def test_canvas_s_test_student_is_nobody(person: str, kept: bool) -> None:
     assert [one.id for one in listed] == ["12", "13", "14", "15", "16", *["99"] * kept]
 
 
-@pytest.mark.parametrize(("text", "message"), [("a,b\n1,2\n", "it is no list of a class"), ("\n", "it is empty")])
+@pytest.mark.parametrize(("text", "message"), [("a,b\n1,2\n", "it is not a list of a class"), ("\n", "it is empty")])
 def test_another_file_is_refused(course: SmallCourse, tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(WrongOwnFile, match=message):
         read_roster(text)
@@ -136,6 +136,6 @@ def test_another_file_is_refused(course: SmallCourse, tmp_path: Path, text: str,
 
 def test_a_list_without_students_and_one_that_is_not_there(course: SmallCourse, tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'g.db'}"
-    assert "there is no student in it" in named(course, tmp_path, "ID,Section\n", url, status=2)
+    assert "contains no students" in named(course, tmp_path, "ID,Section\n", url, status=2)
     said = course.grader("roster", str(tmp_path / "nowhere.csv"), status=2)
-    assert "nowhere.csv: it cannot be read: No such file or directory" in said
+    assert "nowhere.csv: cannot read this file: No such file or directory" in said

@@ -96,15 +96,15 @@ def test_a_notebook_that_is_gone_or_broken_is_named_and_stops_nothing(recorded: 
         away.write_bytes(kept)
     for one in (result, again):
         assert one.exit_code == 0
-        assert "for s00. Grade the class again." in one.output
+        assert "of s00. Grade the class again." in one.output
         assert "adam and zoë" in one.output
 
 
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--assignment", "4-none"], "no assignment '4-none'; known are"),
-        (["--assignment", "2-heads"], "the gradebook holds no submission of '2-heads'"),
+        (["--assignment", "4-none"], "no assignment '4-none'. Choose one of"),
+        (["--assignment", "2-heads"], "the gradebook contains no submission of '2-heads'"),
         (["--html", "/proc/similar.html"], "cannot write /proc/similar.html"),
     ],
 )

@@ -81,11 +81,11 @@ def test_another_number_of_points_in_canvas_is_said() -> None:
 @pytest.mark.parametrize(
     ("own", "column", "message"),
     [
-        ("a,b\r\n1,2\r\n", "", "no columns ID and Section"),
+        ("a,b\r\n1,2\r\n", "", "lacks the columns ID and Section"),
         ("", "", "it is empty"),
         (OWN, "4711", r"has no column '4711'; pass --column, one of: Lab 1 \(87568490\), 1-attention \(901\)"),
         (OWN.replace("Lab 1 (87568490)", "1-attention (87568490)"), "1-attention", "has several columns"),
-        ('"Student,ID', "", "it is no CSV file|no columns ID"),
+        ('"Student,ID', "", "it is not a CSV file|lacks the columns ID"),
     ],
 )
 def test_a_file_that_does_not_fit_is_refused(own: str, column: str, message: str) -> None:

@@ -70,7 +70,7 @@ def test_who_is_not_in_the_worksheet_is_named() -> None:
 
 @pytest.mark.parametrize("own", ["a,b\n1,2\n", "Identifier,Name\n"])
 def test_another_file_is_refused(own: str) -> None:
-    with pytest.raises(WrongOwnFile, match="no grading worksheet of Moodle"):
+    with pytest.raises(WrongOwnFile, match="not a Moodle grading worksheet"):
         export("moodle", from_platform([ADA]), own=own)
 
 

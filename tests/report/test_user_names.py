@@ -139,7 +139,7 @@ def test_one_file_is_for_one_assignment(scores, service: str) -> None:
 
 @pytest.mark.parametrize("service", OWN)
 def test_what_is_no_table_of_the_platform_is_refused(scores, service: str) -> None:
-    with pytest.raises(WrongOwnFile, match="no table of the class"):
+    with pytest.raises(WrongOwnFile, match="not a table of the class"):
         export(service, scores, column="664617" if service == "blackboard" else "", own="a,b\n1,2\n")
 
 

@@ -175,7 +175,9 @@ def test_the_operator_gets_the_address_to_register(tmp_path: Path) -> None:
         assert said.startswith(f"{URL}/lti/register/")
         site = open_site(course.root, None)
         assert registers(site, platform.url, right(platform), said.rpartition("/")[2]).status_code == 200
-    assert "is no address of a platform" in course.grader("roster", "--platform", "http://school.example", status=2)
+    assert "is neither the address of a platform" in course.grader(
+        "roster", "--platform", "http://school.example", status=2
+    )
 
 
 # ---------------------------------------------------------------- an instructor chooses a task

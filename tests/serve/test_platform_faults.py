@@ -616,9 +616,9 @@ def test_the_command_writes_the_platform_and_says_what_to_enter(course: SmallCou
     [
         (("canvas",), "needs --school"),
         (("canvas", "--school", "http://uni.instructure.com"), "needs --school"),
-        (("blackboard", "--school", "https://uni.edu", "--client-id", "7"), "name yours with --deployment"),
-        (("sakai", "--school", "https://uni.edu", "--client-id", "7"), "name it with --tool"),
-        (("blackbored", "--school", "https://uni.edu"), "none of canvas, blackboard"),
+        (("blackboard", "--school", "https://uni.edu", "--client-id", "7"), "Pass your school's --deployment"),
+        (("sakai", "--school", "https://uni.edu", "--client-id", "7"), "Pass this number with --tool"),
+        (("blackbored", "--school", "https://uni.edu"), "nor one of canvas, blackboard"),
     ],
 )
 def test_the_command_says_what_it_needs(course: SmallCourse, options: tuple[str, ...], said: str) -> None:
@@ -631,7 +631,7 @@ def test_without_a_client_id_the_command_shows_how_to_get_one(course: SmallCours
     (course.root / "serve.toml").write_text('url = "https://hand-in.uni.edu"\n')
     said = course.grader("roster", "--platform", "canvas", "--school", "https://uni.instructure.com")
     assert "https://hand-in.uni.edu/lti/register/" in said
-    assert "call this again with --client-id" in said
+    assert "run this command again with --client-id" in said
     assert "lti/register" not in course.grader(
         "roster", "--platform", "schoology", "--school", "https://uni.schoology.com"
     )

@@ -130,7 +130,7 @@ def test_a_plain_zip_is_by_folder_or_with_the_assignment_by_file(tmp_path: Path)
 
 
 def test_a_digit_of_another_script_is_no_id(tmp_path: Path) -> None:
-    with pytest.raises(Unreadable, match="holds no submission"):
+    with pytest.raises(Unreadable, match="contains no submission"):
         list(find(archive(tmp_path, "x_١٢_٣٤_1-attention.ipynb"), KNOWN))
 
 

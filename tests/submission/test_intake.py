@@ -204,7 +204,7 @@ def test_hostile_names_are_unreadable(tmp_path: Path, student: str) -> None:
 
 
 def test_nothing_to_grade_is_said(tmp_path: Path) -> None:
-    with pytest.raises(Unreadable, match="holds no submission"):
+    with pytest.raises(Unreadable, match="contains no submission"):
         list(find(tmp_path, KNOWN))
     with pytest.raises(NoSuchPath, match="does not exist"):
         list(find(tmp_path / "nowhere", KNOWN))

@@ -215,7 +215,7 @@ def test_a_flat_folder_is_one_person_a_file(tmp_path: Path, lay) -> None:
 @either
 def test_the_courses_own_folders_are_nobodys(tmp_path: Path, lay) -> None:
     own = ["notebooks/1-attention/1-attention.ipynb", "solutions/1-attention/1-attention.ipynb"]
-    with pytest.raises(Unreadable, match="holds no submission"):
+    with pytest.raises(Unreadable, match="contains no submission"):
         rows(lay(tmp_path, [*own, "README.md"]))
     (tmp_path / "other").mkdir()
     found = rows(lay(tmp_path / "other", [*own, "ada/1-attention/1-attention.ipynb"]))
@@ -358,7 +358,7 @@ def test_documents_without_any_notebook_are_nobodys_submissions(tmp_path: Path, 
     """`grader grade ~/Downloads --assignment 1-attention` makes no students of what lies there."""
     path = lay(tmp_path, ["bill.pdf", "photos/trip.pdf", "letter.docx"])
     for only in (None, "1-attention"):
-        with pytest.raises(Unreadable, match="holds no submission"):
+        with pytest.raises(Unreadable, match="contains no submission"):
             rows(path, only)
     (tmp_path / "more").mkdir()
     with_one = lay(tmp_path / "more", ["4711.ipynb", "4712.pdf"])

@@ -65,7 +65,7 @@ def add_appeal(url: str, course: str, entry: GradebookEntry, exercise: str, text
     """
     worth = {name: cell.max_points for name, cell in entry.cells.items() if cell.max_points}
     if exercise not in worth:
-        raise AppealError(f"{exercise!r} has no points in {entry.assignment}; known are {', '.join(worth)}")
+        raise AppealError(f"{exercise!r} has no points in {entry.assignment}. Choose one of {', '.join(worth)}.")
     if not text.strip():
         raise AppealError("what does the student ask for? The text is empty.")
     for each in entry.appeals:

@@ -167,9 +167,9 @@ def _explain(reason: str, error: Exception) -> str:
         "locked": "Another program is writing to it. Close formgrader or the other run, then grade again: "
         "what was graded is kept.",
         "readonly": "Make the file and its folder writable, or give --gradebook another path.",
-        "unable to open": "Make the folder that it lies in, or give --gradebook another path.",
+        "unable to open": "Create its folder, or pass another path to --gradebook.",
         "is full": "Make room on its disk, then grade again: what was graded is kept.",
-        "not a database": "It is another kind of file. Give --gradebook another path.",
+        "not a database": "It is another kind of file. Pass another path to --gradebook.",
     }
     otherwise = "Give --gradebook another path to go on."
     hint = next((text for word, text in advice.items() if word in reason), otherwise)

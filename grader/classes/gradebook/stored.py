@@ -156,7 +156,7 @@ def load_known(db: Session, student: str, assignment: str) -> Stored:
     """Load a student's submission of an assignment; raise RecordError if the gradebook has none."""
     stored = load_one(db, student, assignment)
     if stored is None:
-        raise RecordError(f"the gradebook holds no submission of {assignment} by {student!r}")
+        raise RecordError(f"the gradebook contains no submission of {assignment} by {student!r}")
     return stored
 
 

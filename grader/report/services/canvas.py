@@ -69,7 +69,7 @@ class _GradebookExport:
         """Read Canvas's export; raise WrongOwnFile if the text is none."""
         head, *rows = read_table(text)
         if not {"ID", "Section"} <= set(head):
-            raise WrongOwnFile("it is no export of Canvas's gradebook: it has no columns ID and Section")
+            raise WrongOwnFile("it is not an export of Canvas's gradebook: it lacks the columns ID and Section")
         points = next((row for row in rows if POINTS in row[0]), [""] * len(head))
         return cls(head, head.index("Section") + 1, points, rows)
 

@@ -85,7 +85,7 @@ def read_table(text: str, *, whole: bool = False) -> list[list[str]]:
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
     except csv.Error as error:
-        raise WrongOwnFile(f"it is no CSV file: {error}. Download it again.") from error
+        raise WrongOwnFile(f"it is not a CSV file: {error}. Download it again.") from error
     if not any(rows):
         raise WrongOwnFile("it is empty. Download it again.")
     if whole:

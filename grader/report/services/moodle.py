@@ -86,7 +86,7 @@ def _worksheet(own: str) -> list[list[str]]:
     """Read the rows of a worksheet, its head first; raise WrongOwnFile where it is none."""
     rows = read_table(own)
     if not {IDENTIFIER, GRADE} <= set(rows[0]):
-        raise WrongOwnFile(f"it is no grading worksheet of Moodle: it has no columns {IDENTIFIER} and {GRADE}")
+        raise WrongOwnFile(f"it is not a Moodle grading worksheet: it lacks the columns {IDENTIFIER} and {GRADE}")
     return rows
 
 

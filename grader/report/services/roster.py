@@ -34,7 +34,7 @@ def read_roster(text: str) -> dict[Student, tuple[str, ...]]:
         with suppress(WrongOwnFile):
             return dict(_by_user_name(own_file(text, form), form))
     raise WrongOwnFile(
-        "it is no list of a class. Expected are Canvas's gradebook export (with the columns ID and Section), Moodle's "
+        "it is not a list of a class. Expected are Canvas's gradebook export (with the columns ID and Section), Moodle's "
         "grading worksheet (with Identifier), the gradebook of Blackboard or Brightspace (with Username), or Sakai's "
         "grades.csv."
     )

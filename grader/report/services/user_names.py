@@ -65,7 +65,7 @@ def own_file(text: str, form: Format) -> OwnFile:
             return OwnFile(
                 tuple(rows[:at]), row, [[*line, *[""] * width][:width] for line in rows[at + 1 :] if any(line)]
             )
-    raise WrongOwnFile(f"it is no table of the class: it has no column {form.ids[0]}")
+    raise WrongOwnFile(f"it is not a table of the class: it lacks the column {form.ids[0]}")
 
 
 def find(students: Sequence[Student], own: OwnFile, form: Format) -> Mapping[Student, int]:

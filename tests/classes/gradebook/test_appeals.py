@@ -98,7 +98,7 @@ def test_points_that_stay_are_only_commented(course: SmallCourse) -> None:
         gradebook.db.commit()
     appeal(course, "zoé")
     said = course.grader("appeal", "decide", "1", "--keep", "--comment", "It has all points.")
-    assert "the points stay; score 10 → 10" in said
+    assert "points kept; score 10 → 10" in said
     assert cells(course.url)["zoé", "check-1-2"].manual is None
     assert comments(course.url) == {("zoé", "exercise-1-2"): "Nice.\nOn your appeal: It has all points."}
     assert "your instructor kept the points" in course.page("zoé")
@@ -125,14 +125,14 @@ def test_two_students_with_the_same_file_are_told_apart(course: SmallCourse) -> 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("add", "{s1}", "1.77", "x"), "'1.77' has no points in 1-attention; known are 1.1, 1.2"),
+        (("add", "{s1}", "1.77", "x"), "'1.77' has no points in 1-attention. Choose one of 1.1, 1.2"),
         (("add", "{s1}", "1.2", "  "), "what does the student ask for?"),
         (("add", "{s1}", "1.1", "again"), "appeal 1 of s1 about 1.1 waits already"),
         (("add", "abc", "1.2", "x"), "'abc' names no submission. Give the first 6 digits or more"),
         (("add", "s1s1s1", "1.2", "x"), "'s1s1s1' names no submission"),
         (("add", "000000", "1.2", "x"), "no submission in the gradebook begins with 000000"),
-        (("decide", "9", "--keep", "--comment", "x"), "there is no appeal 9; see grader appeal list --all"),
-        (("decide", "9"), "there is no appeal 9; see grader appeal list --all"),
+        (("decide", "9", "--keep", "--comment", "x"), "there is no appeal 9. Run grader appeal list --all to see all appeals."),
+        (("decide", "9"), "there is no appeal 9. Run grader appeal list --all to see all appeals."),
         (("decide", "1", "--keep"), "pass --comment: the student reads on the page why"),
         (("decide", "1", "--comment", "x"), "pass either --points or --keep"),
         (("decide", "1", "--keep", "--points", "1", "--comment", "x"), "pass either --points or --keep"),
@@ -174,7 +174,7 @@ def test_a_gradebook_without_the_table_is_read_and_gets_it(course: SmallCourse) 
     with closing(sqlite3.connect(course.file)) as db, db:
         db.execute("drop table grader_appeal")
     assert [entry.appeals for entry in read_class(course.url, COURSE)] == [(), ()]
-    assert "no appeal waits" in course.grader("appeal", "list")
+    assert "no open appeals" in course.grader("appeal", "list")
     assert "no appeals" in course.grader("appeal", "list", "--all")
     appeal(course, "s1")
     assert len(waiting(course)) == 1

@@ -329,7 +329,7 @@ def test_an_exercise_that_is_gone_is_refused(url: str):
 
 def test_an_unknown_assignment_is_refused(url: str):
     with (
-        pytest.raises(RecordError, match=r"'1-attention', which is no lesson; known are none"),
+        pytest.raises(RecordError, match=r"'1-attention', which is not a lesson of this course; its lessons are none"),
         open_gradebook(url, {}) as gradebook,
     ):
         gradebook.record(graded("s1", 5.0, 7.5))
@@ -461,7 +461,7 @@ def test_no_traceback_of_nbgrader_is_printed(url: str, monkeypatch: pytest.Monke
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path):
-    with pytest.raises(RecordError, match=r"unable to open database file.*Make the folder"):
+    with pytest.raises(RecordError, match=r"unable to open database file.*Create its folder"):
         record(f"sqlite:///{tmp_path}/nowhere/gradebook.db", graded("s1", 5.0, 7.5))
 
 
