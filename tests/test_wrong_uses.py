@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ASSIGNMENTS = "1-attention, 2-heads, 3-vlm, 4-lab"
 NO_COURSE = "it contains neither solutions/ nor notebooks/"
 NO_URL = "grader: --gradebook nonsense: this is no database URL. Write sqlite:///gradebook.db"
-WHICH = f"which assignment is it? Its name says none of {ASSIGNMENTS}. Pass --assignment"
+WHICH = f"cannot determine the assignment. The file's name contains none of {ASSIGNMENTS}. Pass --assignment"
 A_FOLDER = "it is a folder. Pass the path of a file."
 A_FILE = "{work}/file is a file, but it must be a folder. Pass another path."
 FULL = "cannot write /dev/full: the disk is full. Make room, or pass another path."
@@ -63,7 +63,7 @@ TABLE = [
     ("grade {work}/class --worksheet {work}/nowhere", 2, "grader: {work}/nowhere: cannot read this file: No such file or directory"),
     ("check {work}/folder", 1, "grader: {work}/folder contains no submission"),
     ("check {work}/notes.ipynb", 1, "grader: {work}/notes.ipynb: " + WHICH),
-    ("grade {work}/class {work}/class", 2, "grader: zoé handed in 1-attention twice: "),
+    ("grade {work}/class {work}/class", 2, "grader: zoé submitted 1-attention twice: "),
     ("grade {work}/class --json {work}/folder", 2, "grader: cannot write {work}/folder: " + A_FOLDER),
     ("grade {work}/class --json {work}/file/lines", 2, "grader: cannot write {work}/file/lines: " + A_FILE),
     ("grade {work}/class --json /dev/full", 1, "grader: " + FULL),

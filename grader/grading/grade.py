@@ -109,7 +109,7 @@ def grade(file: SubmissionFile, *, server: Server, settings: GradingSettings, re
         sha = submission.sha256
         lesson = lessons().get(file.assignment)
         if lesson is None or released is None:
-            raise Unreadable(f"unknown assignment {file.assignment!r}; known are {', '.join(lessons())}")
+            raise Unreadable(f"unknown assignment {file.assignment!r}. Choose one of {', '.join(lessons())}.")
         run_trainings(lesson)  # before the submission's own time begins
         reading = Allowance(READING_SECONDS)
         with reading.timed():

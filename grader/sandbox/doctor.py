@@ -19,24 +19,24 @@ from grader.sandbox.tiers import LINUX, OTHER_SYSTEM, TIERS, tier_problem
 # and what does not work in it.
 OPEN = {
     "full": (
-        "where Python lies on this machine, its kernel, processor and load can be read in /proc",
-        "speed: cores, caches and memory are shared, so that a submission can slow its neighbours down",
+        "a submission can read in /proc where Python is installed, and this machine's kernel, processor and load",
+        "a submission can slow down others, because they share cores, caches and memory",
     ),
     "partial": (
-        "processes and their command lines, mounts and the network's state can be read in /proc, "
-        "and the files of Python; of the course, names alone",
-        "scratch is limited by a count twice a second, not by the file system",
-        "speed: cores, caches, memory and disk are shared, so that a submission can slow its neighbours down",
-        "DataLoader workers, multiprocessing and terminals do not work: what they need is denied",
+        "a submission can read in /proc processes with their command lines, mounts and the state of the network; "
+        "it can read Python's files, but only the names of the course's files",
+        "the size of scratch is checked twice a second, and not fixed by the file system",
+        "a submission can slow down others, because they share cores, caches, memory and disk",
+        "DataLoader workers, multiprocessing and terminals do not work",
     ),
     "none": (
-        "a submission runs with the rights of whoever runs the grader: files, network, processes, environment of it",
-        "time-outs and limits hold against accidents, not against intent",
+        "a submission has all rights of the user who runs the grader: files, network, processes and environment",
+        "time-outs and limits protect against accidents, not against attacks",
     ),
 }
 SHARED_USER = (
-    "one user for all submissions: watches, pipes and (tier partial) processes are counted for it; "
-    "root has one for each"
+    "all submissions run as one user, and share what the kernel counts for it: watches, pipes and, in the "
+    "partial tier, processes. If root runs the grader, each submission has a different user"
 )
 # Tier → what the operator can do so that this machine provides the tier.
 REMEDIES = {
@@ -47,7 +47,7 @@ REMEDIES = {
     "none": f"None needs Linux ≥ {LINUX['none']}.",
 }
 WITHOUT_GROUPS = (
-    "counted every 50 ms, with what sockets hold, but not all of the kernel's own: no control group can be made here"
+    "counted every 50 ms, with the content of sockets, but not all of the kernel's own memory: no control groups here"
 )
 PACKAGES = ("torch", "numpy", "matplotlib", "scikit-learn", "ipython", "papermill", "nbgrader", "pyseccomp")
 
@@ -98,8 +98,8 @@ def _runs_as(tier: str) -> str:
     if tier not in ("full", "partial"):
         return ""
     if os.getuid() == 0:
-        return f"a user for each submission, {FIRST_USER} to {FIRST_USER + USERS - 1}, never root"
-    return "your user, in namespaces of its own" if tier == "full" else "your user"
+        return f"a different user for each submission, {FIRST_USER} to {FIRST_USER + USERS - 1}, never root"
+    return "your user, in separate namespaces" if tier == "full" else "your user"
 
 
 def report(machine: Machine) -> tuple[str, ...]:
@@ -113,7 +113,7 @@ def _isolation_lines(machine: Machine) -> Iterator[str]:
     if not best:
         yield f"isolation   no tier: nothing can be graded here{'' if sys.platform == 'linux' else f'; {OTHER_SYSTEM}'}"
     else:
-        yield f"isolation   {best}{' (refused unless asked for with --isolation none)' if best == 'none' else ''}"
+        yield f"isolation   {best}{' (refused unless you pass --isolation none)' if best == 'none' else ''}"
     for tier, problem in machine.missing.items():
         if sys.platform == "linux":
             yield f"            not {tier}: {problem}"
@@ -123,7 +123,7 @@ def _isolation_lines(machine: Machine) -> Iterator[str]:
     for weakness in machine.open:
         yield f"            open: {weakness}"
     if best != "none":
-        yield "            tried here: a submission cannot read the course or its solutions"
+        yield "            tested here: a submission cannot read the course or its solutions"
         for call in machine.not_known:
             yield f"            refused: the system call {call}, which this machine's libseccomp does not know"
     if machine.shared_user:
@@ -139,7 +139,7 @@ def _machine_lines(machine: Machine) -> Iterator[str]:
     yield f"device      {machine.device}, {machine.cores} cores"
     yield f"system      {machine.system}, Python {machine.python}"
     yield "packages    " + ", ".join(
-        f"{name} {version or 'missing (make setup)'}" for name, version in machine.packages.items()
+        f"{name} {version or 'missing; install it with pip'}" for name, version in machine.packages.items()
     )
 
 

@@ -209,7 +209,7 @@ def _settings(path: Path, text: str) -> Settings:
     try:
         return Settings.model_validate(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{path}: {error}. Mend that line.") from error
+        raise SettingsError(f"{path}: {error}. Fix this line.") from error
     except ValidationError as error:
         first = error.errors()[0]
         *table, key = map(str, first["loc"])

@@ -24,7 +24,7 @@ class Wanted:
     hint: str | None = None  # the assignment that the folder of all submissions is named after
 
 
-UNDECIDED = fault("which assignment is it? Pass --assignment")
+UNDECIDED = fault("cannot determine the assignment. Pass --assignment")
 
 # Makes the record of a file that lies at an entry, without student and assignment.
 Place = Callable[[Entry], SubmissionFile]
@@ -119,7 +119,7 @@ class _Chooser:
                 problem = fault(f"two claim to be {person.student}: {claims}. {mend}")
             if assignment and assignment not in self.wanted.assignments:
                 known = ", ".join(self.wanted.assignments)
-                problem = Problem(f"unknown assignment {assignment!r}; known are {known}", proven=False)
+                problem = Problem(f"unknown assignment {assignment!r}. Choose one of {known}.", proven=False)
             yield replace(
                 self.place(file.entry),
                 student=person.student,

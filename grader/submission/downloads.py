@@ -242,12 +242,12 @@ def pattern_of_names(pattern: str) -> re.Pattern[str]:
     Its named group `student` is the id; `name` and `attempt` are optional.
 
     Raises:
-        WrongPattern: it is no regular expression, or has other groups.
+        WrongPattern: it is not a regular expression, or has other groups.
     """
     try:
         compiled = re.compile(pattern)
     except re.error as error:
-        raise WrongPattern(f"--names {pattern!r} is no regular expression: {error}") from error
+        raise WrongPattern(f"--names {pattern!r} is not a regular expression: {error}") from error
     if not {"student"} <= set(compiled.groupindex) <= set(GROUPS):
         raise WrongPattern(
             f"--names {pattern!r} needs the group (?P<student>…), and may have (?P<name>…) and (?P<attempt>…)"

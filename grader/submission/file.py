@@ -143,9 +143,9 @@ def name_problem(student: str) -> Problem | None:
 def part_problem(name: str) -> Problem | None:
     """Return why a file's or a folder's name is refused, whoever chose it; None if it is accepted."""
     if any(unicodedata.category(character) in ("Cc", "Cs") for character in name):
-        return Problem("the student's name holds control characters; rename the folder", proven=False)
+        return Problem("the student's name contains control characters; rename the folder", proven=False)
     if "/" in name or "\\" in name or name in (".", ".."):
-        return Problem("the student's name holds a path separator; rename the folder", proven=False)
+        return Problem("the student's name contains a path separator; rename the folder", proven=False)
     return None
 
 

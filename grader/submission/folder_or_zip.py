@@ -157,7 +157,7 @@ def read_file(file: SubmissionFile) -> bytes:
     except OSError as error:
         raise _refused(error, file) from error
     if len(content) > MAX_BYTES:
-        raise Unavailable(f"the file grew beyond {MAX_BYTES >> 20} MiB while it was read. Run this again.")
+        raise Unavailable(f"the file grew beyond {MAX_BYTES >> 20} MiB while it was read. Run the command again.")
     return content
 
 
@@ -175,7 +175,7 @@ def _refuse_special(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise Unreadable("it is not a regular file. Submit the notebook itself.", proven=False)
     if status.st_nlink > 1:
-        raise Unavailable("the file has a second name (a hard link); links are not read. Put a copy in its place.")
+        raise Unavailable("the file has a second name (a hard link); links are not read. Replace it by a copy.")
     if status.st_size > MAX_BYTES:
         raise Unreadable(
             f"the file has {status.st_size >> 20} MiB; more than {MAX_BYTES >> 20} MiB are not read. "
@@ -223,7 +223,7 @@ def list_zip(path: Path) -> list[Entry]:
             infos = archive.infolist()
     except OSError as error:
         raise Unavailable(
-            f"{path} cannot be read ({error.strerror or error}). Mend that, then run this again."
+            f"{path} cannot be read ({error.strerror or error}). Fix this, then run the command again."
         ) from error
     except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
         raise Unreadable(f"{path.name} cannot be read as a zip ({error}). Download it again.") from error
@@ -288,7 +288,7 @@ def read_member(file: SubmissionFile) -> bytes:
             content = member.read(MAX_BYTES + 1)
     except (OSError, KeyError) as error:
         why = getattr(error, "strerror", None) or error
-        raise Unavailable(f"it cannot be read from the zip ({why}). Mend that, then run this again.") from error
+        raise Unavailable(f"it cannot be read from the zip ({why}). Fix this, then run the command again.") from error
     except DAMAGED as error:
         # The student may have handed in a good file: a download can be damaged on its way.
         message = f"it cannot be read from the zip ({error}). Download the zip again."

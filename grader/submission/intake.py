@@ -50,8 +50,8 @@ def find_all(
             for file in find(path, assignments, only, exercises, names):
                 other = files.setdefault((file.student, file.assignment), file)
                 if other is not file:
-                    twice = f"{file.student} handed in {file.assignment} twice: {other.place} and {file.place}"
-                    raise DuplicateSubmission(f"{twice}. Name one of them.")
+                    twice = f"{file.student} submitted {file.assignment} twice: {other.place} and {file.place}"
+                    raise DuplicateSubmission(f"{twice}. Pass only one of them.")
         except IntakeError as error:
             failed.append(SubmissionFile(path.stem, only or "", path.parent, (path.name,), problem=error.problem))
     return list(files.values()), failed
@@ -118,9 +118,9 @@ def _text(file: SubmissionFile) -> str:
 def _no_submission(path: Path, assignment: str) -> Unreadable:
     """Return the error for a path in which nobody's submission is found."""
     return Unreadable(
-        f"{path} contains no submission. Expected are the names of a learning platform's download, nbgrader's layout "
-        f"<student>/{assignment}/{assignment}.ipynb, or <student>.ipynb. Where the notebooks' names do not say the "
-        "assignment, pass --assignment; for other names, pass --names."
+        f"{path} contains no submission. Expected: the names of a learning platform's download, nbgrader's layout "
+        f"<student>/{assignment}/{assignment}.ipynb, or <student>.ipynb. If the notebooks' names do not contain "
+        "the assignment, pass --assignment. For other names, pass --names."
     )
 
 
@@ -134,8 +134,8 @@ def _one_notebook(
         note = renamed(path.name, assignment or "")
     if assignment is None:
         raise Unreadable(
-            f"{path}: which assignment is it? Its name says none of {', '.join(assignments)}. "
-            "Pass --assignment, as in --assignment " + assignments[0]
+            f"{path}: cannot determine the assignment. The file's name contains none of {', '.join(assignments)}. "
+            "Pass --assignment " + assignments[0]
         )
     student = student_of(path, assignment)
     problem = name_problem(student)
@@ -152,7 +152,7 @@ def _mode(path: Path) -> int:
     try:
         mode = os.lstat(path).st_mode
         if stat.S_ISLNK(mode) and stat.S_ISDIR(os.stat(path).st_mode):
-            raise Unavailable(f"{path} is a link; links are never followed. Name the folder: {os.path.realpath(path)}")
+            raise Unavailable(f"{path} is a link; links are never followed. Pass the folder: {os.path.realpath(path)}")
         return mode
     except (FileNotFoundError, NotADirectoryError) as error:
         raise NoSuchPath(f"{path} does not exist. Pass a notebook, a folder of submissions, or a zip.") from error

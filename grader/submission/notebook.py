@@ -114,7 +114,7 @@ def parse(content: bytes) -> Submission:
     texts = tuple(cell for _, cell in found if questions_of(cell))
     cells = tuple(cell for kind, cell in found if kind == "code" and not questions_of(cell))
     if sum(len(cell.source) for cell in cells) > MAX_SOURCE:
-        raise Unreadable(f"the notebook holds more than {MAX_SOURCE >> 20} MiB of code")
+        raise Unreadable(f"the notebook contains more than {MAX_SOURCE >> 20} MiB of code")
     return Submission(cells, digest, texts)
 
 

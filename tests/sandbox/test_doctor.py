@@ -26,7 +26,7 @@ def test_it_says_what_is_open_and_what_to_do(monkeypatch):
 def test_it_says_when_there_is_nothing(monkeypatch):
     monkeypatch.setattr(doctor, "tier_problem", lambda tier: "" if tier == "none" else "no Linux")
     lines = "\n".join(doctor.report(doctor.examine()))
-    assert "refused unless asked for" in lines
+    assert "refused unless you pass" in lines
 
 
 def test_a_machine_that_reaches_no_tier_is_not_said_to_reach_none(monkeypatch):
@@ -65,7 +65,7 @@ def test_it_says_whether_submissions_share_a_user(user, shared, monkeypatch):
     monkeypatch.setattr(doctor.os, "getuid", lambda: user)
     lines = "\n".join(doctor._isolation_lines(doctor.examine()))
     assert (doctor.SHARED_USER in lines) is shared
-    assert ("a user for each submission" in lines) is not shared
+    assert ("a different user for each submission" in lines) is not shared
 
 
 def test_it_does_not_say_that_all_memory_is_counted_where_it_is_not(monkeypatch):

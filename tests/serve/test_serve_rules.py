@@ -229,7 +229,7 @@ def test_rules_of_one_assignment_stand_on_those_of_all(tmp_path: Path) -> None:
         ("[assignment.1-attention]\nopen = 1", "open: Input should be a valid boolean"),
         ("assignment = 3", "assignment: Input should be a valid dictionary"),
         ("every = 3", "every: Input should be a valid dictionary"),
-        ("port = ", "Mend that line."),
+        ("port = ", "Fix this line."),
     ],
 )
 def test_what_is_wrong_in_the_file_is_said_in_one_line(tmp_path: Path, text: str, said: str) -> None:

@@ -293,7 +293,7 @@ def test_where_no_name_says_the_assignment_the_cells_do(tmp_path: Path, lay) -> 
     found = rows(lay(tmp_path, {"4711.ipynb": LESSON_1, "4712.ipynb": LESSON_2, "4713.ipynb": book()}))
     assert [found[student].assignment for student in ("4711", "4712", "4713")] == ["1-attention", "2-heads", ""]
     assert found["4711"].note == "handed in as '4711.ipynb', graded as 1-attention"
-    assert said(found["4713"]) == ("fault", "which assignment is it? Pass --assignment")
+    assert said(found["4713"]) == ("fault", "cannot determine the assignment. Pass --assignment")
     (tmp_path / "other").mkdir()
     with pytest.raises(Unreadable, match="pass --assignment"):
         rows(lay(tmp_path / "other", {"9.ipynb": book()}))
@@ -349,7 +349,7 @@ def test_several_paths_are_one_class(tmp_path: Path) -> None:
     files, failed = find_all([damaged, zipped], KNOWN, None, EXERCISES)
     assert [file.student for file in files] == ["12", "13"]
     assert [(file.student, *said(file)[:1]) for file in failed] == [("damaged", "unreadable")]
-    with pytest.raises(DuplicateSubmission, match="12 handed in 1-attention twice"):
+    with pytest.raises(DuplicateSubmission, match="12 submitted 1-attention twice"):
         find_all([zipped, zipped], KNOWN)
 
 

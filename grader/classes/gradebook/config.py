@@ -89,4 +89,4 @@ def read_config(root: Path, gradebook: str | None = None) -> CourseConfig:
         return CourseConfig(root, Config(), gradebook)
     except Exception as error:
         path = root / "nbgrader_config.py"
-        raise RecordError(f"{path} cannot be read: {type(error).__name__}: {error}. Mend that file.") from error
+        raise RecordError(f"{path} cannot be read: {type(error).__name__}: {error}. Fix this file.") from error
