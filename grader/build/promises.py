@@ -133,11 +133,10 @@ def requirements_page(root: Path, lessons: Iterable[Lesson], notebooks: Mapping[
 
 
 INTRODUCTION = """\
-# What each check asks for, and where the task says it
+# Requirements of the checks
 
-This page is for instructors and authors who want to know that no hidden check asks for more than a student can read. \
-`grader build` writes it. Each row quotes the task of the exercise, \
-or names one of the rules that stand at the top of every \
+This page is for instructors and authors who want to verify that every requirement of a hidden check is stated in its task. \
+`grader build` writes the page. Each row quotes the task of the exercise, or names one of the rules at the top of every \
 notebook.
 """
 

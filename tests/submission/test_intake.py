@@ -122,7 +122,7 @@ def test_one_notebook_is_named_by_its_folder_or_its_stem(tmp_path: Path) -> None
 
 def test_an_unknown_assignment_is_one_unreadable_submission(tmp_path: Path) -> None:
     hand_in(tmp_path, "bob", "{}", "7-diffusion")
-    with pytest.raises(Unreadable, match="unknown assignment '7-diffusion'. Choose one of 1-attention, 2-heads"):
+    with pytest.raises(Unreadable, match=r"unknown assignment '7-diffusion'\. Choose one of 1-attention, 2-heads"):
         read(only(tmp_path))
 
 
