@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from grader.cli import app
 
 ROOT = Path(__file__).resolve().parents[1]
-ASSIGNMENTS = "known are 1-attention, 2-heads, 3-vlm, 4-lab"
+ASSIGNMENTS = "known are 1-attention, 2-heads, 3-vlm, 4-modern, 5-real, 6-explain"
 NO_COURSE = "no course there, as it has neither solutions/ nor notebooks/"
 NO_URL = "grader: --gradebook nonsense: this is no database URL. Write sqlite:///gradebook.db"
 WHICH = f"which assignment is it? Its name says none of {ASSIGNMENTS.removeprefix('known are ')}. Pass --assignment"
