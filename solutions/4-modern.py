@@ -23,8 +23,8 @@
 # - **You need** lesson 1. The second half, from *Several heads, and a model that writes* on, uses parts of lessons 2 and 3.
 #   The notebook provides them and says what they do.
 # - **The lab is optional**: its 100 points do not count among the course's 300.
-# - **Time**: <!-- minutes to read --> minutes to read, and 94 minutes for the eight exercises. The cells compute for about two
-#   minutes; most of that is the training of one model.
+# - **Time**: <!-- minutes to read --> minutes to read, and 94 minutes for the eight exercises. All cells together compute for less
+#   than a minute.
 # - **Words** are explained where they are first used, and in the [glossary](#Glossary) at the end of this notebook.
 #
 # <!-- table of points -->

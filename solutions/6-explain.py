@@ -25,7 +25,7 @@
 #   that you like.
 # - **The lab is optional**: its 100 points do not count among the course's 300.
 # - **Time**: <!-- minutes to read --> minutes to read, and 113 minutes for the twelve exercises. Part 1 has 47 minutes of
-#   exercises, part 2 has 40, part 3 has 26.
+#   exercises, part 2 has 40, part 3 has 26. All cells together compute for about two minutes.
 # - **Words** are explained where they are first used, and in the [glossary](#Glossary) at the end of this notebook.
 #
 # <!-- table of points -->

@@ -28,7 +28,7 @@ OWN = [LESSON.exercise(f"3.{number}") for number in range(1, 10)]  # an exercise
 
 def test_hundred_points():
     assert sum(exercise.points for exercise in OWN) == 100
-    assert [exercise.id for exercise in LESSON.exercises if not exercise.points] == ["6.1", "6.2", "6.3", "6.1"]
+    assert [exercise.id for exercise in LESSON.exercises if not exercise.points] == ["3.P1", "3.P2", "3.P3", "3.P4"]
 
 
 def test_a_wrong_shift_targets_is_not_paid_for_twice():
@@ -125,9 +125,9 @@ def test_a_wrong_answer_is_refused(name):
 
 
 def test_a_patient_has_the_illness_that_its_trial_names():
-    for planned in sheet("3-vlm", "6.1", "one").planned:
+    for planned in sheet("3-vlm", "3.P1", "one").planned:
         names = planned.inputs["ill"]["illness"].split(" and ")
-        found = sheet("3-vlm", "6.1", "one").ours.right(planned).values["found"]
+        found = sheet("3-vlm", "3.P1", "one").ours.right(planned).values["found"]
         assert found == [name for name in names if name != "none"], planned.trial.describe
 
 

@@ -25,7 +25,7 @@ SLIPS = [
         id="6.10 allowed made, mask handed over",
     ),
     pytest.param(
-        "6.5",
+        "4.5",
         [
             (
                 "base ** (-torch.arange(0, d, 2, device=vectors.device) / d)",
@@ -34,10 +34,10 @@ SLIPS = [
         ],
         "look at the sign of the exponent",
         0,
-        id="6.5 sign of the exponent",
+        id="4.5 sign of the exponent",
     ),
     pytest.param(
-        "6.5",
+        "4.5",
         [
             (
                 "    cos, sin = angles.cos().to(vectors.dtype), angles.sin().to(vectors.dtype)\n    first, second = vectors[..., 0::2], vectors[..., 1::2]\n    turned = torch.stack((cos * first - sin * second, sin * first + cos * second), dim=-1)\n    return turned.reshape(vectors.shape)\n",
@@ -46,10 +46,10 @@ SLIPS = [
         ],
         "the partners are d/2 apart",
         0,
-        id="6.5 rotate_half layout with angles repeat_interleave",
+        id="4.5 rotate_half layout with angles repeat_interleave",
     ),
     pytest.param(
-        "6.5",
+        "4.5",
         [
             (
                 "    cos, sin = angles.cos().to(vectors.dtype), angles.sin().to(vectors.dtype)\n    first, second = vectors[..., 0::2], vectors[..., 1::2]\n    turned = torch.stack((cos * first - sin * second, sin * first + cos * second), dim=-1)\n    return turned.reshape(vectors.shape)\n",
@@ -58,10 +58,10 @@ SLIPS = [
         ],
         "the angles repeat after d/2",
         0,
-        id="6.5 angles cat, partners interleaved",
+        id="4.5 angles cat, partners interleaved",
     ),
     pytest.param(
-        "6.5",
+        "4.5",
         [
             (
                 "-torch.arange(0, d, 2, device=vectors.device) / d",
@@ -70,7 +70,7 @@ SLIPS = [
         ],
         "The exponents begin at −2/d",
         1,
-        id="6.5 exponents from 1",
+        id="4.5 exponents from 1",
     ),
     pytest.param(
         "6.12",
@@ -205,11 +205,11 @@ SLIPS = [
         id="1.8 W_K where W_Q",
     ),
     pytest.param(
-        "6.3",
+        "4.3",
         [("split(layer.W_Q(tokens))", "split(layer.W_K(tokens))")],
         "in one place, look at `layer.W_K`: another part belongs here",
         0,
-        id="6.3 W_K where W_Q",
+        id="4.3 W_K where W_Q",
     ),
     pytest.param(
         "1.6",
@@ -255,7 +255,7 @@ SLIPS = [
         id="2.2 total about the mean of everything",
     ),
     pytest.param(
-        "6.2",
+        "4.2",
         [
             ("phi_k.sum(dim=-2)", "phi_k.cumsum(dim=-2)[..., -1, :]"),
             (
@@ -265,7 +265,7 @@ SLIPS = [
         ],
         "end at each query's own place",
         0,
-        id="6.2 cumsum",
+        id="4.2 cumsum",
     ),
     pytest.param(
         "6.1",
@@ -287,7 +287,7 @@ SLIPS = [
         id="6.8 both moves of a swap in place",
     ),
     pytest.param(
-        "6.4",
+        "4.4",
         [
             (
                 "        total = total * shrink + weights.sum(dim=-1, keepdim=True)\n        output = output * shrink + weights @ values\n        largest = new_largest\n    return output / total\n",
@@ -296,7 +296,7 @@ SLIPS = [
         ],
         "divided in every round",
         0,
-        id="6.4 old output not multiplied by the old total b",
+        id="4.4 old output not multiplied by the old total b",
     ),
     pytest.param(
         "6.11",
@@ -336,11 +336,11 @@ SLIPS = [
         id="3.5 ignore_index: int = -1",
     ),
     pytest.param(
-        "6.5",
+        "4.5",
         [("base: float = 10000.0", "base: float = 500000.0")],
         "the default of `base` is 500000.0; the task asks for 10000.0.",
         5,
-        id="6.5 base: float = 500000.0",
+        id="4.5 base: float = 500000.0",
     ),
 ]
 

@@ -49,8 +49,8 @@ def solution(exercise: str):
 def costs() -> dict[str, dict[int, Cost]]:
     own = {
         **ATTENTIONS,
-        "window": lambda query, key, value: solution("6.1")(query, key, value, WINDOW),
-        "linear": solution("6.2"),
+        "window": lambda query, key, value: solution("4.1")(query, key, value, WINDOW),
+        "linear": solution("4.2"),
     }
     torch.set_num_threads(1)
     return {name: {n: cost_of(attend, n) for n in LENGTHS} for name, attend in own.items()}
@@ -91,10 +91,10 @@ def test_the_arithmetic_grows_as_the_time_does(name, power):
 def test_the_examples_by_hand():
     example = torch.tensor([[1.0, 0.0, 0.0, 2.0]])
     written = says("`[1, 0, 0, 2]` at place 3: `[#, #, #, #]`")
-    assert written == pytest.approx(solution("6.5")(example, torch.tensor([3]))[0].tolist(), abs=5e-4)
+    assert written == pytest.approx(solution("4.5")(example, torch.tensor([3]))[0].tolist(), abs=5e-4)
     written = says("`[1, 0, 0, 2]` in row 3 and column 1: `[#, #, #, #]`")
     place = torch.tensor([3]), torch.tensor([1])
-    assert written == pytest.approx(solution("6.6")(example, *place)[0].tolist(), abs=5e-4)
+    assert written == pytest.approx(solution("4.6")(example, *place)[0].tolist(), abs=5e-4)
     assert says("The speeds are # and #, so the first pair turns by # and the second by #") == [1, 0.01, 3, 0.03]
 
 
@@ -194,7 +194,7 @@ def test_memory_of_the_tiles():
     (ratio,) = says("At n = 4,096 dense attention needs # times the memory of tiled attention")
     costs = {
         name: {n: cost_of(attend, n).megabytes for n in (1024, 4096)}
-        for name, attend in (("dense", dense_attention), ("tiled", lambda *tensors: solution("6.4")(*tensors, tile=64)))
+        for name, attend in (("dense", dense_attention), ("tiled", lambda *tensors: solution("4.4")(*tensors, tile=64)))
     }
     assert slope(costs["dense"]) == pytest.approx(dense, abs=0.05)
     assert slope(costs["tiled"]) == pytest.approx(tiled, abs=0.05)
@@ -215,7 +215,7 @@ def test_tiled_attention_is_the_same_to_six_digits():
     assert "off by less than 10⁻⁶" in PROSE
     query, key, value = torch.randn(3, 500, 64, generator=torch.Generator().manual_seed(0))
     for tile in (1, 64, 300, 1000):
-        off = solution("6.4")(query, key, value, tile) - dense_attention(query, key, value)
+        off = solution("4.4")(query, key, value, tile) - dense_attention(query, key, value)
         assert off.abs().max() < 1e-6
 
 
@@ -230,9 +230,9 @@ def test_in_training_autograd_keeps_every_tile():
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
-        solution("6.4")(query, key, value, 64)
+        solution("4.4")(query, key, value, 64)
         assert not kept
-        tiles = solution("6.4")(query.requires_grad_(), key, value, 64)
+        tiles = solution("4.4")(query.requires_grad_(), key, value, 64)
     assert tiles.requires_grad
     assert sum(kept.values()) >= 512 * 512
 
