@@ -6,7 +6,7 @@ it.
 
 
 class Complaint(Exception):
-    """What was asked for cannot be done; the message says what is wrong, where, and what to do next.
+    """A request cannot be carried out; the message says what is wrong, where, and what to do next.
 
     A command that meets one prints the message and ends with status 2.
     """

@@ -79,5 +79,5 @@ def write_atomically(path: Path, content: str | bytes, *, mode: int | None = Non
 
 
 def is_stale_partial(entry: os.DirEntry[str]) -> bool:
-    """Tell whether this is a half-written file older than STALE_SECONDS; raise OSError if it no longer exists."""
+    """Return True if this is a half-written file older than STALE_SECONDS; raise OSError if it is gone."""
     return entry.name.endswith(PARTIAL) and time.time() - entry.stat(follow_symlinks=False).st_mtime > STALE_SECONDS

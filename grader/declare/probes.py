@@ -20,7 +20,7 @@ def failed(message: str) -> Finding:
 
 
 class WrongForm(Exception):
-    """What came back cannot be looked at any further; the text is a finding, and the student reads it as such."""
+    """A returned value cannot be examined any further; the text is a finding, which the student reads."""
 
 
 # ---------------------------------------------------------------- functions

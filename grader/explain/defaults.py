@@ -29,7 +29,7 @@ class WrongDefault(NamedTuple):
 
     @property
     def is_sure(self) -> bool:
-        """Whether neither of both is None, which may stand for any value that the code puts in its place."""
+        """True if neither default is None; None may stand for any value that the code puts in its place."""
         return self.got is not None and self.expected is not None
 
 

@@ -22,7 +22,7 @@ from grader.submission.cells import answer_cell
 
 @dataclass(frozen=True)
 class WrongAnswer:
-    """What is known of a wrong answer: the input of `explain`."""
+    """All that is known of a wrong answer: the input of `explain`."""
 
     exercise: Exercise
     trials: Sequence[PlannedTrial]  # on which the answer was called

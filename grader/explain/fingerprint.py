@@ -17,14 +17,14 @@ CLOSE = 2e-4  # how far two numbers may be apart, relative to the size of the va
 
 
 class Fingerprint(NamedTuple):
-    """What one answer gave on one trial, in brief."""
+    """A short form of one answer's results in one trial."""
 
     form: int  # digest of names, shapes, dtypes, and of all that is no finite float; below 0: of an exception
     numbers: tuple[float, ...] = ()  # three for each tensor or float: its size, and two projections
 
     @property
     def raised(self) -> bool:
-        """Whether it is of an exception."""
+        """True if the answer raised an exception."""
         return self.form < 0
 
 

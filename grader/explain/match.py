@@ -109,7 +109,7 @@ def is_telling(seen: Sequence[Seen], failed: str) -> bool:
 
 
 def says_little(seen: Sequence[Seen], failed: str) -> bool:
-    """Tell whether a check's trials gave so little that wrong answers of other kinds may give the same by chance."""
+    """Return True if a check's results are so few that other wrong answers may give the same by chance."""
     if is_telling(seen, failed):
         return False
     wrong = [trial for trial in seen if trial.check == failed and not trial.passed]

@@ -95,7 +95,7 @@ def _right_beside(wrong: Sequence[Seen]) -> str:
 
 
 def of_the_rest(wrong: Sequence[Seen]) -> Explanation | None:
-    """Say which result came out right, or which lengths do not fit, where nothing explains why."""
+    """Return which result is right, or which lengths do not fit, where nothing explains the answer."""
     says = two_lengths(wrong) if wrong[0].error else _right_beside(wrong) if not any(t.error for t in wrong) else ""
     return Explanation("relation", what=says) if says else None
 

@@ -11,7 +11,7 @@ from grader.submission.code.traits import Traits
 
 
 class Seen(NamedTuple):
-    """What one trial showed of an answer."""
+    """The results of an answer in one trial."""
 
     check: str  # name of the check
     passed: bool

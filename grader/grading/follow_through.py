@@ -167,7 +167,7 @@ def _round(
 
 
 def _is_better(verdict: Verdict, submitted: Verdict) -> bool:
-    """Tell whether a verdict has more points than the submitted one, or alone of the two is PASSED, or explains more.
+    """Return True if a verdict has more points than the submitted one, or alone is PASSED, or explains more.
 
     An exercise for practice is worth no points: only its outcome can improve. A FAULT never counts as better.
     """

@@ -1,4 +1,4 @@
-"""What grading one submission gives, also where it cannot be graded, or where this machine had too little time.
+"""The result of grading one submission, also if it cannot be graded or the machine had too little time.
 
 In the latter case it is graded once more, and then its grade is withheld, never lowered.
 """

@@ -42,7 +42,7 @@ class PlannedTrial:
 
     @property
     def unchanging(self) -> bool:
-        """Whether the probe takes only names that the exercise defines.
+        """True if the probe takes only names that the exercise defines.
 
         Such a probe changes nothing that other probes use, and may share a fork with them. Any other probe
         may take a trained model, and change it.

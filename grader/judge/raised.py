@@ -1,4 +1,4 @@
-"""Say in words which exception ended student code, and show the line of the student's notebook with a mark beside it.
+"""Describes the exception that ended student code, and shows the line of the notebook with a mark beside it.
 
 What the sandbox reports of an exception is not trusted: it is bounded here, and only shown. The text of the
 line is taken from the notebook that was handed in, and none of the grader's own code is ever quoted.
@@ -97,7 +97,7 @@ class Undefined:
 
 @dataclass(frozen=True, kw_only=True)
 class NotebookCells:
-    """What the words about an exception need to know of the notebook that ran."""
+    """The facts about the notebook that the words about an exception need."""
 
     sources: Mapping[str, str] = field(default_factory=dict)  # of the code cells, by id
     student: Collection[str] = ()  # the ids of answers, and of cells that the student added
@@ -122,7 +122,7 @@ class Raised:
         return line_in_words(self.where, self.source, self.what)
 
     def in_a_cell(self, verb: str, *, briefly: bool = False) -> str:
-        """What happened to a cell that the exception ended: `verb` is "stopped" or "does not parse"."""
+        """The message about a cell that the exception ended: `verb` is "stopped" or "does not parse"."""
         at = "at " if self.where.startswith("line") else ""
         if not self.where:
             return f"{verb}: {self.what}"
@@ -157,7 +157,7 @@ def raised(report: CellResult | Evidence, here: str, cells: NotebookCells) -> Ra
 
 
 def why_undefined(names: Collection[str], here: str, cells: NotebookCells) -> tuple[str, Undefined] | None:
-    """Say why the first of these names that is known to be undefined is so, for who reads about a cell.
+    """Return why the first of these names that is known to be undefined is undefined, for the cell's reader.
 
     Returns:
         None if none of them is.

@@ -193,7 +193,7 @@ def _listed(node: ast.AST) -> list[ast.expr]:
 
 
 def _looks_up(node: ast.AST, libraries: Collection[str], *, odd: bool) -> bool:
-    """Tell whether a node finds something of a library, or a softmax, by a name that is put together, or runs text.
+    """Return True if a node reaches a library or a softmax by a name that is put together, or runs text.
 
     The code is odd if it has a text that is spelt backwards, or the like, or lists the names that something has.
     """

@@ -44,7 +44,7 @@ def is_slip(
 
 
 def _gives(slip: Mistake, trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults) -> bool:
-    """Tell whether the right answer with this slip gives what came back for a trial, and without it something else."""
+    """Return True if the right answer gives a trial's result with this slip, and another one without it."""
     wrong, right = reference_results.wrong(trial, slip), reference_results.right(trial)
     return same(got, wrong, trial) and not same(wrong, right, trial)
 
@@ -133,7 +133,7 @@ def _layer_turned_around(right: Any) -> type:
 
 @dataclass(frozen=True)
 class Judged:
-    """How one trial was judged."""
+    """The judgement of one trial."""
 
     outcome: Outcome
     message: str = ""

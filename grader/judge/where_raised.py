@@ -26,7 +26,7 @@ CALLED_WRONGLY = re.compile(r"^([\w.]+)\(\) (?:takes|missing|got) ")
 
 
 def line_in_words(where: str, line: str, what: str) -> str:
-    """Say what happened on a line: "line 4: `x.view(7)`: RuntimeError: …"; "it raised …" where no line is known.
+    """Return what happened on a line: "line 4: `x.view(7)`: RuntimeError: …"; "it raised …" without a line.
 
     Args:
         where: "line 4", "in your own cell, line 3", or "".

@@ -19,7 +19,7 @@ from grader.submission.cells import with_marker
 
 @dataclass(frozen=True, kw_only=True)
 class Annotation:
-    """What is wrong, and at which line of the notebook's file."""
+    """A finding, with its line in the notebook's file."""
 
     check: str  # exercise id, or the assignment where the submission was not graded
     title: str

@@ -67,7 +67,7 @@ def figure(heatmap: Heatmap) -> Figure | None:
 
 
 def _caption(difference: Matrix) -> str:
-    """Say in one sentence where two maps differ most, given their difference."""
+    """Return a sentence that names where two maps differ most, given their difference."""
     places = [(row, column) for row in range(len(difference)) for column in range(len(difference[0]))]
     broken = [place for place in places if not isfinite(difference[place[0]][place[1]])]
     if broken:

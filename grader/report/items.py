@@ -202,7 +202,7 @@ def items_csv(grades: Iterable[Grade]) -> str:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What several answers to one exercise were told."""
+    """One explanation that several answers to an exercise received."""
 
     exercise: str
     mistake: str  # the declared mistake's name; "" if none is declared for it

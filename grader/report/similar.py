@@ -42,7 +42,7 @@ def by_students(compared: Sequence[ComparedExercise]) -> list[Both]:
 
 
 def remark(exercise: ComparedExercise) -> str:
-    """Say why the answers to an exercise tell little: too few, or too much alike; "" if they can tell something."""
+    """Return why the answers to an exercise prove little: too few, or too much alike; "" if they can."""
     comparison = exercise.comparison
     if comparison.too_few:
         return f"fewer than {LEAST_ANSWERS} answers: nothing says what is rare"

@@ -93,7 +93,7 @@ def _symbols(grade: Grade, ids: Sequence[str]) -> Text:
 
 
 def _notes(entry: GradebookEntry) -> str:
-    """Say what the symbols do not show: why there is no grade, recognised mistakes, flags, what people did."""
+    """Return the notes besides the symbols: why there is no grade, mistakes, flags, what people did."""
     grade = entry.grade
     notes = [] if entry.status == "graded" else [f"{entry.status}: {_short(entry.message, 240)}"]
     for verdict in grade.verdicts:

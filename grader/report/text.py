@@ -73,7 +73,7 @@ def is_waiting(check: CheckResult) -> bool:
 
 
 def said_once(verdict: Verdict) -> bool:
-    """Tell whether all checks of an exercise have its own message: then a report shows that once, without them."""
+    """Return True if all checks of an exercise have its own message, which a report then shows once."""
     return len(verdict.checks) > 1 and {check.message for check in verdict.checks} == {verdict.message}
 
 
@@ -83,7 +83,7 @@ def number(value: float) -> str:
 
 
 def worth(points: float | None, max_points: float) -> str:
-    """Say the points of an exercise or a question: "3 of 5"; "waiting for your instructor" if they are None."""
+    """Return the points of an exercise or question as text: "3 of 5"; "waiting for your instructor" for None."""
     return "waiting for your instructor" if points is None else f"{number(points)} of {number(max_points)}"
 
 
@@ -93,7 +93,7 @@ def or_dash(value: float | None) -> str:
 
 
 def appeal_outcome(appeal: Appeal, entry: GradebookEntry) -> str:
-    """Say what became of an appeal: "waits …", or who set or kept the points when; and whether its version is older."""
+    """Return the state of an appeal as text: "waits …", or who decided when; and whether its version is older."""
     earlier = appeal.submission_sha256 != entry.grade.submission_sha256
     version = " (about an earlier version)" if earlier else ""
     if not appeal.outcome:

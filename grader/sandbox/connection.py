@@ -37,7 +37,7 @@ QUICK_REPLAY_SECONDS = 1.0
 
 
 class ServerConnection(Protocol):
-    """What a sandbox needs of the fork server."""
+    """The parts of the fork server that a sandbox needs."""
 
     @property
     def isolation(self) -> str:

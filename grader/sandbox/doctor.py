@@ -54,7 +54,7 @@ PACKAGES = ("torch", "numpy", "matplotlib", "scikit-learn", "ipython", "papermil
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
-    """What `grader doctor` finds out."""
+    """The findings of `grader doctor`."""
 
     isolation: str  # the best tier; "" if nothing can be graded here
     missing: Mapping[str, str]  # each better tier → why this machine does not provide it

@@ -1,4 +1,4 @@
-"""What sandboxes do not share on this machine: a user, where the grader runs as root, and a folder for scratch.
+"""Reserves for each sandbox a user, where the grader runs as root, and a folder for scratch files.
 
 The kernel counts many things for each user: descriptors in flight, watches, pending signals, pages of pipes,
 processes. What one submission uses up is then missing to no other. In the lower tiers, each child of the fork

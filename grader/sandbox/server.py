@@ -71,7 +71,7 @@ class Server:
 
     @property
     def report(self) -> dict[str, Any]:
-        """What the process reported when it was ready: seconds, versions. A shared server has no report."""
+        """The process's report when it was ready: seconds, versions. A shared server has none."""
         return self._own_process.report
 
     @property

@@ -59,7 +59,7 @@ def _candidates(requested: str) -> tuple[str, ...]:
 
 
 def _reasons(tiers: Sequence[str]) -> str:
-    """Say why this machine cannot provide these tiers; say a reason that they share once."""
+    """Return why this machine cannot provide these tiers; a reason that they share appears once."""
     problems = {tier: tier_problem(tier) for tier in tiers}
     if len(set(problems.values())) == 1:
         return problems[tiers[0]]

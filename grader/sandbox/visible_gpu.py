@@ -1,4 +1,4 @@
-"""What of an NVIDIA GPU is visible in the sandbox: device nodes, driver libraries, environment variables."""
+"""The parts of an NVIDIA GPU that the sandbox sees: device nodes, driver libraries, environment variables."""
 
 import os
 from collections.abc import Mapping

@@ -53,7 +53,7 @@ class Cell:
 
     @property
     def remarks(self) -> list[str]:
-        """What an instructor should know besides the score, in words."""
+        """Notes for the instructor besides the score, in words."""
         states, entry, flags = {attempt.state for attempt in self.attempts}, self.entry, len(self.flags)
         is_fault = entry.fault != "" if entry else attempts.FAULT in states
         told = {

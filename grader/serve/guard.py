@@ -1,4 +1,4 @@
-"""What every request passes before a page sees it: host, origin, size, time and rate; and the headers of every answer."""
+"""Checks every request before a page sees it: host, origin, size, time, rate. Sets every answer's headers."""
 
 import asyncio
 import logging
@@ -176,7 +176,7 @@ def _path(scope: Scope) -> str:
 
 
 def _is_ours(host: str, settings: Settings) -> bool:
-    """Tell whether a request names this server. By a loopback address one reaches it for a look at its health."""
+    """Return True if a request names this server; a loopback address is allowed for health checks."""
     host = host.lower()
     return settings.origin.endswith(f"//{host}") or is_loopback(host.rpartition(":")[0].strip("[]") or host)
 

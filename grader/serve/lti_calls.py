@@ -1,4 +1,4 @@
-"""How this server asks learning platforms and JupyterHub for something, and the keys by which it and platforms know each other."""
+"""Calls of this server to learning platforms and JupyterHub, and the keys that sign them."""
 
 import asyncio
 import json

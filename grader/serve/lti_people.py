@@ -1,4 +1,4 @@
-"""Who somebody is, by what a platform says: the role, the student's id, and a member of a course."""
+"""Reads people from what a platform says: the role, the student's id, and the members of a course."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -139,7 +139,7 @@ class Platform(_Table):
 
     @property
     def signer(self) -> tuple[str, str, str]:
-        """What entries have in common that differ in their deployments alone."""
+        """The fields that entries share which differ in their deployments alone."""
         return self.issuer, self.client_id, self.keys_url
 
     def may_fetch(self, url: str) -> bool:
@@ -166,7 +166,7 @@ class Hub(_Table):
 
 
 class Settings(_Table):
-    """What serve.toml says."""
+    """The settings of serve.toml."""
 
     url: Annotated[Address, AfterValidator(_bare)] = "http://127.0.0.1:8000"  # as people type it
     host: str = "127.0.0.1"  # the address to listen on

@@ -1,4 +1,4 @@
-"""How much of what all share each person may have: places and requests, the next turn, and disk space.
+"""Limits each person's share of the server: places and requests, the next turn, and disk space.
 
 - **Places** for uploads, forms and streams, and requests in a minute. A person who is signed in has shares that nobody
   else can use up. Whoever is not signed in has smaller ones.

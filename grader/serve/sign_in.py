@@ -1,4 +1,4 @@
-"""Who is signed in: tickets, which each way to sign in makes, sessions, which a person gets for a ticket, and personal links.
+"""Signs people in: each way to sign in makes a ticket, and a ticket gives a session. Also personal links.
 
 A way to sign in (a link, `lti`, `hub`) finds out who somebody is, and makes a `Ticket`. The person sees on a page of ours
 whose it is, and presses a button: only then a session begins. So nobody is signed in unseen, as somebody else.

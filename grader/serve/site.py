@@ -1,4 +1,4 @@
-"""What the web server knows of its course, in one record; and what it reads from the gradebook for a page."""
+"""One record of all that the web server knows of its course, and reading the gradebook for a page."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Site:
 
     @property
     def settings(self) -> Settings:
-        """What serve.toml says now."""
+        """The present settings of serve.toml."""
         return current_settings(self.root)
 
     @property
@@ -72,7 +72,7 @@ class Site:
         return read(self.gradebook, self.course, *about)
 
     def shows_feedback(self, assignment: str, student: str, dues: Mapping[str, datetime] | None = None) -> bool:
-        """Tell whether a student sees score and feedback now; `dues` are the student's due dates, if they were read."""
+        """Return True if a student may see score and feedback now; `dues` are the due dates, if they were read."""
         rule = self.settings.policy(assignment).feedback
         if rule == AFTER_DUE:
             due = (self.due_dates(student) if dues is None else dues).get(assignment)

@@ -46,7 +46,7 @@ _streams = Counter[str]()
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """What a student sees of one assignment."""
+    """One assignment as its student sees it."""
 
     name: str
     title: str
@@ -136,7 +136,7 @@ def assignment(visit: Visit) -> Response:
 
 
 def state_of(site: Site, attempt: Attempt) -> str:
-    """Say in words how an attempt is doing."""
+    """Return the state of an attempt in words."""
     if attempt.state == attempts.WAITING:
         budget = site.settings.grading_seconds_an_hour
         ahead = attempts.place_in_queue(site.store, attempt, budget)

@@ -1,4 +1,4 @@
-"""What the instructor sees of one student at one assignment, and decides there: appeals and an extension."""
+"""The instructor's page of one student at one assignment, with decisions on appeals and an extension."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What all pages share: routes that say who may come in, forms that are ours, HTML, and redirects that stay here.
+"""The parts that all pages share: routes with their access, forms with a token, HTML, and safe redirects.
 
 A page is a plain function of a `Visit`. It runs in a thread, where it may wait for the disk and the gradebook.
 """
@@ -60,7 +60,7 @@ class Visit:
 
     @property
     def visitor(self) -> Ticket | None:
-        """Who is signed in, or whose notebook asks.
+        """The person who is signed in, or whose notebook asks.
 
         No `cached_property`: in Python 3.11 all its objects share one lock, and whoever waits for JupyterHub holds it.
         """
@@ -71,7 +71,7 @@ class Visit:
 
     @property
     def visitor_known_here(self) -> Ticket | None:
-        """Who is signed in by a session or by a personal code: JupyterHub is not asked."""
+        """The person who is signed in by a session or a personal code; JupyterHub is not asked."""
         if self.token:
             return self.with_code
         return visitor_of(self.site.store, self.cookie("session"))

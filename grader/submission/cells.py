@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # the self-check in a notebook has a copy of this module, and
 
 
 class Role(StrEnum):
-    """What a cell is for."""
+    """The purposes of a cell."""
 
     ANSWER = "exercise"
     CHECK = "check"
@@ -119,7 +119,7 @@ def own_cell(number: int) -> str:
 
 
 def role(cell: str) -> Role:
-    """Tell what the cell with this id is for; Role.OTHER if the id names no role."""
+    """Return the role of the cell with this id; Role.OTHER if the id names none."""
     if cell in (TOOLS_CELL, STAND_CELL, SUBMIT_CELL):
         return Role.TOOLS
     kind = cell.partition("-")[0]

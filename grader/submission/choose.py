@@ -175,7 +175,7 @@ class _Chooser:
         return chosen[0], None, self._note(person, assignment, chosen[0])
 
     def _note(self, person: Person, assignment: str, file: StudentFile) -> str:
-        """Say under which name a notebook was found, if the name does not contain the assignment."""
+        """Return a note on the name under which a notebook was found, if it does not contain the assignment."""
         if not assignment or file.label == f"{assignment}.ipynb":
             return ""
         if person.layout is Layout.FLAT and self.wanted.only:
@@ -197,7 +197,7 @@ def shown(name: str) -> str:
 
 
 def _no_notebook(assignment: str, files: Sequence[StudentFile]) -> Problem:
-    """Say what was handed in instead of a notebook, or why nothing can be seen."""
+    """Return a message that names what was handed in instead of a notebook, or why nothing can be seen."""
     for file in files:
         if file.entry.problem:
             place = shown("/".join(file.entry.parts))

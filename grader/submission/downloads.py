@@ -1,4 +1,4 @@
-"""How learning platforms name the files of a class that an instructor downloads: one row of `DOWNLOADS` for each.
+"""The file names in the class downloads of learning platforms: one row of `DOWNLOADS` for each platform.
 
 A row matches the path of a file, from the folder in which all students lie: first the name of that folder, then what
 the platform wrote in front of the student's own name for the file. The sources are the programs that write the names,
@@ -27,7 +27,7 @@ GROUPS = ("student", "name", "attempt")  # that the pattern of `--names` may hav
 
 @dataclass(frozen=True, kw_only=True)
 class Named:
-    """What the name of a file says."""
+    """The facts in the name of a file."""
 
     platform: str
     student: str  # the platform's own id
@@ -39,7 +39,7 @@ class Named:
 
 @dataclass(frozen=True)
 class Download:
-    """How one platform names files."""
+    """The form of one platform's file names."""
 
     platform: str
     path: re.Pattern[str]  # groups: student, name, last, file, typed, late, attempt

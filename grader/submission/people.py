@@ -1,4 +1,4 @@
-"""Who handed in which files: reads the people from the paths in a folder or zip.
+"""Reads from the paths in a folder or zip who handed in which files.
 
 The layouts that it knows:
 - The download of a learning platform, as `downloads.py` lists them; the id is the platform's own id of the student.
@@ -85,7 +85,7 @@ class Person:
 
 @dataclass(frozen=True)
 class _Claim:
-    """What one path says about whose file it is."""
+    """The owner of a file, as its path tells."""
 
     student: str
     key: str  # two keys of one student are two people, or two places

@@ -119,7 +119,7 @@ def test_the_students_page_speaks_of_the_lessons_that_are_there(tmp_path: Path, 
     init(tmp_path / "course", "--lesson", name)
     page = (tmp_path / "course" / "docs" / "students.md").read_text("utf-8")
     assert not re.search(r"\b(two|three|four|five) (notebooks|lessons)\b|three lessons|fourth", page, re.IGNORECASE)
-    assert ("The lab " in page) == ("takes about two hours" not in page) == (name[0] in "456")
+    assert ("A lab " in page) == ("takes about two hours" not in page) == (name[0] in "456")
     assert ("explorer.html" in page) == (name == "3-vlm")
     named = set(re.findall(r"(?i)\blesson ([1-9])\b|(?<!@)\bexercises? ([1-9])\.", page))
     assert {first or second for first, second in named} <= {name[0]}

@@ -206,7 +206,7 @@ def test_gradients_through_the_weights() -> None:
     scores = (TOKENS @ TOKENS.T / math.sqrt(2))[2].requires_grad_()
     output = torch.softmax(scores, 0) @ VALUE[:, 0]
     (gradient,) = torch.autograd.grad(output, scores)
-    said("Both say `[#, #, #]`", *gradient.tolist(), decimals=3)
+    said("For the scores, both say `[#, #, #]`", *gradient.tolist(), decimals=3)
     said("has the value #, above the output of #:", VALUE[0, 0].item(), output.item(), decimals=3)
     claims("raise the score of a key whose value lies above the present output, and the output goes up")
     raised = scores.detach() + torch.tensor([1e-4, 0, 0])

@@ -1,4 +1,4 @@
-"""What students ask to be looked at again, and what an instructor decides about it.
+"""Appeals: requests of students for another look, and an instructor's decisions.
 
 A request is a row of this grader's table `APPEALS`. A decision is one transaction: that it was made stands in
 that row, and the decision itself in nbgrader's own columns and nowhere else, where formgrader writes, too:

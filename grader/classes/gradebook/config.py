@@ -18,7 +18,7 @@ LatePenalty = Callable[[str, float, float], float | None]
 
 @dataclass(frozen=True)
 class CourseConfig:
-    """What nbgrader_config.py says of a course; `read_config` reads it."""
+    """The settings of a course in nbgrader_config.py; `read_config` reads them."""
 
     root: Path  # the course's folder
     config: Config  # empty without such a file

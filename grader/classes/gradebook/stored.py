@@ -66,7 +66,7 @@ def make_tables(db: Session) -> None:
 
 
 def has_table(db: Session, table: Table = DETAILS) -> bool:
-    """Tell whether a gradebook has one of this grader's own tables; a session that found it does not ask again.
+    """Return True if a gradebook has one of this grader's own tables; a session asks only until it finds it.
 
     Where it lacks DETAILS, this grader never wrote into it; an earlier version made no table of appeals.
     """

@@ -41,7 +41,7 @@ from grader.records import Grade, GradebookEntry, Student
 
 @dataclass(frozen=True, kw_only=True)
 class Recorded:
-    """What the gradebook holds of an earlier run."""
+    """The entries of an earlier run in the gradebook."""
 
     grade: Grade  # without checks
     notebook_sha256: str  # of the executed notebook
@@ -49,7 +49,7 @@ class Recorded:
 
 @dataclass(frozen=True, kw_only=True)
 class Handover:
-    """How a submission came in."""
+    """The circumstances of a submission: when, which attempt, how late."""
 
     student: Student
     submitted: datetime | None = None  # None if that is not known; UTC if it has no time zone

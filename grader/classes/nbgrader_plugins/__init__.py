@@ -1,4 +1,4 @@
-"""What nbgrader loads: its settings, and `autograde`, `generate_feedback` and `zip_collect` as this grader does them.
+"""The plugins that nbgrader loads: settings, `autograde`, `generate_feedback` and `zip_collect`.
 
 In: nbgrader's calls, its configuration and its folders. Out: what nbgrader's own steps would leave: graded
 notebooks, feedback pages, collected submissions, rows of the gradebook. Submissions are read and run by the

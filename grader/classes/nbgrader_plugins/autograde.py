@@ -1,4 +1,4 @@
-"""What `nbgrader autograde` and formgrader's button call: this grader instead of nbgrader's own.
+"""Grades with this grader where `nbgrader autograde` and formgrader's button would use nbgrader's own.
 
 nbgrader finds the submissions, keeps its folders and reports failures. It opens no submission and runs none:
 `SubmissionExporter` passes an empty notebook to the preprocessor `GradeSubmission`, which grades the submission,

@@ -1,4 +1,4 @@
-"""What `nbgrader zip_collect` calls: it reads the zips of learning platforms as `grader grade` does."""
+"""Reads the zips of learning platforms for `nbgrader zip_collect`, as `grader grade` does."""
 
 from contextlib import chdir
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What `nbgrader generate_feedback` calls: the feedback page, with what people decided by hand."""
+"""Writes feedback pages for `nbgrader generate_feedback`, with what people decided by hand."""
 
 from pathlib import Path
 from typing import Any

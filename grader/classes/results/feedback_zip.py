@@ -32,7 +32,7 @@ OLDEST = (1980, 1, 1, 0, 0, 0)  # of every file in the zip, so that the same fee
 
 
 class WrongDownload(Complaint):
-    """What was given is no download of the platform; the message says what it is."""
+    """The given file is no download of the platform; the message says what it is."""
 
 
 @dataclass(frozen=True, kw_only=True)

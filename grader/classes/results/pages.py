@@ -47,7 +47,7 @@ from grader.submission.notebook import parse
 
 @dataclass(frozen=True)
 class Worked:
-    """What the solution notebook of a lesson says."""
+    """The parts of a lesson's solution notebook that a page shows."""
 
     answers: Mapping[str, str] = field(default_factory=dict)  # by exercise
     schemes: Mapping[str, str] = field(default_factory=dict)  # Markdown, by question

@@ -136,7 +136,7 @@ class _Cluster:
         return [one for one in self._client.scheduler_info(n_workers=-1)["workers"] if one not in self._unfit]
 
     def still_waiting(self, seconds: float) -> None:
-        """Say after a minute, and then each time that the wait has doubled, what is waited for.
+        """Log what is waited for, after a minute and then each time that the wait has doubled.
 
         Raise WorkersLost if there is no worker for LONGEST_WITHOUT seconds, or if no job ends for LONGEST_JOB.
         """

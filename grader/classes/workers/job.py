@@ -32,7 +32,7 @@ class UnfitWorker(Exception):
     """A worker cannot grade: another version, a tier that it does not reach, lessons that it cannot read."""
 
     def __init__(self, message: str, worker: str = "") -> None:
-        """Say why, and which worker of a cluster it is."""
+        """Take the reason, and which worker of a cluster it is."""
         super().__init__(message, worker)
         self.message, self.worker = message, worker
 
@@ -42,7 +42,7 @@ class UnfitWorker(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Workers:
-    """How to start what runs jobs, and how to use it."""
+    """The functions that start what runs jobs, and use it."""
 
     start: Callable[[], Executor]  # starts an executor; called again after a worker died and broke it
     grade: Callable[..., Any]  # grades a job: takes a Job, returns a Graded
@@ -117,7 +117,7 @@ def graded_sources(package: Path) -> Iterator[Path]:
 
 @dataclass(frozen=True, kw_only=True)
 class Course:
-    """What grading a class needs beside the submissions."""
+    """All that grading a class needs beside the submissions."""
 
     root: Path
     settings: GradingSettings

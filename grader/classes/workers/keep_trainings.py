@@ -1,4 +1,4 @@
-"""What each Dask worker does when it joins: keep the trainings that the coordinator has run."""
+"""A plugin for Dask workers, which keep the trainings that the coordinator has run."""
 
 from collections.abc import Mapping
 from contextlib import suppress

@@ -76,7 +76,7 @@ class Flow:
         return any(self.holds(inner) for inner in ast.iter_child_nodes(node))
 
     def is_held_up_at(self, places: Collection[Place]) -> bool:
-        """Tell whether nothing of what is followed is returned if the expressions at some places hold nothing."""
+        """Return True if nothing that is followed is returned once the expressions at some places hold nothing."""
         flow = Flow(self.source, self.name, places)
         returned = [node.value for node in flow.statements if isinstance(node, ast.Return) and node.value]
         return not any(map(flow.holds, returned))

@@ -192,7 +192,7 @@ def _rename(node: ast.stmt, names: set[str]) -> None:
 
 
 def _written(node: ast.stmt, names: set[str]) -> str:
-    """Say how a statement writes into a tensor that has some names; "" if it does not."""
+    """Return how a statement writes into a tensor with one of these names; "" if it does not."""
     if isinstance(node, ast.AugAssign) and is_view(node.target, names):
         sign = text_of(node).split(text_of(node.target), 1)[1].split("=")[0].strip()
         return (

@@ -70,7 +70,7 @@ def _used_up(function: ast.AST) -> Iterator[Found]:
 
 
 def _writes(node: ast.AST) -> bool:
-    """Tell whether a statement writes into a tensor or list, as `x[i] = …` or `x.add_(…)`; `x += …` does not count."""
+    """Return True if a statement writes into a tensor or list, as `x[i] = …` does; `x += …` does not count."""
     if isinstance(node, ast.Assign):
         return all(isinstance(one, ast.Subscript) for one in node.targets)
     method = called_name(node.value) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else ""
@@ -78,7 +78,7 @@ def _writes(node: ast.AST) -> bool:
 
 
 def _is_number(index: ast.AST, flow: Flow) -> bool:
-    """Tell whether an index is a whole number, as one of a loop is; other tensors make copies of what they pick."""
+    """Return True if an index is a whole number, as a loop's is; tensors as indices make copies."""
     if not isinstance(index, ast.Name):
         return isinstance(index, ast.Constant)
     counted = [node for node in ast.walk(flow.tree) if isinstance(node, ast.For) and text_of(node.target) == index.id]

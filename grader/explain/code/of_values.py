@@ -161,7 +161,7 @@ def _are_last(node: ast.AST) -> bool:
 
 
 def _axes_of_call(node: ast.Call) -> tuple[str, tuple[int, ...]] | None:
-    """Say which axes a call counts from the front, and return those that it names; None if it counts none so."""
+    """Return a phrase about axes that a call counts from the front, and the axes; None if it counts none so."""
     name, given = called_name(node), [word for word in node.keywords if word.arg in ("dim", "axis")]
     whole = [*([owner] if (owner := owner_of(node)) is not None else []), *node.args]
     if name == "len" and node.args and isinstance(node.args[0], ast.Name):

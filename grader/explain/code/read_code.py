@@ -22,7 +22,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 class Effect(Enum):
-    """What was measured of an answer."""
+    """The measurements of an answer."""
 
     GRADIENT = "a gradient is missing"
     FLOAT32 = "float32 came, where float64 is due"
@@ -246,7 +246,7 @@ def _swapped(shape: Shape, one: int, other: int) -> Shape | None:
 
 
 def _plain(node: ast.AST) -> bool:
-    """Tell whether an expression is surely a number: names of no known shape, constants, functions of math."""
+    """Return True if an expression is surely a number: names without a known shape, constants, math."""
     for inner in ast.walk(node):
         if isinstance(inner, (ast.Subscript, ast.List, ast.Tuple)):
             return False

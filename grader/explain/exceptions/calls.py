@@ -1,4 +1,4 @@
-"""What exceptions about calls mean: arguments, results, truth values, and values of the wrong kind."""
+"""Explains exceptions about calls: arguments, results, truth values, and values of the wrong kind."""
 
 import ast
 import re
@@ -36,7 +36,7 @@ def _called_by_grader(raising: Raising, definition: ast.FunctionDef | ast.Lambda
 
 
 def missing_argument(raising: Raising, found: re.Match) -> str:
-    """Say who leaves out an argument: the student's call, or the caller, which expects a default."""
+    """Return a message that names who leaves out an argument: the student, or a caller that expects a default."""
     path, name = found[1], found[2]
     definition = _definition(path, raising.tree)
     if definition is None:
@@ -142,7 +142,7 @@ def not_iterable(raising: Raising, found: re.Match) -> str:
 
 
 def nothing_returned(raising: Raising, _: re.Match) -> str:
-    """Say that nothing came back, where the grader called float() on it; "" where a line of the student's did."""
+    """Return a message that nothing came back if the grader called float() on it; "" if the student did."""
     return "" if raising.line else f"Nothing came back: {NO_RETURN}"
 
 
@@ -150,7 +150,7 @@ def nothing_returned(raising: Raising, _: re.Match) -> str:
 
 
 def truth_of_tensor(raising: Raising, found: re.Match) -> str:
-    """Say which word of Python asks a whole tensor whether it is true, and what to do instead."""
+    """Return a message that names the word of Python which tests a whole tensor, and the remedy."""
 
     def of_tensor(part: ast.AST) -> bool:
         sides = [part.left, *part.comparators] if isinstance(part, ast.Compare) else [part]

@@ -1,4 +1,4 @@
-"""Say what an exception means: by the line of the student's code that raised it, or by what surrounds the code.
+"""Explains an exception by the line of the student's code that raised it, or by what surrounds the code.
 
 Around the code there may be another meaning of a name, or a package or a system call that is not there.
 """
@@ -33,7 +33,7 @@ FOREIGN_RULES = (
 def meaning(
     error: str, message: str, line: str, shapes: Mapping[str, Shape], source: str, lengths: Callable[[], str] = str
 ) -> str:
-    """Say in a sentence or two what an exception means; "" if that is not known.
+    """Return the meaning of an exception in a sentence or two; "" if it is not known.
 
     Args:
         error: the class.

@@ -1,4 +1,4 @@
-"""What exceptions about names and attributes mean: misspelt, never set, not registered, or asked of the wrong thing."""
+"""Explains exceptions about names and attributes: misspelt, never set, not registered, on the wrong object."""
 
 import ast
 import builtins
@@ -113,7 +113,7 @@ def attribute_of_tensor(raising: Raising, found: re.Match) -> str:
 
 
 def attribute_of_library(raising: Raising, found: re.Match) -> str:
-    """Say where a library keeps the function that was looked for in the wrong place."""
+    """Return a message that names where a library keeps the function that was looked for elsewhere."""
     module, name = found[1], found[2]
     home = {"torch": torch, "math": math, "torch.nn": nn, "torch.nn.functional": F}.get(module)
     for where, place in HOMES:
@@ -147,7 +147,7 @@ def the_one(texts: Iterable[str], raising: Raising) -> str:
 
 
 def nothing(raising: Raising, owner: str) -> str:
-    """Say that something is None, and why: a call that returns nothing; "" if it is not known what."""
+    """Return a message that something is None because a call returns nothing; "" if that is not known."""
     made = made_by(owner, raising.tree) or next((call for call in calls(raising.node) if text_of(call) == owner), None)
     name = called_name(made) if made is not None else ""
     for value in values_of(owner, raising.tree):
@@ -173,7 +173,7 @@ def _without_return(tree: ast.AST) -> set[str]:
 
 
 def _handed_on(raising: Raising) -> str:
-    """Say that a function which returns nothing was handed to the call that failed; "" if none was."""
+    """Return a message if the call that failed got a function which returns nothing; "" if it did not."""
     given = [part for call in calls(raising.node) for part in (*call.args, *(word.value for word in call.keywords))]
     names = [part.id for part in given if isinstance(part, ast.Name)]
     without = _without_return(raising.tree)
@@ -189,7 +189,7 @@ def made_by(name: str, tree: ast.AST) -> ast.Call | None:
 
 
 def _came_back(kind: str, name: str, raising: Raising) -> str:
-    """Say what came back in the place of a tensor, or that a bias is missing: the grader asked it for an attribute."""
+    """Return what came back instead of a tensor, or that a bias is missing, from the attribute that was asked."""
     if kind == "NoneType" and name == "copy_":
         return "A layer of yours has no bias, and one is due: leave bias=False out."
     if kind == "NoneType":
@@ -208,7 +208,7 @@ def super_first(*_: object) -> str:
 
 
 def attribute_of_layer(raising: Raising, found: re.Match) -> str:
-    """Say how the student's layer names what was asked for, or that it does not keep it."""
+    """Return a message with the name that the student's layer uses instead, or that it keeps no such part."""
     owner, name = found[1], found[2]
     classes = {node.name: node for node in ast.walk(raising.tree) if isinstance(node, ast.ClassDef)}
     if name in ("_modules", "_parameters", "_buffers", "_backward_hooks") or owner == "super":
@@ -280,14 +280,14 @@ def _wrong_kind(owner: str, name: str, raising: Raising) -> str:
 
 
 def no_layer(raising: Raising, found: re.Match) -> str:
-    """Say that the task asks for a layer of this name; say nothing where a line of the student's raised it."""
+    """Return a message that the task asks for a layer of this name; "" where a student's line raised it."""
     return (
         "" if raising.line else f"The task asks for a layer named `{found[2]}`; what you keep under this name is none."
     )
 
 
 def misspelt_forward(raising: Raising, _: re.Match) -> str:
-    """Say that the method that a call of the layer runs is missing, or how it is misspelt."""
+    """Return a message that the method which a call of the layer runs is missing, or is misspelt."""
     if "ModuleList" in raising.message or "ModuleDict" in raising.message:
         return "An nn.ModuleList or nn.ModuleDict only holds layers. Call the layers in it, one by one."
     if right := nearest("forward", _methods(raising.tree) - {"forward"}):

@@ -21,6 +21,6 @@ def sentence(text: str, effect: Effect | None = None) -> Says:
 
 
 def _say(effect: Effect | None, sentence: str, raising: Raising, found: re.Match) -> str:
-    """Say what causes an effect, if there is one and its cause is seen, or else the sentence."""
+    """Return a sentence with the cause of an effect where the cause is seen, or else the plain sentence."""
     cause = raising.clue(effect) if effect else None
     return cause.says if cause else re.sub(r"\{(\d)\}", lambda hole: found[int(hole[1])], sentence)

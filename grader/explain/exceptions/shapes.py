@@ -1,4 +1,4 @@
-"""What exceptions about shapes mean: sums, masks, einsum, matrix products, and layers whose input has another width."""
+"""Explains exceptions about shapes: sums, masks, einsum, matrix products, and the input width of layers."""
 
 import ast
 import re
@@ -33,7 +33,7 @@ def wrong_factors(raising: Raising, _: re.Match) -> str:
 
 
 def _weight_of_a_layer(raising: Raising) -> str:
-    """Say that the weight of an nn.Linear has to be turned, where a product would fit then."""
+    """Return a message that an nn.Linear's weight must be transposed, if a product fits then."""
     sizes = re.search(r"\(\d+x(\d+) and \d+x(\d+)\)", raising.message)
     if not sizes or sizes[1] != sizes[2]:
         return ""
@@ -57,7 +57,7 @@ def batches_differ(raising: Raising, _: re.Match) -> str:
 
 
 def _fit(raising: Raising, one: ast.expr, other: ast.expr, a: Shape, b: Shape) -> str:
-    """Say the one change with which the sizes of a product fit; "" if there are several or none."""
+    """Return the one change with which the sizes of a product fit; "" if there are several or none."""
     first, second = text_of(one), text_of(other)
     one_turned, other_turned = _is_turned(one, raising.tree), _is_turned(other, raising.tree)
     fits = []
@@ -149,7 +149,7 @@ def mask_in_another_place(raising: Raising, _: re.Match) -> str:
 
 
 def wrong_attention(raising: Raising, _: re.Match) -> str:
-    """Say which argument of an attention does not fit the others: the values, the mask."""
+    """Return a message that names the argument of an attention which does not fit: the values, the mask."""
     for call in calls(raising.node):
         given = {word.arg: word.value for word in call.keywords if word.arg}
         shapes = [shape_of(node, raising.shapes) for node in call.args]
@@ -212,7 +212,7 @@ def _only_tensor(node: ast.AST, shapes: Mapping[str, Shape]) -> Shape | None:
 
 
 def _wrong_mask(name: str, mask: Shape, scores: Shape, raising: Raising) -> str:
-    """Say why a mask does not broadcast to scores of a shape, which may lack the axes in front."""
+    """Return why a mask does not broadcast to scores of a shape, which may lack the axes in front."""
     whole = len(scores) > 2
     if not mask or _broadcasts(mask if whole else mask[-2:], scores):
         return ""
@@ -316,7 +316,7 @@ def _misaligned(raising: Raising, node: ast.AST, one: ast.expr, other: ast.expr)
 
 
 def _lacks_last(first: str, a: Shape, second: str, b: Shape) -> str:
-    """Say that one tensor has the axes in front of another, and none for its last; "" if that is not so."""
+    """Return a message if one tensor has another's leading axes, and none for its last; "" otherwise."""
     longer, shorter, more = (first, second, a[len(b) :]) if len(a) > len(b) else (second, first, b[len(a) :])
     if not more or (a[: len(b)] != b and b[: len(a)] != a):
         return ""

@@ -1,4 +1,4 @@
-"""What other exceptions of torch mean: sizes written out, axes, indices, dtypes, gradients, losses."""
+"""Explains other exceptions of torch: sizes written out, axes, indices, dtypes, gradients, losses."""
 
 import ast
 import re
@@ -21,7 +21,7 @@ RESHAPES = ("view", "reshape", "unflatten")
 
 
 def sizes_do_not_multiply(raising: Raising, _: re.Match) -> str:
-    """Say that the sizes of a reshape are not those of this tensor; name a number among them."""
+    """Return a message if a reshape's sizes are not those of this tensor; it names a number among them."""
     for call in calls(raising.node, *RESHAPES):
         name = called_name(call)
         parts = [node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node] for node in call.args]
@@ -47,7 +47,7 @@ def axis_out_of_range(raising: Raising, found: re.Match) -> str:
 
 
 def more_axes_than_sizes(raising: Raising, found: re.Match) -> str:
-    """Say which tensor has an axis too many, or that .repeat and .expand name all axes."""
+    """Return a message that names the tensor with an axis too many, or the rule of .repeat and .expand."""
     if any(calls(raising.node, "repeat", "expand")):
         return ".repeat and .expand name every axis, and the tensor has more here. `-1` in .expand leaves one as it is."
     many = [name for name, shape in raising.shapes.items() if found[1] and len(shape) == int(found[1])]
@@ -55,7 +55,7 @@ def more_axes_than_sizes(raising: Raising, found: re.Match) -> str:
 
 
 def index_out_of_bounds(raising: Raising, found: re.Match) -> str:
-    """Say along which axis an index counts."""
+    """Return a message that names the axis along which an index counts."""
     axis = int(found[2])
     if found[1].startswith("-"):
         return "A negative index counts from the end, and here one goes past the start."
@@ -136,7 +136,7 @@ def targets_and_scores(raising: Raising, _: re.Match) -> str:
 
 
 def whole_numbers(raising: Raising, found: re.Match) -> str:
-    """Say that floats are needed: here, or in what this line calls and hands another tensor to than is due."""
+    """Return a message that floats are needed: here, or in a call that gets another tensor than it should."""
     function = re.match(r"(\w+)\(\): could not infer", raising.message)
     if raising.node is None or not function or any(calls(raising.node, function[1])):
         return (

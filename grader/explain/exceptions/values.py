@@ -1,4 +1,4 @@
-"""What exceptions and findings about values of the wrong kind or form mean.
+"""Explains exceptions and findings about values of the wrong kind or form.
 
 A number, a list, a pair or nothing in the place of a tensor; values and layers of another form than was asked for.
 """
@@ -35,7 +35,7 @@ def not_subscriptable(raising: Raising, found: re.Match) -> str:
 
 
 def one_number_only(raising: Raising, _: re.Match) -> str:
-    """Say which call takes a tensor of one number alone; in general words where none or several may be meant."""
+    """Return a message that names the call which takes one number alone; a general one if that is unclear."""
     found = set()
     for call in calls(raising.node):
         owner, name = owner_of(call), called_name(call)
@@ -51,7 +51,7 @@ def one_number_only(raising: Raising, _: re.Match) -> str:
 
 
 def whole_number_only(raising: Raising, _: re.Match) -> str:
-    """Say that range and the like take a number, not a tensor; or what is a pair, in a product with a tensor."""
+    """Return a message that range and the like take a number; or which factor of a product is a pair."""
     name = next((called_name(call) for call in calls(raising.node, "range", "arange")), "")
     if name:
         return f"{name} takes one whole number, and here is a tensor of several."
@@ -186,7 +186,7 @@ def no_number_came_back(raising: Raising, found: re.Match) -> str:
 
 
 def part_is_missing(raising: Raising, found: re.Match) -> str:
-    """Say how the student's layer names what was asked for, or that it does not keep it."""
+    """Return a message with the name that the student's layer uses instead, or that it keeps no such part."""
     where, name, there = found.groups()
     if where == "your layer":
         owners = [node.name for node in ast.walk(raising.tree) if isinstance(node, ast.ClassDef)]
@@ -219,7 +219,7 @@ def part_of_another_kind(raising: Raising, found: re.Match) -> str:
 
 
 def part_of_another_shape(raising: Raising, found: re.Match) -> str:
-    """Say what is wrong with the sizes of a parameter; no numbers, so that those of several trials can be compared."""
+    """Return what is wrong with a parameter's sizes, without numbers: several trials can then be compared."""
     has, wants = ([size for size in text.split(", ") if size] for text in (found[2], found[3]))
     if has == wants[::-1]:
         if "." not in found[1]:

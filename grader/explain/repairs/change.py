@@ -1,4 +1,4 @@
-"""What a change of an answer is, and copies of syntax trees in which some nodes are others.
+"""Changes of an answer, and copies of syntax trees in which some nodes are replaced.
 
 A change says how much it tells, what the student reads, the line, and what stands in the node's place.
 """
@@ -97,7 +97,7 @@ MAX_PIECE = 120  # characters of code that a hint quotes
 
 
 class End(Enum):
-    """How the words about a change end: as a rule, and where another check fails all the same."""
+    """The endings of a sentence about a change: the usual one, and one for a check that still fails."""
 
     PLAIN = "", ""
     RIGHT = " it comes out right.", " this check comes out right."

@@ -101,7 +101,7 @@ ROWS = """
 
 
 def _is_method(node: Any) -> bool:
-    """Tell whether this is a call of a tensor's method, and not of a library's function or of one's own layer."""
+    """Return True if this calls a tensor's method, and no library function or layer of the student's."""
     return isinstance(node.func, ast.Attribute) and getattr(node.func.value, "id", "") not in OWNERS
 
 

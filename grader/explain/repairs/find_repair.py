@@ -40,7 +40,7 @@ class Repair(NamedTuple):
 
     @property
     def what(self) -> str:
-        """What to look at, as the student reads it."""
+        """The sentence that names what to look at, for the student."""
         return self.look.says(in_part=self.in_part)
 
     @property

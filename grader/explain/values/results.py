@@ -1,4 +1,4 @@
-"""Say what is wrong with several results together: their order, one that came twice, a list in the place of a tensor.
+"""Explains what is wrong with several results together: order, repetition, a list instead of a tensor.
 
 So it is with the parameters of a layer, which a probe returns as a list: how they differ from those that the
 task asks for.
@@ -166,7 +166,7 @@ def _in_all(lists: Sequence[Sequence[Phrase]]) -> str:
 
 
 def _places(got: Mapping[str, Any], want: Mapping[str, Any]) -> Iterator[str]:
-    """Say which results came in each other's places, or twice."""
+    """Yield messages that name results in each other's places, or returned twice."""
     names = [name for name, value in want.items() if isinstance(value, Tensor) and isinstance(got.get(name), Tensor)]
     # What another call gave ("loss at another temperature", "without head 1") is no second result of one call.
     names = [name for name in names if re.fullmatch(r"[a-z_ ]+", name) and not re.search(r" of |without", name)]

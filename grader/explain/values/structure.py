@@ -1,4 +1,4 @@
-"""Say what is wrong with the form of a value: its kind, its shape, its dtype, or which of several values it is."""
+"""Explains what is wrong with the form of a value: its kind, shape or dtype, or which of several it is."""
 
 from collections.abc import Iterator, Mapping
 from itertools import permutations, product
@@ -120,7 +120,7 @@ def _dtypes(the: str, got: Tensor, want: Tensor) -> Iterator[str]:
 
 
 def _shapes(the: str, got: Tensor, want: Tensor, sizes: Mapping[str, Any], sure: bool) -> Iterator[Phrase]:
-    """Say what stands between two shapes; phrases that also explain the numbers come first."""
+    """Yield phrases for the difference of two shapes; those that also explain the numbers are first."""
     near = NEAR.get(want.dtype, 1e-9)
     names = axis_names(tuple(want.shape), sizes)
     numbers = got.detach().cpu().double(), want.detach().cpu().double()
@@ -318,7 +318,7 @@ def _longer(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mappin
 
 
 def _other_size(the: str, got: Tensor, want: Tensor, sizes: Mapping[str, Any]) -> Iterator[Phrase]:
-    """Say that an axis has the length of another size than is due."""
+    """Yield a phrase if an axis has the length of another size than the expected one."""
     if got.ndim != want.ndim:
         few = "few" if got.ndim < want.ndim else "many"
         yield f"{sentence(the)} came with too {few} axes."

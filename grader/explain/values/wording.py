@@ -1,4 +1,4 @@
-"""What phrases about values call results, axes, sizes and lengths; and when two tensors agree."""
+"""Names of results, axes, sizes and lengths in phrases about values; and when two tensors agree."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -34,7 +34,7 @@ Phrase = str | BySize
 
 
 class ObservedTrial(Protocol):
-    """What one trial showed of an answer; `explain.Seen` is one."""
+    """The results of an answer in one trial; `explain.Seen` is one."""
 
     @property
     def passed(self) -> bool: ...
@@ -86,7 +86,7 @@ def with_article(name: str) -> str:
 
 
 def agreeing(one: Tensor, other: Tensor, near: float) -> Tensor:
-    """Tell for each place whether two tensors hold the same number there, up to rounding."""
+    """Return, for each place, whether two tensors have the same number there, up to rounding."""
     finite = other[other.isfinite()]
     largest = float(finite.abs().max()) if finite.numel() else 0.0
     return ((one - other).abs() <= near * (largest or 1.0)) | (one == other) | (one.isnan() & other.isnan())

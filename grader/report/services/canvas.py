@@ -57,7 +57,7 @@ def _head(column: str, assignment: str) -> str:
 
 @dataclass(frozen=True)
 class _GradebookExport:
-    """What Canvas's own export says of the students and columns."""
+    """The students and columns of Canvas's own export."""
 
     head: list[str]
     identity: int  # how many columns are about the student; the last of them is the section

@@ -60,7 +60,7 @@ def _of_canvas(row: Mapping[str, str]) -> Listed:
 
 
 def _is_test_student(student: Student, logins: tuple[str, ...]) -> bool:
-    """Tell whether Canvas made up this person: by the login, or where the export has none, by the English name."""
+    """Return True if Canvas invented this person: by the login, or without one by the English name."""
     if not logins:
         return (student.first_name, student.last_name) == ("Test", "Student")
     return len(logins) == 1 and MADE_UP_LOGIN.fullmatch(logins[0]) is not None

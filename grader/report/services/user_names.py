@@ -27,7 +27,7 @@ BRIGHTSPACE_END = "End-of-Line Indicator"
 
 @dataclass(frozen=True)
 class Format:
-    """How a platform writes its table of a class."""
+    """The form in which a platform writes its table of a class."""
 
     ids: tuple[str, ...]  # the columns with the student's id; the first is the user name
     last: str = "Last Name"

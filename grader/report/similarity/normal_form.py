@@ -190,7 +190,7 @@ LOOPS = (ast.For, ast.AsyncFor, ast.comprehension)
 
 @dataclass(frozen=True)
 class Labels:
-    """What stands for the names of a code: for a variable all that is ever put into it, sorted."""
+    """The replacement of each name of a code: for a variable all that is ever assigned to it, sorted."""
 
     variables: Mapping[str, str]
     attributes: Mapping[str, str]  # of self

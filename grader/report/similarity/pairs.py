@@ -36,7 +36,7 @@ class Pair:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """What comparing the answers to an exercise gave."""
+    """The result of comparing the answers to an exercise."""
 
     answers: int  # that were compared
     telling: int  # of these, the answers that hold enough that is rare for a pair
@@ -119,7 +119,7 @@ def _lines_of(shared: frozenset[int], answer: Fragments) -> frozenset[int]:
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedExercise:
-    """What comparing the answers to one exercise gave, with what a page shows of it."""
+    """The result of comparing the answers to one exercise, as a page shows it."""
 
     assignment: str
     id: str

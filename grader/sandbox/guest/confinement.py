@@ -13,7 +13,7 @@ MAX_PENDING_SIGNALS = 1024  # a limit that is counted for each user
 
 @dataclass(frozen=True)
 class Confinement:
-    """How the children of one fork server are confined, as the trusted side decided."""
+    """The confinement of one fork server's children, as the trusted side decided."""
 
     tier: str
     # In tier full the home of each child, /home/student, with its own scratch mounted there. In the lower
@@ -35,7 +35,7 @@ class Confinement:
 
     @property
     def full(self) -> bool:
-        """Whether the tier is full, so that each child has its own namespaces."""
+        """True if the tier is full, so that each child has its own namespaces."""
         return self.tier == "full"
 
     def enter_namespaces(self, user: int) -> None:

@@ -107,7 +107,7 @@ _getframe = sys._getframe
 
 
 def _is_torch(frame: FrameType | None) -> bool:
-    """Tell whether torch made a call: the first frame outwards that is not of Python's own library must be torch's."""
+    """Return True if torch made a call: the first frame outwards outside Python's library is torch's."""
     torch_folder, *of_python = LIBRARY
     while frame is not None and frame.f_code.co_filename.startswith(tuple(of_python)):
         frame = frame.f_back

@@ -152,7 +152,7 @@ def receive_greeting(channel: socket.socket) -> InterpreterProcess | None:
 
 @dataclass(frozen=True)
 class Answer:
-    """How an order ended, and with which answer of the interpreter."""
+    """The end of an order, with the interpreter's answer."""
 
     # answer, timeout, died, memory, scratch or refused; " lost" after it if the interpreter's state is gone
     # too; only "lost" if the order could not begin.

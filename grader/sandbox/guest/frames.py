@@ -34,7 +34,7 @@ class Inbox:
 
     @property
     def missing(self) -> int:
-        """How many bytes to read next, to complete the prelude or, after it, the frame; never more."""
+        """The number of bytes that complete the prelude or, after it, the frame; never more."""
         size = PRELUDE.size + (sum(self._sizes) if self._sizes else 0)
         return size - len(self._got)
 

@@ -41,12 +41,12 @@ def compute_exactly() -> None:
 
 
 def in_use() -> bool:
-    """Tell whether this process has used CUDA, through PyTorch or another library: then it cannot be forked."""
+    """Return True if this process has used CUDA, through PyTorch or another library, and cannot be forked."""
     return torch.cuda.is_initialized() or driver_is_open()
 
 
 def driver_is_open(folder: str = "/proc/self/fd") -> bool:
-    """Tell whether the driver's memory device is open: CUDA's first call opens it, a count of the GPUs does not."""
+    """Return True if the driver's memory device is open; CUDA's first call opens it, counting GPUs does not."""
     if not os.path.isdir(folder):
         return False
     for name in os.listdir(folder):

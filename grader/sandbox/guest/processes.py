@@ -1,4 +1,4 @@
-"""What /proc tells about the processes of a sandbox, and functions that end them.
+"""Reads the processes of a sandbox from /proc, and ends them.
 
 It also tells how long a request had to wait for a core. That is the machine's time, and does not count as the
 student's.

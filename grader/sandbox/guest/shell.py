@@ -76,7 +76,7 @@ class Sink:
         return outputs
 
     def _takes(self, output: dict, instead_of: dict | None = None) -> bool:
-        """Tell whether there is room for an output, and subtract it; one that JSON cannot hold is not taken."""
+        """Return True if there is room for an output, and subtract it; JSON must be able to hold it."""
         try:
             size = len(json.dumps(output)) - (len(json.dumps(instead_of)) if instead_of else 0)
         except (TypeError, ValueError, RecursionError):

@@ -132,7 +132,7 @@ class _Scope:
 
     @property
     def is_called(self) -> bool:
-        """Whether the code here runs only when a function is called."""
+        """True if the code here runs only when a function is called."""
         return self.kind == "function" or (self.parent is not None and self.parent.is_called)
 
 

@@ -40,7 +40,7 @@ class Source:
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether Python can read the text as it stands."""
+        """True if Python can parse the text as it is."""
         return _statements(self.text) is not None
 
     @cached_property
@@ -85,7 +85,7 @@ class Source:
 
     @cached_property
     def imports(self) -> frozenset[tuple[str, str]]:
-        """What the cell imports at its top level, as (name, imported thing).
+        """The imports at the cell's top level, as (name, imported thing).
 
         For `from torch import nn as layers` that is ("layers", "torch.nn").
         """
@@ -111,7 +111,7 @@ class Source:
 
     @cached_property
     def looks_names_up(self) -> bool:
-        """Whether the text has a word, as `getattr`, with which it may use names that it does not mention."""
+        """True if the text has a word such as `getattr`, which can use names that the text does not mention."""
         return DYNAMIC.search(self.text) is not None
 
     @cached_property

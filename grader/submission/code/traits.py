@@ -1,4 +1,4 @@
-"""What a piece of code is made of: its words, with each name as the caller wants it, and its traits.
+"""The words of a piece of code, with each name as the caller wants it, and its traits.
 
 The traits tell the code of a wrong answer from that of the right one, in whatever style an answer is written.
 """
@@ -109,7 +109,7 @@ def traits(right: ast.AST, wrong: ast.AST) -> Traits:
 
 
 def shows(code: str, wanted: Traits) -> bool:
-    """Tell whether code has something of what a wrong answer adds, or lacks something of what it leaves out.
+    """Return True if code has some of what a wrong answer adds, or lacks some of what it leaves out.
 
     Code "", which is not known, shows all, and all code shows traits that are empty; what does not parse shows none.
     """
