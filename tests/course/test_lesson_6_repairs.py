@@ -56,7 +56,7 @@ def test_a_model_with_other_weights_than_the_lessons_is_refused():
         assert said in begun("6.8", mirror_left_right, start={**start, name: wrong}).message
     for wrong in (None, {}, {name: start[name]}):
         assert "did not come back" in begun("6.8", mirror_left_right, start=wrong).message
-    assert one.check.points == 1
+    assert one.check.points == 2
 
 
 def test_a_hint_says_that_the_training_reaches_its_threshold_where_it_does():
