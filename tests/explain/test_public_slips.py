@@ -69,14 +69,14 @@ SLIPS = [
             )
         ],
         "The exponents begin at −2/d",
-        1,
+        2,
         id="4.5 exponents from 1",
     ),
     pytest.param(
         "6.12",
         [("self.norm(asking + found)", "self.norm(found)")],
         "The queries are not added",
-        3.5,
+        5.5,
         id="6.12 residual dropped",
     ),
     pytest.param(
@@ -302,7 +302,7 @@ SLIPS = [
         "6.11",
         [("torch.tensor([0.0])", "torch.randn(1)")],
         "begins at a random number",
-        4,
+        7,
         id="6.11 gate starts at randn",
     ),
     pytest.param(
@@ -314,7 +314,7 @@ SLIPS = [
             )
         ],
         "The second residual carries",
-        1.5,
+        6,
         id="5.3 second residual of the normed tokens",
     ),
     # A default that is not the task's costs half of the first check that fails for it.
@@ -339,7 +339,7 @@ SLIPS = [
         "4.5",
         [("base: float = 10000.0", "base: float = 500000.0")],
         "the default of `base` is 500000.0; the task asks for 10000.0.",
-        5,
+        11,
         id="4.5 base: float = 500000.0",
     ),
 ]

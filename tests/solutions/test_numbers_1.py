@@ -225,7 +225,9 @@ def test_gradients_through_the_weights() -> None:
 
 
 def test_one_matrix_for_queries_and_keys() -> None:
-    claims("Then the table of scores would be symmetric. And the score of a token with itself would be the squared length")
+    claims(
+        "Then the table of scores would be symmetric. And the score of a token with itself would be the squared length"
+    )
     claims("A query that is at least as long as all others would give its largest weight to its own token")
     queries = torch.randn(50, 8, generator=torch.Generator().manual_seed(0))
     scores = queries @ queries.T
