@@ -1,6 +1,6 @@
 """What do students read? The blind answers of corpus/, judged: refused or accepted, explained, and whether that is the cause.
 
-`python -m benchmarks.diagnosis [--say] [--corpus second] [--half read|unread] [--assignment 4-lab] [--exercise ID] [--unjudged FILE]`
+`python -m benchmarks.diagnosis [--say] [--corpus second] [--half read|unread] [--assignment 6-explain] [--exercise ID] [--unjudged FILE]`
 
 Whether an explanation names the true cause was judged one by one, by reading it; corpus/answers keeps each judgement
 with the feedback that it is about. Feedback that has changed since counts as unjudged; --unjudged writes these answers to

@@ -45,7 +45,7 @@ from grader.records import Evidence, Outcome
 SHARES = (1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # of the tolerance, which is tried with
 MOST = 0.1  # of the tolerance that may be used
 THREADS = (1, 2)
-NOTHING_KEPT = "4-lab"
+NOTHING_KEPT = "6-explain"
 
 
 def trials(lesson: Lesson) -> Iterator[PlannedTrial]:

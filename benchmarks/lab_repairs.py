@@ -35,12 +35,12 @@ from attention.plots.short_training_plots import answer_names, shown_examples, s
 
 from benchmarks import publish
 from benchmarks.repair import broken_pieces
-from grader.course.lesson_4 import LESSON
+from grader.course.lesson_6 import LESSON
 
-LAB = Path(__file__).parents[1] / "solutions" / "4-lab.py"
-TRAININGS = {"4.5": PADDING, "4.6": SCALE, "4.7": ALIGNER, "4.8": MIRROR, "4.9": BONUS}
+LAB = Path(__file__).parents[1] / "solutions" / "6-explain.py"
+TRAININGS = {"6.5": PADDING, "6.6": SCALE, "6.7": ALIGNER, "6.8": MIRROR, "6.9": BONUS}
 # What the notebook calls the broken piece of each exercise.
-BROKEN = {"4.5": "broken_look", "4.6": "broken_once", "4.7": "broken_tokens", "4.8": "broken_mirror", "4.9": "broken_loss"}  # fmt: skip
+BROKEN = {"6.5": "broken_look", "6.6": "broken_once", "6.7": "broken_tokens", "6.8": "broken_mirror", "6.9": "broken_loss"}  # fmt: skip
 
 
 def main() -> None:

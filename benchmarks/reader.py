@@ -1,4 +1,4 @@
-"""What a reader of a lesson sees: python -m benchmarks.reader [--assignment 4-lab] (minutes; seed 0, CPU).
+"""What a reader of a lesson sees: python -m benchmarks.reader [--assignment 6-explain] (minutes; seed 0, CPU).
 
 The solution notebook is run as `benchmarks.lesson` runs it. The line of JSON that comes out has the kernels of this processor, and
 what each cell printed. Append one with `ATEN_CPU_CAPABILITY=default` and one without it to results/reader.txt:
@@ -21,7 +21,7 @@ from grader.paths import course_root
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--assignment", choices=list(LIMITS), default="4-lab")
+    parser.add_argument("--assignment", choices=list(LIMITS), default="6-explain")
     name = parser.parse_args().assignment
     with TemporaryDirectory() as folder:
         output = Path(folder, "out.ipynb")

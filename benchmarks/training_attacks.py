@@ -178,9 +178,9 @@ CELLS = {
             "    return found._replace(image_patches=1.25 * found.image_patches)",
         )
     },
-    "4-lab": {
+    "6-explain": {
         "changes the scenes": (
-            "check-4-5",
+            "check-6-5",
             "fair = draw_scenes\n\n\ndef draw_scenes(*arguments, **options):\n"
             "    patches, labels = fair(*arguments, **options)\n    return 1.25 * patches, labels",
         )

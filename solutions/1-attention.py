@@ -489,7 +489,9 @@ def attention(query, key, value):
 tokens = torch.tensor([[1.0, 0.5], [0.5, 1.0], [0.3, 0.7]])
 value = torch.tensor([[2.0, 1.0], [1.0, 2.0], [1.5, 1.5]])
 output, weights = attention(tokens, tokens, value)
-print("weights\n", weights.numpy().round(3), "\noutput\n", output.numpy().round(3))
+steps = {"q · k": attention_scores(tokens, tokens), "q · k / √2": scaled_scores(tokens, tokens), "weights": weights, "output": output}
+for name, step in steps.items():
+    print(f"{name}\n{step.numpy().round(3)}")
 show_map(weights, ["token 1", "token 2", "token 3"], ["1", "2", "3"], "three tokens")
 
 # %% [markdown]
@@ -508,19 +510,28 @@ show_map(weights, ["token 1", "token 2", "token 3"], ["1", "2", "3"], "three tok
 # $$\frac{\partial o}{\partial s_j} = p_j\,(v_j - o)$$
 #
 # In words: raise the score of a key whose value lies above the present output, and the output goes up, by the weight
-# times the distance. A key with weight 0 gets no gradient through the output, however good its value is. Let us check
-# the formula against autograd, for token 3 and the first column of the values.
+# times the distance. A key with weight 0 gets no gradient through the output, however good its value is.
+#
+# For the values it is simpler, because the output is a weighted sum of them:
+#
+# $$\frac{\partial o}{\partial v_j} = p_j$$
+#
+# A value gets as much of the gradient as its weight says. Let us check both formulas against autograd, for token 3 and the first
+# column of the values.
 
 # %% id="gradient-flow" draws="1"
 scores = scaled_scores(tokens, tokens)[2].detach().requires_grad_()
 weights = stable_softmax(scores)
-mixed = weights @ value[:, 0]
+column = value[:, 0].clone().requires_grad_()
+mixed = weights @ column
 mixed.backward()
-print("autograd:    ", scores.grad.numpy().round(3))
-print("p (v − o):   ", (weights * (value[:, 0] - mixed)).detach().numpy().round(3))
+print("scores, autograd: ", scores.grad.numpy().round(3))
+print("        p (v − o):", (weights * (column - mixed)).detach().numpy().round(3))
+print("values, autograd: ", column.grad.numpy().round(3))
+print("        p:        ", weights.detach().numpy().round(3))
 
 # %% [markdown]
-# Both say `[0.169, -0.176, 0.008]`. Token 1 has the value 2.0, above the output of 1.476: more weight on it raises the
+# For the scores, both say `[0.169, -0.176, 0.008]`. Token 1 has the value 2.0, above the output of 1.476: more weight on it raises the
 # output. Token 2 has 1.0, below it. Token 3 has 1.5, almost the output itself, so its weight hardly matters.
 #
 # ### The box, once more
@@ -721,6 +732,10 @@ for name, result in theirs.items():
 # In **self-attention** all three read the same tokens X. Each token asks, and each token answers. Because W_Q and W_K
 # differ, the scores are not symmetric: "a looks at b" does not mean "b looks at a". An adjective may look for its noun
 # while the noun looks for its verb.
+#
+# What if W_Q and W_K were one matrix? Then the table of scores would be symmetric. And the score of a token with itself would be the
+# squared length of its query. A query that is at least as long as all others would give its largest weight to its own token, whatever
+# the other tokens say. Two matrices allow a token to look away from itself.
 
 # %% [markdown] about="1.7"
 # Write the layer `SelfAttention(d_model, d_k)`. It has three projections `W_Q`, `W_K`, `W_V`, each an `nn.Linear` from
@@ -1319,6 +1334,8 @@ compare_predictions({**predicted_cost, **predicted_same}, {**measured_cost, **me
 # get into the space of words in the first place: here training did it in passing, in W_Q or in W_K (either one alone reaches
 # 0.93 to 0.97). **Lesson 3** puts everything into a small vision-language model that answers questions about scenes, and checks whether it looks at what
 # it talks about.
+#
+# The lab **4-modern** is optional and goes on from here: what attention costs on long sequences, and what today's models do about it.
 #
 # To read on:
 #

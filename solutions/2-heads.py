@@ -144,7 +144,7 @@ check_recall(
 # Real widths are larger. The base size of a vision transformer has 768 numbers for each patch ([Dosovitskiy et al.
 # 2021](https://arxiv.org/abs/2010.11929), table 1), and the smallest LLaMA has 4,096 for each word ([Touvron et al.
 # 2023](https://arxiv.org/abs/2302.13971), table 2). A linear aligner between these two learns 768 · 4,096 + 4,096 =
-# 3,149,824 numbers. The model that others trained, which you meet in the lab, has 384 for each patch; further down your aligner
+# 3,149,824 numbers. The model that others trained, which you meet in the lab 5-real, has 384 for each patch; further down your aligner
 # carries these to 4,096.
 #
 # **By hand.** With $W = \begin{pmatrix} 1 & 0 & 2 \\ 0 & 1 & -1 \end{pmatrix}$, $b = (0.5, 0)$ and the patch
@@ -554,7 +554,7 @@ if real:
 # photos cut anew, so that their objects stand at the left edge, the other box is right in 0.63 and 0.66, and the same aligner in 0.85
 # to 0.90 and 0.92 to 0.94. What both have in common stands in the model's numbers; in the pixels, as the model is given them, the
 # same aligner found nothing that holds for the other photo. Two photos are no
-# statistics; the lab looks at this model closely.
+# statistics; the optional lab **5-real** looks at this model closely, and goes on from this lesson.
 
 # %% [markdown]
 # ### Predict, then run: what does identity cost?
@@ -1374,7 +1374,8 @@ show_heads(drawn[4:], "and three that fit none of the words", found[4:])
 # Two of the three are worth a name. A **diagonal with off-diagonals**: each token looks at itself and at those that stand a fixed
 # distance away. In an image that is read row by row, the patch above and the patch below are such a distance away. And **noise**:
 # rows that differ without a plan, as those of the untrained heads above do, only fainter. A map of noise is no finding, however
-# bright its spots. The word "other" tells you to look, and not what you see.
+# bright its spots. It may come from a head that was never trained. Or from one whose output W_O multiplies by nearly nothing: then
+# hardly any gradient reaches its queries and keys. The word "other" tells you to look, and not what you see.
 
 # %% [markdown]
 # ## Both directions
@@ -1382,7 +1383,8 @@ show_heads(drawn[4:], "and three that fit none of the words", found[4:])
 # So far the text looked at the image. In models such as ViLBERT ([Lu et al. 2019](https://arxiv.org/abs/1908.02265))
 # the image looks at the text as well. Both sides are normalised (`nn.LayerNorm`: each token to mean 0 and variance 1),
 # brought to a common width d_model, look at one another there, and are brought back to their own width. What comes back
-# is an *update*: the caller adds it to the tokens, once.
+# is an *update*: the caller adds it to the tokens, once. In ViLBERT a feed-forward step follows on each side, two Linears with a GELU
+# between them that work on each token by itself. It mixes no tokens, so we leave it out here; lesson 3's block has it.
 
 # %% [markdown] about="2.P3"
 # Write `ImageTextFusion(d_text, d_image, d_model, num_heads=4)` with these parts: `text_norm`, `image_norm`

@@ -27,9 +27,9 @@
 # **You need** lessons 1 and 2, and a little more PyTorch than before: how an `nn.Module` holds its parts, and what
 # `loss.backward()` and `optimizer.step()` do ([PyTorch's tutorial](https://docs.pytorch.org/tutorials/beginner/basics/optimization_tutorial.html)).
 #
-# **Time.** About <!-- minutes to read up to "## What attention costs" --> minutes to read, and 84 minutes for the nine exercises,
+# **Time.** About <!-- minutes to read up to "## What goes wrong" --> minutes to read, and 84 minutes for the nine exercises,
 # which are worth 100 points. That is two sittings: a good place to stop is before *Where it really looks*, and a cell after the
-# training brings you back there. The practice at the end comes on top: 78 minutes, without points, and
+# training brings you back there. The practice at the end comes on top: 47 minutes, without points, and
 # <!-- minutes to read --> minutes for all of the text.
 #
 # <!-- table of points -->
@@ -50,6 +50,10 @@
 # 4. **Generate**: say the likeliest next word, and go on until the end.
 
 # ![Two lanes. Above: the image becomes 9 patches, is aligned, gets positions. Below: the question becomes words, passes a text block, then a block that asks the image for keys and values, and ends in the next word.](assets/pipeline.svg)
+#
+# A model that reads, in which every token may see all others, is called an *encoder*. A model that writes, with a causal mask, is
+# called a *decoder*. The first Transformer joined one of each by cross-attention, for translation. Ours is a decoder that
+# cross-attends to an image.
 #
 # Not every vision-language model cross-attends. Three well-known ways to let text meet image:
 #
@@ -308,6 +312,9 @@ print(f"patches shuffled, the answer moves by {bare:.1e} without positions, by {
 #
 # A block is a list of steps, and each step *adds* to its tokens: `x = x + step(x)`. Like notes in the margin of a
 # page: everybody may write something, nobody rubs out the page.
+#
+# With numbers: x = [1, 2], and the step computes [0.5, −1]. The block goes on with [1.5, 1]. On the way back the gradient is copied: one
+# copy goes through the step, and the other reaches x as it is. So x learns even where a step passes nothing back.
 #
 # One addition per step. If a step adds its input inside *and* you add it outside, the tokens about double at every
 # layer: ×64 after six layers, before anything was learned.
@@ -1360,198 +1367,6 @@ compare_predictions(my_queries, narrow_scores)
 # model and this training they do not learn to use it. BLIP-2 trains 32 queries, on 129 million images.
 
 # %% [markdown]
-# ## What attention costs
-#
-# Dense attention makes a weight for every pair. Our 9 patches need 81. An image of 1024×1024 pixels in patches of
-# 16×16 has 4,096 tokens, and one head of one layer then has 16,777,216 weights. Three ways out, which do not do the
-# same thing:
-#
-# - **Window**: each position sees only its neighbours. Cost n · window. A different function: far pairs are cut off.
-# - **Linear attention**: replace exp(q·k) by φ(q)·φ(k); the sum over the keys is then made once, for all queries. Cost
-#   n · d². A different function again; it does not approximate softmax.
-# - **Fused kernels** (FlashAttention, Dao et al. 2022): the same function, exactly. The weights are made tile by tile
-#   and never written to memory. It does not reduce the arithmetic; it reduces memory traffic.
-#
-# After the three exercises you see all four in one figure: time and memory against the number of positions.
-
-# %% [markdown] about="3.P1"
-# Write `sliding_window_attention(query, key, value, window)`. Position i sees positions j with |i − j| ≤ window. A
-# key of zeros is a key like any other. No tensor of n × n numbers may be made. A model is to be trained through it:
-# let gradients reach all three.
-#
-# <details><summary>First hint</summary>
-#
-# A tensor of shape (n, 2·window + 1) is allowed. Pad keys and values by `window` at both ends.
-# </details>
-#
-# <details><summary>Second hint</summary>
-#
-# `padded.unfold(-2, 2 * window + 1, 1)` gives every position its neighbours, as a view. Mask the padding before the
-# softmax.
-# </details>
-#
-# Expected below: the same numbers as dense attention under a band mask.
-
-
-# %% exercise="3.P1"
-def sliding_window_attention(query: Tensor, key: Tensor, value: Tensor, window: int) -> Tensor:
-    """Attention to positions at most `window` away, without an n × n matrix.
-
-    Args:
-        query, key: (..., n, d)
-        value: (..., n, d_v)
-
-    Returns:
-        (..., n, d_v)
-    """
-    ### BEGIN SOLUTION
-    n, span = query.shape[-2], 2 * window + 1
-    near_keys = F.pad(key, (0, 0, window, window)).unfold(-2, span, 1)  # (..., n, d, span)
-    near_values = F.pad(value, (0, 0, window, window)).unfold(-2, span, 1)  # (..., n, d_v, span)
-    scores = (query.unsqueeze(-2) @ near_keys).squeeze(-2) / query.shape[-1] ** 0.5  # (..., n, span)
-    place = torch.arange(n, device=query.device)[:, None] + torch.arange(-window, window + 1, device=query.device)
-    scores = scores.masked_fill((place < 0) | (place >= n), float("-inf"))
-    return (near_values @ scores.softmax(-1).unsqueeze(-1)).squeeze(-1)
-    ### END SOLUTION
-
-
-# %% [markdown] about="3.P2"
-# Write `linear_attention(query, key, value)` with φ(x) = elu(x) + 1 (Katharopoulos et al. 2020). No tensor of n × n
-# numbers may be made.
-#
-# $$ \text{output}_i = \frac{\phi(q_i)^\top \sum_j \phi(k_j)\, v_j^\top}{\phi(q_i)^\top \sum_j \phi(k_j)} $$
-#
-# <details><summary>First hint</summary>
-#
-# The two sums over j do not depend on i: make them once. The first is φ(K)ᵀV, of shape (d, d_v).
-# </details>
-#
-# <details><summary>Second hint</summary>
-#
-# φ(Q) @ (φ(K)ᵀ @ V), not (φ(Q) @ φ(K)ᵀ) @ V: the brackets make the difference between n · d² and n² · d.
-# </details>
-#
-# Expected below: the same numbers as its quadratic form, and *not* those of softmax.
-
-
-# %% exercise="3.P2"
-def linear_attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """Attention with φ(q)·φ(k) in place of exp(q·k), φ = elu + 1, in O(n · d · d_v).
-
-    Args:
-        query, key: (..., n, d)
-        value: (..., n, d_v)
-
-    Returns:
-        (..., n, d_v)
-    """
-    ### BEGIN SOLUTION
-    phi_q, phi_k = F.elu(query) + 1.0, F.elu(key) + 1.0
-    pairs = torch.einsum("...jd,...je->...de", phi_k, value)
-    above = torch.einsum("...id,...de->...ie", phi_q, pairs)
-    below = torch.einsum("...id,...d->...i", phi_q, phi_k.sum(dim=-2))
-    return above / below[..., None]
-    ### END SOLUTION
-
-
-# %% [markdown] about="3.P3"
-# Write `fused_forward(layer, tokens, context=None, mask=None)`: the output of a `MultiHeadAttention`, with
-# `F.scaled_dot_product_attention` in the middle and no weights. Here too True in the mask means "may attend". A token
-# that may attend nowhere gets zeros.
-#
-# <details><summary>First hint</summary>
-#
-# Project with `layer.W_Q, W_K, W_V`, split into heads (..., H, n, d_head), fuse, join the heads, project with `W_O`.
-# </details>
-#
-# <details><summary>Second hint</summary>
-#
-# A mask with a batch has no head axis: `mask.unsqueeze(-3)` makes it hold for every head.
-# </details>
-#
-# Expected below: the same output, in less time on long sequences.
-
-
-# %% exercise="3.P3"
-def fused_forward(layer: nn.Module, tokens: Tensor, context: Tensor | None = None, mask: Tensor | None = None):
-    """What a MultiHeadAttention puts out, through PyTorch's fused kernel.
-
-    Args:
-        tokens: (..., T, d_model)
-        context: (..., S, d_context), or None for self-attention
-        mask: bool, broadcastable to (..., T, S)
-
-    Returns:
-        (..., T, d_model)
-    """
-    ### BEGIN SOLUTION
-    source = tokens if context is None else context
-    heads = layer.num_heads
-
-    def split(tensor):
-        return tensor.reshape(*tensor.shape[:-1], heads, -1).transpose(-3, -2)
-
-    if mask is not None and mask.dim() > 2:
-        mask = mask.unsqueeze(-3)
-    mixed = F.scaled_dot_product_attention(
-        split(layer.W_Q(tokens)), split(layer.W_K(source)), split(layer.W_V(source)), attn_mask=mask
-    )
-    mixed = mixed.transpose(-3, -2)
-    return layer.W_O(mixed.reshape(*mixed.shape[:-2], -1))
-    ### END SOLUTION
-
-
-# %% id="try-efficient" draws="1"
-generator = torch.Generator().manual_seed(seed)
-query, key, value = (torch.randn(64, 16, generator=generator) for _ in range(3))
-band = torch.ones(64, 64).tril(3).triu(-3).bool()
-dense = F.scaled_dot_product_attention(query[None], key[None], value[None], attn_mask=band)[0]
-print(f"window: off by {(sliding_window_attention(query, key, value, 3) - dense).abs().max():.1e}")
-similarity = (F.elu(query) + 1) @ (F.elu(key) + 1).T
-quadratic = similarity / similarity.sum(-1, keepdim=True) @ value
-softmax = F.scaled_dot_product_attention(query[None], key[None], value[None])[0]
-print(f"linear: off by {(linear_attention(query, key, value) - quadratic).abs().max():.1e} from its quadratic form,")
-print(f"        by {(linear_attention(query, key, value) - softmax).abs().max():.1e} from softmax attention")
-
-layer, long = MultiHeadAttention(64, 4), torch.randn(1, 256, 64, generator=generator)
-with torch.no_grad():
-    print(f"fused:  off by {(fused_forward(layer, long) - layer(long)[0]).abs().max():.1e} from the layer with weights")
-
-# %% provided="attention.measures.scaling"
-
-# %% [markdown]
-# ### Four attentions on one figure
-#
-# The next cell measures dense, windowed, linear and fused attention at growing n, one head of width 64, on one core.
-# On logarithmic axes a cost of n to the power p is a straight line of slope p: doubling n adds p doublings of the
-# cost. Which slopes do you expect, for time and for memory?
-
-# %% id="scaling" draws="1"
-lengths = (512, 1024, 2048, 4096)
-costs = {
-    name: {n: cost_of(attend, n) for n in lengths}
-    for name, attend in (
-        ("dense", dense_attention),
-        ("window of 64", lambda query, key, value: sliding_window_attention(query, key, value, 64)),
-        ("linear", linear_attention),
-        ("fused", lambda *tensors: F.scaled_dot_product_attention(*(tensor[None] for tensor in tensors))),
-    )
-}
-show_scaling(costs)
-for name, by_length in costs.items():
-    last = by_length[lengths[-1]]
-    print(f"{name:13} at n = {lengths[-1]:,}: {1000 * last.seconds:7.1f} ms, {last.megabytes:7.2f} MB")
-
-# %% [markdown]
-# *Two panels with logarithmic axes, four lines each, and two grey ones, of slopes 1 and 2, to compare with. Time: dense and fused rise
-# with a slope of 2 or somewhat more, the window and linear attention with about 1. Memory: dense rises with a slope of 2, the others
-# with 1 or less.*
-#
-# Fused attention still computes every pair: its time grows as fast as that of dense attention, and only its memory
-# does not. The window and linear attention make both grow in proportion to n, and pay with another function. A slope
-# decides on long sequences. On short ones it does not: which line is the highest at 512 positions?
-
-# %% [markdown]
 # ## What goes wrong
 #
 # A loss that does not fall has many causes, and they look alike from outside. Measure before you turn knobs:
@@ -1573,7 +1388,7 @@ for name, by_length in costs.items():
 # "entropy collapse" means the second: the entropy goes to **zero** (Zhai et al. 2023). They are opposites, so name
 # which one you mean. And raising the softmax temperature makes a uniform map *more* uniform.
 
-# %% [markdown] about="3.P4"
+# %% [markdown] about="3.P1"
 # Write `diagnose(model, batch)` → a list of findings, in the order of the table, empty for a healthy model:
 #
 # - `"frozen"`: some parameter does not require gradients, or none does.
@@ -1596,7 +1411,7 @@ for name, by_length in costs.items():
 # Expected below: nothing for the trained model. For the untrained one *misaligned*, and at some seeds *uniform* as well.
 
 
-# %% exercise="3.P4"
+# %% exercise="3.P1"
 def diagnose(model: nn.Module, batch) -> list[str]:
     """What is wrong with a model: some of "frozen", "no gradient", "uniform", "one patch", "misaligned", in this order.
 
@@ -1642,6 +1457,23 @@ for name, one in (("trained", model), ("untrained", untrained)):
 # with the image than with the question, and it is misaligned all the same.) Its map is nearly uniform because its scores are
 # small; at 1 of 20 seeds the entropy is above 0.99 of the largest, and it is *uniform* as well. A threshold is a decision; the
 # entropy itself says more.
+#
+# While you search, print more than one word. How long is the gradient of the loss in each part of the model?
+
+# %% id="gradient-norms" draws="1"
+need("model", "3.6")
+targets = shift_targets(batch[0], batch[1]).flatten()
+for name, one in (("trained", model), ("untrained", untrained)):
+    loss = F.cross_entropy(one(batch[0], batch[2])[0].flatten(0, 1), targets)
+    for part, module in one.named_children():
+        parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
+        gradients = torch.autograd.grad(loss, parameters, retain_graph=True) if parameters else []
+        length = sum(gradient.square().sum() for gradient in gradients) ** 0.5
+        print(f"{name:10} {part:16} {length:.1e}")
+
+# %% [markdown]
+# A part whose gradient has the length 0 learns nothing, whatever the learning rate. In the trained model all lengths are small, and
+# none is 0: the loss is nearly as low as it can be.
 
 # %% provided="attention.experiments.pocket_vlm" id="provided-pocket"
 
@@ -1687,7 +1519,7 @@ print("diagnosis:", diagnose(broken, check_up))
 # *Left: the loss stays near the dotted line of somebody who guesses among ten digits. Right: a scene, and the maps for
 # three questions. All of them put the weight 1.00 on the first patch, whatever cell was asked about (orange frame).*
 
-# %% [markdown] about="3.P5"
+# %% [markdown] about="3.P2"
 # Write `look_at_image(cross_attn, words, patches)` → what is seen (B, T, d_model), and the weights (B, H, T, S).
 # `cross_attn` is a `MultiHeadAttention`; words are (B, T, d_model), patches (B, S, d_model). It does what
 # `broken_look` was meant to do. Every word may look at every patch, an empty one too.
@@ -1705,7 +1537,7 @@ print("diagnosis:", diagnose(broken, check_up))
 #
 # Expected below: a loss that falls, and maps that follow the question.
 
-# %% exercise="3.P5"
+# %% exercise="3.P2"
 def look_at_image(cross_attn: nn.Module, words: Tensor, patches: Tensor) -> tuple[Tensor, Tensor]:
     """What each word sees in the image, and where it looks.
 
@@ -1727,7 +1559,7 @@ def look_at_image(cross_attn: nn.Module, words: Tensor, patches: Tensor) -> tupl
 mended_look, look_losses = train_pocket(seed, look=look_at_image, device=device)
 
 # %% id="draw-look" draws="1"
-need("mended_look", "3.P5")
+need("mended_look", "3.P2")
 show_training({"broken": broken_losses, "mended": look_losses}, mended_look)
 print({name: round(score, 3) for name, score in pocket_scores(mended_look).items()})
 print("diagnosis:", diagnose(mended_look, check_up) or "nothing found")
@@ -1757,7 +1589,7 @@ print("diagnosis:", diagnose(broken, check_up))
 # *The loss stays above the dotted line: this model does worse than somebody who guesses among the digits. Its maps are
 # those of an untrained model, nearly even.*
 
-# %% [markdown] about="3.P6"
+# %% [markdown] about="3.P3"
 # Write `start_stage_two(model)` → the list of all parameters that learn in stage 2, for the optimizer. After the call
 # every parameter of the model must learn, the aligner's too.
 #
@@ -1775,7 +1607,7 @@ print("diagnosis:", diagnose(broken, check_up))
 #
 # Expected below: the loss crosses the dotted line within some 50 steps.
 
-# %% exercise="3.P6"
+# %% exercise="3.P3"
 def start_stage_two(model: nn.Module) -> list[nn.Parameter]:
     """Let every parameter of a frozen model learn again; returns them all."""
     ### BEGIN SOLUTION
@@ -1791,7 +1623,7 @@ def start_stage_two(model: nn.Module) -> list[nn.Parameter]:
 mended_stages, stages_losses = train_pocket(seed, start_stage_two=start_stage_two, device=device)
 
 # %% id="draw-stages" draws="1"
-need("mended_stages", "3.P6")
+need("mended_stages", "3.P3")
 show_training({"broken": broken_losses, "mended": stages_losses}, mended_stages)
 print({name: round(score, 3) for name, score in pocket_scores(mended_stages).items()})
 print("diagnosis:", diagnose(mended_stages, check_up) or "nothing found")
@@ -1821,7 +1653,7 @@ print("diagnosis:", diagnose(broken, check_up))
 # %% [markdown]
 # *The loss falls to the dotted line and stays there: the model has learned that a digit comes, and not which one.*
 
-# %% [markdown] about="3.P7"
+# %% [markdown] about="3.P4"
 # Write `shuffle_questions(token_ids, image_patches, generator)` → both in another order. Questions are (N, T), their
 # images (N, S, d_vision). Draw the order from `generator`, so that the same seed gives the same training.
 #
@@ -1837,7 +1669,7 @@ print("diagnosis:", diagnose(broken, check_up))
 #
 # Expected below: the loss falls, and no finding is left.
 
-# %% exercise="3.P7"
+# %% exercise="3.P4"
 def shuffle_questions(
     token_ids: Tensor, image_patches: Tensor, generator: torch.Generator
 ) -> tuple[Tensor, Tensor]:
@@ -1857,7 +1689,7 @@ def shuffle_questions(
 mended_order, order_losses = train_pocket(seed, shuffle_questions=shuffle_questions, device=device)
 
 # %% id="draw-order" draws="1"
-need("mended_order", "3.P7")
+need("mended_order", "3.P4")
 show_training({"broken": broken_losses, "mended": order_losses}, mended_order)
 print({name: round(score, 3) for name, score in pocket_scores(mended_order).items()})
 print("diagnosis:", diagnose(mended_order, check_up) or "nothing found")
@@ -1983,7 +1815,9 @@ print(f"{page} is written ({page.stat().st_size / 1e6:.1f} MB): open it in a bro
 # - BLIP-2: Li et al. 2023, <https://arxiv.org/abs/2301.12597>. Let four learned queries look first, and the text at
 #   them.
 # - Value-weighted maps: Kobayashi et al. 2020, <https://arxiv.org/abs/2004.10102>.
-# - FlashAttention: Dao et al. 2022, <https://arxiv.org/abs/2205.14135>.
+#
+# The lab **6-explain** goes on with this model. It asks whether its maps explain its answers, repairs five trainings, and brings the
+# image in as LLaVA, Flamingo and BLIP-2 do.
 #
 # You have built attention, heads, and a model that looks where it speaks of, and you have measured that it does. Well
 # done.

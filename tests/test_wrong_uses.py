@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from grader.cli import app
 
 ROOT = Path(__file__).resolve().parents[1]
-ASSIGNMENTS = "1-attention, 2-heads, 3-vlm, 4-lab"
+ASSIGNMENTS = "1-attention, 2-heads, 3-vlm, 4-modern, 5-real, 6-explain"
 NO_COURSE = "it contains neither solutions/ nor notebooks/"
 NO_URL = "grader: --gradebook nonsense: this is no database URL. Write sqlite:///gradebook.db"
 WHICH = f"cannot determine the assignment. The file's name contains none of {ASSIGNMENTS}. Pass --assignment"

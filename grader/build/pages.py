@@ -15,8 +15,8 @@ UPLOAD = "Go to <https://colab.research.google.com>, choose *File → Upload not
 # Optional lessons are not in the zip, and no link leads students to them. They can be done with
 # what the other lessons let students build.
 LATER = (
-    "{names}: not in the zip. Your instructor hands it out later; then upload it to Colab (*File → Upload notebook*), "
-    "or put it beside the others on your computer."
+    "{names}: not in the zip. Your instructor hands out optional notebooks later. Upload such a notebook to Colab "
+    "(*File → Upload notebook*), or put it beside the others on your computer."
 )
 
 

@@ -178,6 +178,7 @@ USUAL = frozenset(
     Tensor BoolTensor FloatTensor IntTensor LongTensor Generator Size device dtype finfo iinfo is_tensor is_floating_point
     is_complex is_grad_enabled get_default_dtype set_default_dtype manual_seed no_grad enable_grad inference_mode
     set_grad_enabled set_printoptions set_num_threads get_num_threads seed initial_seed compile typename autograd grad Function functional torch math nn F np init utils Optional Any Callable inf nan pi e newaxis
+    warn
     bool uint8 int8 int16 short int32 int int64 long float16 half bfloat16 float32 float float64 double complex64 complex128 cfloat
     tensor as_tensor asarray from_numpy scalar_tensor empty empty_like zeros zeros_like ones ones_like full full_like eye
     arange range linspace meshgrid rand rand_like randn randn_like randint randperm normal bernoulli multinomial clone detach

@@ -1,7 +1,7 @@
 """The weights of one layer of a vision transformer, under this course's names.
 
 DINOv2's layers have these parts (Oquab et al. 2023: https://arxiv.org/abs/2304.07193). What is computed with them is not
-here: exercises 4.19 and 4.20 ask for it.
+here: exercises 5.2 and 5.3 ask for it.
 """
 
 import torch

@@ -20,7 +20,7 @@ from attention.image_into_text import ConcatenatedAttention, GatedCrossAttention
 from tests import reader
 
 ROOT = Path(__file__).parents[2]
-PROSE = re.sub(r"\s+", " ", re.sub(r"^# ?", "", (ROOT / "solutions" / "4-lab.py").read_text("utf-8"), flags=re.M))
+PROSE = re.sub(r"\s+", " ", re.sub(r"^# ?", "", (ROOT / "solutions" / "6-explain.py").read_text("utf-8"), flags=re.M))
 
 
 def runs(program: str, job: str) -> list[dict]:
@@ -39,7 +39,7 @@ def quoted() -> Iterator[str]:
     ):
         found = [*runs("three_ways", job), *runs("three_ways", f"{job}, plainest kernels")]
         right = [run["right"] for run in found]
-        shown = reader.seen("4-lab", "compare-ways", rf"^{job} +none +#$") if job in WAYS else []
+        shown = reader.seen("6-explain", "compare-ways", rf"^{job} +none +#$") if job in WAYS else []
         low = sum(share < 0.9 for share in right)
         yield f"| {name} | {between([*right, *shown])} | {low} of {len(right)} | {found[0]['flops']:,} |"
     means = [mean(run["right"] for run in runs("three_ways", f"{count} learned queries")) for count in (1, 2, 9, 16)]
@@ -50,7 +50,7 @@ def quoted() -> Iterator[str]:
     yield f"At none of the five seeds did training find that: the best gave {best:.2f} right answers"
     layers = runs("three_ways", "new layers in lesson 3's model")
     before, after = (
-        between([*(run[name] for run in layers), *reader.seen("4-lab", "try-gate", shown)])
+        between([*(run[name] for run in layers), *reader.seen("6-explain", "try-gate", shown)])
         for name, shown in (
             ("as it was", r"^ 0 new layers, gate closed +#"),
             ("32 open gates", r"^32 new layers, gate open +#"),
@@ -87,7 +87,7 @@ def quoted_pairs() -> Iterator[str]:
         missing: [run["scores"]["seen pairs"]["left"]["right"] for run in runs("compositional", f"{missing} of 5 colours missing")]
         for missing in (1, 4)
     }  # fmt: skip
-    yield f"{between([*relation[1], *reader.seen('4-lab', 'compare-pairs', '^left, seen +none +#$')])} at the five seeds"
+    yield f"{between([*relation[1], *reader.seen('6-explain', 'compare-pairs', '^left, seen +none +#$')])} at the five seeds"
     learned = [value for value in relation[4] if value > 0.9]
     yield f"{len(learned)} of 5 seeds learn it ({between(learned)})"
 

@@ -121,12 +121,15 @@ def test_another_repository_changes_the_pages() -> None:
 def test_students_are_told_how_they_get_an_optional_lesson_and_find_no_link_to_it(where) -> None:
     page = (ROOT / "docs/students.md").read_text("utf-8")
     given = with_lessons(page, lessons().values(), where)
-    assert "**4-lab**: not in the zip. Your instructor hands it out later" in given
-    assert "/4-lab.ipynb" not in given
+    assert (
+        "**4-modern**, **5-real**, **6-explain**: not in the zip. Your instructor hands out optional notebooks later"
+        in given
+    )
+    assert "/4-modern.ipynb" not in given
     assert ("/3-vlm.ipynb" in given) == bool(where)
     only = with_lessons(page, [one for one in lessons().values() if one.optional], where)
     assert "not in the zip" not in only, "a zip of optional lessons alone holds them"
-    assert ("/4-lab.ipynb" in only) == bool(where)
+    assert ("/4-modern.ipynb" in only) == bool(where)
 
 
 BOOK = nbformat.v4.new_notebook(

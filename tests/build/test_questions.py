@@ -167,7 +167,10 @@ def test_a_prediction_says_numbers_words_and_tuples() -> None:
     }
 
 
-@pytest.mark.parametrize(("name", "count"), [("1-attention", 5), ("2-heads", 5), ("3-vlm", 3), ("4-lab", 3)])
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [("1-attention", 5), ("2-heads", 5), ("3-vlm", 3), ("4-modern", 2), ("5-real", 1), ("6-explain", 3)],
+)
 def test_every_question_for_thought_is_answered_in_the_solution_alone(name: str, count: int) -> None:
     def texts(folder: str) -> list[str]:
         book = nbformat.read(ROOT / folder / name / f"{name}.ipynb", as_version=4)

@@ -47,4 +47,5 @@ def test_the_minutes_stand_in_the_place_of_the_comment() -> None:
 def test_every_lesson_says_how_long_it_takes_to_read(name: str) -> None:
     texts = [cell.source for cell in cells_of(name) if cell.cell_type == "markdown"]
     assert MINUTES_PLACE.search(texts[0])
-    assert 20 <= minutes_to_read(texts) <= 55  # half an hour, says docs/students.md; the lab is longer
+    # Half an hour, says docs/students.md of a lesson.
+    assert (10 if lessons()[name].optional else 20) <= minutes_to_read(texts) <= 55

@@ -117,7 +117,7 @@ def test_what_another_processor_left_out_stays_out_and_nothing_else(draft: Draft
 
 
 # `grader build --check` runs these of every exercise.
-@pytest.mark.fast_cases("1.2", "4.8")
+@pytest.mark.fast_cases("1.2", "6.8")
 @pytest.mark.parametrize(
     ("lesson", "exercise"),
     [pytest.param(lesson, exercise, id=exercise.id) for lesson in lessons().values() for exercise in lesson.exercises],

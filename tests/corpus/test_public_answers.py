@@ -16,8 +16,8 @@ REFUSED = {
     ("1.6", "softmax_times_mask_plus_1e_13"): "a hidden one may lie far above all others",
     ("2.3", "probabilities_then_log"): "The loss stays finite at a small temperature, such as 0.005.",
     ("2.P1", "entropy_of_detached_float"): "float64 for float64",
-    ("4.10", "complex_polar"): NOT_CONTIGUOUS,
-    ("4.11", "joined_complex_frequencies"): NOT_CONTIGUOUS,
+    ("4.5", "complex_polar"): NOT_CONTIGUOUS,
+    ("4.6", "joined_complex_frequencies"): NOT_CONTIGUOUS,
 }
 BY_EXERCISE: dict[str, list] = {}
 for one in answers("public"):

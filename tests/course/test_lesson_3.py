@@ -28,15 +28,7 @@ OWN = [LESSON.exercise(f"3.{number}") for number in range(1, 10)]  # an exercise
 
 def test_hundred_points():
     assert sum(exercise.points for exercise in OWN) == 100
-    assert [exercise.id for exercise in LESSON.exercises if not exercise.points] == [
-        "3.P1",
-        "3.P2",
-        "3.P3",
-        "3.P4",
-        "3.P5",
-        "3.P6",
-        "3.P7",
-    ]
+    assert [exercise.id for exercise in LESSON.exercises if not exercise.points] == ["3.P1", "3.P2", "3.P3", "3.P4"]
 
 
 def test_a_wrong_shift_targets_is_not_paid_for_twice():
@@ -88,24 +80,6 @@ class MiniVLM(Right):
 """
 # Exercise, what is found, the wrong answer.
 REFUSED = {
-    "a band mask for the fused kernel": (
-        "3.P1",
-        "makes a tensor of n × n numbers",
-        """
-def sliding_window_attention(query, key, value, window):
-    n = query.shape[-2]
-    band = torch.ones(n, n, dtype=torch.bool).tril(window).triu(-window)
-    return F.scaled_dot_product_attention(query, key, value, attn_mask=band)
-""",
-    ),
-    "the layer itself": (
-        "3.P3",
-        "makes a tensor of T × S numbers",
-        """
-def fused_forward(layer, tokens, context=None, mask=None):
-    return layer(tokens, context, mask)[0]
-""",
-    ),
     "maps from a generator": (
         "3.4",
         "cross weights",
@@ -132,23 +106,6 @@ def swap_patches(image_patches, first, second):
         "gradients are on again afterwards",
         MAP.replace("weights = ", "torch.set_grad_enabled(False)\n    weights = "),
     ),
-    "a layer that is changed": (
-        "3.P3",
-        "the layer stays as it is",
-        """
-def fused_forward(layer, tokens, context=None, mask=None):
-    context = tokens if context is None else context
-    query, key, value = (
-        project(source).unflatten(-1, (layer.num_heads, -1)).transpose(-3, -2)
-        for project, source in ((layer.W_Q, tokens), (layer.W_K, context), (layer.W_V, context))
-    )
-    mask = None if mask is None else mask.unsqueeze(-3)
-    heads = F.scaled_dot_product_attention(query, key, value, attn_mask=mask).transpose(-3, -2).flatten(-2)
-    with torch.no_grad():
-        layer.W_O.weight.add_(1.0)
-    return layer.W_O(heads) - heads.sum(-1, keepdim=True)
-""",
-    ),
 }
 
 
@@ -168,9 +125,9 @@ def test_a_wrong_answer_is_refused(name):
 
 
 def test_a_patient_has_the_illness_that_its_trial_names():
-    for planned in sheet("3-vlm", "3.P4", "one").planned:
+    for planned in sheet("3-vlm", "3.P1", "one").planned:
         names = planned.inputs["ill"]["illness"].split(" and ")
-        found = sheet("3-vlm", "3.P4", "one").ours.right(planned).values["found"]
+        found = sheet("3-vlm", "3.P1", "one").ours.right(planned).values["found"]
         assert found == [name for name in names if name != "none"], planned.trial.describe
 
 

@@ -26,7 +26,7 @@ def shuffle_questions(token_ids, image_patches, generator):
     [
         # The task asks for an encoder that does not learn: that is no gradient which is lost.
         *(
-            ("4.7", FROZEN.format(wrong), "gradient")
+            ("6.7", FROZEN.format(wrong), "gradient")
             for wrong in (
                 "aligner(torch.nn.functional.normalize(features, dim=-1))",
                 "aligner(features) * 2",
@@ -35,7 +35,7 @@ def shuffle_questions(token_ids, image_patches, generator):
         ),
         # With the generator that is handed in, the draw is the one that is asked for.
         *(
-            ("3.P7", SHUFFLED.format(wrong), "draws random numbers")
+            ("3.P4", SHUFFLED.format(wrong), "draws random numbers")
             for wrong in (
                 "token_ids[order], image_patches",
                 "image_patches[order], token_ids[order]",
@@ -125,7 +125,7 @@ def diagnose(model, batch):
 
 
 @pytest.mark.parametrize(
-    ("exercise", "answer", "not_said"), [("2.P1", MENDED_LATE, "(//)"), ("3.P4", COLLECTED, "collecting in the list")]
+    ("exercise", "answer", "not_said"), [("2.P1", MENDED_LATE, "(//)"), ("3.P1", COLLECTED, "collecting in the list")]
 )
 def test_where_little_is_seen_the_code_has_what_is_spoken_of(exercise: str, answer: str, not_said: str) -> None:
     lesson = next(lesson for lesson in lessons().values() if any(one.id == exercise for one in lesson.exercises))
@@ -299,14 +299,14 @@ def attention_scores(query, key):
         ("2.7", NO_ALIGNER, "the comparison"),
         ("3.1", LATE, "lets it pass"),
         ("3.5", SHIFTED, "first entry"),
-        ("4.7", COPY, "that made them"),
+        ("6.7", COPY, "that made them"),
         ("1.7", SELF, "the softmax runs over"),
         ("3.2", TABLE, "in each call"),
         ("1.6", LOGS, "minus sign"),
         ("1.6", LARGEST, "no_grad"),
         ("3.6", PRINTED, "is printed"),
         ("3.1", TURNED, "counts from the front"),
-        ("4.13", LOOP, "needs it as it was"),
+        ("4.4", LOOP, "needs it as it was"),
     ],
 )
 def test_what_looks_alike_is_not_taken_for_the_cause(exercise: str, answer: str, not_said: str) -> None:
@@ -340,5 +340,5 @@ def grouped_attention(query, key, value, mask=None):
 )
 def test_a_mask_that_meets_the_groups_is_told_of_its_axes(axes: str, masked: str, said: str) -> None:
     """With as many groups as batch entries it broadcast, and more heads came out: "was something appended?"."""
-    lesson = lessons()["4-lab"]
-    assert said in verdict(lesson, lesson.exercise("4.12"), GROUPED.format(axes, masked)).hint
+    lesson = lessons()["4-modern"]
+    assert said in verdict(lesson, lesson.exercise("4.7"), GROUPED.format(axes, masked)).hint

@@ -26,7 +26,7 @@ def test_the_line_that_counts_axes_from_the_front():
 
 
 def test_trials_of_another_function_say_nothing_about_axes():
-    """In 4.3 the scenes have no batch shape, and the curves of `area_under` have one."""
+    """In 6.3 the scenes have no batch shape, and the curves of `area_under` have one."""
     source = "def f(x):\n    return x.transpose(1, 2)"
     scenes = seen(False, sizes={"scenes": 2}, inputs={"scenes": 1})
     curves = seen(True, sizes={"batch_shape": (2,)}, inputs={"curve": 1})

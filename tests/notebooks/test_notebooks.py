@@ -222,7 +222,7 @@ INTERFACE = re.compile(
 def shown_on_purpose(name: str) -> str:
     """Code that is broken, for the student to repair; and lesson 3 goes on with lesson 2's practice, which has no points."""
     broken = [cell.source for cell in book("notebooks", name).cells if cell.id.startswith("broken-")]
-    assert len(broken) == {"3-vlm": 3, "4-lab": 5}.get(name, 0)
+    assert len(broken) == {"3-vlm": 3, "6-explain": 5}.get(name, 0)
     patterns = (ROOT / "source" / "attention" / "patterns.py").read_text("utf-8")
     return "\n".join([patterns, *broken] if name == "3-vlm" else broken)
 

@@ -58,7 +58,7 @@ def test_a_class_is_read_from_its_notebooks(tmp_path: Path, monkeypatch: pytest.
     assert found[:2] == [line("recall", "a shape", 1, 1, "(2, 3) (1)"), line("recall", "a word", 0, 0, "")]
 
 
-@pytest.mark.parametrize("name", ["2-heads", "3-vlm", "4-lab"])
+@pytest.mark.parametrize("name", ["2-heads", "3-vlm", "6-explain"])
 def test_the_lessons_open_with_five_questions_whose_answers_are_known(name: str) -> None:
     known = worked(name).predictions["recall"]
     assert len(known) == 5

@@ -313,9 +313,11 @@ def test_a_late_submission_is_marked_where_lateness_costs_nothing(late: dict[str
 
 
 def test_a_person_who_handed_in_one_of_two_assignments_is_not_missing_in_the_class():
-    nothing = Grade(student="s0001", assignment="4-lab", status="missing", score=None, max_score=100.0)
+    nothing = Grade(student="s0001", assignment="4-modern", status="missing", score=None, max_score=100.0)
     nobody = [replace(nothing, student="s9"), replace(nothing, student="s9", assignment="1-attention")]
-    head = Page(class_page([*entries([FULL]), *map(GradebookEntry.of, (nothing, *nobody))])).text.partition("4-lab")[0]
+    head = Page(class_page([*entries([FULL]), *map(GradebookEntry.of, (nothing, *nobody))])).text.partition("4-modern")[
+        0
+    ]
     assert "1 submission: 1 graded; mean 100, median 100 of 100; 1 handed in nothing" in head
 
 

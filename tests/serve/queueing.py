@@ -17,7 +17,7 @@ from grader.serve.site import Site
 from tests.classes.gradebook.small_course import NAME
 from tests.serve.people import student
 
-OTHERS = ("2-heads", "3-vlm", "4-lab")  # assignments besides NAME
+OTHERS = ("2-heads", "3-vlm", "4-modern")  # assignments besides NAME
 
 
 @dataclass

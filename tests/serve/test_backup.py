@@ -44,7 +44,7 @@ def test_the_rules_of_the_page_are_read_as_it_says(site: Site) -> None:
     finally:
         (site.root / "serve.toml").unlink()
     assert settings.every == Policy()
-    assert settings.policy("4-lab") == Policy(open=False, counts="best")
+    assert settings.policy("4-modern") == Policy(open=False, counts="best")
     assert settings.policy(NAME) == Policy()
     assert settings.secure
     assert settings.link_days == read_settings(site.root).link_days == 200

@@ -58,7 +58,14 @@ def test_a_page_says_how_many_come_before(site: Site, turns: Turns) -> None:
     uploads(site, "busy", NAME, *OTHERS)
     uploads(site, "quick")
     uploads(site, "last")
-    told = [("busy", NAME), ("quick", NAME), ("last", NAME), ("busy", "2-heads"), ("busy", "3-vlm"), ("busy", "4-lab")]
+    told = [
+        ("busy", NAME),
+        ("quick", NAME),
+        ("last", NAME),
+        ("busy", "2-heads"),
+        ("busy", "3-vlm"),
+        ("busy", "4-modern"),
+    ]
     for before, (who, name) in enumerate(told):
         assert said(site, who, name) == (
             f"In the queue: {before} before you." if before else "In the queue: you are next."
@@ -177,7 +184,7 @@ def test_who_has_used_the_grading_time_of_an_hour_waits_until_the_page_says(site
     free = began.replace(second=0, microsecond=0)
     hour = f"{(free.hour + 1) % 24:02}:{free.minute:02}"
     told = f"You have used your grading time of this hour, which is 30 minutes. This attempt is not graded before {hour} UTC."
-    assert said(site, "slow", "4-lab") == f"In the queue. {told}"
+    assert said(site, "slow", "4-modern") == f"In the queue. {told}"
     assert turns.rest() == ["honest"]
     turns.clock.moment = began
     turns.clock.passes(seconds=3599)
@@ -194,7 +201,7 @@ def test_grading_time_that_ended_in_a_fault_or_a_death_is_used_too(site: Site, t
         turns.dies()
     assert sum(one.seconds for one in attempts.attempts_of(site.store, "deadly")) == 4 * 590
     assert turns.begin() is None
-    assert "not graded before" in said(site, "deadly", "4-lab")
+    assert "not graded before" in said(site, "deadly", "4-modern")
 
 
 def test_a_long_outage_is_not_the_students_grading_time(site: Site, turns: Turns) -> None:

@@ -206,7 +206,7 @@ def test_gradients_through_the_weights() -> None:
     scores = (TOKENS @ TOKENS.T / math.sqrt(2))[2].requires_grad_()
     output = torch.softmax(scores, 0) @ VALUE[:, 0]
     (gradient,) = torch.autograd.grad(output, scores)
-    said("Both say `[#, #, #]`", *gradient.tolist(), decimals=3)
+    said("For the scores, both say `[#, #, #]`", *gradient.tolist(), decimals=3)
     said("has the value #, above the output of #:", VALUE[0, 0].item(), output.item(), decimals=3)
     claims("raise the score of a key whose value lies above the present output, and the output goes up")
     raised = scores.detach() + torch.tensor([1e-4, 0, 0])
@@ -218,6 +218,23 @@ def test_gradients_through_the_weights() -> None:
     better = torch.softmax(hidden, 0) @ torch.tensor([1.0, 1.5, 1e6], dtype=torch.float64)
     assert torch.autograd.grad(better, hidden)[0][2].item() == 0
     said("Token 2 has #, below it. Token 3 has #,", VALUE[1, 0].item(), VALUE[2, 0].item(), decimals=1)
+    claims("A value gets as much of the gradient as its weight says.")
+    column = VALUE[:, 0].clone().requires_grad_()
+    shares = torch.softmax(scores.detach(), 0)
+    assert torch.allclose(torch.autograd.grad(shares @ column, column)[0], shares)
+
+
+def test_one_matrix_for_queries_and_keys() -> None:
+    claims(
+        "Then the table of scores would be symmetric. And the score of a token with itself would be the squared length"
+    )
+    claims("A query that is at least as long as all others would give its largest weight to its own token")
+    queries = torch.randn(50, 8, generator=torch.Generator().manual_seed(0))
+    scores = queries @ queries.T
+    assert torch.allclose(scores, scores.T)
+    assert torch.allclose(scores.diagonal(), queries.norm(dim=-1) ** 2)
+    longest = queries.norm(dim=-1).argmax()
+    assert scores[longest].argmax() == longest
 
 
 def test_the_layers_count_their_parameters() -> None:

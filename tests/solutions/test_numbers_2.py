@@ -99,7 +99,7 @@ def test_sizes_of_the_aligners():
 def test_real_widths():
     patch, word, inner, outer, bias, total, lab = says(
         r"has # numbers for each patch .*? has # for each word .*? learns # · # \+ # = # numbers\. "
-        r"The model that others trained, which you meet in the lab, has # for each patch"
+        r"The model that others trained, which you meet in the lab 5-real, has # for each patch"
     )
     assert (patch, word) == (inner, outer)
     assert total == inner * outer + bias == size(TokenAligner(int(patch), int(word)))

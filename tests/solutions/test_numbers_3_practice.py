@@ -20,15 +20,12 @@ from attention.experiments.pocket_vlm import (
     train_pocket,
 )
 from attention.measures.evaluation import held_out
-from attention.measures.scaling import Cost, cost_of, slope
 from attention.repairs import look_at_image, shuffle_questions, start_stage_two
 from attention.vlm import MiniVLM
 from torch.nn import functional as F
-from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks.repair import LESSON as SCRIPT
 from benchmarks.repair import broken_pieces, findings_untrained
-from benchmarks.scaling import ATTENTIONS, LENGTHS, WINDOW
 from grader.course.lesson_3 import LESSON
 from tests.scripts import cells_of
 
@@ -71,49 +68,6 @@ def test_exercises_stand_in_the_order_of_their_numbers():
     ids = [cell.metadata["exercise"] for cell in CELLS if "exercise" in cell.metadata]
     assert ids == [exercise.id for exercise in LESSON.exercises]
     assert not [exercise.title for exercise in LESSON.exercises if exercise.title.startswith("Practice")]
-
-
-# ---------------------------------------------------------------- what attention costs
-
-
-@pytest.fixture(scope="module")
-def costs() -> dict[str, dict[int, Cost]]:
-    own = {
-        **ATTENTIONS,
-        "window": lambda query, key, value: solution("3.P1")(query, key, value, WINDOW),
-        "linear": solution("3.P2"),
-    }
-    torch.set_num_threads(1)
-    return {name: {n: cost_of(attend, n) for n in LENGTHS} for name, attend in own.items()}
-
-
-def test_slopes_of_the_memory(costs):
-    two, one = says("Memory: dense rises with a slope of #, the others with # or less")
-    memory = {name: slope({n: cost.megabytes for n, cost in by_length.items()}) for name, by_length in costs.items()}
-    assert memory["dense"] == pytest.approx(two, abs=0.05)
-    assert all(memory[name] < one + 0.05 for name in ("window", "linear", "fused"))
-
-
-def test_slopes_of_the_time():
-    """Fused attention computes every pair as dense attention does; the others do not. From a committed run."""
-    two, one = says(
-        "dense and fused rise with a slope of # or somewhat more, the window and linear attention with about #"
-    )
-    lines = (ROOT / "benchmarks" / "results" / "scaling.txt").read_text("utf-8").splitlines()
-    slopes = json.loads(lines[-1])["figures"]
-    assert all(two - 0.3 < slopes[name]["seconds"] < two + 1.0 for name in ("dense", "fused")), slopes
-    assert all(one - 0.4 < slopes[name]["seconds"] < one + 0.4 for name in ("window", "linear")), slopes
-
-
-@pytest.mark.parametrize(("name", "power"), [("dense", 2), ("window", 1), ("linear", 1)])
-def test_the_arithmetic_grows_as_the_time_does(name, power):
-    query, key, value = torch.randn(3, 1, 512, 16)
-    counts = []
-    for n in (256, 512):
-        with FlopCounterMode(display=False) as counter:
-            ATTENTIONS[name](query[:, :n], key[:, :n], value[:, :n])
-        counts.append(counter.get_total_flops())
-    assert counts[1] / counts[0] == pytest.approx(2**power, rel=0.01)
 
 
 # ---------------------------------------------------------------- what goes wrong

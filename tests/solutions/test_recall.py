@@ -1,4 +1,4 @@
-"""The five questions with which lessons 2, 3 and the lab open: the author's answers are what the next cell computes."""
+"""The five questions with which the lessons after the first and the labs open: the author's answers are what the next cell computes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def recalled(name: str, capsys: pytest.CaptureFixture[str], *, answer: object = 
     return known, capsys.readouterr().out.splitlines()
 
 
-@pytest.mark.parametrize("name", ["2-heads", "3-vlm", "4-lab"])
+@pytest.mark.parametrize("name", ["2-heads", "3-vlm", "4-modern", "5-real", "6-explain"])
 def test_the_authors_answers_are_right(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     known, lines = recalled(name, capsys)
     assert len(known) == len(lines) == 5
@@ -36,7 +36,7 @@ def test_the_authors_answers_are_right(name: str, capsys: pytest.CaptureFixture[
         assert line.endswith(".")
 
 
-@pytest.mark.parametrize("name", ["2-heads", "3-vlm", "4-lab"])
+@pytest.mark.parametrize("name", ["2-heads", "3-vlm", "4-modern", "5-real", "6-explain"])
 def test_a_wrong_answer_is_corrected_and_an_open_question_keeps_its_answer(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -184,7 +184,7 @@ def test_the_value_weighted_map_is_right_because_the_looking_head_brings_the_mos
 @pytest.mark.parametrize("kept", [0, 1])
 def test_keys_of_one_head_for_both_are_no_better_than_their_mean(lesson, kept):
     """The lab, on sharing: "The mean is not to blame". The model is this one, so the test is here."""
-    (told,) = (cell for cell in cells_of("4-lab") if "falls apart" in cell.source)
+    (told,) = (cell for cell in cells_of("4-modern") if "falls apart" in cell.source)
     assert "no more than two thirds of the words are right" in " ".join(told.source.split())
     unseen = draw_questions(1000, torch.Generator().manual_seed(7), "test", fewest=9, most=9)
     shared = deepcopy(lesson.model)
@@ -266,7 +266,7 @@ def test_eight_patches_that_hardly_matter_are_ranked_the_other_way_round(lesson)
 
     Noise among the eight would leave a τ of 8/36. Over 5 seeds, with the kernels of two processors: -0.45 to -0.20.
     """
-    (told,) = (cell for cell in cells_of("4-lab") if "28 of the 36 pairs" in cell.source)
+    (told,) = (cell for cell in cells_of("6-explain") if "28 of the 36 pairs" in cell.source)
     assert "among the eight the order is mostly the opposite (τ -0.45 to -0.20)" in " ".join(told.source.split())
     model = OpenVLM(**recipe.MODEL)
     model.load_state_dict(lesson.model.state_dict())

@@ -1,4 +1,4 @@
-"""A look at an image in pieces that students repair (3.P5 and 4.5): its inputs, and what is asked of it."""
+"""A look at an image in pieces that students repair (3.P2 and 6.5): its inputs, and what is asked of it."""
 
 from collections.abc import Mapping
 

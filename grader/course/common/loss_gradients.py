@@ -1,4 +1,4 @@
-"""The gradients of a loss of attention weights that students write (1.9 and 4.9)."""
+"""The gradients of a loss of attention weights that students write (1.9 and 6.9)."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -9,8 +9,6 @@ from attention.multi_head import MultiHeadAttention
 
 from grader.course.lesson_3.block import BLOCK
 from grader.course.lesson_3.diagnose import DIAGNOSE
-from grader.course.lesson_3.efficient import LINEAR, WINDOW
-from grader.course.lesson_3.fused import FUSED
 from grader.course.lesson_3.generate import GENERATE
 from grader.course.lesson_3.model import MINI_VLM
 from grader.course.lesson_3.patches import PATCHIFY, SWAP
@@ -37,9 +35,6 @@ LESSON = Lesson(
         GENERATE,
         GROUNDING,
         SWAP,
-        WINDOW,
-        LINEAR,
-        FUSED,
         DIAGNOSE,
         LOOK,
         FREEZE,

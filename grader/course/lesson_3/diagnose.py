@@ -1,4 +1,4 @@
-"""Practice 3.P4: `diagnose`, which names the fault of a model. The code calls a fault an illness.
+"""Practice 3.P1: `diagnose`, which names the fault of a model. The code calls a fault an illness.
 
 An answer follows a rule only if it does so close to the rule's threshold. So the trials have models
 that are barely ill, and healthy ones that are almost ill. In all places that `diagnose` must not
@@ -245,7 +245,7 @@ def patients(scenes: int) -> list[Sizes]:
     return [sizes(scenes=scenes, **patient) for patient in PATIENTS]
 
 
-DIAGNOSE = written_exercise("3.P4 What is wrong with this model?", diagnose, (
+DIAGNOSE = written_exercise("3.P1 What is wrong with this model?", diagnose, (
     CheckSpec("values", 0, "five illnesses and a healthy model are told apart",
         examples=patients(5), trials=patients(10), probe=diagnose_values),
     CheckSpec("conduct", 0, "the model and the batch stay as they are",

@@ -1,4 +1,4 @@
-"""Practice 3.P6: `start_stage_two`, which thaws a model that was frozen for its alignment."""
+"""Practice 3.P3: `start_stage_two`, which thaws a model that was frozen for its alignment."""
 
 from collections.abc import Mapping
 from copy import deepcopy
@@ -79,7 +79,7 @@ def thawed(start_stage_two, numbers: Mapping, learns: str) -> Mapping[str, Value
     }
 
 
-FREEZE = written_exercise("3.P6 Repair a training that stands still", start_stage_two, (
+FREEZE = written_exercise("3.P3 Repair a training that stands still", start_stage_two, (
     CheckSpec("values", 0, "every parameter learns, and is in the list once",
         examples=[sizes(widths=[3, 2], depth=1), sizes(widths=[2, 3], depth=1, learns="nothing")],
         trials=[sizes(widths=[5, 3], depth=2), sizes(widths=[2, 7], depth=3),

@@ -1,4 +1,4 @@
-"""Practice 3.P5: `look_at_image`, how the words of a model whose attention collapsed look at the image."""
+"""Practice 3.P2: `look_at_image`, how the words of a model whose attention collapsed look at the image."""
 
 import torch
 from attention.repairs import look_at_image
@@ -13,7 +13,7 @@ def _everywhere(words: Tensor, patches: Tensor) -> Tensor:
     return torch.ones(words.shape[-2], patches.shape[-2], dtype=torch.bool, device=words.device)
 
 
-LOOK = written_exercise("3.P5 Repair a collapse", look_at_image, (
+LOOK = written_exercise("3.P2 Repair a collapse", look_at_image, (
     CheckSpec("values", 0, "every word may look at every patch",
         examples=[sizes(batch_shape=(2,), words=2, patches=3, d_model=2, heads=1),
             sizes(batch_shape=(2,), words=1, patches=4, d_model=2, heads=1, empty=1)],

@@ -1,4 +1,4 @@
-"""Practice 3.P7: `shuffle_questions`, which keeps each question with its own image."""
+"""Practice 3.P4: `shuffle_questions`, which keeps each question with its own image."""
 
 from collections.abc import Mapping
 
@@ -60,7 +60,7 @@ def shuffled(shuffle_questions, token_ids: Tensor, image_patches: Tensor, seed: 
     }
 
 
-ORDER = written_exercise("3.P7 Repair a misalignment", shuffle_questions, (
+ORDER = written_exercise("3.P4 Repair a misalignment", shuffle_questions, (
     CheckSpec("values", 0, "another order, and every question keeps its image",
         examples=[sizes(questions=11, tokens=2, patches=1, d_vision=2),
             sizes(questions=7, tokens=2, patches=3, d_vision=2)],

@@ -43,35 +43,6 @@ def swap_by_index(image_patches: Tensor, first: int | Tensor, second: int | Tens
     return swapped
 
 
-def window_by_index(query: Tensor, key: Tensor, value: Tensor, window: int) -> Tensor:
-    """Gather the neighbours of each position, and hide those beyond the ends."""
-    n = query.shape[-2]
-    offsets = torch.arange(-window, window + 1, device=query.device)
-    place = torch.arange(n, device=query.device).unsqueeze(-1) + offsets
-    beyond = (place < 0) | (place >= n)
-    place = place.clamp(0, n - 1)
-    near_keys, near_values = key[..., place, :], value[..., place, :]
-    scores = (query.unsqueeze(-2) * near_keys).sum(-1) / math.sqrt(query.shape[-1])
-    weights = torch.softmax(scores.masked_fill(beyond, -torch.inf), dim=-1)
-    return (weights.unsqueeze(-1) * near_values).sum(-2)
-
-
-def fused_in_steps(
-    layer: nn.Module, tokens: Tensor, context: Tensor | None = None, mask: Tensor | None = None
-) -> Tensor:
-    """Split and join the heads in the open."""
-    context = tokens if context is None else context
-    heads = layer.num_heads
-    query = layer.W_Q(tokens).unflatten(-1, (heads, -1)).transpose(-3, -2)
-    key = layer.W_K(context).unflatten(-1, (heads, -1)).transpose(-3, -2)
-    value = layer.W_V(context).unflatten(-1, (heads, -1)).transpose(-3, -2)
-    if mask is not None and mask.ndim > 2:
-        mask = mask.unsqueeze(-3)
-    output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
-    output = output.transpose(-3, -2).flatten(-2)
-    return layer.W_O(output)
-
-
 def diagnose_in_one(model: nn.Module, batch: tuple[Tensor, Tensor, Tensor]) -> list[str]:
     """One finding after the other, without helpers."""
     token_ids, prompt_lengths, image_patches = batch

@@ -1,4 +1,4 @@
-"""Exercise 4.14: `attend_with_cache`, self-attention that computes keys and values of each token once."""
+"""Exercise 4.8: `attend_with_cache`, self-attention that computes keys and values of each token once."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -100,16 +100,16 @@ def cached_conduct(
     return {**effects, "the layer stays as it is": kept, "output": output}
 
 
-CACHE = written_exercise("4.14 A key-value cache", attend_with_cache, (
-    CheckSpec("start", 2, "without a cache: causal attention, and the keys and values of all tokens",
+CACHE = written_exercise("4.8 A key-value cache", attend_with_cache, (
+    CheckSpec("start", 3, "without a cache: causal attention, and the keys and values of all tokens",
         examples=[sizes(before=0, tokens=3, d_model=4, heads=2)],
         trials=[sizes(before=0, tokens=5, d_model=6, heads=3),
             sizes(batch_shape=(3,), before=0, tokens=4, d_model=6, heads=2)]),
-    CheckSpec("one", 3, "one new token sees all in the cache, and itself",
+    CheckSpec("one", 5, "one new token sees all in the cache, and itself",
         examples=[sizes(before=2, tokens=1, d_model=4, heads=2)],
         trials=[sizes(before=5, tokens=1, d_model=6, heads=3),
             sizes(batch_shape=(3,), before=4, tokens=1, d_model=6, heads=2)]),
-    CheckSpec("several", 2, "several new tokens, and calls one after the other",
+    CheckSpec("several", 3, "several new tokens, and calls one after the other",
         examples=[sizes(pieces=[2, 1, 2], d_model=4, heads=2)],
         trials=[sizes(pieces=[3, 1, 1, 4], d_model=6, heads=3),
             sizes(batch_shape=(2,), pieces=[1, 5], d_model=6, heads=2)],

@@ -1,4 +1,4 @@
-"""Exercise 4.12: `grouped_attention`, in which several heads share keys and values."""
+"""Exercise 4.7: `grouped_attention`, in which several heads share keys and values."""
 
 from collections.abc import Mapping
 
@@ -39,25 +39,25 @@ def grouped_unequal(grouped_attention, query: Tensor, unequal: Tensor, equal: Te
     }
 
 
-GROUPED = written_exercise("4.12 Grouped queries", grouped_attention, (
-    CheckSpec("values", 3, "each head looks at the keys and values of its group",
+GROUPED = written_exercise("4.7 Grouped queries", grouped_attention, (
+    CheckSpec("values", 6, "each head looks at the keys and values of its group",
         examples=[sizes(heads=4, groups=2, queries=2, keys=3, d=2, d_v=3),
             sizes(batch_shape=(2,), heads=3, groups=1, queries=2, keys=3, d=2, d_v=3)],
         trials=[sizes(heads=6, groups=2, queries=5, keys=7, d=3, d_v=4),
             sizes(heads=6, groups=3, queries=3, keys=5, d=2, d_v=7),
             sizes(batch_shape=(2,), heads=5, groups=1, queries=3, keys=7, d=3, d_v=2),
             sizes(batch_shape=(2, 3), heads=4, groups=4, queries=5, keys=3, d=2, d_v=7)]),
-    CheckSpec("mask", 1, "the mask holds for every head, with and without a batch",
+    CheckSpec("mask", 2, "the mask holds for every head, with and without a batch",
         examples=[sizes(heads=4, groups=2, queries=2, keys=3, d=2, d_v=3, mask="one for all"),
             sizes(batch_shape=(3,), heads=4, groups=2, queries=3, keys=5, d=2, d_v=1, mask="each"),
             sizes(batch_shape=(2, 2), heads=4, groups=2, queries=2, keys=3, d=2, d_v=1, mask="padding")],
         trials=[sizes(heads=6, groups=3, queries=5, keys=7, d=2, d_v=3, mask="one for all"),
             sizes(batch_shape=(3,), heads=4, groups=2, queries=5, keys=7, d=2, d_v=3, mask="each"),
             sizes(batch_shape=(5, 2), heads=6, groups=2, queries=3, keys=7, d=2, d_v=5, mask="padding")]),
-    CheckSpec("unequal", 1, "heads that cannot be shared out raise a ValueError",
+    CheckSpec("unequal", 2, "heads that cannot be shared out raise a ValueError",
         examples=[sizes(heads=4, groups=3)], trials=[sizes(heads=6, groups=5), sizes(heads=2, groups=3)],
         draw=draw_unequal, probe=grouped_unequal),
-    CheckSpec("conduct", 1, "float64 stays float64, inputs stay as they are",
+    CheckSpec("conduct", 2, "float64 stays float64, inputs stay as they are",
         examples=[sizes(heads=6, groups=2, queries=2, keys=3, d=2, d_v=3)],
         trials=[sizes(batch_shape=(2,), heads=6, groups=3, queries=5, keys=7, d=2, d_v=3, mask="each",
                 dtype=torch.float64)],

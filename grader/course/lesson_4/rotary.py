@@ -1,4 +1,4 @@
-"""Exercises 4.10 and 4.11: rotary positions, on a line and on a grid."""
+"""Exercises 4.5 and 4.6: rotary positions, on a line and on a grid."""
 
 from collections.abc import Mapping
 
@@ -81,22 +81,22 @@ def rotate_odd(rotate, odd: Tensor, even: Tensor, positions: Tensor) -> Mapping[
     }
 
 
-ROTATE = written_exercise("4.10 Rotary positions", rotate, (
-    CheckSpec("values", 2, "each pair of neighbours is turned by its own angle",
+ROTATE = written_exercise("4.5 Rotary positions", rotate, (
+    CheckSpec("values", 6, "each pair of neighbours is turned by its own angle",
         examples=[sizes(n=2, d=4), sizes(n=3, d=6, base=100.0), sizes(n=2, d=4, places="float64"),
             sizes(n=3, d=4, fractions=True)],
         trials=[sizes(n=7, d=6), sizes(n=5, d=2), sizes(n=3, d=10, base=50.0), sizes(n=5, d=8, fractions=True),
             sizes(n=5, d=4, places="float64")]),
-    CheckSpec("relation", 1, "a score depends on the distance of query and key alone, and lengths stay",
+    CheckSpec("relation", 2, "a score depends on the distance of query and key alone, and lengths stay",
         examples=[sizes(n=3, d=4, shift=5)], trials=[sizes(n=7, d=6, shift=3), sizes(n=5, d=2, shift=20)],
         needs=(), draw=draw_relation, probe=rotary_relation),
-    CheckSpec("batch", 1, "with a batch, and with places of each vector's own",
+    CheckSpec("batch", 2, "with a batch, and with places of each vector's own",
         examples=[sizes(batch_shape=(2,), n=3, d=4, each=True)],
         trials=[sizes(batch_shape=(2, 3), n=7, d=4), sizes(batch_shape=(2, 3), n=5, d=6, each=True),
             sizes(batch_shape=(3,), n=3, d=6, each=True)]),
-    CheckSpec("odd", 1, "an odd width raises a ValueError", examples=[sizes(n=2, d=3)],
+    CheckSpec("odd", 2, "an odd width raises a ValueError", examples=[sizes(n=2, d=3)],
         trials=[sizes(n=3, d=7), sizes(n=2, d=1)], draw=draw_odd, probe=rotate_odd),
-    CheckSpec("conduct", 1, "float64 stays float64, inputs stay as they are", examples=[sizes(n=2, d=4)],
+    CheckSpec("conduct", 2, "float64 stays float64, inputs stay as they are", examples=[sizes(n=2, d=4)],
         trials=[sizes(batch_shape=(2,), n=5, d=6, dtype=torch.float64)], probe=function_effects),
 ),
     draw=draw_rotation, returns=("rotated",),
@@ -157,7 +157,7 @@ ROTATE = written_exercise("4.10 Rotary positions", rotate, (
         = (vectors.data.copy_(result.data), result)[1]
 """)  # fmt: skip
 
-# ---------------------------------------------------------------- 4.11
+# ---------------------------------------------------------------- 4.6
 
 # Vectors, and the row and the column of each; a base if the trial gives one.
 draw_grid = drawn(
@@ -167,17 +167,17 @@ draw_grid = drawn(
     base=where_given("base", given("base")),
 )
 
-ROTATE_2D = written_exercise("4.11 Rotary positions on a grid", rotate_2d, (
-    CheckSpec("values", 2, "the first half is turned by the row, the last half by the column",
+ROTATE_2D = written_exercise("4.6 Rotary positions on a grid", rotate_2d, (
+    CheckSpec("values", 4, "the first half is turned by the row, the last half by the column",
         examples=[sizes(n=3, d=8), sizes(n=2, d=12, base=100.0)],
         trials=[sizes(n=7, d=12), sizes(n=5, d=4), sizes(n=3, d=8, base=50.0)]),
-    CheckSpec("batch", 1, examples=[sizes(batch_shape=(2,), n=3, d=8)],
+    CheckSpec("batch", 2, examples=[sizes(batch_shape=(2,), n=3, d=8)],
         trials=[sizes(batch_shape=(2, 3), n=5, d=8), sizes(batch_shape=(3,), n=7, d=12)]),
-    CheckSpec("conduct", 1, "float64 stays float64, inputs stay as they are", examples=[sizes(n=2, d=8)],
+    CheckSpec("conduct", 2, "float64 stays float64, inputs stay as they are", examples=[sizes(n=2, d=8)],
         trials=[sizes(batch_shape=(2,), n=5, d=12, dtype=torch.float64)], probe=function_effects),
 ),
     draw=draw_grid, returns=("rotated",),
-    builds_on=("4.10",), difficulty=1, minutes=6, review="Positions that turn",
+    builds_on=("4.5",), difficulty=1, minutes=6, review="Positions that turn",
     mistakes="""
     rows_alone: The row turns the whole vector, and the column nothing. Each of them gets one half.
         + return rotate(vectors, rows, base)

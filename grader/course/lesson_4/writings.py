@@ -3,9 +3,37 @@
 import math
 
 import torch
-from attention.vit_layer import ViTLayer
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
+
+
+def window_by_index(query: Tensor, key: Tensor, value: Tensor, window: int) -> Tensor:
+    """Gather the neighbours of each position, and hide those beyond the ends."""
+    n = query.shape[-2]
+    offsets = torch.arange(-window, window + 1, device=query.device)
+    place = torch.arange(n, device=query.device).unsqueeze(-1) + offsets
+    beyond = (place < 0) | (place >= n)
+    place = place.clamp(0, n - 1)
+    near_keys, near_values = key[..., place, :], value[..., place, :]
+    scores = (query.unsqueeze(-2) * near_keys).sum(-1) / math.sqrt(query.shape[-1])
+    weights = torch.softmax(scores.masked_fill(beyond, -torch.inf), dim=-1)
+    return (weights.unsqueeze(-1) * near_values).sum(-2)
+
+
+def fused_in_steps(
+    layer: nn.Module, tokens: Tensor, context: Tensor | None = None, mask: Tensor | None = None
+) -> Tensor:
+    """Split and join the heads in the open."""
+    context = tokens if context is None else context
+    heads = layer.num_heads
+    query = layer.W_Q(tokens).unflatten(-1, (heads, -1)).transpose(-3, -2)
+    key = layer.W_K(context).unflatten(-1, (heads, -1)).transpose(-3, -2)
+    value = layer.W_V(context).unflatten(-1, (heads, -1)).transpose(-3, -2)
+    if mask is not None and mask.ndim > 2:
+        mask = mask.unsqueeze(-3)
+    output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+    output = output.transpose(-3, -2).flatten(-2)
+    return layer.W_O(output)
 
 
 def grouped_by_repeating(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -20,33 +48,3 @@ def grouped_by_repeating(query: Tensor, key: Tensor, value: Tensor, mask: Tensor
         mask = mask.unsqueeze(-3) if mask.dim() > 2 else mask
         scores = scores.masked_fill(~mask, float("-inf"))
     return torch.softmax(scores, dim=-1) @ value
-
-
-def embedding_by_hand(images: Tensor, weight: Tensor, bias: Tensor, cls: Tensor, positions: Tensor) -> Tensor:
-    """Cut the patches out, and multiply with the weight as a matrix."""
-    d, patch = len(bias), weight.shape[-1]
-    side = round((len(positions) - 1) ** 0.5)
-    batch = images.reshape(-1, *images.shape[-3:])
-    rows, columns = batch.shape[-2] // patch, batch.shape[-1] // patch
-    n = rows * columns
-    cut = batch.reshape(-1, 3, rows, patch, columns, patch)
-    flat = cut.permute(0, 2, 4, 1, 3, 5).reshape(len(batch), n, -1)
-    patches = flat @ weight.reshape(d, -1).T + bias
-    grid = positions[1:].T.reshape(1, d, side, side)
-    grid = F.interpolate(grid, size=(rows, columns), mode="bicubic", align_corners=False)
-    places = grid.reshape(d, n).T
-    first = (cls + positions[0]).expand(len(batch), 1, d)
-    tokens = torch.cat([first, patches + places], dim=1)
-    return tokens.reshape(*images.shape[:-3], *tokens.shape[1:])
-
-
-def attention_by_hand(layer: ViTLayer, tokens: Tensor) -> tuple[Tensor, Tensor]:
-    """Split, compare, mix and join with nothing but reshapes and products."""
-    heads = layer.num_heads
-    width = tokens.shape[-1] // heads
-    query, key, value = layer.W_Q(tokens), layer.W_K(tokens), layer.W_V(tokens)
-    query, key, value = (one.unflatten(-1, (heads, width)).transpose(-3, -2) for one in (query, key, value))
-    weights = (query @ key.transpose(-2, -1) / width**0.5).softmax(-1)
-    seen = weights @ value
-    joined = seen.transpose(-3, -2).flatten(-2)
-    return layer.W_O(joined), weights

@@ -113,7 +113,7 @@ def put_in_and_taken_out(
     Only scenes count whose twin is answered with another word.
 
     Args:
-        patch_head: as in exercise 4.4.
+        patch_head: as in exercise 6.4.
         clean, twin: image patches (B, S, d_vision).
 
     Returns:

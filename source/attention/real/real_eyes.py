@@ -156,7 +156,7 @@ def layer_by_layer(
 ) -> Iterator[tuple[Tensor, Tensor]]:
     """Yield after each layer its tokens (..., 257, 384) and weights (..., 6, 257, 257), for pictures (..., 3, 224, 224).
 
-    The two functions are those of exercises 4.18 and 4.20.
+    The two functions are those of exercises 5.1 and 5.3.
     """
     mean, spread = (torch.tensor(each, device=pictures.device).reshape(3, 1, 1) for each in (MEAN, SPREAD))
     tokens = patch_embedding((pictures - mean) / spread, eyes.weight, eyes.bias, eyes.cls, eyes.positions)
@@ -166,5 +166,5 @@ def layer_by_layer(
 
 
 def look(eyes: RealEyes, picture: Tensor, patch_embedding: Callable[..., Tensor], vit_block: Callable) -> Tensor:
-    """All maps (12, 6, 257, 257) of a picture (3, 224, 224), made by the functions of exercises 4.18 and 4.20."""
+    """All maps (12, 6, 257, 257) of a picture (3, 224, 224), made by the functions of exercises 5.1 and 5.3."""
     return torch.stack([weights for _, weights in layer_by_layer(eyes, picture, patch_embedding, vit_block)])

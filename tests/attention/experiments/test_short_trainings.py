@@ -26,7 +26,7 @@ from attention.plots.short_training_plots import shown_examples, smooth
 
 from benchmarks.lab_repairs import BROKEN, LAB, TRAININGS
 from benchmarks.repair import broken_pieces
-from grader.course.lesson_4 import LESSON
+from grader.course.lesson_6 import LESSON
 
 BROKEN_PIECES = broken_pieces(LAB)
 

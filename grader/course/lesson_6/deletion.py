@@ -1,0 +1,178 @@
+"""Exercise 6.3: `deletion_curve`, `insertion_curve` and `area_under`, which put an explanation to the test."""
+
+from collections.abc import Mapping
+
+import torch
+from attention.deletion import area_under, deletion_curve, insertion_curve
+from torch import Tensor
+
+from grader.course.lesson_6.ranking import draw_ranked, rank_explanations
+from grader.declare.authoring import (
+    CheckSpec,
+    Inputs,
+    InputSampler,
+    Value,
+    drawn,
+    edits,
+    in_both,
+    sizes,
+    written_exercise,
+)
+from grader.declare.probes import side_effects, strided
+
+
+def draw_scenes_and_order(
+    sampler: InputSampler, *, scenes: int, patches: int, d_vision: int, dtype=torch.float32
+) -> Inputs:
+    """Draw scenes, an order of the patches of each, an empty patch, and what the score asks each scene for.
+
+    No order is its own inverse, so that who reads it as a list of turns gets other curves, and no two are the same.
+    """
+    orders: list[Tensor] = []
+    while len(orders) < scenes:
+        order = sampler.permutation(patches)
+        if not any(torch.equal(order, other) for other in (order.argsort(), *orders)):
+            orders.append(order)
+    return {
+        "image_patches": sampler.normal(scenes, patches, d_vision, dtype=dtype),
+        "order": torch.stack(orders),
+        "blank": sampler.normal(d_vision, dtype=dtype),
+        "query": sampler.normal(scenes, d_vision, dtype=dtype),
+    }
+
+
+draw_curves = drawn(curve="* points")
+
+
+def loudest(query: Tensor, image_patches: Tensor) -> Tensor:
+    """Return a score for each scene (B,): a soft maximum over the patches of how well they fit the scene's query."""
+    return torch.einsum("bnd,bd->bn", image_patches, query).logsumexp(1)
+
+
+def curve_values(
+    deletion_curve, insertion_curve, image_patches: Tensor, order: Tensor, blank: Tensor, query: Tensor
+) -> Mapping[str, Value]:
+    """Return both curves of the score `loudest`."""
+
+    def score(shown):
+        return loudest(query, shown)
+
+    return {
+        "deletion": deletion_curve(score, image_patches, order, blank),
+        "insertion": insertion_curve(score, image_patches, order, blank),
+    }
+
+
+def curve_purity(
+    deletion_curve, insertion_curve, image_patches: Tensor, order: Tensor, blank: Tensor, query: Tensor
+) -> Mapping[str, Value]:
+    """Return both curves, by keyword, and whether scenes, order and empty patch stay as they are."""
+
+    def score(shown):
+        return loudest(query, shown)
+
+    inputs = {"image_patches": image_patches, "order": order, "blank": blank}
+    given = {name: strided(tensor.clone()) for name, tensor in inputs.items()}
+    deletion = deletion_curve(score=score, **given)
+    insertion = insertion_curve(score=score, **given)
+    return {"deletion": deletion, "insertion": insertion, **side_effects(inputs, given)}
+
+
+DELETION_MISTAKES = edits(deletion_curve, """
+    least_important_first: The patches are taken in the wrong order: the most important one, which stands first in
+        `order`, must come first.
+        + order = order.flip(1)
+    one_patch_at_a_time: At each point one patch alone is changed. What earlier steps have changed must stay so:
+        change one patch more at each step.
+        turn >= step  →  turn != step - 1
+    zeros_for_blank: Zeros stand for empty patches. An empty patch is `blank`.
+        + blank = torch.zeros_like(blank)
+    one_order_for_all: The first scene's order is used for all scenes. Scene b has order[b].
+        + order = order[:1].expand_as(order)
+    without_the_start: The score of the whole scene is missing: begin before the first patch is gone.
+        = result[:, 1:]
+    without_the_end: The score of the empty scene is missing: n patches give n + 1 points.
+        = result[:, :-1]
+    steps_in_rows: The curve has a row for each step. A row for each scene is asked for: (B, n + 1).
+        = result.T
+    blanked_in_every_scene: The patches that go in one scene go in all scenes here. Scene b loses those of order[b] alone.
+        order.argsort(1)  →  order.argsort(1).amin(0).expand_as(order)
+    order_as_turns: `order` is read as the turn of each patch. It lists the patches: order[b, 0] is the patch that
+        goes first.
+        order.argsort(1)  →  order
+    blanks_in_place: The scenes that were handed in are changed. Work on a copy: .clone().
+        = (result, image_patches.data.copy_(blank.expand_as(image_patches)))[0]
+""")  # fmt: skip
+
+INSERTION_MISTAKES = edits(insertion_curve, """
+    flipped_deletion: This is the deletion curve from its end. It puts in the least important patch first; the most
+        important one must be put in first.
+        + return deletion_curve(score, image_patches, order, blank).flip(1)
+    deletes_again: This takes patches away. Begin with an empty scene, and put patches in.
+        + return deletion_curve(score, image_patches, order, blank)
+    shows_one_patch: Each point shows one patch alone. What was put in stays in.
+        turn < step  →  turn == step - 1
+    puts_in_one_after_another: The patches go into the places in the order of their numbers. Put the patch of place
+        order[:, step] there, and no other.
+        _score_with(score, image_patches, turn < step  →  _score_with(score, image_patches[torch.arange(len(turn))[:, None], turn], turn < step
+    puts_in_by_turns: `order` is read as the turn of each patch. It lists the patches: order[b, 0] is put in first.
+        order.argsort(1)  →  order
+    one_order_for_insertion: The first scene's order is used for all scenes. Scene b has order[b].
+        + order = order[:1].expand_as(order)
+    puts_in_every_scene: The patches that come in one scene come in all scenes here. Scene b gets those of order[b] alone.
+        order.argsort(1)  →  order.argsort(1).amin(0).expand_as(order)
+    begins_with_zeros: It begins with zeros. An empty scene is made of `blank`.
+        + blank = torch.zeros_like(blank)
+    without_the_empty_scene: The score of the empty scene is missing: n patches give n + 1 points.
+        = result[:, 1:]
+    without_the_whole_scene: The score of the whole scene is missing: n patches give n + 1 points.
+        = result[:, :-1]
+    insertion_steps_in_rows: The curve has a row for each step. A row for each scene is asked for: (B, n + 1).
+        = result.T
+""")  # fmt: skip
+
+# Who takes the order for something else does so in both curves.
+IN_BOTH = in_both(
+    DELETION_MISTAKES + INSERTION_MISTAKES,
+    least_important_first="flipped_deletion",
+    one_patch_at_a_time="shows_one_patch",
+    zeros_for_blank="begins_with_zeros",
+    one_order_for_all="one_order_for_insertion",
+    blanked_in_every_scene="puts_in_every_scene",
+    without_the_start="without_the_empty_scene",
+    without_the_end="without_the_whole_scene",
+    steps_in_rows="insertion_steps_in_rows",
+    order_as_turns="puts_in_by_turns",
+)
+
+AREA_MISTAKES = edits(area_under, """
+    mean_of_points: This is the mean of all points. By trapezoids the first and the last point count half.
+        + return curve.mean(-1)
+    steps_of_one: Each step counts as 1 wide. All n together have to be 1 wide: divide by n.
+        + return torch.trapezoid(curve, dim=-1)
+    divided_by_the_points: It is divided by the number of points, n + 1. There are n steps between them: divide by n.
+        .mean(-1)  →  .sum(-1) / curve.shape[-1]
+    one_area_for_all: A single area comes back for all curves. Return one for each: sum over the last axis alone.
+        = result.mean()
+    left_ends: Each step counts with its left end. By trapezoids it counts with the mean of its two ends.
+        + return curve[..., :-1].mean(-1)
+""")  # fmt: skip
+
+DELETION = written_exercise("6.3 Deletion and insertion", (deletion_curve, insertion_curve, area_under), (
+    CheckSpec("values", 6, "one patch more at each step, from the whole scene and from the empty one",
+        examples=[sizes(scenes=2, patches=3, d_vision=2)],
+        trials=[sizes(scenes=5, patches=7, d_vision=3), sizes(scenes=3, patches=9, d_vision=11),
+            sizes(scenes=1, patches=4, d_vision=2)], probe=curve_values),
+    CheckSpec("area", 2, "the area by trapezoids, over a width of 1", examples=[sizes(batch_shape=(2,), points=4)],
+        trials=[sizes(batch_shape=(5,), points=10), sizes(batch_shape=(2, 3), points=7)],
+        needs=(), reference=area_under, returns=("area",), draw=draw_curves),
+    CheckSpec("conduct", 1, "float64 stays float64; scenes, order and empty patch stay as they are",
+        examples=[sizes(scenes=2, patches=3, d_vision=2)],
+        trials=[sizes(scenes=3, patches=7, d_vision=5, dtype=torch.float64)], probe=curve_purity),
+    CheckSpec("ranking", 4, "three explanations of a model, ranked on scenes that you have not seen",
+        trials=[sizes(scenes=23, task="where")], needs=("values", "area"), draw=draw_ranked, probe=rank_explanations),
+),
+    draw=draw_scenes_and_order,
+    difficulty=2, minutes=15, review="Which one is right? Take away, and see",
+    mistakes=DELETION_MISTAKES + INSERTION_MISTAKES + IN_BOTH + AREA_MISTAKES,
+)  # fmt: skip

@@ -1,0 +1,92 @@
+"""Exercise 6.2: `gradient_attention`, attention weighted by what the score gains from it."""
+
+from collections.abc import Mapping
+
+import torch
+from attention.explanation_maps import gradient_attention
+from torch import Tensor
+
+from grader.course.lesson_6.own_model import OWN_GRADIENTS
+from grader.declare.authoring import CheckSpec, Value, drawn, normal, sizes, written_exercise
+from grader.declare.probes import side_effects
+
+draw_scored_attention = drawn(
+    logits=normal("* heads tokens patches", scale=1.5), value="* heads patches 3", read="heads tokens 3"
+)
+
+
+def scored(logits: Tensor, value: Tensor, read: Tensor) -> tuple[Tensor, Tensor]:
+    """Return weights (..., H, T, S), and a score (...) that is made of them."""
+    weights = logits.softmax(-1)
+    return weights, ((weights @ value).tanh() * read).sum((-3, -2, -1))
+
+
+def gradient_values(gradient_attention, logits: Tensor, value: Tensor, read: Tensor) -> Mapping[str, Value]:
+    """Return the student's map for the weights and the score that `scored` makes."""
+    found = gradient_attention(*scored(logits.clone().requires_grad_(), value, read))
+    return {"map": found.detach() if isinstance(found, Tensor) else found}
+
+
+def gradient_purity(gradient_attention, logits: Tensor, value: Tensor, read: Tensor) -> Mapping[str, Value]:
+    """Report whether the call leaves weights and score as they are, and `.grad` of what learns empty."""
+    learns = [tensor.clone().requires_grad_() for tensor in (logits, value, read)]
+    weights, score = scored(*learns)
+    before = {"weights": weights.detach().clone(), "score": score.detach().clone()}
+    found = gradient_attention(weights=weights, score=score)
+    return {
+        "map": found.detach() if isinstance(found, Tensor) else found,
+        "parameters with a .grad": sum(tensor.grad is not None for tensor in learns),
+        **side_effects(before, {"weights": weights.detach(), "score": score.detach()}),
+    }
+
+
+GRADIENT = written_exercise("6.2 Attention times gradient", gradient_attention, (
+    CheckSpec("values", 5, "the positive part of weight × gradient, the mean over the heads",
+        examples=[sizes(batch_shape=(2,), heads=2, tokens=3, patches=4)],
+        trials=[sizes(batch_shape=(3,), heads=2, tokens=5, patches=7),
+            sizes(batch_shape=(5,), heads=3, tokens=2, patches=11)], map="map"),
+    CheckSpec("batch", 2, "with and without batch dimensions",
+        examples=[sizes(batch_shape=(2, 2), heads=2, tokens=2, patches=3)],
+        trials=[sizes(heads=3, tokens=5, patches=7), sizes(batch_shape=(2, 3), heads=2, tokens=5, patches=7)]),
+    CheckSpec("conduct", 1, "no .grad is filled, and float64 stays float64",
+        examples=[sizes(batch_shape=(2,), heads=2, tokens=2, patches=3)],
+        trials=[sizes(batch_shape=(3,), heads=2, tokens=5, patches=7, dtype=torch.float64)], probe=gradient_purity),
+    CheckSpec("own model", 2, "the same for the answers of your trained model, to questions that you have not seen",
+        trials=[sizes(scenes=20, task="where")], **OWN_GRADIENTS),
+),
+    draw=draw_scored_attention, probe=gradient_values,
+    difficulty=2, minutes=10, review="Attention times gradient",
+    mistakes="""
+    gradient_alone: This is the gradient alone. Multiply it by the weights.
+        (weights.detach() * gradient)  →  gradient
+    weights_alone: These are the weights alone, averaged over the heads: the gradient is missing.
+        (weights.detach() * gradient).clamp(min=0)  →  weights.detach()
+    negative_kept: Negative products are kept. They speak against the score: set them to 0 before the mean.
+        .clamp(min=0)  →
+    absolute_value: The absolute value is taken, so what speaks against the score counts as well. Set negative
+        products to 0.
+        .clamp(min=0)  →  .abs()
+    mean_before_clamp: The mean over the heads comes first, and heads cancel each other. Set negative products to 0
+        in each head first.
+        .clamp(min=0).mean(-3)  →  .mean(-3).clamp(min=0)
+    averaged_apart: Weights and gradient are averaged over the heads before they are multiplied. Multiply in each head.
+        (weights.detach() * gradient).clamp(min=0).mean(-3)  →  weights.detach().mean(-3) * gradient.clamp(min=0).mean(-3)
+    summed_heads: The heads are added up. Take their mean.
+        .mean(-3)  →  .sum(-3)
+    mean_of_what_helps: The sum is divided by the number of heads that speak for the score. Take the mean over all heads.
+        .mean(-3)  →  .sum(-3) / (weights.detach() * gradient > 0).sum(-3).clamp(min=1)
+    wrong_sign: The sign is wrong: what speaks against the score is kept, and what speaks for it is lost.
+        weights.detach() *  →  -weights.detach() *
+    first_scene_alone: Only the first scene's score counts, so the maps of the others are 0. Take the gradient of the sum.
+        score.sum()  →  score.flatten()[0]
+    gradient_of_the_mean: This is the gradient of the mean over the scenes, too small in a batch. Take the gradient
+        of the sum.
+        = result / score.numel()
+    rows_normalised: The rows are normalised to sum to 1. Return the products as they are.
+        = result / result.sum(-1, keepdim=True).clamp(min=1e-9)
+    fills_every_grad (slip): backward() also fills the .grad of every parameter of the model. torch.autograd.grad
+        returns the gradient and fills nothing.
+        + weights.retain_grad()
+        + score.sum().backward()
+        + return (weights.detach() * weights.grad).clamp(min=0).mean(-3)
+""")  # fmt: skip

@@ -1,0 +1,74 @@
+"""Exercise 6.8: `mirror_left_right`, in the place of one that mirrors scenes and leaves their questions."""
+
+import torch
+from attention.experiments.short_trainings import MIRROR
+from attention.lab_repairs import mirror_left_right
+
+from grader.course.lesson_6.short_training import training_gate
+from grader.declare.authoring import CheckSpec, drawn, integers, mask, sizes, written_exercise
+from grader.declare.probes import function_effects
+
+# Scenes, a place that is asked about in each, and which scenes are mirrored; some are, and some are not.
+draw_mirrored = drawn(cells=integers(0, 9, "scenes"), patches="scenes 9 pixels", turned=mask("scenes", keep=0.5))
+
+
+MIRROR_REPAIR = written_exercise("6.8 Repair: it looks at two places", mirror_left_right, (
+    CheckSpec("values", 3, "scene and question are mirrored together, in the scenes that are turned",
+        examples=[sizes(scenes=7, pixels=2)], trials=[sizes(scenes=31, pixels=3), sizes(scenes=23, pixels=11)]),
+    CheckSpec("conduct", 1, "the inputs stay as they are; float64 stays float64",
+        examples=[sizes(scenes=5, pixels=2)], trials=[sizes(scenes=13, pixels=5, dtype=torch.float64)],
+        probe=function_effects),
+),
+    draw=draw_mirrored, returns=("cells", "patches"),
+    difficulty=2, minutes=8, review="Fourth training: it looks at two places",
+    also=(training_gate(MIRROR, mirror_left_right, "mended_mirror", "train-mirror", 2),),
+    mistakes="""
+    questions_stay: The scenes are mirrored, and the questions stay. In a mirrored scene, the answer to the top left
+        now stands at the top right: mirror `cells`, too.
+        = cells, result[1]
+    mirror_removed: Scenes and questions come back as they were: nothing is mirrored. The training would reach its
+        threshold, but this does not fix the fault: mirror both where `turned` is True.
+        = cells.clone(), patches.clone()
+    scenes_stay: The questions are mirrored, and the scenes stay: the fault has changed sides.
+        = result[0], patches
+    every_question_mirrored: Every question is mirrored, and only some of the scenes are. `turned` says which.
+        = cells - 2 * (cells % 3) + 2, result[1]
+    others_mirrored: The scenes that should stay are mirrored, and the others stay. The training would reach its
+        threshold, but the task is another one: mirror those whose `turned` is True.
+        + turned = ~turned
+    everything_mirrored: Everything is mirrored, whatever `turned` says. The training would reach its threshold, but
+        the task is another one: half of the scenes were to stay.
+        + turned = torch.ones_like(turned)
+    half_turn: The places are turned by half a turn, to 8 − cell: up and down change, too. A mirror changes the
+        column alone.
+        cells - column + (2 - column)  →  8 - cells
+    rows_for_columns: The places change rows, and the scenes change columns. cell % 3 is the column.
+        cells - column + (2 - column)  →  column + 3 * (2 - cells // 3)
+    upside_down: Scenes and questions are turned upside down here. The training would reach its threshold, but the
+        task is another one: left and right should change places.
+        .flip(2)  →  .flip(1)
+        cells - column + (2 - column)  →  column + 3 * (2 - cells // 3)
+    half_circle: Scenes and questions are turned by half a turn here. The training would reach its threshold, but
+        the task is another one: left and right should change places, and each row stay.
+        .flip(2)  →  .flip(1, 2)
+        cells - column + (2 - column)  →  8 - cells
+    rows_become_columns: Rows and columns change places, in scenes and questions. The training would reach its
+        threshold, but the task is another one: left and right should change places.
+        .flip(2)  →  .transpose(1, 2)
+        cells - column + (2 - column)  →  3 * column + cells // 3
+    brackets_moved: The row is multiplied with too much. A place is 3 × row + column, and the new column is 2 − column.
+        cells - column + (2 - column)  →  cells // 3 * (3 + 2 - column)
+    row_lost: 2 − column is a place in the top row: the row got lost. A place is 3 × row + column.
+        cells - column + (2 - column)  →  2 - column
+    right_column_twice: The left column is overwritten before it is read, so the right one is there twice. Read from the
+        scenes as they were handed in.
+        .flip(2)  →  [:, :, [2, 1, 2]]
+    left_column_twice: The right column is overwritten before it is read, so the left one is there twice. Read from the
+        scenes as they were handed in.
+        .flip(2)  →  [:, :, [0, 1, 0]]
+    cells_subtracted: 2 − cell is below 0 from the second row on. A place is 3 × row + column: mirror the column alone.
+        cells - column + (2 - column)  →  2 - cells
+    pixels_mirrored: The numbers inside a patch are turned round as well, and with them the digits. Only the patches
+        should change places; nobody writes a mirrored 7.
+        = result[0], torch.where(turned[:, None, None], result[1].flip(-1), result[1])
+""")  # fmt: skip

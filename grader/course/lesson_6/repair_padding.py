@@ -1,0 +1,85 @@
+"""Exercise 6.5: `look_past_padding`, in the place of a look whose mask means the opposite."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from attention.experiments.short_trainings import PADDING
+from attention.lab_repairs import look_past_padding
+
+from grader.course.common.look import draw_look, draw_look_and_direction, look_conduct, look_values
+from grader.course.lesson_6.short_training import training_gate
+from grader.declare.authoring import CheckSpec, Inputs, InputSampler, sizes, written_exercise
+
+
+def padded(draw: Callable[..., Inputs]) -> Callable[..., Inputs]:
+    """Add padding to words and patches that are drawn: in each scene at least one patch is padding, and one is not."""
+
+    def draw_padded(sampler: InputSampler, **sizes: Any) -> Inputs:
+        inputs = draw(sampler, **sizes)
+        padding = ~sampler.mask(*inputs["arguments"]["patches"].shape[:-1])
+        return {**inputs, "arguments": {**inputs["arguments"], "padding": padding}}
+
+    return draw_padded
+
+
+NAMES = {"look_at_image": "look_past_padding"}
+PADDING_REPAIR = written_exercise("6.5 Repair: it looks where nothing is", look_past_padding, (
+    CheckSpec("values", 3, "every word looks at its own scene, and not at the padding",
+        examples=[sizes(batch_shape=(2,), words=2, patches=3, d_model=2, heads=1),
+            sizes(batch_shape=(2,), words=1, patches=4, d_model=2, heads=1)],
+        trials=[sizes(batch_shape=(3,), words=5, patches=7, d_model=6, heads=2),
+            sizes(batch_shape=(2,), words=7, patches=3, d_model=9, heads=3),
+            sizes(batch_shape=(5,), words=1, patches=9, d_model=4, heads=1)],
+        probe=look_values, names=NAMES, map="weights"),
+    CheckSpec("conduct", 1, examples=[sizes(batch_shape=(2,), words=2, patches=3, d_model=2, heads=1)],
+        trials=[sizes(batch_shape=(2,), words=3, patches=5, d_model=6, heads=3, dtype=torch.float64)],
+        draw=padded(draw_look_and_direction), probe=look_conduct, names=NAMES),
+),
+    draw=padded(draw_look),
+    difficulty=2, minutes=8, review="First training: it looks where nothing is",
+    also=(training_gate(PADDING, look_past_padding, "mended_padding", "train-padding", 2),),
+    mistakes="""
+    mask_still_inverted: The words look at the padding, and at nothing else. In this course a mask is True where one
+        may look; `padding` is True where one may not.
+        ~padding  →  padding
+    mask_without_words: In the mask, the scenes of the batch stand where the words belong. Give it an axis for the
+        words: ~padding.unsqueeze(-2).
+        ~padding.unsqueeze(-2)  →  ~padding
+    mask_removed: The words look at all cells, the padding too: no cell is hidden. Hand on a mask that is True where
+        a cell is no padding.
+        , ~padding.unsqueeze(-2)  →
+    padding_painted_over: The padding is painted over, and the words look at it still: a row of zeros takes its
+        share of the weight. The training would reach its threshold, but this does not fix the fault.
+        patches, ~padding.unsqueeze(-2)  →  patches.masked_fill(padding.unsqueeze(-1), 0.0)
+    map_zeroed_afterwards: The map is set to zero after the look: the padding is in what was seen already, and the
+        weights no longer sum to 1. Hide it before the softmax.
+        , ~padding.unsqueeze(-2)  →
+        = result[0], result[1].masked_fill(padding[:, None, None, :], 0.0)
+    map_cleaned_afterwards: The padding is taken out of the map after the look, and the rows are made to sum to 1
+        again. What was seen holds it still: hide it before the softmax.
+        , ~padding.unsqueeze(-2)  →
+        = result[0], (shown := result[1].masked_fill(padding[:, None, None, :], 0.0)) / shown.sum(-1, keepdim=True)
+    cut_to_the_first_scene: Every scene is cut to as many cells as the first one has. Each scene has padding of its
+        own: hand on a mask.
+        patches, ~padding.unsqueeze(-2)  →  patches[:, : int((~padding[0]).sum())]
+    mask_of_the_first_scene: Every scene gets the mask of the first. Each scene has padding of its own: keep the
+        batch axis.
+        padding.unsqueeze  →  padding[:1].unsqueeze
+    mask_of_the_batch: A cell is open to all as soon as it is no padding in one scene of the batch. Each scene needs
+        a mask of its own.
+        ~padding.unsqueeze(-2)  →  ~padding.all(0)
+    mask_of_all_scenes: A cell is hidden from all as soon as it is padding in one scene of the batch. Each scene needs a
+        mask of its own.
+        ~padding.unsqueeze(-2)  →  ~padding.any(0)
+    padding_at_the_end: The first cells are open, as many as are no padding. Padding may lie at any place: open the
+        cells where `padding` is False.
+        ~padding.unsqueeze(-2)  →  (torch.arange(padding.shape[-1], device=padding.device) < (~padding).sum(-1, keepdim=True)).unsqueeze(-2)
+    mask_turned_round: The order of the cells is turned round. The mask has to be true where a cell is no padding,
+        cell by cell.
+        padding.unsqueeze  →  padding.flip(-1).unsqueeze
+    padded_patches_detached: No gradient gets back to the image, so the aligner cannot learn. The training would
+        reach its threshold all the same, because it was aligned before: leave out what stops gradients, such as
+        torch.no_grad, detach or .data.
+        words, patches, ~  →  words, patches.detach(), ~
+""")  # fmt: skip

@@ -1,0 +1,257 @@
+"""Exercises 6.10 to 6.12: concatenation, gated cross-attention and learned queries."""
+
+from collections.abc import Mapping
+
+import torch
+from attention.image_into_text import ConcatenatedAttention, GatedCrossAttention, LearnedQueries
+from attention.masks import causal_mask
+from torch import Tensor
+
+from grader.course.common.model_state import make_with_nan
+from grader.declare.authoring import CheckSpec, Exercise, InputSampler, Value, sizes, written_exercise
+from grader.declare.drawn import Sizes, drawn, drawn_layer, given, weights_of
+from grader.declare.probes import as_module, as_tensor, learned, pair
+
+LAYER = dict(d_model="d_model", num_heads="heads")
+TOKENS = dict(text_tokens="* words d_model", image_tokens="* patches d_model")
+
+
+def draw_word_mask(sampler: InputSampler, sizes: Sizes) -> Tensor | None:
+    """Draw the mask of the words that a trial calls "causal" or "random"; None if it names none."""
+    words, kind = sizes["words"], sizes.get("mask")
+    return sampler.mask(words, words) if kind == "random" else causal_mask(words) if kind == "causal" else None
+
+
+draw_joined = drawn_layer(ConcatenatedAttention, LAYER, **TOKENS, mask=draw_word_mask)
+
+
+def draw_open_gate(sampler: InputSampler, sizes: Sizes) -> Mapping[str, Tensor]:
+    """Draw the weights of a GatedCrossAttention; its gate is between 0.6 and 1.6, clearly open."""
+    weights = weights_of(GatedCrossAttention, LAYER)(sampler, sizes)
+    return {**weights, "gate": 0.6 + sampler.uniform(1, dtype=sizes.get("dtype", torch.float32))}
+
+
+draw_gated = drawn_layer(draw_open_gate, LAYER, **TOKENS)
+
+draw_queries = drawn_layer(LearnedQueries, dict(num_queries="queries", **LAYER), image_tokens="* patches d_model")
+
+draw_new_gate = drawn(
+    d_model=given("d_model"), num_heads=given("heads"), text_tokens="2 words d_model", image_tokens="2 patches d_model"
+)
+
+draw_new_queries = drawn(num_queries=given("queries"), d_model=given("d_model"), num_heads=given("heads"))
+
+
+def new_gate(GatedCrossAttention, d_model: int, num_heads: int, text_tokens, image_tokens) -> Mapping[str, Value]:
+    """Report what a new layer does to its text, its parameters, and whether its gate can open."""
+    layer = as_module(GatedCrossAttention(d_model, num_heads)).to(text_tokens.device)
+    output, _ = pair(layer(text_tokens, image_tokens), ("tokens", "weights"))
+    output, gate = as_tensor(output, "tokens"), learned(layer, ["gate"])["gate"]
+    came = torch.autograd.grad(output.sum(), gate, allow_unused=True)[0] if output.requires_grad else None
+    return {
+        "change of the text": (output - text_tokens).detach(),
+        "gate": gate.detach(),
+        "a gradient reaches the gate": came is not None and bool(came.any()),
+        "parameters": sorted(name for name, _ in layer.named_parameters()),
+    }
+
+
+def new_queries(LearnedQueries, num_queries: int, d_model: int, num_heads: int) -> Mapping[str, Value]:
+    """Report the parameters of a new layer, whether its queries differ, and whether they are drawn as was asked."""
+    layer = as_module(make_with_nan(lambda: LearnedQueries(num_queries, d_model, num_heads)))
+    queries = learned(layer, ["queries"])["queries"].detach().nan_to_num()
+    different = len(torch.unique(queries, dim=0))
+    return {
+        "parameters": {name: list(value.shape) for name, value in sorted(layer.named_parameters())},
+        "different queries": different,
+        "from a normal distribution": looks_normal(queries) if different == num_queries else None,
+    }
+
+
+def looks_normal(numbers: Tensor) -> bool | None:
+    """Return True if numbers may come from a normal distribution around 0.
+
+    Returns None for fewer than 1,000 numbers, which are not enough. The fourth moment is 3 for a
+    normal distribution, 2.4 for one that is cut off at two standard deviations, and 1.8 for a
+    uniform one. For 1,920 normal numbers it is 8 standard errors above 2.1.
+    """
+    if numbers.numel() < 1000:
+        return None
+    spread = numbers.std()
+    fourth = ((numbers - numbers.mean()) / spread).pow(4).mean()
+    return bool(numbers.mean().abs() < 0.2 * spread and fourth > 2.1)
+
+
+CONCATENATION = written_exercise("6.10 Concatenation: the image stands in front of the text", ConcatenatedAttention, (
+    CheckSpec("values", 4, "one self-attention over the image, then the words; the image sees no word",
+        examples=[sizes(words=2, patches=3, d_model=4, heads=1)],
+        trials=[sizes(batch_shape=(2,), words=5, patches=3, d_model=6, heads=2),
+            sizes(batch_shape=(3,), words=2, patches=7, d_model=6, heads=3)], map="weights"),
+    CheckSpec("mask", 2, "the mask holds among the words",
+        examples=[sizes(words=3, patches=2, d_model=4, heads=1, mask="causal")],
+        trials=[sizes(batch_shape=(2,), words=5, patches=3, d_model=6, heads=2, mask="causal"),
+            sizes(batch_shape=(2,), words=7, patches=5, d_model=6, heads=2, mask="random")]),
+    CheckSpec("batch", 1, "with and without batch dimensions",
+        trials=[sizes(words=5, patches=7, d_model=6, heads=2, mask="causal"),
+            sizes(batch_shape=(2, 3), words=3, patches=5, d_model=4, heads=2, mask="causal"),
+            sizes(batch_shape=(1,), words=1, patches=1, d_model=6, heads=3)]),
+    CheckSpec("conduct", 2,
+        trials=[sizes(batch_shape=(2,), words=3, patches=5, d_model=6, heads=2, mask="causal", dtype=torch.float64)]),
+),
+    draw=draw_joined, returns=("tokens", "weights"),
+    difficulty=2, minutes=8, review="Concatenation: who may see whom?",
+    mistakes="""
+    words_first: The words stand in front here. Put the image's tokens first, then the words.
+        = (lambda order: (result[0][..., order, :], result[1][..., order, :][..., order]))([*range(S, S + T), *range(S)])
+    words_in_front: The words are put in front, and the mask is made for the image in front. Put the image's tokens
+        first.
+        [image_tokens, text_tokens], -2  →  [text_tokens, image_tokens], -2
+    mask_over_the_image: The mask of the words lies at the front, where the image is. The words come last:
+        allowed[S:, S:].
+        allowed[S:, S:] = mask  →  allowed[:T, :T] = mask
+    closed_only_with_a_mask: The image sees the words where no mask is given. Close the words' columns to it in any
+        case.
+        allowed[:S, S:] = False  →  allowed[:S, S:] = mask is None
+    nothing_masked: No mask reaches the attention, so the image sees the words. Hand yours on: self.self_attn(…,
+        mask=…).
+        , mask=allowed  →
+    image_sees_words: The image sees the words here. Close the words' columns to the image's rows.
+        allowed[:S, S:] = False  →  pass
+    causal_over_everything: One causal mask lies over everything, so a patch sees only the patches before it. Let
+        all patches see all patches.
+        mask=allowed  →  mask=torch.ones_like(allowed).tril()
+    words_unmasked: The mask of the words hides nothing: put it into the lower right of the large one.
+        + mask = None
+    word_mask_inverted: The mask of the words is turned around. True = may attend: take it without ~.
+        allowed[S:, S:] = mask  →  allowed[S:, S:] = ~mask
+    other_corner_closed: The words do not see the image, and the patches see the words. Close the other corner: the
+        patches' rows, the words' columns.
+        allowed[:S, S:] = False  →  allowed[S:, :S] = False
+    causal_and_the_word_mask: One causal mask lies over everything but the words' corner, so a patch sees only the
+        patches before it. Let all patches see all patches.
+        allowed[:S, S:] = False  →  allowed = allowed.tril(); allowed[S:, S:] = True
+    words_blind: The words do not see the image: open the image's columns to the words' rows.
+        allowed[:S, S:] = False  →  allowed[:S, S:] = allowed[S:, :S] = False
+    patches_blind: The image's rows are False from end to end, so no patch sees another. Let all patches see all
+        patches.
+        allowed[:S, S:] = False  →  allowed[:S] = False
+    only_the_words_corner_open: Only the words' own corner is open. Let the patches see all patches, and the words
+        the image.
+        allowed[:S, S:] = False  →  allowed[:S] = False; allowed[S:, :S] = False
+    causal_without_a_mask: Where no mask is handed in, the words see only those before them here. Without one, each
+        word must see all words.
+        + mask = torch.ones(2 * text_tokens.shape[-2:-1], dtype=torch.bool).tril() if mask is None else mask
+    only_words_ask: Only the words' tokens come back, with their rows of the weights. The image's tokens take part,
+        too: return those of both.
+        = result[0][..., S:, :], result[1][..., S:, :]
+    joined_residual: The tokens are added to the output. The block adds them: return the attention's output.
+        = result[0] + torch.cat([image_tokens, text_tokens], -2), result[1]
+""")  # fmt: skip
+
+GATED = written_exercise("6.11 Gated cross-attention: a door that begins closed", GatedCrossAttention, (
+    CheckSpec("values", 4, "text + tanh(gate) · what the words see",
+        examples=[sizes(words=2, patches=3, d_model=4, heads=1)],
+        trials=[sizes(batch_shape=(2,), words=5, patches=3, d_model=6, heads=2),
+            sizes(batch_shape=(3,), words=2, patches=7, d_model=6, heads=3)], map="weights"),
+    CheckSpec("closed", 2, "a new layer leaves the text as it is",
+        examples=[sizes(words=2, patches=3, d_model=4, heads=1)],
+        trials=[sizes(words=5, patches=3, d_model=6, heads=2)], draw=draw_new_gate, probe=new_gate),
+    CheckSpec("batch", 1, "with and without batch dimensions",
+        trials=[sizes(words=5, patches=7, d_model=6, heads=2),
+            sizes(batch_shape=(2, 3), words=3, patches=5, d_model=4, heads=2),
+            sizes(batch_shape=(1,), words=1, patches=1, d_model=6, heads=3)]),
+    CheckSpec("conduct", 2,
+        trials=[sizes(batch_shape=(2,), words=3, patches=5, d_model=6, heads=2, dtype=torch.float64)]),
+),
+    draw=draw_gated, returns=("tokens", "weights"),
+    difficulty=2, minutes=8, review="Gated cross-attention: a door that begins closed",
+    mistakes="""
+    gate_without_tanh: The gate is used as it is. Put it through tanh, so that it stays between −1 and 1.
+        torch.tanh(self.gate)  →  self.gate
+    sigmoid_gate: This gate is ½ where tanh is 0, so it begins half open. Put it through tanh.
+        torch.tanh  →  torch.sigmoid
+    tanh_of_what_is_seen: tanh is taken of what the words see. It belongs around the gate.
+        torch.tanh(self.gate) * seen  →  self.gate * torch.tanh(seen)
+    gate_on_both: The gate closes on the text, too. Put it before what the words see, and only there.
+        text_tokens + torch.tanh(self.gate) * seen  →  torch.tanh(self.gate) * (text_tokens + seen)
+    gate_mixes: The text gets less as the gate opens. Add to the text; do not mix.
+        text_tokens + torch.tanh(self.gate) * seen  →  (1 - torch.tanh(self.gate)) * text_tokens + torch.tanh(self.gate) * seen
+    gate_without_residual (slip): There is no residual: what is seen replaces the text. Add it to the text.
+        return text_tokens +  →  return
+    gate_unused: What is seen comes in whole, without the gate. Multiply it by tanh(gate).
+        torch.tanh(self.gate) * seen  →  seen + 0 * self.gate
+    gate_without_norm: The words ask without a norm. Let the cross-attention read norm(text).
+        self.norm(text_tokens)  →  text_tokens + 0 * self.norm(text_tokens)
+    gate_norms_image: The image tokens are normalised here. Take them as they come; the norm is the text's.
+        (self.norm(text_tokens), image_tokens)  →  (self.norm(text_tokens), self.norm(image_tokens))
+    gate_adds_to_norm (slip): The residual carries the normalised text. Add to the text as it was before the norm.
+        return text_tokens +  →  return self.norm(text_tokens) +
+    gate_begins_open: The gate begins open. At 0 a new layer changes nothing: torch.zeros(1).
+        torch.zeros(1)  →  torch.ones(1)
+    gate_begins_anywhere: The gate begins at a random number. At 0 a new layer changes nothing: torch.zeros(1).
+        torch.zeros(1)  →  torch.randn(1)
+    gate_closed_at_every_call: However far the gate has opened, nothing of what is seen comes in. Each call must
+        take tanh of the gate as it is by then, and leave it so.
+        torch.tanh(self.gate)  →  torch.tanh(nn.init.zeros_(self.gate))
+    gate_fixed: The gate never learns. Only an nn.Parameter does: make self.gate one.
+        self.gate = nn.Parameter(torch.zeros(1))  →  self.register_buffer("gate", torch.zeros(1))
+    skipped_while_closed: While the gate is 0 nothing is computed, so no gradient reaches the gate, and it never
+        opens. Leave the case of 0 to the product.
+        = result if self.gate.any() else (text_tokens, None)
+    gate_on_weights: The weights are multiplied by the gate. Return them as they are: each row sums to 1.
+        = result[0], torch.tanh(self.gate) * result[1]
+""")  # fmt: skip
+
+QUERIES = written_exercise("6.12 Learned queries: a summary of the image", LearnedQueries, (
+    CheckSpec("values", 4, "the queries ask the image; the norm of queries + what they see",
+        examples=[sizes(queries=2, patches=3, d_model=4, heads=1)],
+        trials=[sizes(batch_shape=(2,), queries=3, patches=5, d_model=6, heads=2),
+            sizes(batch_shape=(3,), queries=5, patches=2, d_model=6, heads=3)], map="weights"),
+    CheckSpec("parts", 2, "the queries are learned, and begin apart",
+        examples=[sizes(queries=3, d_model=4, heads=2), sizes(queries=40, d_model=48, heads=2)],
+        trials=[sizes(queries=5, d_model=6, heads=3), sizes(queries=42, d_model=45, heads=3)],
+        draw=draw_new_queries, probe=new_queries),
+    CheckSpec("batch", 1, "with and without batch dimensions",
+        trials=[sizes(queries=5, patches=7, d_model=6, heads=2),
+            sizes(batch_shape=(2, 3), queries=4, patches=5, d_model=6, heads=3),
+            sizes(batch_shape=(1,), queries=1, patches=1, d_model=6, heads=3)]),
+    CheckSpec("conduct", 2,
+        trials=[sizes(batch_shape=(2,), queries=3, patches=5, d_model=6, heads=2, dtype=torch.float64)]),
+),
+    draw=draw_queries, returns=("summary", "weights"),
+    difficulty=2, minutes=10, review="Learned queries: a summary for every question",
+    mistakes="""
+    image_asks_queries: The image asks and the queries answer. The queries come first, the image is the context.
+        (queries, image_tokens)  →  (image_tokens, queries)
+        self.norm(queries + seen)  →  self.norm(image_tokens + seen)
+    queries_without_residual (slip): The queries are not added: without them the summary does not say who looked.
+        queries + seen  →  seen
+    queries_without_norm: The norm is missing. Return norm(queries + seen).
+        self.norm(queries + seen)  →  queries + seen + 0 * self.norm(seen)
+    image_normalised_first: The image is normalised, and the sum is not. Take the image as it comes, and the norm of the
+        sum: norm(queries + seen).
+        (queries, image_tokens)  →  (queries, self.norm(image_tokens))
+        self.norm(queries + seen)  →  queries + seen
+    norm_before_asking: The queries are normalised before they ask. Leave them as they are, and take the norm last,
+        after the addition.
+        (queries, image_tokens)  →  (self.norm(queries), image_tokens)
+        self.norm(queries + seen)  →  queries + seen
+    norm_before_adding: Only what was seen is normalised. Add the queries first, then take the norm of the sum.
+        self.norm(queries + seen)  →  queries + self.norm(seen)
+    queries_see_themselves: The queries look at themselves. Hand the image tokens on as the context.
+        (queries, image_tokens)  →  (queries)
+    queries_in_the_image: The queries are among the tokens that they look at. Let the image alone answer.
+        (queries, image_tokens)  →  (queries, torch.cat([image_tokens, queries], -2))
+    queries_alike: All queries begin alike. Then all get the same gradient and stay alike: draw each one, torch.randn.
+        torch.randn(num_queries, d_model)  →  torch.zeros(num_queries, d_model) + torch.randn(1, d_model).repeat(num_queries, 1)
+    queries_uniform: The queries are not drawn from a normal distribution around 0. Draw them with torch.randn.
+        torch.randn  →  torch.rand
+    queries_fixed: The queries never learn. Only an nn.Parameter does: make self.queries one.
+        self.queries = nn.Parameter(torch.randn(num_queries, d_model))  →  self.register_buffer("queries", torch.randn(num_queries, d_model))
+    summary_averaged: The summary is one token, the mean. Hand on all K of them.
+        = result[0].mean(-2, keepdim=True), result[1]
+    query_heads_averaged: The weights are averaged over the heads. Return those of every head.
+        = result[0], result[1].mean(-3)
+""")  # fmt: skip
+
+WAYS: tuple[Exercise, ...] = (CONCATENATION, GATED, QUERIES)
