@@ -230,6 +230,13 @@ class StudentsOptions(InCourse):
     server: Annotated[str, Option(help="Where the notebooks' last cell hands in: the address of `grader serve`.")] = ""
 
 
+class SiteOptions(InCourse):
+    """The course as static pages: lessons with their figures, the documentation, a search."""
+
+    out: Annotated[Path, Option(help="The folder to write.")] = Path("dist/site")
+    solved: Annotated[bool, Option("--solved", help="Also write the solutions: for you, and not for students.")] = False
+
+
 class LateOptions(InCourse):
     """Say how late a student was, where the platform does not; 0 hours: in time, whatever it says."""
 
