@@ -22,7 +22,7 @@ GPU_RESULTS := benchmarks/results/gpu.txt
 # Whoever switches off that Python keeps what it has compiled waits for it again in each of the many processes of the tests.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup system browser build examples grade test test-rest test-all lint built lab release students site explorer truth bench scale gpu clean
+.PHONY: help setup system browser build examples grade test test-rest test-all lint built lab release students site explorer pictures truth bench scale gpu clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -99,6 +99,11 @@ site: build  ## write dist/site: lessons with outputs, explorer, docs, search (m
 
 explorer: setup  ## write assets/explorer.html: lesson 3's model, trained anew, in a page to play with
 	PYTHONPATH=source $(RUN)/python assets/explorer.py
+
+pictures: grade browser  ## write docs/pictures: what students and instructors see (minutes)
+	$(RUN)/grader grade examples/submitted --gradebook $(EXAMPLES) --html examples/graded/pages || test $$? = 1
+	$(RUN)/python -m pytest -q tests/browser/test_serve.py tests/browser/test_jupyterlab.py -k "hands_in_reads or lesson_1"
+	$(RUN)/python assets/pictures.py examples/graded/pages artefacts
 
 truth: setup  ## are the grades true? every wrong answer refused, every right one accepted (minutes)
 	$(RUN)/python -m benchmarks.truth
