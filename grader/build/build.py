@@ -34,15 +34,20 @@ def build(root: Path) -> list[Path]:
 
     A lesson is built only if something changed. Raise BuildError if a script and its declaration do not fit.
     """
-    repository, known = repository_of(root), read_built(root).lessons
-    names = [name for name in lessons() if known.get(name) != digest(root, name, repository)]
-    texts, _ = _lessons_built(root, names, repository)
+    repository = repository_of(root)
+    texts, _ = _lessons_built(root, outdated(root), repository)
     written = _write({**texts, **_pages(root, repository), **_requirements(root, texts)})
     now = Built(
         {name: digest(root, name, repository) for name in lessons()},
         {one.id: exercise_digest(lesson, one) for lesson in lessons().values() for one in lesson.exercises},
     )
     return written + _write({built_path(root): built_text(now)})
+
+
+def outdated(root: Path) -> list[str]:
+    """Return the assignments of the lessons of which something changed since the last build."""
+    repository, known = repository_of(root), read_built(root).lessons
+    return [name for name in lessons() if known.get(name) != digest(root, name, repository)]
 
 
 def _write(made: Mapping[Path, str]) -> list[Path]:

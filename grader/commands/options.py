@@ -87,16 +87,30 @@ class InCourse(Options):
 class InitOptions(Options):
     """Make a course of your own: its lessons, secret and gradebook in one folder."""
 
-    folder: Annotated[Path, Argument(help="A new folder.")]
+    folder: Annotated[Path | None, Argument(help="A new folder; left out with --exercise.")] = None
     lesson: Annotated[list[str] | None, Option(help="Copy this lesson, as 1-attention; may be repeated.")] = None
     empty: Annotated[bool, Option("--empty", help="Copy no lesson: for a course on another subject.")] = False
     late_per_day: Annotated[float, Option(min=0.0, help="The points that each day after the due date costs.")] = 0.0
+    exercise: Annotated[
+        str | None,
+        Option(help="In a course of your own: add an exercise that works and that you then change, as in '1.4 Means'."),
+    ] = None
 
 
 class BuildOptions(InCourse):
     """Make the solution and student notebooks from solutions/*.py and the declaration."""
 
     check: Annotated[bool, Option("--check", help="Write nothing; fail if a notebook is out of date.")] = False
+    points: Annotated[
+        bool | None,
+        Option(
+            help="Also run each solution that was built, and print its points. Default: for lessons of your own. The "
+            "solutions of the grader's lessons train models for minutes, and tests grade them."
+        ),
+    ] = None
+    watch: Annotated[
+        bool, Option("--watch", help="Build again after each change, and print the cells as students see them.")
+    ] = False
 
 
 class GradeOptions(InCourse):

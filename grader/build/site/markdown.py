@@ -32,12 +32,17 @@ def code_html(code: str, language: str) -> str:
 
 
 class PageRenderer(IPythonRenderer):
-    """Renders the texts of one page, in which no two headings get the same anchor."""
+    """Renders the texts of one page.
+
+    No two headings get the same anchor, and none is more than one level below the heading before it: people who jump
+    from heading to heading would look for what is missing between them.
+    """
 
     def __init__(self, resolve: Resolve) -> None:
         super().__init__(escape=False, exclude_anchor_links=True)
         self._resolve = resolve
         self._anchors: dict[str, int] = {}  # how often each occurs
+        self._level = 0  # of the last heading
 
     def html(self, text: str) -> str:
         """Return the HTML of a text in Markdown."""
@@ -47,6 +52,7 @@ class PageRenderer(IPythonRenderer):
         name = anchor(unescape(TAG.sub("", text)))
         count = self._anchors.get(name, 0)
         self._anchors[name] = count + 1
+        self._level = level = min(level, self._level + 1)
         return f'<h{level} id="{name}{f"-{count}" if count else ""}">{text}</h{level}>\n'
 
     def link(self, text: str, url: str, title: str | None = None) -> str:
@@ -61,6 +67,12 @@ class PageRenderer(IPythonRenderer):
 
     def table(self, text: str) -> str:
         return f'<div class="scroll" tabindex="0"><table>\n{text}</table></div>\n'
+
+    def table_cell(self, text: str, align: str | None = None, head: bool = False) -> str:
+        """Return a cell; an empty one above a column is no heading, which a screen reader would announce."""
+        tag = "th" if head and text.strip() else "td"
+        style = f' style="text-align:{align}"' if align else ""
+        return f"  <{tag}{style}>{text}</{tag}>\n"
 
     def block_code(self, code: str, info: str | None = None) -> str:
         return code_html(code, (info or "text").split()[0])

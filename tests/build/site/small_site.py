@@ -36,15 +36,15 @@ make grade   # all
 """
 GLOSSARY = """# Glossary
 
-| word | meaning |
-|---|---|
+| | meaning |
+|---|--:|
 | residual | what is added to what came in |
 
 ## Key
 
 What a query is compared with. Back to [the start](../README.md).
 
-## Key
+#### Key
 
 A second heading of that name. $$\\sum_i w_i v_i$$
 """

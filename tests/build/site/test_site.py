@@ -98,8 +98,16 @@ def test_the_navigation_is_on_every_page_and_marks_the_page(folder: Path) -> Non
         assert [bool(current) for _, current in links].count(True) == (page != "index.html")
 
 
-def test_two_headings_of_one_name_get_two_anchors(folder: Path) -> None:
-    assert re.findall(r'<h2 id="([^"]+)"', text(folder, "docs/glossary.html")) == ["key", "key-1"]
+def test_two_headings_of_one_name_get_two_anchors_and_no_level_is_left_out(folder: Path) -> None:
+    headings = re.findall(r'<h(\d) id="([^"]+)"', text(folder, "docs/glossary.html"))
+    assert headings == [("1", "glossary"), ("2", "key"), ("3", "key-1")]
+
+
+def test_an_empty_cell_above_a_column_is_no_heading(folder: Path) -> None:
+    page = text(folder, "docs/glossary.html")
+    assert "<td></td>" in page
+    assert '<th style="text-align:right">meaning</th>' in page
+    assert "<th></th>" not in page
 
 
 def test_the_index_has_each_section_once_and_no_folded_code(folder: Path) -> None:
