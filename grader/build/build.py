@@ -73,7 +73,16 @@ def drift(root: Path) -> list[str]:
 def _lessons_built(
     root: Path, names: Sequence[str], repository: Repository | None, check: bool = False
 ) -> tuple[dict[Path, str], list[str]]:
-    """Return the texts of some lessons' notebooks, by path, and lines as `tools_cells` does."""
+    """Return the texts of some lessons' notebooks, by path, and lines as `tools_cells` does.
+
+    Raises:
+        BuildError: a lesson has no script.
+    """
+    for script in (root / "solutions" / f"{name}.py" for name in names):
+        if not script.is_file():
+            raise BuildError(
+                f"{script} is missing: a lesson's script has the name of its assignment. Write or rename it"
+            )
     with _workers(len(names)) as workers:
         sources, lines = tools_cells(root, names, workers, check)
         made = workers.map(partial(lesson_built, root, repository), names, map(sources.get, names))

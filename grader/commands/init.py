@@ -180,7 +180,10 @@ def _what_it_holds(folder: Path, lessons: Mapping[str, Lesson]) -> list[str]:
         ]
     else:
         page = shipped_root() / "docs" / "authors.md"
-        commands = [("grader build", f"once a lesson is declared; {page} shows one")]
+        commands = [
+            ("grader init --exercise '1.1 Means'", "a lesson with an exercise that works, for you to change"),
+            ("grader build --watch", f"shows each change as students see it; {page} explains the rest"),
+        ]
     if folder.resolve() != Path.cwd():
         commands.insert(0, (f"cd {shlex.quote(str(folder))}", "all commands run there"))
     width = max(len(command) for command, _ in commands)
