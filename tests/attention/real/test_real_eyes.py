@@ -14,9 +14,12 @@ from attention.real.real_measures import distance, evenness, resting, share_in
 from attention.real.real_photos import PHOTOS, in_box, sample_pictures
 from attention.vit import patch_embedding, vit_block
 
+from tests.published import EYES, needs
+
 ROOT = Path(__file__).parents[3]
 
 
+@needs(EYES)
 def test_the_course_s_functions_give_the_published_files_maps() -> None:
     eyes, stored = load_real_eyes(), stored_rows()
     assert list(stored) == list(PHOTOS)
@@ -26,6 +29,7 @@ def test_the_course_s_functions_give_the_published_files_maps() -> None:
         torch.testing.assert_close(maps[list(STORED_LAYERS), :, 0], stored[name], atol=1e-4, rtol=0)
 
 
+@needs(EYES)
 def test_the_stored_maps_are_what_the_script_writes_today() -> None:
     """Another version of onnxruntime may round otherwise: two units of the last digit."""
     spec = importlib.util.spec_from_file_location("real_maps_script", ROOT / "assets" / "real_maps.py")
@@ -38,6 +42,7 @@ def test_the_stored_maps_are_what_the_script_writes_today() -> None:
     assert np.abs(np.array(now) - np.array(there)).max() <= 2
 
 
+@needs(EYES)
 def test_loading_draws_no_random_numbers_and_learns_nothing() -> None:
     torch.manual_seed(0)
     before = torch.get_rng_state()
@@ -46,6 +51,7 @@ def test_loading_draws_no_random_numbers_and_learns_nothing() -> None:
     assert not any(parameter.requires_grad for layer in eyes.layers for parameter in layer.parameters())
 
 
+@needs(EYES)
 def test_another_layer_in_the_place_of_one_gives_other_maps() -> None:
     """The comparison with the stored maps can fail."""
     found = read_weights(find_file())
@@ -55,6 +61,7 @@ def test_another_layer_in_the_place_of_one_gives_other_maps() -> None:
     assert (maps[list(STORED_LAYERS), :, 0] - stored_rows()["flower"]).abs().max() > 1e-3
 
 
+@needs(EYES)
 def test_without_package_or_reader_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "onnx", None)

@@ -25,6 +25,8 @@ from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn import functional as F
 
+from tests.published import WORDS, needs
+
 words = cache(load_real_words)
 
 
@@ -49,15 +51,18 @@ def apart(shift: float = 0.0) -> float:
     return largest
 
 
+@needs(WORDS)
 def test_the_course_s_functions_give_what_pytorchs_layers_give() -> None:
     assert apart() < 1e-4
 
 
+@needs(WORDS)
 def test_another_bias_gives_other_tokens() -> None:
     """The comparison can fail."""
     assert apart(shift=0.1) > 1e-3
 
 
+@needs(WORDS)
 def test_loading_draws_no_random_numbers_and_learns_nothing() -> None:
     before = torch.get_rng_state()
     loaded = load_real_words()
@@ -74,6 +79,7 @@ def test_safetensors_are_read_as_the_format_says(tmp_path: Path) -> None:
     assert all(torch.equal(found[name], numbers[name]) for name in found)
 
 
+@needs(WORDS)
 def test_words_are_cut_into_the_longest_pieces() -> None:
     """As the package's own tokenizer.json does with version 0.22 of `tokenizers`."""
     vocabulary = words().vocabulary
@@ -87,6 +93,7 @@ def test_words_are_cut_into_the_longest_pieces() -> None:
     assert pieces_of("", vocabulary) == ["[CLS]", "[SEP]"]
 
 
+@needs(WORDS)
 def test_first_tokens_take_the_named_places() -> None:
     pieces = ["[CLS]", "word", "[SEP]"]
     plain, later = first_tokens(words(), pieces), first_tokens(words(), pieces, torch.arange(5, 8))
@@ -118,6 +125,7 @@ def test_what_is_stored_has_the_shapes_that_are_drawn() -> None:
     assert stored["looks"].shape == (5, 6, 12)
 
 
+@needs(WORDS)
 def test_without_the_package_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr("attention.real.real_words.WORDS_PUBLISHED", "0" * 64)
