@@ -13,7 +13,7 @@ Writes real_joined.txt, which the lab shows where the packages are missing.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ from attention.patch_maps import patch_map
 from attention.real.real_emoji import RealEmoji, load_real_emoji, side_by_side
 from attention.real.real_eyes import RealEyes, load_real_eyes
 from attention.real.real_joined import ASKED, SHOWN_EMOJI, as_hex
+from attention.real.real_photos import sample_pictures
 from attention.real.real_towers import patch_tokens, text_vectors
 from attention.real.real_words import RealWords, block_of_torch, load_real_words
 from attention.retrieval import rank_names, recall_at_k
@@ -191,9 +192,12 @@ def as_text(towers: Towers, figures: dict[str, Any]) -> str:
     """Write the JSON that the lab shows without the packages; real_joined.py says what is in it."""
     aligner, _, held_out = join(towers, ROWS["linear"], 0)
     names, signs = towers.emoji.names, towers.emoji.signs
-    chosen = held_out[:SHOWN_EMOJI]
+    unseen = [names[one] for one in held_out]
     images = aligner(towers.patches.mean(1)).detach()
-    similarity, best = rank_names(images[chosen], towers.texts[held_out], 5)
+    photos = {
+        name: aligner(patch_tokens(towers.eyes, picture[None], patch_embedding, vit_block).mean(1)[0])
+        for name, picture in sample_pictures().items()
+    }
     drawn, tokens = scenes(towers, 0)
     maps = maps_of(aligner, tokens[0].expand(4, -1, -1), towers.texts[drawn[0]])
     asked = text_vectors(towers.words, ASKED, batched_block)
@@ -205,13 +209,10 @@ def as_text(towers: Towers, figures: dict[str, Any]) -> str:
         },
         "quarters": {name: [round(value, 3) for value in values] for name, values in figures["quarters"].items()},
         "named": [
-            [
-                signs[one],
-                names[one],
-                [[round(value, 2), names[held_out[index]]] for value, index in zip(*row, strict=True)],
-            ]
-            for one, *row in zip(chosen.tolist(), similarity.tolist(), best.tolist(), strict=True)
+            [signs[one], names[one], named(rank_names(images[one], towers.texts[held_out], 5), unseen)]
+            for one in held_out[:SHOWN_EMOJI].tolist()
         ],
+        "photos": {name: named(rank_names(one, towers.texts, 5), names) for name, one in photos.items()},
         "asked": [
             [text, [[signs[index], names[index]] for index in row]]
             for text, row in zip(ASKED, rank_names(asked, images, 6)[1].tolist(), strict=True)
@@ -224,6 +225,11 @@ def as_text(towers: Towers, figures: dict[str, Any]) -> str:
     }
     parts = (f'"{name}":{json.dumps(part, ensure_ascii=False, separators=(",", ":"))}' for name, part in stored.items())
     return "{" + ",\n".join(parts) + "}\n"
+
+
+def named(ranked: tuple[Tensor, Tensor], names: Sequence[str]) -> list[list]:
+    """Write what `rank_names` found as pairs of a similarity and a name."""
+    return [[round(value, 2), names[index]] for value, index in zip(*(one.tolist() for one in ranked), strict=True)]
 
 
 if __name__ == "__main__":

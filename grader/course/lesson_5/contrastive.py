@@ -1,0 +1,187 @@
+"""Exercises 5.5 and 5.6: two losses that join pictures and texts from pairs alone, CLIP's and SigLIP's."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from attention.contrastive import contrastive_loss, sigmoid_loss
+from torch import Tensor
+
+from grader.declare.authoring import (
+    CheckSpec,
+    Inputs,
+    InputSampler,
+    drawn,
+    drawn_part,
+    edits,
+    given,
+    normal,
+    sizes,
+    written_exercise,
+)
+from grader.declare.probes import as_number, purity_and_gradients
+
+draw_pairs = drawn(
+    image=normal("* pairs d", scale=2.0), text=normal("* pairs d", scale=0.7), temperature=given("temperature")
+)
+draw_biased_pairs = drawn(
+    image=normal("* pairs d", scale=2.0),
+    text=normal("* pairs d", scale=0.7),
+    temperature=given("temperature"),
+    bias=given("bias"),
+)
+
+
+def draw_pair_and_its_opposite(sampler: InputSampler, **sizes: Any) -> Inputs:
+    """Draw as the other draws do, but the first text has the direction of the second picture, and the last one opposes its own."""
+    inputs = {**drawn_part(image=normal("* pairs d", scale=2.0), text=normal("* pairs d", scale=0.7))(sampler, sizes)}
+    inputs["text"][0], inputs["text"][-1] = 2 * inputs["image"][1], -inputs["image"][-1]
+    return {**inputs, **{name: sizes[name] for name in ("temperature", "bias") if name in sizes}}
+
+
+def loss_values(function, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Compute the loss with what the task gives by default, and with other numbers."""
+    image, text, *numbers = arguments.values()
+    return {
+        "loss": as_number(function(image, text), "loss"),
+        "loss at other numbers": as_number(function(image, text, *numbers), "loss at other numbers"),
+    }
+
+
+def loss_conduct(function, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Report side effects of the loss, and its gradients; it is one number, so they need no direction."""
+    numbers = {name: value for name, value in arguments.items() if not isinstance(value, Tensor)}
+
+    def call(image: Tensor, text: Tensor) -> dict[str, Tensor]:
+        return {"loss": function(image=image, text=text, **numbers)}
+
+    tensors = {name: arguments[name] for name in ("image", "text")}
+    direction = torch.ones((), dtype=tensors["image"].dtype, device=tensors["image"].device)
+    return purity_and_gradients(call, tensors, {"loss": direction})
+
+
+CONTRASTIVE = written_exercise("5.5 Pairs that find each other", contrastive_loss, (
+    CheckSpec("values", 7, "both cross-entropies, over the similarities of all pairs",
+        examples=[sizes(pairs=3, d=4, temperature=0.5)],
+        trials=[sizes(pairs=5, d=7, temperature=0.3), sizes(pairs=11, d=3, temperature=1.7)]),
+    CheckSpec("batch", 3, "pairs of different batches do not meet",
+        examples=[sizes(batch_shape=(2,), pairs=3, d=4, temperature=0.5)],
+        trials=[sizes(batch_shape=(2,), pairs=5, d=7, temperature=0.3),
+            sizes(batch_shape=(3, 2), pairs=7, d=5, temperature=0.7)]),
+    CheckSpec("sharp", 2, "a small temperature gives no NaN and no infinity",
+        examples=[sizes(pairs=3, d=4, temperature=0.005)],
+        trials=[sizes(pairs=7, d=5, temperature=0.005)], draw=draw_pair_and_its_opposite),
+    CheckSpec("conduct", 2, trials=[sizes(batch_shape=(2,), pairs=5, d=3, temperature=0.2, dtype=torch.float64)],
+        probe=loss_conduct),
+),
+    draw=draw_pairs, returns=("loss",), probe=loss_values,
+    difficulty=2, minutes=12, review="Pairs that find each other",
+    mistakes=edits(contrastive_loss, """
+    only_pictures_choose: Only the pictures choose their texts here. Let the texts choose their pictures, too, and take the
+        mean of both.
+        -(texts_chosen + images_chosen).mean() / 2  →  -texts_chosen.mean()
+    only_texts_choose: Only the texts choose their pictures here. Let the pictures choose their texts, too, and take the
+        mean of both.
+        -(texts_chosen + images_chosen).mean() / 2  →  -images_chosen.mean()
+    both_added: The two directions are added up. Take their mean.
+        -(texts_chosen + images_chosen).mean() / 2  →  -(texts_chosen + images_chosen).mean()
+    pairs_added: The losses of all pairs are added up. Take their mean.
+        .mean() / 2  →  .sum() / 2
+    dot_products_of_pairs: These are dot products. Cosine similarity compares directions: divide both vectors by their length
+        first.
+        F.normalize(image, dim=-1)  →  image
+        F.normalize(text, dim=-1)  →  text
+    only_texts_normalised: The texts are normalised, the pictures are not. Cosine similarity needs both.
+        F.normalize(image, dim=-1)  →  image
+    only_pictures_normalised: The pictures are normalised, the texts are not. Cosine similarity needs both.
+        F.normalize(text, dim=-1)  →  text
+    along_the_pairs: The vectors are divided by lengths that are taken across the pairs. Each vector has its own: dim=-1.
+        F.normalize(image, dim=-1)  →  F.normalize(image, dim=-2)
+        F.normalize(text, dim=-1)  →  F.normalize(text, dim=-2)
+    multiplied_by_temperature: Divide by the temperature. A small one makes the choice sharper, so it must make the logits larger.
+        / temperature  →  * temperature
+    temperature_left_out: The argument temperature is not used.
+        / temperature  →  / 0.07
+    temperature_of_words: If no temperature is given, this takes 0.1, as in lesson 2. The task asks for 0.07.
+        temperature: float = 0.07  →  temperature: float = 0.1
+    without_temperature: Without a temperature the logits lie between −1 and 1, too close together. Divide by it.
+        / temperature  →
+    softmax_before: The softmax is taken twice. F.cross_entropy and log_softmax take the logits as they are.
+        logits.log_softmax(-1)  →  logits.softmax(-1).log_softmax(-1)
+        logits.log_softmax(-2)  →  logits.softmax(-2).log_softmax(-2)
+    pairs_only_pulled: Only the similarity of the pairs counts here, so nothing pushes the others apart. Cross-entropy does both.
+        return -(texts_chosen + images_chosen).mean() / 2  →  return -logits.diagonal(dim1=-2, dim2=-1).mean()
+    batches_meet: All batches are put into one. The pairs of one batch choose among themselves.
+        + image, text = image.flatten(0, -2), text.flatten(0, -2)
+    first_batch_alone: Only the first batch counts. Take the mean over all of them.
+        = contrastive_loss(*(one.reshape(-1, *one.shape[-2:])[:1] for one in (image, text)), temperature) if image.ndim > 2 else result
+    pictures_with_pictures: The pictures are compared with themselves. Compare them with the texts.
+        F.normalize(text, dim=-1)  →  F.normalize(image, dim=-1)
+    distances_of_pairs: These logits say how far apart the vectors are. Take their cosines.
+        F.normalize(image, dim=-1) @ F.normalize(text, dim=-1).transpose(-2, -1)  →  -torch.cdist(F.normalize(image, dim=-1), F.normalize(text, dim=-1))
+    exp_of_logits: exp of a large logit is infinite, and a small temperature makes logits large. F.cross_entropy and log_softmax
+        stay finite.
+        logits.log_softmax(-1)  →  (logits.exp() / logits.exp().sum(-1, keepdim=True)).log()
+        logits.log_softmax(-2)  →  (logits.exp() / logits.exp().sum(-2, keepdim=True)).log()
+    without_minus (slip): The loss has the wrong sign: it falls as the pairs move apart. The loss is minus the mean of the logarithms.
+        return -(texts_chosen  →  return (texts_chosen
+"""))  # fmt: skip
+
+# ---------------------------------------------------------------- 5.6
+
+SIGMOID = written_exercise("5.6 Every pair by itself", sigmoid_loss, (
+    CheckSpec("values", 6, "a yes or no for each picture and each text",
+        examples=[sizes(pairs=3, d=4, temperature=0.5, bias=-1.0)],
+        trials=[sizes(pairs=5, d=7, temperature=0.3, bias=-2.0), sizes(pairs=11, d=3, temperature=1.7, bias=0.5)]),
+    CheckSpec("batch", 2, "pairs of different batches do not meet",
+        examples=[sizes(batch_shape=(2,), pairs=3, d=4, temperature=0.5, bias=-1.0)],
+        trials=[sizes(batch_shape=(2,), pairs=5, d=7, temperature=0.3, bias=-2.0),
+            sizes(batch_shape=(3, 2), pairs=7, d=5, temperature=0.7, bias=-0.5)]),
+    CheckSpec("sharp", 2, "a small temperature gives no NaN and no infinity",
+        examples=[sizes(pairs=3, d=4, temperature=0.005, bias=-1.0)],
+        trials=[sizes(pairs=7, d=5, temperature=0.005, bias=-1.0)], draw=draw_pair_and_its_opposite),
+    CheckSpec("conduct", 2,
+        trials=[sizes(batch_shape=(2,), pairs=5, d=3, temperature=0.2, bias=-1.0, dtype=torch.float64)],
+        probe=loss_conduct),
+),
+    draw=draw_biased_pairs, returns=("loss",), probe=loss_values,
+    difficulty=2, minutes=10, review="Every pair by itself",
+    mistakes=edits(sigmoid_loss, """
+    divided_by_n_twice: This divides by the number of all logits. The losses are added up, and divided by n, the number of pairs.
+        .sum(-1).mean()  →  .mean()
+    never_divided: The losses are added up, and not divided by n, the number of pairs.
+        .sum(-1).mean()  →  .sum()
+    all_belong_together: Every picture and every text count as a pair here. Two that do not belong together have the sign −1.
+        signs * logits  →  logits
+    signs_exchanged: The signs are exchanged: +1 is for two that belong together, −1 for all others.
+        signs * logits  →  -signs * logits
+    zero_for_the_others: Two that do not belong together have the sign 0 here, so they pull nothing. Their sign is −1.
+        2 * torch.eye(logits.shape[-1], dtype=logits.dtype, device=logits.device) - 1  →  torch.eye(logits.shape[-1], dtype=logits.dtype, device=logits.device)
+    pairs_alone: Only the pairs count here, so nothing pushes the others apart. All n² logits count.
+        -F.logsigmoid(signs * logits).sum(-1).mean()  →  -F.logsigmoid(logits.diagonal(dim1=-2, dim2=-1)).mean()
+    bias_subtracted: The bias is subtracted. Add it: a negative one makes every logit smaller.
+        / temperature + bias  →  / temperature - bias
+    bias_left_out: The bias is missing. Add it to every logit.
+        / temperature + bias  →  / temperature
+    bias_divided: The bias is divided by the temperature, too. Add it after that.
+        F.normalize(image, dim=-1) @ F.normalize(text, dim=-1).transpose(-2, -1) / temperature + bias  →  (F.normalize(image, dim=-1) @ F.normalize(text, dim=-1).transpose(-2, -1) + bias) / temperature
+    times_the_temperature: Here the temperature divides, as in 5.5. SigLIP's t multiplies, and is 1 / temperature.
+        / temperature  →  * temperature
+    temperature_of_clip_here: If no temperature is given, this takes 0.07, as in 5.5. The task asks for 0.1.
+        temperature: float = 0.1  →  temperature: float = 0.07
+    other_bias: If no bias is given, this takes 0. The task asks for −10.
+        bias: float = -10.0  →  bias: float = 0.0
+    softmax_here: This is a softmax over the texts: each one depends on the others. Use the sigmoid of each logit.
+        -F.logsigmoid(signs * logits).sum(-1).mean()  →  -logits.log_softmax(-1).diagonal(dim1=-2, dim2=-1).mean()
+    dots_here: These are dot products. Cosine similarity compares directions: divide both vectors by their length first.
+        F.normalize(image, dim=-1)  →  image
+        F.normalize(text, dim=-1)  →  text
+    pictures_not_normalised: The texts are normalised, the pictures are not. Cosine similarity needs both.
+        F.normalize(image, dim=-1)  →  image
+    texts_not_normalised: The pictures are normalised, the texts are not. Cosine similarity needs both.
+        F.normalize(text, dim=-1)  →  text
+    all_in_one_batch: All batches are put into one. The pairs of one batch meet only each other.
+        + image, text = image.flatten(0, -2), text.flatten(0, -2)
+    minus_missing (slip): The loss has the wrong sign. It is minus the logarithms.
+        return -F.logsigmoid  →  return F.logsigmoid
+"""))  # fmt: skip

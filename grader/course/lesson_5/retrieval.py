@@ -1,0 +1,134 @@
+"""Exercises 5.7 and 5.8: the names that are nearest to a picture, and how often the right one is among them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from attention.retrieval import rank_names, recall_at_k
+from torch import Tensor
+
+from grader.declare.authoring import (
+    CheckSpec,
+    InputSampler,
+    drawn,
+    edits,
+    given,
+    integers,
+    normal,
+    sizes,
+    written_exercise,
+)
+from grader.declare.drawn import Sizes
+from grader.declare.probes import as_number, effects_of, function_effects, strided
+
+draw_ranking = drawn(image=normal("* d", scale=2.0), names=normal("names d", scale=0.7), k=given("k"))
+
+RANK = written_exercise("5.7 The nearest names", rank_names, (
+    CheckSpec("values", 4, "the k highest cosines and whose they are",
+        examples=[sizes(batch_shape=(2,), names=5, d=4, k=3)],
+        trials=[sizes(batch_shape=(3,), names=11, d=5, k=4), sizes(batch_shape=(5,), names=7, d=3, k=7)]),
+    CheckSpec("batch", 3, "one picture, or any leading dimensions",
+        examples=[sizes(names=5, d=4, k=2), sizes(batch_shape=(2, 2), names=5, d=3, k=2)],
+        trials=[sizes(names=11, d=5, k=3), sizes(batch_shape=(2, 3), names=13, d=5, k=2)]),
+    CheckSpec("conduct", 2, "float64 stays float64, inputs stay as they are",
+        examples=[sizes(batch_shape=(2,), names=5, d=4, k=2)],
+        trials=[sizes(batch_shape=(3,), names=7, d=5, k=2, dtype=torch.float64)], probe=function_effects),
+),
+    draw=draw_ranking, returns=("similarity", "indices"),
+    difficulty=1, minutes=8, review="Names that it never saw",
+    mistakes=edits(rank_names, """
+    dot_products_ranked: These are dot products, and long vectors win. Divide pictures and names by their length first.
+        F.normalize(image, dim=-1)  →  image
+        F.normalize(names, dim=-1)  →  names
+    long_names_win: The names are not normalised, so a long vector wins over a nearer one. Cosine similarity needs both lengths.
+        F.normalize(names, dim=-1)  →  names
+    pictures_keep_their_length: The order is right, but these are no cosines: the pictures are not normalised.
+        F.normalize(image, dim=-1)  →  image
+    farthest_names: These are the farthest names. Take the k highest similarities.
+        topk(k, dim=-1)  →  topk(k, dim=-1, largest=False)
+    indices_first: The order of the two is exchanged. Return the similarities, then the indices, as topk does.
+        return best.values, best.indices  →  return best.indices, best.values
+    indices_alone: Return two tensors: the similarities and the indices.
+        return best.values, best.indices  →  return best.indices
+    probabilities_of_names: These are probabilities. Return the cosines as they are.
+        F.normalize(names, dim=-1).T  →  F.normalize(names, dim=-1).T; similarity = similarity.softmax(-1)
+    first_names: These are the first k names. Take the k with the highest similarities, whichever they are.
+        best = similarity.topk(k, dim=-1)  →  best = similarity[..., :k].sort(-1, descending=True)
+    nearest_last: The nearest name stands last. Put it first.
+        = result[0].flip(-1), result[1].flip(-1)
+    in_the_order_of_the_names: The k names are in the order in which they were given. Put the nearest first.
+        = result[0].gather(-1, result[1].argsort(-1)), result[1].sort(-1).values
+    all_names: All names came back. Return the k nearest.
+        topk(k, dim=-1)  →  sort(-1, descending=True)
+    nearest_alone: Only the nearest name came back. Return the k nearest.
+        topk(k, dim=-1)  →  topk(1, dim=-1)
+    nearest_by_distance: These are negative distances. Return cosines.
+        F.normalize(image, dim=-1) @ F.normalize(names, dim=-1).T  →  -(F.normalize(image, dim=-1).unsqueeze(-2) - F.normalize(names, dim=-1)).norm(dim=-1)
+"""))  # fmt: skip
+
+# ---------------------------------------------------------------- 5.8
+
+
+def draw_logits_with_ties(sampler: InputSampler, sizes: Sizes) -> Tensor:
+    """Draw logits of whole numbers from 0 to 2, so that many of a row are equal."""
+    dtype = sizes.get("dtype", torch.float32)
+    return integers(0, 3, "* names")(sampler, sizes).to(dtype)
+
+
+draw_recall = drawn(logits=normal("* names", scale=2.0), target=integers(0, "names", "*"), k=given("k"))
+draw_tied = drawn(logits=draw_logits_with_ties, target=integers(0, "names", "*"), k=given("k"))
+
+
+def recall_of(function, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Compute the recall, as a number."""
+    return {"recall": as_number(function(*arguments.values()), "recall")}
+
+
+def recall_effects(function, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Report side effects, and the recall of logits that are not contiguous."""
+    given = {name: strided(value.clone()) if isinstance(value, Tensor) else value for name, value in arguments.items()}
+    return {**effects_of(function, arguments), "recall": as_number(function(**given), "recall")}
+
+
+RECALL = written_exercise("5.8 How often among the first k", recall_at_k, (
+    CheckSpec("values", 3, "the share of rows whose right column is among the k highest",
+        examples=[sizes(batch_shape=(5,), names=4, k=2), sizes(batch_shape=(7,), names=5, k=1)],
+        trials=[sizes(batch_shape=(23,), names=11, k=4), sizes(batch_shape=(29,), names=7, k=1),
+            sizes(batch_shape=(31,), names=13, k=6)]),
+    CheckSpec("ties", 2, "a column that is as high as the right one counts as higher",
+        examples=[sizes(batch_shape=(5,), names=4, k=2)],
+        trials=[sizes(batch_shape=(23,), names=5, k=2), sizes(batch_shape=(29,), names=7, k=3)], draw=draw_tied),
+    CheckSpec("batch", 2, "one share for all rows of all batches",
+        examples=[sizes(batch_shape=(2, 4), names=5, k=2)],
+        trials=[sizes(batch_shape=(3, 7), names=11, k=4), sizes(batch_shape=(2, 3, 5), names=7, k=2)]),
+    CheckSpec("conduct", 1, "inputs stay as they are",
+        examples=[sizes(batch_shape=(5,), names=4, k=2)],
+        trials=[sizes(batch_shape=(3, 7), names=11, k=3, dtype=torch.float64)], probe=recall_effects),
+),
+    draw=draw_recall, returns=("recall",), probe=recall_of,
+    difficulty=1, minutes=8, review="Names that it never saw",
+    mistakes=edits(recall_at_k, """
+    ties_in_favour: A tie counts for the model here. If another column is as high as the right one, it counts as higher.
+        logits >= right  →  logits > right
+        .sum(-1) - 1  →  .sum(-1)
+    one_too_many: The right one may be at place k + 1 here. Fewer than k others may be as high or higher.
+        rivals < k  →  rivals <= k
+    itself_among_the_rivals: The right column counts as its own rival. Subtract 1 for it.
+        .sum(-1) - 1  →  .sum(-1)
+    lowest_count: This asks whether the right column is among the k lowest. Ask for the k highest.
+        logits >= right  →  logits <= right
+    first_place_alone: k is not used: only the first place counts here.
+        rivals < k  →  rivals < 1
+    exactly_place_k: Only place k counts here. All places from 1 to k do.
+        rivals < k  →  rivals == k - 1
+    rows_counted: This is a number of rows. Divide by how many there are.
+        = result * target.numel()
+    in_percent: This is in percent. Return a share, from 0 to 1.
+        = 100 * result
+    wrong_ones_counted: This is the share of rows that fail. Return the share of those that count.
+        = 1 - result
+    mean_rank: This is a mean place. Return the share of rows whose place is among the first k.
+        (rivals < k).to(logits.dtype).mean()  →  (rivals + 1).to(logits.dtype).mean()
+    share_of_the_first_batch: Only the first batch counts. Take all rows of all batches.
+        = recall_at_k(logits[0], target[0], k) if target.ndim > 1 else result
+"""))  # fmt: skip

@@ -1,0 +1,59 @@
+"""Exercise 5.9, patch_map: the similarity of a picture with a text, shared out among the patches."""
+
+import torch
+from attention.patch_maps import patch_map
+from torch import Tensor
+
+from grader.declare.authoring import CheckSpec, InputSampler, drawn, normal, sizes, written_exercise
+from grader.declare.drawn import Sizes
+from grader.declare.probes import function_effects
+
+
+def draw_patches(sampler: InputSampler, sizes: Sizes) -> Tensor:
+    """Draw patches (..., n, d) with a common direction, so that their mean is long enough to divide by."""
+    common = normal("* 1 d", scale=1.5)(sampler, sizes)
+    return common + normal("* patches d")(sampler, sizes)
+
+
+PATCH_MAP = written_exercise("5.9 Shares of the patches", patch_map, (
+    CheckSpec("values", 6, "a share for each patch; their mean is the similarity",
+        examples=[sizes(patches=3, d=4)],
+        trials=[sizes(patches=7, d=5), sizes(patches=5, d=11)], map="map"),
+    CheckSpec("batch", 3,
+        examples=[sizes(batch_shape=(2,), patches=3, d=4)],
+        trials=[sizes(batch_shape=(3,), patches=7, d=5), sizes(batch_shape=(2, 3), patches=5, d=7)]),
+    CheckSpec("conduct", 2, "float64 stays float64, inputs stay as they are",
+        examples=[sizes(patches=3, d=4)],
+        trials=[sizes(batch_shape=(2,), patches=5, d=3, dtype=torch.float64)], probe=function_effects),
+),
+    draw=drawn(aligned=draw_patches, text=normal("* d", scale=2.0)), returns=("map",),
+    difficulty=2, minutes=10, review="Where in the picture",
+    mistakes="""
+    cosine_of_each_patch: Each patch is divided by its own length here, so the mean is no longer the picture's similarity. Divide
+        all by the length of their mean.
+        = F.cosine_similarity(aligned, text.unsqueeze(-2), dim=-1)
+    length_of_the_mean_missing: The shares are not divided by the length of the mean of the patches.
+        .squeeze(-1) / length  →  .squeeze(-1)
+    mean_of_the_lengths: This divides by the mean of the patches' lengths. Divide by the length of their mean, which is shorter.
+        aligned.mean(-2).norm(dim=-1, keepdim=True)  →  aligned.norm(dim=-1).mean(-1, keepdim=True)
+    text_keeps_its_length: The text is not divided by its length.
+        F.normalize(text, dim=-1)  →  text
+    dot_products_with_the_text: These are dot products. Divide by two lengths: that of the mean of the patches, and that of the text.
+        F.normalize(text, dim=-1)  →  text
+        .squeeze(-1) / length  →  .squeeze(-1)
+    shares_that_sum: The shares sum to the similarity. Here their mean is the similarity: divide by the length of the mean, not of the
+        sum.
+        = result / result.shape[-1]
+    shares_sum_to_one: The shares are divided by their sum. Their mean must be the similarity of the picture.
+        = result / result.sum(-1, keepdim=True)
+    softmax_over_patches: There is a softmax over the patches here. Leave the shares as they are, negative ones, too.
+        = result.softmax(-1)
+    negative_shares_dropped: Negative shares are set to 0, so the mean is no longer the similarity. Leave them.
+        = result.clamp(min=0)
+    without_their_signs: The shares lost their signs. A patch that speaks against the text has a negative one.
+        = result.abs()
+    one_number_for_all: This is the similarity of the whole picture. Return a share for each patch.
+        = result.mean(-1)
+    mean_subtracted_first: The mean of the patches is subtracted first, so the shares sum to 0. Leave the patches as they are.
+        aligned @ F.normalize  →  (aligned - aligned.mean(-2, keepdim=True)) @ F.normalize
+""")  # fmt: skip
