@@ -95,7 +95,7 @@ CONTRASTIVE = written_exercise("5.5 Pairs that find each other", contrastive_los
         F.normalize(image, dim=-1)  →  image
     only_pictures_normalised: The pictures are normalised, the texts are not. Cosine similarity needs both.
         F.normalize(text, dim=-1)  →  text
-    along_the_pairs: The vectors are divided by lengths that are taken across the pairs. Each vector has its own: dim=-1.
+    along_the_pairs: The vectors are divided by lengths that are taken over the pairs. Each vector has its own: dim=-1.
         F.normalize(image, dim=-1)  →  F.normalize(image, dim=-2)
         F.normalize(text, dim=-1)  →  F.normalize(text, dim=-2)
     multiplied_by_temperature: Divide by the temperature. A small one makes the choice sharper, so it must make the logits larger.

@@ -37,14 +37,14 @@ RANK = written_exercise("5.7 The nearest names", rank_names, (
     draw=draw_ranking, returns=("similarity", "indices"),
     difficulty=1, minutes=8, review="Names that it never saw",
     mistakes=edits(rank_names, """
-    dot_products_ranked: These are dot products, and long vectors win. Divide pictures and names by their length first.
+    dot_products_ranked: These are dot products, and long vectors come first. Divide pictures and names by their length first.
         F.normalize(image, dim=-1)  →  image
         F.normalize(names, dim=-1)  →  names
-    long_names_win: The names are not normalised, so a long vector wins over a nearer one. Cosine similarity needs both lengths.
+    long_names_win: The names are not normalised, so a long vector comes before a nearer one. Cosine similarity needs both lengths.
         F.normalize(names, dim=-1)  →  names
     pictures_keep_their_length: The order is right, but these are no cosines: the pictures are not normalised.
         F.normalize(image, dim=-1)  →  image
-    farthest_names: These are the farthest names. Take the k highest similarities.
+    farthest_names: These are the names with the lowest similarities. Take the k highest.
         topk(k, dim=-1)  →  topk(k, dim=-1, largest=False)
     indices_first: The order of the two is exchanged. Return the similarities, then the indices, as topk does.
         return best.values, best.indices  →  return best.indices, best.values
@@ -123,7 +123,7 @@ RECALL = written_exercise("5.8 How often among the first k", recall_at_k, (
         rivals < k  →  rivals == k - 1
     rows_counted: This is a number of rows. Divide by how many there are.
         = result * target.numel()
-    in_percent: This is in percent. Return a share, from 0 to 1.
+    in_percent: This is 100 times as large. Return a share, from 0 to 1.
         = 100 * result
     wrong_ones_counted: This is the share of rows that fail. Return the share of those that count.
         = 1 - result
