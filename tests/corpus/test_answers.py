@@ -10,7 +10,7 @@ from corpus.answers import BLIND, CORPORA, JUDGEMENTS, Answer, answers, path_of,
 from grader.course import lessons
 
 ANSWERS = answers()
-LATER = {"3.P2", "3.P3", "3.P4", "5.1", "5.2", "5.3", "5.4"}  # added after the corpus was written
+LATER = {"3.P2", "3.P3", "3.P4", *(f"5.{number}" for number in range(1, 10))}  # added after the corpus was written
 EXERCISES = {exercise.id: exercise for lesson in lessons().values() for exercise in lesson.exercises}
 
 
