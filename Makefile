@@ -8,6 +8,7 @@ CPU_TORCH ?= https://download.pytorch.org/whl/cpu
 # Tests at the same time: one more than the cores that make may use, since a test often waits for processes of its own.
 JOBS   ?= $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
 LAB    ?=
+SOLVED ?=
 # make test PORTABLE=1: with the kernels of the plainest processor. What is committed, and what a test expects, holds there, too.
 PORTABLE ?=
 ifneq ($(PORTABLE),)
@@ -21,7 +22,7 @@ GPU_RESULTS := benchmarks/results/gpu.txt
 # Whoever switches off that Python keeps what it has compiled waits for it again in each of the many processes of the tests.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup system browser build examples grade test test-rest test-all lint built lab release students preview explorer truth bench scale gpu clean
+.PHONY: help setup system browser build examples grade test test-rest test-all lint built lab release students site explorer pictures truth bench scale gpu clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -93,11 +94,16 @@ release: setup  ## write dist/ from the tag that is checked out: the wheel, the 
 students: build  ## write dist/attention-course.zip, which students get, from the files as they are
 	$(RUN)/grader students
 
-preview: build  ## write dist/preview: the lessons as pages with all outputs, solved and unsolved (minutes)
-	$(RUN)/python -m grader.build.preview dist/preview
+site: build  ## write dist/site: lessons with outputs, explorer, docs, search (minutes; SOLVED=1 adds the solutions)
+	$(RUN)/grader site $(if $(SOLVED),--solved)
 
 explorer: setup  ## write assets/explorer.html: lesson 3's model, trained anew, in a page to play with
 	PYTHONPATH=source $(RUN)/python assets/explorer.py
+
+pictures: grade browser  ## write docs/pictures: what students and instructors see (minutes)
+	$(RUN)/grader grade examples/submitted --gradebook $(EXAMPLES) --html examples/graded/pages || test $$? = 1
+	$(RUN)/python -m pytest -q tests/browser/test_serve.py tests/browser/test_jupyterlab.py -k "hands_in_reads or lesson_1"
+	$(RUN)/python assets/pictures.py examples/graded/pages artefacts
 
 truth: setup  ## are the grades true? every wrong answer refused, every right one accepted (minutes)
 	$(RUN)/python -m benchmarks.truth

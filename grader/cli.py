@@ -180,6 +180,7 @@ _add(appeals, "list", records.AppealsOptions, _function("commands.decisions:list
 _add(appeals, "decide", records.DecisionOptions, _function("commands.decisions:decide_on_appeal"))
 _add(app, "prove", records.ProveOptions, _function("commands.build:run_prove"))
 _add(app, "students", records.StudentsOptions, _function("commands.students:write_zip"))
+_add(app, "site", records.SiteOptions, _function("commands.site:run"))
 _add(app, "late", records.LateOptions, _function("commands.decisions:set_late"))
 _add(app, "roster", records.RosterOptions, _roster)
 _add(app, "serve", records.ServeOptions, _serve)

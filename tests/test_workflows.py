@@ -16,10 +16,12 @@ from packaging.specifiers import SpecifierSet
 
 from grader.cli import app
 from grader.commands.check import CODE_QUALITY
+from grader.commands.options import SiteOptions
 
 ROOT = Path(__file__).resolve().parents[1]
 CI = ROOT / ".github" / "workflows" / "ci.yml"
 STACKS = CI.with_name("stacks.yml")
+SITE = CI.with_name("site.yml")
 DEPENDABOT = ROOT / ".github" / "dependabot.yml"
 PYTHON = "Programming Language :: Python :: "
 CLASSROOM = ROOT / "docs" / "classroom" / "grade.yml"
@@ -60,7 +62,7 @@ def check(words: list[str]) -> None:
             assert (ROOT / path).exists(), path
 
 
-@pytest.mark.parametrize("path", [CI, STACKS, CLASSROOM], ids=["ci", "stacks", "classroom"])
+@pytest.mark.parametrize("path", [CI, STACKS, SITE, CLASSROOM], ids=["ci", "stacks", "site", "classroom"])
 def test_every_command_of_a_workflow_exists(path: Path) -> None:
     found = [words for script in scripts(path) for words in commands(script)]
     assert len(found) >= 2
@@ -90,7 +92,7 @@ def test_a_command_that_is_not_here_is_seen(words: list[str]) -> None:
         check(words)
 
 
-@pytest.mark.parametrize("path", [CI, STACKS, CLASSROOM], ids=["ci", "stacks", "classroom"])
+@pytest.mark.parametrize("path", [CI, STACKS, SITE, CLASSROOM], ids=["ci", "stacks", "site", "classroom"])
 def test_actions_have_a_version_and_no_more_rights_than_reading(path: Path) -> None:
     workflow = yaml.safe_load(path.read_text("utf-8"))
     assert workflow["permissions"] == {"contents": "read"}
@@ -98,6 +100,21 @@ def test_actions_have_a_version_and_no_more_rights_than_reading(path: Path) -> N
     assert used
     assert all(re.fullmatch(r"actions/[a-z-]+@v\d+", action) for action in used), used
     assert "secrets." not in path.read_text("utf-8")  # nothing that a pull request or a student could take
+
+
+def test_only_the_job_that_publishes_the_site_may_and_it_runs_no_code() -> None:
+    jobs = yaml.safe_load(SITE.read_text("utf-8"))["jobs"]
+    assert {name: job.get("permissions") for name, job in jobs.items()} == {
+        "build": None,
+        "publish": {"pages": "write", "id-token": "write"},
+    }
+    assert [list(step) for step in jobs["publish"]["steps"]] == [["id", "uses"]]
+    built = [step for step in jobs["build"]["steps"] if step.get("run") == "make site"]
+    (upload,) = [step for step in jobs["build"]["steps"] if "upload-pages" in step.get("uses", "")]
+    assert built  # without SOLVED=1: what is published has no solutions
+    assert Path(upload["with"]["path"]) == SiteOptions.__dataclass_fields__["out"].default
+    assert "--solved" not in would_run("site")
+    assert "--solved" in would_run("site", "SOLVED=1")
 
 
 def test_ci_runs_all_that_make_test_runs_and_nothing_twice() -> None:
@@ -112,9 +129,9 @@ def test_ci_runs_all_that_make_test_runs_and_nothing_twice() -> None:
             assert (ROOT / path).is_file()
 
 
-def would_run(target: str) -> str:
+def would_run(*target: str) -> str:
     """Return the commands of a target of the Makefile, without running them."""
-    return subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(["make", "-n", *target], cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 
 def test_make_test_and_make_test_rest_are_all_tests() -> None:
@@ -136,8 +153,9 @@ def test_ci_runs_on_each_python_that_the_project_names() -> None:
 
 
 def test_both_workflows_use_the_same_actions_and_dependabot_sees_one() -> None:
-    used = [{step["uses"] for step in steps(path) if "uses" in step} for path in (CI, STACKS, CLASSROOM)]
+    used = [{step["uses"] for step in steps(path) if "uses" in step} for path in (CI, STACKS, SITE, CLASSROOM)]
     assert used[1] <= used[0]  # the same major versions
+    assert {action for action in used[2] if "pages" not in action} <= used[0]
     for one in yaml.safe_load(DEPENDABOT.read_text("utf-8"))["updates"]:
         where = {"github-actions": CI, "pip": ROOT / "constraints.txt"}[one["package-ecosystem"]]
         assert where.is_file()
@@ -165,5 +183,9 @@ def test_make_knows_a_number_where_nothing_counts_the_cores(tmp_path: Path) -> N
 
 
 def test_the_template_for_students_is_not_active_here() -> None:
-    assert [path.name for path in sorted((ROOT / ".github" / "workflows").iterdir())] == [CI.name, STACKS.name]
+    assert [path.name for path in sorted((ROOT / ".github" / "workflows").iterdir())] == [
+        CI.name,
+        SITE.name,
+        STACKS.name,
+    ]
     assert "grade.yml" not in CI.read_text("utf-8")

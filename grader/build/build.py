@@ -34,15 +34,20 @@ def build(root: Path) -> list[Path]:
 
     A lesson is built only if something changed. Raise BuildError if a script and its declaration do not fit.
     """
-    repository, known = repository_of(root), read_built(root).lessons
-    names = [name for name in lessons() if known.get(name) != digest(root, name, repository)]
-    texts, _ = _lessons_built(root, names, repository)
+    repository = repository_of(root)
+    texts, _ = _lessons_built(root, outdated(root), repository)
     written = _write({**texts, **_pages(root, repository), **_requirements(root, texts)})
     now = Built(
         {name: digest(root, name, repository) for name in lessons()},
         {one.id: exercise_digest(lesson, one) for lesson in lessons().values() for one in lesson.exercises},
     )
     return written + _write({built_path(root): built_text(now)})
+
+
+def outdated(root: Path) -> list[str]:
+    """Return the assignments of the lessons of which something changed since the last build."""
+    repository, known = repository_of(root), read_built(root).lessons
+    return [name for name in lessons() if known.get(name) != digest(root, name, repository)]
 
 
 def _write(made: Mapping[Path, str]) -> list[Path]:
@@ -68,7 +73,16 @@ def drift(root: Path) -> list[str]:
 def _lessons_built(
     root: Path, names: Sequence[str], repository: Repository | None, check: bool = False
 ) -> tuple[dict[Path, str], list[str]]:
-    """Return the texts of some lessons' notebooks, by path, and lines as `tools_cells` does."""
+    """Return the texts of some lessons' notebooks, by path, and lines as `tools_cells` does.
+
+    Raises:
+        BuildError: a lesson has no script.
+    """
+    for script in (root / "solutions" / f"{name}.py" for name in names):
+        if not script.is_file():
+            raise BuildError(
+                f"{script} is missing: a lesson's script has the name of its assignment. Write or rename it"
+            )
     with _workers(len(names)) as workers:
         sources, lines = tools_cells(root, names, workers, check)
         made = workers.map(partial(lesson_built, root, repository), names, map(sources.get, names))

@@ -1,13 +1,14 @@
 """Says where the course lies on GitHub, and makes the links of notebooks and pages that lead there.
 
 The repository stands in pyproject.toml. As long as that is the placeholder, it is the remote `origin` of git, if that
-lies on GitHub. Where neither is known, no badge and no link is made: none may lead nowhere.
+lies on GitHub. Where neither is known, no badge and no link is made: none may lead nowhere. The address of the course's
+site (`grader site`) is in pyproject.toml, too; without it, no link leads to the site.
 """
 
 import re
 import subprocess
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import nbformat
@@ -28,6 +29,7 @@ class Repository:
 
     name: str  # "account/name"
     branch: str
+    site: str = ""  # the address of the course's site, as "https://account.github.io/name"; "" if it has none
 
     @property
     def is_placeholder(self) -> bool:
@@ -47,9 +49,13 @@ class Repository:
         path = f"notebooks/{assignment}/{assignment}.ipynb"
         return f"https://colab.research.google.com/github/{self.name}/blob/{self.branch}/{path}"
 
-    def page(self, name: str) -> str:
-        """Return the link to a page of docs/, as "glossary.md"."""
-        return f"https://github.com/{self.name}/blob/{self.branch}/docs/{name}"
+    def rendered(self, assignment: str) -> str:
+        """Return the link to the lesson's page on the course's site; "" if it has no site."""
+        return f"{self.site.rstrip('/')}/lessons/{assignment}.html" if self.site else ""
+
+    def file(self, path: str) -> str:
+        """Return the link to a file of the repository, as "docs/glossary.md"."""
+        return f"https://github.com/{self.name}/blob/{self.branch}/{path}"
 
 
 def setting_of(root: Path) -> Repository:
@@ -62,7 +68,7 @@ def setting_of(root: Path) -> Repository:
         return Repository("", "main")
     try:
         course = tomllib.loads(path.read_text("utf-8"))["tool"]["course"]
-        repository = Repository(course["repository"], course["branch"])
+        repository = Repository(course["repository"], course["branch"], course.get("site", ""))
     except (OSError, KeyError, tomllib.TOMLDecodeError) as error:
         raise BuildError(
             f"{path}: no repository and branch of the course ({type(error).__name__}: {error}); "
@@ -70,6 +76,8 @@ def setting_of(root: Path) -> Repository:
         ) from error
     if not re.fullmatch(r"(?:[\w.-]+/[\w.-]+)?", str(repository.name)):
         raise BuildError(f'{path}: repository is {repository.name!r}; write it as "account/name"')
+    if not re.fullmatch(r"(?:https?://[\w./:~-]+)?", str(repository.site)):
+        raise BuildError(f'{path}: site is {repository.site!r}; write its address, as "https://account.github.io/name"')
     if not re.fullmatch(r"[\w./-]+", str(repository.branch)):
         raise BuildError(f"{path}: branch is {repository.branch!r}; letters, digits and . _ / - can stand in a link")
     return repository
@@ -83,7 +91,7 @@ def repository_of(root: Path) -> Repository | None:
     setting = setting_of(root)
     if setting.is_none:
         return None
-    return _remote(root, setting.branch) if setting.is_placeholder else setting
+    return _remote(root, setting) if setting.is_placeholder else setting
 
 
 def repository_in(root: Path, assignment: str) -> Repository | None:
@@ -97,12 +105,12 @@ def repository_in(root: Path, assignment: str) -> Repository | None:
         return None if setting.is_none else setting
     notebook = root / "notebooks" / assignment / f"{assignment}.ipynb"
     found = COLAB.search(notebook.read_text("utf-8")) if notebook.is_file() else None
-    carried = Repository(found[1], found[2]) if found else None
+    carried = Repository(found[1], found[2], setting.site) if found else None
     return None if carried is None or carried.is_placeholder else carried
 
 
-def _remote(root: Path, branch: str) -> Repository | None:
-    """Return the repository of git's remote `origin`.
+def _remote(root: Path, setting: Repository) -> Repository | None:
+    """Return the repository of git's remote `origin`, with the branch and site of a setting.
 
     Returns None without git, without a remote, or if the remote is not on GitHub.
     """
@@ -112,7 +120,7 @@ def _remote(root: Path, branch: str) -> Repository | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     found = REMOTE.fullmatch(ran.stdout.strip()) if ran.returncode == 0 else None
-    return Repository(found[1], branch) if found else None
+    return replace(setting, name=found[1]) if found else None
 
 
 def badge(link: str) -> str:
@@ -121,19 +129,23 @@ def badge(link: str) -> str:
 
 
 def with_links(notebook: NotebookNode, assignment: str, repository: Repository | None) -> NotebookNode:
-    """Return a notebook with the badge as a new first cell, and with links to pages that lead out of Colab, too.
+    """Return a notebook with a new first cell, and with links to pages that lead out of Colab, too.
+
+    The cell has Colab's badge and, if the course has a site, a link to the lesson's page there.
 
     Without a repository there is no badge, and the links stay relative: they work in a copy of the repository, and
     the zip for students makes its own of them. The given notebook does not change.
     """
     if repository is None:
         return notebook
-    link = repository.colab(assignment)
-    cells = [nbformat.v4.new_markdown_cell(badge(link), id=BADGE_CELL)]
+    links = [badge(repository.colab(assignment))]
+    if rendered := repository.rendered(assignment):
+        links.append(f"[View rendered]({rendered})")
+    cells = [nbformat.v4.new_markdown_cell(" · ".join(links), id=BADGE_CELL)]
     for cell in notebook.cells:
         source = cell.source
         if cell.cell_type == "markdown":
-            source = PAGE.sub(lambda match: f"]({repository.page(match[1])}{match[2]})", source)
+            source = PAGE.sub(lambda match: f"]({repository.file(f'docs/{match[1]}')}{match[2]})", source)
         cells.append(NotebookNode({**cell, "source": source}))
     return NotebookNode({**notebook, "cells": cells})
 

@@ -31,7 +31,7 @@ def with_lessons(page: str, declared: Iterable[Lesson], repository: Repository |
         graded = sum(exercise.points > 0 for exercise in lesson.exercises)
         title = f"{lesson.title} (optional)" if lesson.optional else lesson.title
         row = f"| [{name}](notebooks/{name}/{name}.ipynb) | {title} | {graded} | {lesson.max_score:g} |"
-        rows.append(f"{row} [Colab]({repository.colab(name)}) |" if repository else row)
+        rows.append(f"{row} {_open_in(repository, name)} |" if repository else row)
         link = "" if name in later or not repository else badge(repository.colab(name))
         links.append(f"| {name} | {title} |" + (f" {link} |" if repository else ""))
     lessons_table = ["| notebook | lesson | exercises | points |", "|---|---|--:|--:|", *rows]
@@ -42,6 +42,12 @@ def with_lessons(page: str, declared: Iterable[Lesson], repository: Repository |
     if later:
         colab_table += ["", LATER.format(names=", ".join(f"**{name}**" for name in later))]
     return _replace_table(COLAB, colab_table, _replace_table(LESSONS, lessons_table, page))
+
+
+def _open_in(repository: Repository, name: str) -> str:
+    """Return the links of README.md that open a lesson: in Colab and, if the course has a site, as a page."""
+    rendered = repository.rendered(name)
+    return f"[Colab]({repository.colab(name)})" + (f" · [page]({rendered})" if rendered else "")
 
 
 def with_repository(workflow: str, repository: Repository) -> str:

@@ -46,31 +46,47 @@ def prove(lesson: Lesson, only: str | None = None) -> Iterator[Proof]:
         names = {check.name for check in kept}
         kept = [replace(check, needs=tuple(need for need in check.needs if need in names)) for check in kept]
         part = replace(exercise, checks=tuple(kept), points=sum(check.points for check in kept))
-        problems = dict.fromkeys(problem for draw in DRAWS for problem in _problems(lesson, part, draw))
+        problems = tuple(_problems(lesson, part))
         yield Proof(
             exercise=exercise,
-            problems=tuple(problems),
+            problems=problems,
             remarks=() if problems else tuple(_other_hints(lesson, part)),
             left_out=tuple(check.title for check in exercise.checks if check.name not in names),
         )
 
 
-def _problems(lesson: Lesson, exercise: Exercise, draw: str) -> Iterator[str]:
-    """Yield what is wrong with an exercise on one draw of its hidden inputs."""
-    planned, ours = plan_exercise(exercise, "proof", draw), ReferenceResults(lesson.reference)
-    right = judge(exercise, planned, {one.key: ours.right(one) for one in planned}, ours)
-    if right.outcome is not Outcome.PASSED:
-        yield f"the reference does not pass: {right.message}"
-        return
+def _problems(lesson: Lesson, exercise: Exercise) -> Iterator[str]:
+    """Yield what is wrong with an exercise on the draws of its hidden inputs."""
+    # Results are kept by trial, and each draw has the same trials with other inputs.
+    plans = [(plan_exercise(exercise, "proof", draw), ReferenceResults(lesson.reference)) for draw in DRAWS]
+    for planned, ours in plans:
+        right = judge(exercise, planned, {one.key: ours.right(one) for one in planned}, ours)
+        if right.outcome is not Outcome.PASSED:
+            yield f"the reference does not pass: {right.message}"
+            return
     for wrong in exercise.mistakes:
-        evidence = _evidence(planned, ours, wrong)
-        if misspelt := next((one.message for one in evidence.values() if one.error == "NameError"), ""):
+        tried = [_evidence(planned, ours, wrong) for planned, ours in plans]
+        raised = (one.message for evidence in tried for one in evidence.values() if one.error == "NameError")
+        if misspelt := next(raised, ""):
             yield f"{wrong.name} raises NameError: {misspelt}. Is the change spelt right?"
-        elif judge(exercise, planned, evidence, ours).outcome is Outcome.PASSED:
-            yield (
-                f"{wrong.name} passes every check: no trial tells it from the right answer. "
-                "Add one that does, or drop it"
-            )
+            continue
+        verdicts = [
+            judge(exercise, planned, evidence, ours) for (planned, ours), evidence in zip(plans, tried, strict=True)
+        ]
+        if passed := sum(verdict.outcome is Outcome.PASSED for verdict in verdicts):
+            yield _passes(wrong.name, passed)
+
+
+def _passes(name: str, passed: int) -> str:
+    """Return a message on a mistake that passes all checks on so many draws of the hidden inputs."""
+    if passed == len(DRAWS):
+        return (
+            f"{name} passes every check: no trial distinguishes it from the right answer. Add one that does, or drop it"
+        )
+    return (
+        f"{name} passes on {passed} of {len(DRAWS)} draws of the hidden inputs: only some inputs show it. "
+        "Add a trial that shows it on every draw, or drop it"
+    )
 
 
 def _other_hints(lesson: Lesson, exercise: Exercise) -> Iterator[str]:

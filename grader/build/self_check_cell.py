@@ -6,6 +6,7 @@ author who builds.
 """
 
 import json
+import re
 import tarfile
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -13,16 +14,29 @@ from inspect import getsource
 from types import FunctionType
 from typing import Any, NamedTuple
 
+from nbformat import NotebookNode
+
 from grader.build.built import module_file, reached_modules
 from grader.build.provided import in_lines
 from grader.build.run_all import go_on_where_unfinished
 from grader.build.self_check_archive import self_check_files, self_check_modules, self_check_text
 from grader.build.slim import slim
+from grader.declare import probes as probes_of
 from grader.declare.exercise import Check, Exercise
 from grader.declare.lesson import Lesson
 from grader.judge.planned_trial import sent_with
+from grader.submission.cells import TOOLS_CELL
 
 SELF_CHECK, HAND_IN, PROBES = "grader.build.self_check", "grader.build.hand_in", "grader.probes"
+TENSORS = "grader.build.tensors_of_numpy"  # stands in for PyTorch in the cell of a lesson that does not use it
+PYTORCH = re.compile(r"^\s*(?:import|from) torch\b", re.MULTILINE)
+# Probes of functions of arrays, numbers, texts and lists: they need no more of PyTorch than TENSORS has.
+PLAIN_PROBES = (
+    probes_of.call_function,
+    probes_of.call_with_arrays,
+    probes_of.arrays_unchanged,
+    probes_of.inputs_unchanged,
+)
 EXERCISES = "exercises.json"  # the file of what is known of the exercises
 STAND_IN, ALSO, POINTS = "stand-in", "also", "points"  # what is known of an exercise without computing anything
 FUNCTIONS = (self_check_files, self_check_modules, go_on_where_unfinished)  # which the cell has outside of the archive
@@ -100,8 +114,12 @@ class SelfChecks(NamedTuple):
     exercises: Mapping[str, Known]  # by exercise id
 
 
-def self_checks(lesson: Lesson, exercises: Mapping[str, Known]) -> SelfChecks:
-    """Put a lesson's self-checks together: their code, and what is known of each exercise."""
+def self_checks(lesson: Lesson, exercises: Mapping[str, Known], script: str | None = None) -> SelfChecks:
+    """Put a lesson's self-checks together: their code, and what is known of each exercise.
+
+    Args:
+        script: the lesson's script. If it does not use PyTorch, the self-checks do without it, too; None: they use it.
+    """
     checks = [
         check
         for exercise in lesson.exercises
@@ -109,7 +127,26 @@ def self_checks(lesson: Lesson, exercises: Mapping[str, Known]) -> SelfChecks:
         if check.name in {known["name"] for known in exercises[exercise.id]["checks"]}
     ]
     known = {one.id: {**exercises[one.id], **_as_declared(lesson, one, exercises[one.id])} for one in lesson.exercises}
-    return SelfChecks({**modules(), _file(PROBES): probes(checks)}, known)
+    tensors = {} if script is None or uses_pytorch(script, checks) else {"torch.py": tensors_of_numpy()}
+    return SelfChecks({**modules(), **tensors, _file(PROBES): probes(checks)}, known)
+
+
+def uses_pytorch(script: str, checks: Sequence[Check]) -> bool:
+    """Return True if a lesson's script imports PyTorch, or its checks have probes or judges of their own."""
+    plain = all(check.probe in PLAIN_PROBES and check.judge is None for check in checks)
+    return not plain or PYTORCH.search(script) is not None or 'provided="' in script
+
+
+def needs_pytorch(notebook: NotebookNode) -> bool:
+    """Return True if a built notebook needs PyTorch: a cell imports it, or the self-checks do without a stand-in."""
+    code = {cell.id: cell.source for cell in notebook.cells if cell.cell_type == "code"}
+    checks = read_self_checks(code.pop(TOOLS_CELL, ""))
+    return any(map(PYTORCH.search, code.values())) or (checks is not None and "torch.py" not in checks.modules)
+
+
+def tensors_of_numpy() -> str:
+    """Return the source of the module that stands in for PyTorch."""
+    return slim(module_file(TENSORS).read_text("utf-8"))
 
 
 @cache

@@ -10,11 +10,13 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
+import nbformat
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from grader.build.errors import BuildError
 from grader.build.links import linked_pages, repository_of, setting_of, with_pages_beside
+from grader.build.self_check_cell import needs_pytorch
 from grader.course import lessons
 from grader.paths import notebook_path, shipped_root
 from grader.submission.cells import with_server
@@ -24,8 +26,8 @@ NO_REPOSITORY = (
     'no Colab link can be made: set repository = "account/name" under [tool.course] in pyproject.toml, or "" for a '
     "course that is not on GitHub, and run this again"
 )
-ABOVE = (  # what is to be installed
-    "# python -m pip install -r requirements.txt",
+ABOVE = ("# python -m pip install -r requirements.txt",)  # the packages that students install
+ABOVE_PYTORCH = (
     "# On Linux that brings PyTorch with CUDA, some 6 GB. Without an NVIDIA GPU take PyTorch for the CPU first, 0.8 GB:",
     "# python -m pip install torch --index-url https://download.pytorch.org/whl/cpu",
 )
@@ -48,15 +50,11 @@ def student_zip(root: Path, name: str = "", server: str = "") -> tuple[str, byte
     of_project = root if (root / "pyproject.toml").is_file() else shipped_root()
     project = tomllib.loads((of_project / "pyproject.toml").read_text("utf-8"))
     name = name or project["project"]["name"]
-    files = {
-        "requirements.txt": "\n".join([*ABOVE, *_student_requirements(project), ""]).encode(),
-        "environment.yml": _environment(project).encode(),
-        "LICENSE": (of_project / "LICENSE").read_bytes(),
-    }
+    files = {"environment.yml": _environment(project).encode(), "LICENSE": (of_project / "LICENSE").read_bytes()}
     if (page := root / "docs" / "students.md").is_file():  # a course without copied lessons has none
         own_name = page.read_text("utf-8").replace(f"{project['project']['name']}.zip", f"{name}.zip")
         files["README.md"] = own_name.encode()
-    declared = lessons().values()
+    declared, pytorch = lessons().values(), False
     for lesson in [one for one in declared if not one.optional] or declared:
         notebook = notebook_path(root, lesson.assignment)
         if not notebook.is_file():
@@ -64,6 +62,8 @@ def student_zip(root: Path, name: str = "", server: str = "") -> tuple[str, byte
         text = with_server(notebook.read_text("utf-8"), server)
         files |= {page: (root / "docs" / page).read_bytes() for page in linked_pages(text)}
         files[notebook.name] = with_pages_beside(text).encode()
+        pytorch |= needs_pytorch(nbformat.reads(text, as_version=4))
+    files["requirements.txt"] = "\n".join([*ABOVE, *_student_requirements(project, pytorch), ""]).encode()
     for pattern in FIGURES:
         files |= {f"assets/{path.name}": path.read_bytes() for path in (root / "assets").glob(pattern)}
     return name, pack({f"{name}/{path}": content for path, content in files.items()})
@@ -95,8 +95,10 @@ def pack(files: Mapping[str, bytes], executable: tuple[str, ...] = ()) -> bytes:
     return buffer.getvalue()
 
 
-def _student_requirements(project: dict) -> list[str]:
+def _student_requirements(project: dict, pytorch: bool) -> list[str]:
     """Return the packages that students install, with the project's version ranges.
+
+    PyTorch is among them, with a comment on its size, only if a notebook needs it.
 
     Raises:
         BuildError: a package is not a dependency of the project.
@@ -105,12 +107,13 @@ def _student_requirements(project: dict) -> list[str]:
     declared = [*project["project"]["dependencies"], *(line for extra in extras for line in extra)]
     ranges = {canonicalize_name(Requirement(line).name): line for line in declared}
     try:
-        return [ranges[canonicalize_name(name)] for name in project["tool"]["course"]["students"]]
+        found = [ranges[canonicalize_name(name)] for name in project["tool"]["course"]["students"]]
     except KeyError as error:
         raise BuildError(
             f"pyproject.toml: {error} is missing; [tool.course] students names what students install, and each "
             "of it must be among the dependencies"
         ) from error
+    return [*ABOVE_PYTORCH, *found] if pytorch else [line for line in found if Requirement(line).name != "torch"]
 
 
 def _environment(project: dict) -> str:

@@ -1,27 +1,66 @@
 """The commands of an author: `grader build` and `grader prove`.
 
-The first makes the notebooks, or says which are out of date. The second shows that each declared mistake fails
-its checks.
+The first makes the notebooks, and runs their solutions; or it says which notebooks are out of date. The second shows
+that each declared mistake fails its checks.
 """
+
+from pathlib import Path
 
 from grader.build import build
 from grader.build.prove import Proof, prove
 from grader.commands.console import Terminal
-from grader.commands.options import BuildOptions, ProveOptions
+from grader.commands.options import BuildOptions, CheckOptions, ProveOptions
+from grader.commands.watch import watch
 from grader.complaint import Complaint
-from grader.course import lessons
+from grader.course import assignment_by_exercise, lessons
+from grader.paths import own_lessons
+from grader.records import Outcome
+from grader.report.text import number
 
 
 def run(options: BuildOptions, terminal: Terminal) -> int:
-    """Make the notebooks; with --check only compare, and return 1 if one is out of date."""
+    """Make the notebooks, and return 1 if a solution does not earn all points.
+
+    With --check only compare, and return 1 if a notebook is out of date. With --watch, build until somebody stops it.
+    """
+    if options.watch:
+        watch(options.root, terminal)
     if options.check:
         lines = build.drift(options.root)
         for line in lines:
             terminal.note(line)
         return 1 if lines else 0
+    changed = build.outdated(options.root)
     for path in build.build(options.root):
         terminal.say(f"wrote {path.relative_to(options.root)}")
-    return 0
+    runs_solutions = own_lessons() is not None if options.points is None else options.points
+    earned = [_solution_is_right(options.root, name, terminal) for name in changed if runs_solutions]
+    return 0 if all(earned) else 1
+
+
+def _solution_is_right(root: Path, name: str, terminal: Terminal) -> bool:
+    """Grade the solution of a lesson, print its points, and return True unless it misses some.
+
+    A machine that cannot grade, such as one without Linux, builds all the same: it says why it does not grade.
+    """
+    from grader.commands.check import grade_file  # with the sandbox, which a build without points does not need
+    from grader.submission.intake import find
+
+    notebook = root / "solutions" / name / f"{name}.ipynb"
+    (file,) = find(notebook, tuple(lessons()), name, assignment_by_exercise())
+    try:
+        grade = grade_file(file, CheckOptions(root=root, notebook=notebook), terminal)
+    except Complaint as error:
+        terminal.note(f"{name}: the solution was not run: {error}")
+        return True
+    if grade.score is None:
+        terminal.complain(f"{name}: the solution could not be graded: {grade.message}")
+        return False
+    terminal.say(f"{name}: the solution earns {number(grade.score)} of {number(grade.max_score)} points")
+    for verdict in grade.verdicts:
+        if verdict.outcome is not Outcome.PASSED:
+            terminal.complain(f"{verdict.id}: {verdict.message}")
+    return grade.score == grade.max_score
 
 
 def run_prove(options: ProveOptions, terminal: Terminal) -> int:

@@ -39,7 +39,7 @@ def run(options: CheckOptions, terminal: Terminal, early: ServerProcess | None =
         files = list(find(options.notebook, known, options.assignment, assignment_by_exercise()))
         if len(files) != 1:
             raise Unreadable(f"{options.notebook} contains {len(files)} submissions. Use `grader grade` for a class.")
-        graded = _grade(files[0], options, terminal, early)
+        graded = grade_file(files[0], options, terminal, early)
     except (IntakeError, FileNotFoundError) as error:  # the latter: the student notebook was never built
         terminal.complain(error)
         return 1
@@ -74,7 +74,9 @@ def _write(grade: Grade, file: SubmissionFile, options: CheckOptions, terminal: 
             terminal.note(f"wrote {CODE_QUALITY}")
 
 
-def _grade(file: SubmissionFile, options: CheckOptions, terminal: Terminal, early: ServerProcess | None) -> Grade:
+def grade_file(
+    file: SubmissionFile, options: CheckOptions, terminal: Terminal, early: ServerProcess | None = None
+) -> Grade:
     """Grade one submission in this process; raise FileNotFoundError where the student notebook was never built."""
     lesson = lessons().get(file.assignment)
     released = master_notebook(options.root, file.assignment) if lesson else None

@@ -12,11 +12,12 @@ from grader.build.pages import with_lessons
 from grader.classes.gradebook.config import read_config
 from grader.classes.gradebook.writer import add_students
 from grader.commands.console import Terminal, check_assignment
+from grader.commands.new_exercise import add_exercise
 from grader.commands.options import InitOptions
 from grader.complaint import Complaint
 from grader.course import shipped_lessons, shipped_packages
 from grader.declare.lesson import Lesson
-from grader.paths import OWN_LESSONS, notebook_path, shipped_root
+from grader.paths import OWN_LESSONS, course_root, notebook_path, shipped_root
 from grader.secret import kept_secret
 
 CONFIG = '''\
@@ -53,7 +54,12 @@ PICTURE = re.compile(r"\]\((assets/[\w./-]+)\)")  # in a script
 
 
 def run(options: InitOptions, terminal: Terminal) -> None:
-    """Make the course; say what it holds and what comes next."""
+    """Make the course, or add an exercise to it; say what was made and what comes next."""
+    if options.exercise is not None:
+        _add_exercise(options, terminal)
+        return
+    if options.folder is None:
+        raise Complaint("name a new folder for the course, as in `grader init my-course`")
     known, chosen = shipped_lessons(), options.lesson or ()
     for assignment in chosen:
         check_assignment(assignment, known)
@@ -63,6 +69,16 @@ def run(options: InitOptions, terminal: Terminal) -> None:
     make_course(options.folder, lessons, options.late_per_day)
     for line in _what_it_holds(options.folder, lessons):
         terminal.say(line)
+
+
+def _add_exercise(options: InitOptions, terminal: Terminal) -> None:
+    """Add an exercise to the course of this folder, and say which files to change."""
+    if options.folder or options.lesson or options.empty or options.exercise is None:
+        raise Complaint("--exercise adds to the course that you are in: give no folder, --lesson or --empty with it")
+    root = course_root()
+    for path in add_exercise(root, options.exercise):
+        terminal.say(f"wrote {path.relative_to(root)}")
+    terminal.say("The exercise doubles numbers. Change these files; `grader build --watch` shows each change.")
 
 
 class FolderInUse(Complaint):
@@ -163,7 +179,11 @@ def _what_it_holds(folder: Path, lessons: Mapping[str, Lesson]) -> list[str]:
             ("grader build", "after you changed a lesson"),
         ]
     else:
-        commands = [("grader docs authors", "how to declare a lesson"), ("grader build", "after you declared a lesson")]
+        commands = [
+            ("grader init --exercise '1.1 Means'", "adds a lesson with an exercise that works, for you to change"),
+            ("grader build --watch", "shows each change as students see it"),
+            ("grader docs authors", "how to declare a lesson"),
+        ]
     if folder.resolve() != Path.cwd():
         commands.insert(0, (f"cd {shlex.quote(str(folder))}", "run all commands there"))
     width = max(len(command) for command, _ in commands)

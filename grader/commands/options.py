@@ -87,16 +87,30 @@ class InCourse(Options):
 class InitOptions(Options):
     """Create a course of your own: a folder with its lessons, secret and gradebook."""
 
-    folder: Annotated[Path, Argument(help="The folder to create.")]
+    folder: Annotated[Path | None, Argument(help="The folder to create. Omit it with --exercise.")] = None
     lesson: Annotated[list[str] | None, Option(help="Copy this lesson, such as 1-attention. Can be repeated.")] = None
     empty: Annotated[bool, Option("--empty", help="Copy no lessons, for a course on another subject.")] = False
     late_per_day: Annotated[float, Option(min=0.0, help="The late penalty, in points per day.")] = 0.0
+    exercise: Annotated[
+        str | None,
+        Option(help="In your own course: add an exercise that works, for you to change, such as '1.4 Means'."),
+    ] = None
 
 
 class BuildOptions(InCourse):
     """Generate the notebooks from the lesson scripts and declarations."""
 
     check: Annotated[bool, Option("--check", help="Write nothing, and fail if a notebook is out of date.")] = False
+    points: Annotated[
+        bool | None,
+        Option(
+            help="Also run each solution that was built, and print its points. Default: for your own lessons. The "
+            "solutions of the grader's lessons train models for minutes, and tests grade them."
+        ),
+    ] = None
+    watch: Annotated[
+        bool, Option("--watch", help="Build again after each change, and print the cells as students see them.")
+    ] = False
 
 
 class GradeOptions(InCourse):
@@ -242,6 +256,13 @@ class StudentsOptions(InCourse):
     server: Annotated[str, Option(help="The address of `grader serve`, to which the notebooks' last cell submits.")] = (
         ""
     )
+
+
+class SiteOptions(InCourse):
+    """The course as static pages: lessons with their figures, the documentation, a search."""
+
+    out: Annotated[Path, Option(help="The folder to write.")] = Path("dist/site")
+    solved: Annotated[bool, Option("--solved", help="Also write the solutions: for you, and not for students.")] = False
 
 
 class LateOptions(InCourse):

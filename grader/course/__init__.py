@@ -64,7 +64,8 @@ def _lessons_in(folder: Path) -> Mapping[str, Lesson]:
     found = {lesson.assignment: lesson for lesson in _declared(package).values()}
     if not found:
         raise DeclarationError(
-            f"{folder}: there is no lesson; declare one as LESSON in {OWN_LESSONS}/lesson_1/__init__.py"
+            f"{folder}: there is no lesson; declare one as LESSON in {OWN_LESSONS}/lesson_1/__init__.py, or run "
+            "`grader init --exercise '1.1 Title'`"
         )
     return found
 

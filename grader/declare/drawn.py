@@ -13,7 +13,7 @@ from math import prod
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from grader.declare.errors import DeclarationError
 from grader.declare.layer_weights import build_quietly, draw_layer_weights
@@ -161,9 +161,19 @@ def mask(shape: str, *, keep: float = 0.6) -> Draw:
 
 
 def then(value: str | Draw, change: Callable[[Any], Any]) -> Draw:
-    """Return a draw of what `change` makes of a value: of normal numbers of a shape, or of what another draw gives."""
+    """Return a draw of what `change` makes of a value: of normal numbers of a shape, or of what another draw gives.
+
+    A number of Python's makes float32 of a mask or of integers, as in `(x > 0.8) * 1.0`. Such a result gets the
+    trial's dtype, which is float64 for a function of arrays.
+    """
     draw = normal(value) if isinstance(value, str) else value
-    return lambda sampler, sizes: change(draw(sampler, sizes))
+
+    def draw_changed(sampler: InputSampler, sizes: Sizes) -> Any:
+        made = change(draw(sampler, sizes))
+        is_usual = isinstance(made, Tensor) and made.dtype == torch.float32
+        return made.to(sizes.get("dtype", torch.float32)) if is_usual else made
+
+    return draw_changed
 
 
 def given(name: str, *default: Any) -> Draw:

@@ -13,6 +13,7 @@ A mistake is a name with the hint that students read, and below it what is chang
     ''')
 
 - `old → new` changes the text of the definition, in which the old text stands once; docstrings are left out.
+  It does not begin with `+ ` or `= `; nothing after the arrow deletes it.
 - `+ statement` is put first in the body, of a class in its `forward`; `+ method: statement` in another method.
 - `= expression` comes back instead, from a class's `forward`; `result` is what the right answer gives.
 
@@ -153,6 +154,12 @@ def _written(right: str, text: str) -> list[_Written]:
             found.append(_Written(head["name"], bool(head["slip"]), [head["hint"]], [], [], []))
         elif not found or not line.startswith(" "):
             raise DeclarationError(f"edits of {right}: {line!r} is no `name: hint`")
+        elif stripped.startswith(("+ ", "= ")) and ARROW.search(stripped):
+            raise DeclarationError(
+                f"edits of {right}, {found[-1].name}: {stripped!r} begins with {stripped[0]!r}, which adds a line, and "
+                "has →, which changes text. To change or delete text, begin the old text one word earlier, "
+                "as in `x + bias → x`"
+            )
         elif stripped.startswith(("+ ", "= ")):
             (found[-1].first if stripped[0] == "+" else found[-1].back).append(stripped[2:])
         elif ARROW.search(stripped):

@@ -11,6 +11,7 @@ import pytest
 from grader.build import build as builder
 from grader.build import built as built_module
 from grader.build.built import BUILDING, Built, built_path, built_text, digest, read_built
+from grader.build.errors import BuildError
 from grader.course import lessons
 from tests.import_graph import ROOT, read_graph
 
@@ -47,6 +48,12 @@ def test_nothing_is_built_again(course: Path, built: list[str]) -> None:
     builder.build(course)
     assert built == []
     assert builder.build(course) == []
+
+
+def test_a_lesson_without_a_script_is_named_with_what_to_do(course: Path) -> None:
+    (course / "solutions" / "2-heads.py").unlink()
+    with pytest.raises(BuildError, match=r"2-heads\.py is missing: a lesson's script has the name of its assignment"):
+        builder.build(course)
 
 
 @pytest.mark.parametrize(

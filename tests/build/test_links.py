@@ -23,6 +23,7 @@ from grader.build.pages import with_lessons, with_repository
 from grader.course import lessons
 
 ROOT = Path(__file__).resolve().parents[2]
+SITE = "https://a-school.github.io/course"
 ELSEWHERE = Repository("a-school/course", "spring/24")
 LINK = "https://colab.research.google.com/github/a-school/course/blob/spring/24/notebooks/2-heads/2-heads.ipynb"
 
@@ -148,6 +149,22 @@ def test_a_notebook_gets_a_badge_and_links_that_lead_out_of_colab() -> None:
     assert made[2] == BOOK.cells[1]
     assert with_links(BOOK, "2-heads", None) == BOOK
     assert [cell.id for cell in BOOK.cells] == ["title", "code"]
+
+
+def test_with_a_site_notebooks_and_readme_lead_to_the_lessons_pages(tmp_path: Path) -> None:
+    text = f'[tool.course]\nrepository = "a-school/course"\nbranch = "main"\nsite = "{SITE}/"\n'
+    published = repository_of(setting(tmp_path, text))
+    page = f"{SITE}/lessons/2-heads.html"
+    assert with_links(BOOK, "2-heads", published).cells[0].source.endswith(f"· [View rendered]({page})")
+    readme = with_lessons((ROOT / "README.md").read_text("utf-8"), lessons().values(), published)
+    assert f"· [page]({page}) |" in readme
+    without = with_lessons(readme, lessons().values(), ELSEWHERE)
+    assert SITE not in without
+    setting(tmp_path, PLACEHOLDER + f'site = "{SITE}"\n')
+    assert repository_of(with_remote(tmp_path, "https://github.com/a/b")) == Repository("a/b", "main", SITE)
+    setting(tmp_path, text.replace("https://", "ftp://"))
+    with pytest.raises(BuildError, match=r"site is 'ftp://.*write its address"):
+        setting_of(tmp_path)
 
 
 def test_in_the_zip_a_page_lies_beside_the_notebook() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import wraps
 from typing import Any
@@ -45,6 +46,20 @@ def test_a_mistake_that_passes_is_a_problem() -> None:
     found = proof(mistakes=(*SCALED.mistakes, harmless))
     assert len(found.problems) == 1
     assert "harmless passes every check" in found.problems[0]
+
+
+def test_a_mistake_that_passes_on_some_draws_only_is_said_to() -> None:
+    draws: list[bool] = []
+
+    def sometimes(query: Any, key: Any) -> Any:
+        """Be wrong on inputs with a number above 3, which some draws have."""
+        draws.append(bool(query.max() > 3))
+        return RIGHT(query, key) + draws[-1]
+
+    found = proof(mistakes=(Mistake("sometimes", {NAME: sometimes}, "It is off on large numbers."),))
+    assert {True, False} == set(draws)
+    (problem,) = found.problems
+    assert re.match(r"sometimes passes on [12] of 3 draws of the hidden inputs: only some inputs show it\.", problem)
 
 
 def test_a_hint_that_nobody_reads_is_a_remark() -> None:

@@ -190,7 +190,7 @@ def test_a_course_without_lessons_says_so_in_one_line(tmp_path: Path) -> None:
     with chdir(tmp_path / "new"):
         ran = CliRunner().invoke(app, ["grade", "submitted"], env={"GRADER_COURSE": str(tmp_path / "new")})
     assert ran.exit_code == 2
-    assert ran.stderr.strip().endswith("declare one as LESSON in lessons/lesson_1/__init__.py")
+    assert ran.stderr.strip().endswith("or run `grader init --exercise '1.1 Title'`")
 
 
 @pytest.mark.parametrize("there", ["file", "folder", "link"])

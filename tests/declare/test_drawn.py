@@ -32,6 +32,13 @@ def test_more_is_drawn_after_the_rest_and_made_of_what_is_drawn() -> None:
     assert torch.equal(inputs["direction"], sampler.normal(2, 3).abs())
 
 
+def test_what_is_made_of_a_mask_has_the_dtype_of_the_trial() -> None:
+    draw = drawn(ones=then("count", lambda numbers: (numbers > 0.8) * 1.0), places=then(integers(0, 9, "count"), abs))
+    for given_dtype, expected in (({}, torch.float32), ({"dtype": torch.float64}, torch.float64)):
+        inputs = draw(InputSampler("key"), count=3, **given_dtype)
+        assert (inputs["ones"].dtype, inputs["places"].dtype) == (expected, torch.int64)
+
+
 def test_a_layer_is_drawn_with_its_weights() -> None:
     draw = drawn_layer(torch.nn.Linear, dict(in_features="d", out_features="heads·d"), tokens="* d")
     inputs = draw(InputSampler("key"), batch_shape=(5,), d=3, heads=2)

@@ -101,6 +101,8 @@ def used(mistakes):
         ("a_slip: It is wrong.\n    x * times  →  x *", "what comes out is no Python"),
         ("a_slip: It is wrong.\n    = result +", "what comes out is no Python"),
         ("a_slip: It is wrong.\n    + forwards: x = 1\n    = 1", "what comes out is no Python"),
+        ("a_slip: It is wrong.\n    + times  →", "'+ times  →' begins with '+', which adds a line, and has →"),
+        ("a_slip: It is wrong.\n    = times  →  0", "begins with '=', which adds a line, and has →"),
         ("a_slip: It is wrong.", "no line changes anything. Between old and new stands →"),
         ("    x * times  →  0", "is no `name: hint`"),
         ("A slip: It is wrong.\n    + x = 1", "is no `name: hint`"),

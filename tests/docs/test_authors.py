@@ -68,13 +68,16 @@ class Reader:
 
     folder: Path
     said: dict[str, str] = field(default_factory=dict)  # by each command
+    builds: list[str] = field(default_factory=list)  # what each `grader build` said
 
     def follow(self, page: str) -> None:
         """Write the files and run the commands of the page, in order."""
         for step in STEP.finditer(page):
             if step["kind"] == "sh":
                 for line in step["text"].splitlines():
-                    self.said[line.partition("  #")[0].rstrip()] = self.run(line)
+                    command = line.partition("  #")[0].rstrip()
+                    self.said[command] = self.run(line)
+                    self.builds += [self.said[command]] if command == "grader build" else []
                 continue
             assert step["kind"] == "python"
             assert step["file"], f"the page does not say which file this is: {step['text'][:60]}"
@@ -140,6 +143,7 @@ def test_the_page_ends_with_a_course_that_checks_its_notebooks(reader: Reader) -
     assert "1.1 Convolution: the reference passes, 3 mistakes fail" in proven
     assert "1.2 Max pooling: the reference passes, 2 mistakes fail" in proven
     assert "students read" not in proven
+    assert "1-convolution: the solution earns 100 of 100 points" in reader.builds[0]
     assert "100 of 100" in solved, solved
     assert "0 of 100" in untouched, untouched
     assert reader.run("grader build --check") == ""
@@ -149,6 +153,8 @@ def test_the_lesson_in_a_few_lines_is_proven_and_its_solution_has_all_points(rea
     assert "2.1 Means of rows: the reference passes, 2 mistakes fail" in reader.said["grader prove 2.1"]
     solved = reader.said["grader check solutions/2-tables/2-tables.ipynb"]
     assert "100 of 100" in solved, solved
+    assert "2-tables: the solution earns 100 of 100 points" in reader.builds[1]
+    assert "2-tables: the solution earns 110 of 110 points" in reader.builds[2]  # with the exercise that was added
 
 
 @pytest.mark.slow(held_by="tests/docs/test_authors.py::test_the_page_ends_with_a_course_that_checks_its_notebooks")

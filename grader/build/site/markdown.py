@@ -1,0 +1,87 @@
+"""Renders Markdown as HTML that needs no other server: formulas become MathML, code is coloured by classes."""
+
+import re
+from collections.abc import Callable
+from html import escape, unescape
+
+from latex2mathml.converter import convert
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
+from pygments.util import ClassNotFound
+
+# From a link's address to the one on the site; None if it leads nowhere there.
+Resolve = Callable[[str], str | None]
+TAG = re.compile(r"<[^>]+>")
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+
+
+def anchor(heading: str) -> str:
+    """Return the anchor of a heading, as GitHub makes it: "Set up!" → "set-up"."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def code_html(code: str, language: str) -> str:
+    """Return code as a block that is coloured if its language is known, and that can be scrolled by keyboard."""
+    try:
+        text = highlight(code, get_lexer_by_name(language, stripnl=False), HtmlFormatter(nowrap=True))
+    except ClassNotFound:
+        text = escape(code)
+    return f'<pre class="code" tabindex="0"><code>{text.rstrip()}</code></pre>\n'
+
+
+class PageRenderer(IPythonRenderer):
+    """Renders the texts of one page.
+
+    No two headings get the same anchor, and none is more than one level below the heading before it: people who jump
+    from heading to heading would look for what is missing between them.
+    """
+
+    def __init__(self, resolve: Resolve) -> None:
+        super().__init__(escape=False, exclude_anchor_links=True)
+        self._resolve = resolve
+        self._anchors: dict[str, int] = {}  # how often each occurs
+        self._level = 0  # of the last heading
+
+    def html(self, text: str) -> str:
+        """Return the HTML of a text in Markdown."""
+        return MarkdownWithMath(renderer=self).render(COMMENT.sub("", text))
+
+    def heading(self, text: str, level: int, **_: object) -> str:
+        name = anchor(unescape(TAG.sub("", text)))
+        count = self._anchors.get(name, 0)
+        self._anchors[name] = count + 1
+        self._level = level = min(level, self._level + 1)
+        return f'<h{level} id="{name}{f"-{count}" if count else ""}">{text}</h{level}>\n'
+
+    def link(self, text: str, url: str, title: str | None = None) -> str:
+        """Return a link, or its text alone if it leads nowhere on the site."""
+        address = f"#{anchor(url[1:])}" if url.startswith("#") else self._resolve(url)
+        return text if address is None else super().link(text, address, title)
+
+    def image(self, text: str, url: str, title: str | None = None) -> str:
+        address = url if url.startswith("data:") else self._resolve(url)
+        alt = escape(unescape(TAG.sub("", text)), quote=True)
+        return f"<em>{alt}</em>" if address is None else f'<img src="{escape(address)}" alt="{alt}">'
+
+    def table(self, text: str) -> str:
+        return f'<div class="scroll" tabindex="0"><table>\n{text}</table></div>\n'
+
+    def table_cell(self, text: str, align: str | None = None, head: bool = False) -> str:
+        """Return a cell; an empty one above a column is no heading, which a screen reader would announce."""
+        tag = "th" if head and text.strip() else "td"
+        style = f' style="text-align:{align}"' if align else ""
+        return f"  <{tag}{style}>{text}</{tag}>\n"
+
+    def block_code(self, code: str, info: str | None = None) -> str:
+        return code_html(code, (info or "text").split()[0])
+
+    def block_math(self, body: str) -> str:
+        return f'<div class="scroll formula" tabindex="0">{convert(body.strip(), display="block")}</div>'
+
+    def inline_math(self, body: str) -> str:
+        return str(convert(body.strip()))
+
+    def latex_environment(self, name: str, body: str) -> str:
+        return self.block_math(f"\\begin{{{name}}}{body}\\end{{{name}}}")
