@@ -62,9 +62,6 @@ ALLOWED = [
     r"mark scheme",
     r"\*Where you stand\*",  # the label of a cell
     r"put (it|them) beside the others",  # grader/build/pages.py writes it
-    # The lab's part of these pages changes with its lessons.
-    r"An optional lesson is not in the zip:.*?grading needs none of them\.",
-    r"Of the trainings that the lab has students mend.*?on other inputs\.",
     r"Trainings are verified|trainings-are-verified",
 ]
 FENCE = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
