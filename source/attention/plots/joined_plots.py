@@ -15,13 +15,14 @@ DOT, LINE, CHANCE = "#0072b2", "#d55e00", "0.45"
 def show_emoji(pictures: Tensor, titles: Sequence[str], colours: Sequence[str] | None = None) -> None:
     """Show pictures (n, 3, H, W) in a row, each with a title of some lines above it."""
     width = 9.6 / len(pictures)  # inches
-    height = 0.25 + width + 0.155 * max(_wrapped(title).count("\n") + 1 for title in titles)
+    height = 0.15 + width + 0.155 * max(_wrapped(title).count("\n") + 1 for title in titles)
     _, axes = plt.subplots(
         1, len(pictures), figsize=(9.6, height), layout="constrained", facecolor="white", squeeze=False
     )
     for ax, picture, title, colour in zip(axes[0], pictures, titles, colours or ["black"] * len(titles), strict=True):
         ax.imshow(picture.permute(1, 2, 0).numpy())
         ax.set_title(_wrapped(title), fontsize=7.5, color=colour)
+        ax.set_anchor("S")
         ax.axis("off")
     plt.show()
 
