@@ -21,7 +21,7 @@ from grader.declare.authoring import (
 )
 from grader.declare.probes import as_number, purity_and_gradients
 
-draw_pairs = drawn(
+draw_joined_pairs = drawn(
     image=normal("* pairs d", scale=2.0), text=normal("* pairs d", scale=0.7), temperature=given("temperature")
 )
 draw_biased_pairs = drawn(
@@ -74,7 +74,7 @@ CONTRASTIVE = written_exercise("5.5 Pairs that find each other", contrastive_los
     CheckSpec("conduct", 2, trials=[sizes(batch_shape=(2,), pairs=5, d=3, temperature=0.2, dtype=torch.float64)],
         probe=loss_conduct),
 ),
-    draw=draw_pairs, returns=("loss",), probe=loss_values,
+    draw=draw_joined_pairs, returns=("loss",), probe=loss_values,
     difficulty=2, minutes=12, review="Pairs that find each other",
     mistakes=edits(contrastive_loss, """
     only_pictures_choose: Only the pictures choose their texts here. Let the texts choose their pictures, too, and take the
