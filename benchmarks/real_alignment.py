@@ -1,11 +1,14 @@
-"""Two real towers joined, measured: python -m benchmarks.real_alignment (some minutes; needs the packages of `make real`).
+"""Two real towers joined, measured: python -m benchmarks.real_alignment (minutes; needs `make real`).
 
-A vision transformer and a sentence model, both frozen, 1,392 emoji with their names, five splits into 1,112 pairs to train on and 280
-that are held out. Each row is trained five times, once on each split, and everything is counted on held-out pairs.
+A vision transformer and a sentence model, both frozen, 1,392 emoji with their names, five splits
+into 1,112 pairs to train on and 280 that are held out. Each row is trained five times, once on each
+split, and everything is counted on held-out pairs.
 
-- Recall: is the right one of 280 names the nearest to a picture, or among the ten nearest? "near" counts only names that differ from
-  a name of the training in a single word, "far" only the others; both rank among all 280.
-- Quarters: four held-out emoji in one picture; is the mean share of a name's patches largest in the quarter of its emoji?
+- Recall: is the right one of 280 names the nearest to a picture, or among the ten nearest? "near"
+  counts only names that differ from a name of the training in a single word, "far" only the others;
+  both rank among all 280.
+- Quarters: four held-out emoji in one picture; is the mean share of a name's patches largest in the
+  quarter of its emoji?
 
 Writes real_joined.txt, which the lab shows where the packages are missing.
 """

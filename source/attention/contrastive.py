@@ -13,7 +13,8 @@ from torch.nn import functional as F
 def contrastive_loss(image: Tensor, text: Tensor, temperature: float = 0.07) -> Tensor:
     """Let each picture choose its text among all texts, and each text its picture among all pictures.
 
-    Both choices are a cross-entropy over cosine similarities divided by the temperature. The loss is the mean of the two.
+    Both choices are a cross-entropy over cosine similarities divided by the temperature. The loss
+    is the mean of the two.
 
     Args:
         image: (..., n, d)
@@ -31,9 +32,10 @@ def contrastive_loss(image: Tensor, text: Tensor, temperature: float = 0.07) -> 
 def sigmoid_loss(image: Tensor, text: Tensor, temperature: float = 0.1, bias: float = -10.0) -> Tensor:
     """Ask of each picture and each text, by themselves: do these two belong together?
 
-    The logit of a picture and a text is their cosine similarity divided by the temperature, plus the bias. The loss adds up
-    −log sigmoid(logit) for two that belong together, and −log sigmoid(−logit) for any other two, and divides by n.
-    SigLIP multiplies by t instead of dividing: t = 10 is the temperature 0.1.
+    The logit of a picture and a text is their cosine similarity divided by the temperature, plus
+    the bias. The loss adds up −log sigmoid(logit) for two that belong together, and −log
+    sigmoid(−logit) for any other two, and divides by n. SigLIP multiplies by t instead of dividing:
+    t = 10 is the temperature 0.1.
 
     Args:
         image: (..., n, d)

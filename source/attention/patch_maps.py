@@ -1,8 +1,8 @@
 """Which patches make a picture similar to a text: the similarity, shared out among them without a remainder.
 
-A cosine is linear in the vector of the picture apart from its length. If that vector is a mean of patches, the cosine is a
-mean, too. A linear aligner keeps this exact also for patches that are averaged before they are aligned.
-Axes: n patches.
+A cosine is linear in the vector of the picture apart from its length. If that vector is a mean of
+patches, the cosine is a mean, too. A linear aligner keeps this exact also for patches that are
+averaged before they are aligned. Axes: n patches.
 """
 
 from torch import Tensor
@@ -12,8 +12,8 @@ from torch.nn import functional as F
 def patch_map(aligned: Tensor, text: Tensor) -> Tensor:
     """Share out the cosine similarity of a picture with a text among the picture's patches.
 
-    The picture's vector is the mean m of its aligned patches. The share of patch i is aᵢ · t / (‖m‖ ‖t‖). The mean of the
-    shares is the cosine of m and t. A share may be negative, or above 1.
+    The picture's vector is the mean m of its aligned patches. The share of patch i is aᵢ · t / (‖m‖
+    ‖t‖). The mean of the shares is the cosine of m and t. A share may be negative, or above 1.
 
     Args:
         aligned: (..., n, d), the patches' tokens in the space of the texts.

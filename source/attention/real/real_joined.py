@@ -4,10 +4,13 @@
 
 - "recall": by row of the table, then "first" and "among ten": a number for each of five splits.
 - "quarters": by row, a number for each split.
-- "named": for some held-out emoji, its sign, its name, and the five nearest names with their similarities.
-- "photos": for each photo of the sections before, the five nearest of all names with their similarities.
+- "named": for some held-out emoji, its sign, its name, and the five nearest names with their
+  similarities.
+- "photos": for each photo of the sections before, the five nearest of all names with their
+  similarities.
 - "asked": for each text of `ASKED`, the six nearest pictures: signs and names.
-- "scene": a picture of four emoji, three hexadecimal digits for each pixel; their names; a map of 12 × 12 for each, in hundredths.
+- "scene": a picture of four emoji, three hexadecimal digits for each pixel; their names; a map of
+  12 × 12 for each, in hundredths.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Two towers that do not know each other: tokens of pictures from real eyes, and vectors of texts from real words.
 
-Both are frozen. The student's functions compute them, as in the sections before. A sentence's vector is the mean of its last tokens.
-Axes: N pictures or texts, n patches.
+Both are frozen. The student's functions compute them, as in the sections before. A sentence's
+vector is the mean of its last tokens. Axes: N pictures or texts, n patches.
 """
 
 from collections import defaultdict
