@@ -264,7 +264,7 @@ def test_resting_heads_matter_less_only_because_they_are_early() -> None:
 
 
 @needs(EYES)
-@pytest.mark.slow(held_by="tests/solutions/test_numbers_4_real.py::test_the_areas_under_deletion")
+@pytest.mark.slow(held_by="tests/solutions/test_numbers_5_real.py::test_the_areas_under_deletion")
 def test_the_benchmark_is_what_comes_out_today() -> None:
     """Of the recorded numbers one of each kind."""
     eyes, picture = load_real_eyes(), sample_pictures()["flower"].unsqueeze(0)
