@@ -24,7 +24,7 @@ from grader.declare.authoring import (
 )
 from grader.declare.probes import load, purity_and_gradients
 
-draw_multi_head = drawn_layer(
+draw_layer_and_tokens = drawn_layer(
     MultiHeadAttention,
     dict(d_model="d_model", num_heads="heads"),
     tokens=normal("* tokens d_model", scale=2.0),
@@ -42,7 +42,7 @@ def draw_fused(
             with an axis of length 1 in the place of the tokens; "nowhere", random, and one token may attend nowhere.
         dropout: of the layer, if it is given one.
     """
-    inputs = draw_multi_head(sampler, **sizes)
+    inputs = draw_layer_and_tokens(sampler, **sizes)
     if dropout is not None:
         inputs = {**inputs, "sizes": {**inputs["sizes"], "d_context": None, "dropout": dropout}}
     tokens, image_tokens = inputs["arguments"].values()

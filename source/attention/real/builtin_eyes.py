@@ -39,4 +39,4 @@ def vit_block(layer: ViTLayer, tokens: Tensor) -> tuple[Tensor, Tensor]:
 
 def cls_map(weights: Tensor, rows: int, columns: int) -> Tensor:
     """Return what [CLS] looks at, (…, rows, columns), without what it gives itself."""
-    return weights[..., 0, 1:].unflatten(-1, (rows, columns))
+    return weights.select(-2, 0).narrow(-1, 1, rows * columns).unflatten(-1, (rows, columns))
