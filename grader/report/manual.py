@@ -2,16 +2,15 @@
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping, Set
-from itertools import pairwise
+from collections.abc import Mapping, Set
+from functools import partial
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 from markupsafe import Markup
 
 from grader.report.page import render
+from grader.report.render_markdown import PageRenderer
 
-OUTSIDE = re.compile(r"[a-z]+:|#")  # how a link begins that does not lead to another file
+OUTSIDE = re.compile(r"[a-z]+:")  # how the address of a link to the web begins
 NOT_HERE = " (in the repository)"
 
 
@@ -31,54 +30,22 @@ def manual(pages: Mapping[str, str]) -> dict[str, str]:
     return {_html(path): _page(path, text, titles) for path, text in pages.items()}
 
 
-def anchor(heading: str) -> str:
-    """Return the anchor of a heading, as GitHub names it."""
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
-
-
 def _html(path: str) -> str:
     return posixpath.splitext(path)[0] + ".html"
 
 
 def _page(path: str, text: str, titles: Mapping[str, str]) -> str:
     """Return one page with links to all pages above it."""
-    markdown = MarkdownIt("commonmark").enable("table")
-    tokens = markdown.parse(text)
-    for heading, inline in pairwise(tokens):
-        if heading.type == "heading_open":
-            heading.attrSet("id", anchor(inline.content))
-    for token in tokens:
-        if token.children:
-            token.children = list(_with_links(token.children, path, titles.keys()))
-    body = markdown.renderer.render(tokens, markdown.options, {})
-    body = body.replace("<table>", '<div class="scroll" tabindex="0"><table>').replace("</table>", "</table></div>")
+    body = PageRenderer(partial(_target, path, titles.keys()), NOT_HERE).html(text)
     folder = posixpath.dirname(path)
     contents = [(posixpath.relpath(page, folder or "."), title) for page, title in titles.items()]
     return render("manual.html.j2", title=titles[_html(path)], contents=contents, body=Markup(body))
 
 
-def _with_links(tokens: Iterable[Token], path: str, pages: Set[str]) -> Iterator[Token]:
-    """Yield the tokens of a paragraph; links and pictures that lead to no page become text."""
-    removed = False
-    for token in tokens:
-        if token.type == "image":
-            yield Token("text", "", 0, content=token.content)
-        elif token.type == "link_open" and not (removed := not _has_target(token, path, pages)):
-            yield token
-        elif token.type == "link_close" and removed:
-            yield Token("text", "", 0, content=NOT_HERE)
-        elif token.type != "link_open":
-            yield token
-
-
-def _has_target(link: Token, path: str, pages: Set[str]) -> bool:
-    """Return True if a link leads to a page or to the web; let it lead to the HTML page."""
-    address = str(link.attrGet("href"))
+def _target(path: str, pages: Set[str], address: str) -> str | None:
+    """Return where a link of a page leads: to the web or to an HTML page; None if there is no such page."""
     if OUTSIDE.match(address):
-        return True
+        return address
     file, mark, part = address.partition("#")
     page = _html(posixpath.normpath(posixpath.join(posixpath.dirname(path), file)))
-    if not file.endswith(".md") or page not in pages:
-        return False
-    link.attrSet("href", f"{_html(file)}{mark}{part}")
-    return True
+    return f"{_html(file)}{mark}{part}" if file.endswith(".md") and page in pages else None

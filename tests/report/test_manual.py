@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.report.manual import NOT_HERE, anchor, manual
+from grader.report.manual import NOT_HERE, manual
+from grader.report.render_markdown import anchor
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXTS = {
@@ -34,7 +35,7 @@ def test_a_link_to_a_file_outside_of_the_manual_becomes_text() -> None:
     page = manual({"docs/a.md": text, "docs/b.md": "# B\n\n## A part\n"})["docs/a.html"]
     assert "<title>One &amp; two</title>" in page
     assert f"<p>log{NOT_HERE}, " in page
-    assert '<a href="b.html#a-part">page</a>, <a href="https://example.org">web</a> cat</p>' in page
+    assert '<a href="b.html#a-part">page</a>, <a href="https://example.org">web</a> <em>cat</em></p>' in page
     assert '<div class="scroll" tabindex="0"><table>' in page
     assert '<h1 id="one--two">' in page
 

@@ -8,7 +8,7 @@ from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
 
 from grader.build.links import BADGE_CELL
-from grader.build.site.markdown import PageRenderer, Resolve, code_html
+from grader.report.render_markdown import PageRenderer, Resolve, code_html
 from grader.submission.cells import TOOLS_CELL, Role, role
 
 TITLE = "# @title "

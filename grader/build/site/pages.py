@@ -11,9 +11,9 @@ from nbformat import NotebookNode
 
 from grader.build.links import Repository
 from grader.build.site.addresses import Addresses, relative_link
-from grader.build.site.markdown import TAG, PageRenderer
 from grader.build.site.notebook import notebook_html
 from grader.declare.lesson import Lesson
+from grader.report.render_markdown import TAG, PageRenderer
 
 README, EXPLORER = "README.md", "assets/explorer.html"
 LESSONS, SOLUTIONS = "Lessons", "Solutions"

@@ -1,17 +1,16 @@
-"""Renders Markdown as HTML that needs no other server: formulas become MathML, code is coloured by classes."""
+"""Renders Markdown as HTML that needs no other server: formulas become MathML, and classes colour code."""
 
 import re
 from collections.abc import Callable
 from html import escape, unescape
 
-from latex2mathml.converter import convert
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
-# From a link's address to the one on the site; None if it leads nowhere there.
+# From a link's address to that of the page which is written; None if it leads to no page.
 Resolve = Callable[[str], str | None]
 TAG = re.compile(r"<[^>]+>")
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -38,9 +37,10 @@ class PageRenderer(IPythonRenderer):
     from heading to heading would look for what is missing between them.
     """
 
-    def __init__(self, resolve: Resolve) -> None:
+    def __init__(self, resolve: Resolve, missing: str = "") -> None:
+        """Take a function for links, and what follows the text of a link that leads to no page."""
         super().__init__(escape=False, exclude_anchor_links=True)
-        self._resolve = resolve
+        self._resolve, self._missing = resolve, missing
         self._anchors: dict[str, int] = {}  # how often each occurs
         self._level = 0  # of the last heading
 
@@ -56,9 +56,9 @@ class PageRenderer(IPythonRenderer):
         return f'<h{level} id="{name}{f"-{count}" if count else ""}">{text}</h{level}>\n'
 
     def link(self, text: str, url: str, title: str | None = None) -> str:
-        """Return a link, or its text alone if it leads nowhere on the site."""
+        """Return a link, or its text alone if it leads to no page."""
         address = f"#{anchor(url[1:])}" if url.startswith("#") else self._resolve(url)
-        return text if address is None else super().link(text, address, title)
+        return text + self._missing if address is None else super().link(text, address, title)
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
         address = url if url.startswith("data:") else self._resolve(url)
@@ -78,10 +78,17 @@ class PageRenderer(IPythonRenderer):
         return code_html(code, (info or "text").split()[0])
 
     def block_math(self, body: str) -> str:
-        return f'<div class="scroll formula" tabindex="0">{convert(body.strip(), display="block")}</div>'
+        return f'<div class="scroll formula" tabindex="0">{_mathml(body, "block")}</div>'
 
     def inline_math(self, body: str) -> str:
-        return str(convert(body.strip()))
+        return _mathml(body, "inline")
 
     def latex_environment(self, name: str, body: str) -> str:
         return self.block_math(f"\\begin{{{name}}}{body}\\end{{{name}}}")
+
+
+def _mathml(formula: str, display: str) -> str:
+    """Return a formula of LaTeX as MathML."""
+    from latex2mathml.converter import convert  # of the extra `site`: the manual has no formulas
+
+    return str(convert(formula.strip(), display=display))
