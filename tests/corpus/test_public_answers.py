@@ -22,11 +22,12 @@ REFUSED = {
 BY_EXERCISE: dict[str, list] = {}
 for one in answers("public"):
     BY_EXERCISE.setdefault(one.exercise, []).append(one)
+LATER = {"5.5", "5.6", "5.7", "5.8", "5.9"}  # added after the corpus was written
 
 
 def test_there_are_enough() -> None:
     assert sum(map(len, BY_EXERCISE.values())) >= 300
-    assert BY_EXERCISE.keys() == LESSONS.keys()
+    assert BY_EXERCISE.keys() == LESSONS.keys() - LATER
 
 
 @pytest.mark.fast_cases("1.3", "1.5")

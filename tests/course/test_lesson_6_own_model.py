@@ -62,7 +62,7 @@ def test_what_is_right_on_small_inputs_alone_is_refused() -> None:
     outcome, message = outcome_of(verdict)
     assert outcome is Outcome.FAILED
     assert "on your trained model: map: off by" in message
-    assert verdict.points == verdict.max_points - 1
+    assert verdict.points == verdict.max_points - 2
 
 
 @pytest.mark.parametrize("id", EXERCISES)
