@@ -912,6 +912,28 @@ for name, one in (("trained", model), ("untrained", untrained)):
 # look elsewhere, and the average is brightest where they look. Untrained: every head spreads its weight without regard to the
 # question.*
 #
+# All of these are maps of the question's last token, because the answer comes from there. The other tokens have maps, too. Here are
+# those of the head that looks.
+
+# %% id="every-word" draws="1"
+need("model", "3.6")
+looks = looked(model, prompts, questions.image_patches)[2].cpu()  # (500, 4, 6, 9)
+places = cells.cpu()[:, None, None, None].expand(*looks.shape[:3], 1)
+on_cell = looks.gather(-1, places).squeeze(-1).mean(0)  # (4, 6): weight on the patch in question, for each head and token
+looker = int(on_cell[:, -1].argmax())
+tokens = [WORDS[token] for token in prompts[0].tolist()]
+show_scene_maps(questions.image_patches[0], dict(zip(tokens, looks[0, looker], strict=True)), int(cells[0]))
+print(f"head {looker}:", ", ".join(f"{token} {weight:.2f}" for token, weight in zip(tokens, on_cell[looker].tolist(), strict=True)))
+
+# %% [markdown]
+# *A scene and six maps of one head, one for each token of its question, the cell in question framed. Only the last map is bright
+# there. Below, each token's weight on the patch in question, the mean over 500 scenes.*
+#
+# Only the last token looks at the digit. The weight of the others on its patch is close to chance, 0.11 (over three seeds, at most 0.26).
+# They were never asked to look:
+# the image comes in at the last block, so what an earlier token of the question sees goes into no answer, and no gradient of the loss
+# reaches its map. **Before you read a map, ask which output depends on it.**
+#
 # Is the average a good summary? Not always. A head whose output this answer does not depend on still has to put its weight
 # *somewhere*, because its weights sum to 1. That patch looks important in the average. (Language models put
 # much weight on their first tokens, even where these do not matter; such tokens are called *sinks*:
@@ -1472,8 +1494,9 @@ for name, one in (("trained", model), ("untrained", untrained)):
         print(f"{name:10} {part:16} {length:.1e}")
 
 # %% [markdown]
-# A part whose gradient has the length 0 learns nothing, whatever the learning rate. In the trained model all lengths are small, and
-# none is 0: the loss is nearly as low as it can be.
+# A part whose gradient has the length 0 learns nothing, whatever the learning rate: look for that first. Otherwise the length says
+# little. The loss of the trained model is more than a hundred times smaller, and yet the gradient of its aligner is longer than that of
+# the untrained one, at 3 of 4 seeds.
 
 # %% provided="attention.experiments.pocket_vlm" id="provided-pocket"
 

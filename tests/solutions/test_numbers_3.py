@@ -469,3 +469,20 @@ def test_no_head_is_idle():
     (together,) = says(r"the two weights of a head have a correlation of #\.")
     weights = ([pair[kind][0] for pair in heads_of_both()] for kind in (0, 1))
     assert together == pytest.approx(correlation(*weights), abs=6e-3)
+
+
+def test_no_gradient_reaches_the_maps_of_earlier_tokens() -> None:
+    assert (
+        "what an earlier token of the question sees goes into no answer, and no gradient of the loss reaches its map"
+        in PROSE
+    )
+    model = MiniVLM(**recipe.MODEL)
+    recipe.draw_start(model, 0)
+    token_ids, prompt_lengths, image_patches = recipe.training_questions(0, 0).batch
+    logits, maps = model(token_ids, image_patches)
+    targets = shift_targets(token_ids, prompt_lengths)
+    loss = nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten())
+    (gradient,) = torch.autograd.grad(loss, maps[-1])  # (B, H, T, S)
+    reached = gradient.abs().amax((1, 3)) > 0  # (B, T)
+    assert torch.equal(reached, targets != -100)
+    assert all(not row[: length - 1].any() for row, length in zip(reached, prompt_lengths.tolist(), strict=True))
