@@ -115,7 +115,7 @@ check_recall(
 # %% [markdown]
 # ## What attention costs
 #
-# Dense attention makes a weight for every pair. Nine patches need 81. An image of 1024×1024 pixels in patches of
+# Dense attention makes a weight for every pair. The 9 patches of a scene need 81. An image of 1024×1024 pixels in patches of
 # 16×16 has 4,096 tokens, and one head of one layer then has 16,777,216 weights. A text of 100,000 words has 10 billion weights, 40 GB
 # in 32 bits. A film of 200 images with 576 patches each has 13 billion, 53 GB. Three ways out, which do not do the
 # same thing:

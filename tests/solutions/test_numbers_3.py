@@ -431,16 +431,6 @@ def test_a_set_has_no_order():
         assert not torch.allclose(look(asks, places(tokens))[0], look(asks, places(tokens[order]))[0], atol=1e-2)
 
 
-def test_what_attention_costs():
-    patches, weights, side, _, patch, _, tokens, many = says(
-        r"Our # patches need #\. An image of #×# pixels in patches of #×# has # tokens, and one head of one layer then "
-        r"has # weights"
-    )
-    assert weights == patches**2
-    assert tokens == (side / patch) ** 2
-    assert many == tokens**2
-
-
 def heads_of_both() -> list[tuple[list[float], list[float]]]:
     """What each of the 80 heads of the 20 seeds does for "where", and for "what"."""
     return [pair for run in RUNS for pair in zip(run["heads"]["where"], run["heads"]["what"], strict=True)]

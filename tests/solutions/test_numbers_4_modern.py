@@ -56,6 +56,19 @@ def costs() -> dict[str, dict[int, Cost]]:
     return {name: {n: cost_of(attend, n) for n in LENGTHS} for name, attend in own.items()}
 
 
+def test_what_attention_costs():
+    patches, weights, side, _, patch, _, tokens, many = says(
+        "The # patches of a scene need #. An image of #×# pixels in patches of #×# has # tokens, and one head of one layer then has # weights"
+    )
+    assert weights == patches**2
+    assert tokens == (side / patch) ** 2
+    assert many == tokens**2
+    words, billions, gigabytes = says("A text of # words has # billion weights, # GB")
+    assert (billions, gigabytes) == (words**2 / 1e9, 4 * words**2 / 1e9)
+    images, each, film, size = says("A film of # images with # patches each has # billion, # GB")
+    assert (film, size) == (round((images * each) ** 2 / 1e9), round(4 * (images * each) ** 2 / 1e9))
+
+
 def test_slopes_of_the_memory(costs):
     two, one = says("Memory: dense rises with a slope of #, the others with # or less")
     memory = {name: slope({n: cost.megabytes for n, cost in by_length.items()}) for name, by_length in costs.items()}

@@ -232,7 +232,7 @@ def test_any_other_names_are_read_by_the_instructors_pattern(tmp_path: Path, lay
 
 def test_a_pattern_that_cannot_be_used_says_why(tmp_path: Path) -> None:
     for pattern, why in (
-        ("(", "no regular expression"),
+        ("(", "is not a regular expression"),
         ("(.*)", "needs the group"),
         ("(?P<student>.)(?P<id>.)", "may have"),
     ):
