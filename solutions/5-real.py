@@ -1264,6 +1264,7 @@ else:
 # packages: the answers to seven sentences that are stored.*
 
 # %% id="ask-in-a-box" draws="1"
+need("stored_join", "5.2")
 try:
     from ipywidgets import Text, interact
 except ImportError:
