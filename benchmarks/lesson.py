@@ -24,7 +24,7 @@ LIMITS = {
     "2-heads": 45.0,
     "3-vlm": 75.0,
     "4-modern": 120.0,
-    "5-real": 60.0,
+    "5-real": 240.0,
     "6-explain": 200.0,
 }  # seconds on two quiet cores
 

@@ -21,7 +21,8 @@
 #
 # - **You need** lessons 1 and 2.
 # - **The lab is optional**: its 100 points do not count among the course's 300.
-# - **Time**: <!-- minutes to read --> minutes to read, and 88 minutes for the nine exercises.
+# - **Time**: <!-- minutes to read --> minutes to read, and 88 minutes for the nine exercises. All cells together compute for
+#   up to three minutes with the packages, and for half a minute without them.
 # - **Three packages with weights and pictures are optional.** Without them the notebook shows stored results, and all exercises work.
 # - **Words** are explained where they are first used, and in the [glossary](#Glossary) at the end of this notebook.
 #
