@@ -270,7 +270,7 @@ def test_who_is_late_loses_ten_points_and_an_extension_counts(story: Told) -> No
             raw = float(row["raw_score"])
             assert float(row["late_submission_penalty"]) == (min(10.0, raw) if late else 0.0)
             assert float(seen.csv[student]["seconds_late"] or 0) == (2 * 86400 if late else 0)
-            assert ("subtracted" in seen.pages[student]) == (late and raw > 0)
+            assert ("taken off" in seen.pages[student]) == (late and raw > 0)
 
 
 @pytest.mark.slow(
