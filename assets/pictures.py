@@ -69,7 +69,7 @@ def only_file(folder: Path, pattern: str) -> Path:
     """Return the first file in a folder that matches a pattern.
 
     Raises:
-        SystemExit: there is none.
+        SystemExit: no file matches the pattern.
     """
     found = sorted(folder.glob(pattern))
     if not found:

@@ -1,4 +1,4 @@
-"""What a reader of a lesson sees: python -m benchmarks.reader [--assignment 6-explain] (minutes; seed 0, CPU).
+"""Record what a reader of a lesson sees: python -m benchmarks.reader [--assignment 6-explain] (minutes; seed 0, CPU).
 
 The solution notebook is run as `benchmarks.lesson` runs it. The line of JSON that comes out has the kernels of this processor, and
 what each cell printed. Append one with `ATEN_CPU_CAPABILITY=default` and one without it to results/reader.txt:

@@ -57,7 +57,7 @@ SCENES = 40  # of each split
 
 @dataclass(frozen=True)
 class Towers:
-    """What both towers make of the emoji; computed once."""
+    """Return the outputs of both towers for the emoji; they are computed once."""
 
     emoji: RealEmoji
     eyes: RealEyes

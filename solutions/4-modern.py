@@ -230,7 +230,7 @@ def linear_attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
 
 # %% exercise="4.3"
 def fused_forward(layer: nn.Module, tokens: Tensor, context: Tensor | None = None, mask: Tensor | None = None):
-    """What a MultiHeadAttention puts out, through PyTorch's fused kernel.
+    """Compute the output of a MultiHeadAttention with PyTorch's fused kernel.
 
     Args:
         tokens: (..., T, d_model)

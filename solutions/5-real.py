@@ -370,7 +370,7 @@ for scale in (0.0, 1.0):
 
 # %% exercise="5.4"
 def cls_map(weights: Tensor, rows: int, columns: int) -> Tensor:
-    """What [CLS] looks at, on the grid of patches.
+    """Return what [CLS] looks at, on the grid of patches.
 
     Args:
         weights: (..., T, T) with T = 1 + rows · columns; queries in rows
@@ -1151,8 +1151,8 @@ show_recalls(ways_measured, sizes, 10 / 280)
 # \underbrace{\frac{a_i \cdot t}{\lVert m \rVert \lVert t \rVert}}_{\text{share of patch } i} $$
 #
 # We trained the aligner on means of tokens, and here it gets single patches. For a linear aligner that is the same: the mean of the
-# aligned tokens *is* the aligned mean token. So these shares explain the similarity exactly. For an mlp they do not: the mean of what
-# it makes of the patches is something else than what it makes of their mean. Lesson 1's maps had no such identity.
+# aligned tokens *is* the aligned mean token. So these shares explain the similarity exactly. For an mlp they do not: the mean of
+# its outputs for the patches is not its output for the mean patch. Lesson 1's maps had no such identity.
 #
 # By hand: the patches (6, 0) and (0, 8), and the text (0, 0.5). The mean is (3, 4), of length 5. The shares are 0 and 8 · 0.5 / (5 · 0.5) = 1.6.
 # Their mean, 0.8, is the cosine of (3, 4) and (0, 0.5). A share may be above 1, and it may be negative.

@@ -1,4 +1,4 @@
-"""Which patches make a picture similar to a text: the similarity, shared out among them without a remainder.
+"""Shares the similarity of a picture with a text out among the picture's patches, without a remainder.
 
 A cosine is linear in the vector of the picture apart from its length. If that vector is a mean of
 patches, the cosine is a mean, too. A linear aligner keeps this exact also for patches that are

@@ -33,7 +33,7 @@ class Site:
 
     def write(self, folder: Path) -> int:
         """Write the site into a folder; return its size in bytes."""
-        contents = {**{path: text.encode() for path, text in self.texts.items()}}
+        contents = {path: text.encode() for path, text in self.texts.items()}
         contents |= {path: file.read_bytes() for path, file in self.copies.items()}
         for path, content in contents.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What was measured of two joined towers: for readers without their weights, and what takes minutes.
+"""Stored measurements of two joined towers, for readers without their weights, and of what takes minutes.
 
 `python -m benchmarks.real_alignment` writes real_joined.txt, an object of JSON:
 
