@@ -20,6 +20,8 @@
 # - turn queries and keys by their positions, on a line and on a grid;
 # - let several heads share their keys and values, and keep keys and values from one word to the next.
 #
+# Before you begin:
+#
 # - **You need** lesson 1. The second half, from *Several heads, and a model that writes* on, uses parts of lessons 2 and 3.
 #   The notebook provides them and says what they do.
 # - **The lab is optional**: its 100 points do not count among the course's 300.

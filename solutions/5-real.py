@@ -19,6 +19,8 @@
 # - read sentences with a trained text model, and find heads that look at the next word, the last one, or the first;
 # - join both with an aligner and two losses of your own, and ask for pictures in any words.
 #
+# Before you begin:
+#
 # - **You need** lessons 1 and 2.
 # - **The lab is optional**: its 100 points do not count among the course's 300.
 # - **Time**: <!-- minutes to read --> minutes to read, and 88 minutes for the nine exercises. All cells together compute for

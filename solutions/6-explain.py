@@ -21,6 +21,8 @@
 # - build three ways to bring an image into a text model, and count what they cost;
 # - ask a model about pairs of colour and digit that it has never seen.
 #
+# Before you begin:
+#
 # - **You need** lessons 1 to 3. The three parts do not need one another. Run the notebook from the top, and begin with the part
 #   that you like.
 # - **The lab is optional**: its 100 points do not count among the course's 300.
