@@ -83,11 +83,12 @@ def register() -> str:
         backend_registration._setup_privateuseone_for_python_backend(NAME)
         library = torch.library.Library("_", "IMPL")
         library.fallback(compute_call, "PrivateUse1")
-        # PyTorch's own `eye` resizes an empty tensor, which a wrapper cannot follow.
-        eyes = torch.library.Library("aten", "IMPL")
-        for eye in (torch.ops.aten.eye.default, torch.ops.aten.eye.m):
-            eyes.impl(eye, partial(compute_call, eye), "PrivateUse1")
-        _registered.extend((library, eyes))
+        # PyTorch's own `eye` and `arange` resize an empty tensor, which a wrapper cannot follow.
+        resizing = torch.library.Library("aten", "IMPL")
+        eye, arange = torch.ops.aten.eye, torch.ops.aten.arange
+        for operation in (eye.default, eye.m, arange.default, arange.start, arange.start_step):
+            resizing.impl(operation, partial(compute_call, operation), "PrivateUse1")
+        _registered.extend((library, resizing))
     return NAME
 
 

@@ -42,6 +42,9 @@ MIXING = {
     "4.8": {"explicit softmax", "no mask for one"},
 }
 
+# This lab computes on the CPU: a GPU may keep only ten bits of a number in a convolution.
+ON_THE_CPU = {"5-real"}
+
 
 @pytest.fixture(scope="module")
 def device() -> Iterator[str]:
@@ -117,7 +120,8 @@ def test_a_whole_notebook_runs_there(assignment, device, monkeypatch, tmp_path):
             asked += 1
     plt.close("all")
     assert asked == len(probes)
-    assert any(isinstance(value, torch.nn.Module) and _is_there(value) for value in names.values())
+    moves = any(isinstance(value, torch.nn.Module) and _is_there(value) for value in names.values())
+    assert moves is (assignment not in ON_THE_CPU)
 
 
 def _is_there(module: torch.nn.Module) -> bool:
