@@ -30,6 +30,7 @@ BLIND = (
     "fourteenth",
     "fifteenth",
     "sixteenth",
+    "seventeenth",
 )
 CORPORA = (*BLIND, "public", "variants", "once_accepted")
 JUDGEMENTS = {

@@ -81,7 +81,7 @@ def from_array(value: Any) -> Any:
     try:
         return torch.from_numpy(value.copy())
     except TypeError:
-        raise WrongForm(f"an array of the type {value.dtype} came back, one of numbers is asked for") from None
+        raise WrongForm(f"got an array of the type {value.dtype}, expected one of numbers") from None
 
 
 # ---------------------------------------------------------------- layers
@@ -171,7 +171,7 @@ def load(layer: nn.Module, weights: Mapping[str, Tensor]) -> nn.Module:
 def as_module(layer: Any) -> nn.Module:
     """Return a layer; WrongForm if it is no module."""
     if not isinstance(layer, nn.Module):
-        raise WrongForm(f"{type(layer).__name__} is no nn.Module")
+        raise WrongForm(f"{type(layer).__name__} is not an nn.Module")
     return layer
 
 
@@ -192,8 +192,8 @@ def part_of(layer: nn.Module, path: str) -> Tensor:
             raise WrongForm(f"{where} has no {part}; it has {', '.join(there[:8]) or 'no parameters'}")
         where = part if where == "your layer" else f"{where}.{part}"
         if not isinstance(found, wanted):
-            is_asked = "a layer is" if wanted is nn.Module else "a single parameter is"
-            raise WrongForm(f"{where} is of the kind {type(found).__name__}, {is_asked} asked for")
+            expected = "a layer" if wanted is nn.Module else "a single parameter"
+            raise WrongForm(f"{where} has the type {type(found).__name__}, expected {expected}")
         owner = found
     return owner
 
@@ -204,10 +204,10 @@ def learned(layer: nn.Module, names: Iterable[str]) -> dict[str, Tensor]:
     for name in names:
         parameter = part_of(layer, name)
         if not isinstance(parameter, nn.Parameter):
-            raise WrongForm(f"{name} is no nn.Parameter, so it does not learn")
+            raise WrongForm(f"{name} is not an nn.Parameter, so it does not learn")
         for other, same in found.items():
             if same is parameter:
-                raise WrongForm(f"{other} and {name} are one parameter, two are asked for")
+                raise WrongForm(f"{other} and {name} are one parameter, expected two")
         found[name] = parameter
     return found
 
@@ -226,9 +226,9 @@ def pair(returned: Any, names: Sequence[str | None] = ("output", "weights")) -> 
     if isinstance(returned, (tuple, list)) and len(returned) == 2:
         return returned[0], returned[1]
     several = isinstance(returned, (tuple, list)) and len(returned) != 1
-    came = "nothing" if returned is None else f"{len(returned)} values" if several else "one value"
-    asked = f": {names[0]} and {names[1]}" if all(names) else ""
-    raise WrongForm(f"{came} came back, two are asked for{asked}")
+    got = "None" if returned is None else f"{len(returned)} values" if several else "one value"
+    both = f": {names[0]} and {names[1]}" if all(names) else ""
+    raise WrongForm(f"got {got}, expected two{both}")
 
 
 def as_tensor(value: Any, name: str) -> Tensor:
@@ -237,8 +237,8 @@ def as_tensor(value: Any, name: str) -> Tensor:
     Without this, an error in our arithmetic would look like the student's error.
     """
     if not isinstance(value, Tensor):
-        came = "nothing" if value is None else type(value).__name__
-        raise WrongForm(f"{name}: {came} came back, a tensor is asked for")
+        got = "None" if value is None else type(value).__name__
+        raise WrongForm(f"{name}: {got}, expected a tensor")
     return value
 
 
@@ -246,8 +246,8 @@ def as_number(value: Any, name: str) -> float:
     """Return an int, a float or a tensor of one number as a float; WrongForm for another value."""
     one = isinstance(value, Tensor) and value.numel() == 1 and not value.is_complex()
     if not one and not isinstance(value, (int, float)):
-        came = f"shape {tuple(value.shape)}" if isinstance(value, Tensor) else type(value).__name__
-        raise WrongForm(f"{name}: {'nothing' if value is None else came} came back, one number is asked for")
+        got = f"shape {tuple(value.shape)}" if isinstance(value, Tensor) else type(value).__name__
+        raise WrongForm(f"{name}: {'None' if value is None else got}, expected one number")
     return float(value)
 
 

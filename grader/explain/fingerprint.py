@@ -5,6 +5,7 @@ A notebook holds fingerprints of wrong answers in place of their code and their 
 
 import zlib
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any, NamedTuple
 
 import torch
@@ -42,8 +43,9 @@ def fingerprint(values: Mapping[str, Any]) -> Fingerprint:
         elif isinstance(value, Tensor):
             forms.append(f"{name} {value.dtype} {tuple(value.shape)} {value.flatten()[:MOST].tolist()}")
         elif isinstance(value, float):
-            forms.append(f"{name} float")
-            numbers += _numbers(torch.tensor([value], dtype=torch.float64).nan_to_num())
+            is_finite = isfinite(value)
+            forms.append(f"{name} float" if is_finite else f"{name} float {value}")
+            numbers += _numbers(torch.tensor([value if is_finite else 0.0], dtype=torch.float64))
         else:
             forms.append(f"{name} {value!r}")
     return Fingerprint(_digest("\n".join(forms)), tuple(numbers))

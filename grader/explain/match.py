@@ -85,7 +85,9 @@ def likely(candidates: Iterable[Candidate], seen: Sequence[Seen], prints: Sequen
     if len(found) != 1:
         return None
     (best,) = found.values()
-    return Explanation("likely", best.name, f"In most trials it comes out as with this mistake: {best.says}")
+    return Explanation(
+        "likely", best.name, f"In most trials, your answer returns what this mistake returns: {best.says}"
+    )
 
 
 def _wrong_first(chosen: Sequence[int], seen: Sequence[Seen]) -> list[int]:

@@ -16,7 +16,7 @@ from grader.explain.code.read_code import Effect
 from grader.explain.exceptions.meaning import meaning
 from grader.explain.seen import Explanation, Seen
 from grader.explain.values.results import form_of, of_parameters
-from grader.explain.values.wording import sentence, the_leaf, two_lengths, with_article
+from grader.explain.values.wording import the_leaf, two_lengths, with_article
 from grader.judge.compare import OF_GRADIENT, difference
 
 NOUN = re.compile(r"(?!.* of )[a-z_ ]+")  # the name of a result, and not of a gradient or of another call
@@ -91,7 +91,7 @@ def _right_beside(wrong: Sequence[Seen]) -> str:
         if any(difference(name, trial.got.get(name), trial.expected.get(name), 10) for trial in wrong)
     ]
     right = [the_leaf(name) for name in names if name not in off]
-    return f"{sentence(' and '.join(right))} came out right all the same." if right and len(off) == 1 else ""
+    return f"The rest is right: {' and '.join(right)}." if right and len(off) == 1 else ""
 
 
 def of_the_rest(wrong: Sequence[Seen]) -> Explanation | None:
@@ -121,10 +121,10 @@ def of_draws(wrong: Sequence[Seen], source: str) -> Explanation | None:
 def of_batch(wrong: Sequence[Seen], seen: Sequence[Seen], source: str) -> Explanation | None:
     """Explain an answer that is right for one number of batch axes only, by the line that causes it."""
     axes, passed = _batch_axes_of(wrong, seen)
-    right = passed - axes
-    if right == {0} and (found := clue(Effect.WITHOUT_BATCH, source)):
-        return Explanation("relation", what="It is right without a batch, and wrong with one.", clue=found)
-    return _of_one_batch(axes, passed, clue(Effect.WITH_BATCH, source))
+    right, name = passed - axes, _batched_input(seen)
+    if right == {0} and (found := clue(Effect.WITHOUT_BATCH, source, name)):
+        return Explanation("relation", what="Your answer is right without a batch, but wrong with one.", clue=found)
+    return _of_one_batch(axes, passed, clue(Effect.WITH_BATCH, source, name))
 
 
 def _of_one_batch(wrong: set[int], passed: set[int], found: Clue | None) -> Explanation | None:
@@ -137,14 +137,26 @@ def _of_one_batch(wrong: set[int], passed: set[int], found: Clue | None) -> Expl
     if found is None or 1 not in passed - wrong or 0 in passed:
         return None
     others = " or ".join(word for count, word in ((0, "none"), (2, "two")) if count in wrong)
-    return Explanation("relation", what=f"It is right with one batch axis, and wrong with {others}.", clue=found)
+    return Explanation(
+        "relation", what=f"Your answer is right with one batch axis, but wrong with {others}.", clue=found
+    )
 
 
 def of_missing_batch(wrong: Sequence[Seen], seen: Sequence[Seen], source: str) -> Explanation | None:
     """Explain by a line what is raised without a batch alone; `.T` is right of what never has a batch, as a weight."""
     if not wrong[0].error or _batch_axes(wrong[0]) or any(trial.passed for trial in seen if not _batch_axes(trial)):
         return None
-    return _of_one_batch(*_batch_axes_of(wrong, seen), clue(Effect.ONE_BATCH, source))
+    return _of_one_batch(*_batch_axes_of(wrong, seen), clue(Effect.ONE_BATCH, source, _batched_input(seen)))
+
+
+def _batched_input(seen: Sequence[Seen]) -> str:
+    """Return the name of the only input whose number of axes differs between trials; "" if there are none or several."""
+    axes: dict[str, set[int]] = {}
+    for trial in seen:
+        for name, value in trial.inputs.items():
+            axes.setdefault(name.rpartition(".")[2], set()).add(getattr(value, "ndim", 0))
+    names = [name for name, counts in axes.items() if len(counts) > 1]
+    return names[0] if len(names) == 1 else ""
 
 
 def _batch_axes_of(wrong: Sequence[Seen], seen: Sequence[Seen]) -> tuple[set[int], set[int]]:
@@ -180,13 +192,13 @@ def _of_missing_refusal(trial: Seen, source: str) -> str:
         other = trial.error not in ("", "AssertionError", "WrongForm", due[1])
         if not other and trial.got.get(name) is not False:
             continue
-        start = f"For this input {with_article(due[1])} is due"
+        start = f"For this input the task expects {with_article(due[1])}"
         if f"raise {due[1]}" in source:
-            return f"{start}, and no check of yours stops it: look at each condition and its place, or add a check."
+            return f"{start}, but none of your checks raises it: check each condition and its place, or add one."
         return (
-            f"{start}. Check the sizes first, and raise it before anything is computed."
+            f"{start}. Check the sizes first, and raise it before you compute anything."
             if other
-            else f"{start}, and none came."
+            else f"{start}, but nothing was raised."
         )
     return ""
 

@@ -75,7 +75,7 @@ def first_difference(
     largest = max((_largest(value.double()) for value in gradients if isinstance(value, Tensor)), default=0.0)
     for name, want in wanted.items():
         if name not in values:
-            return Difference(name, None, want, f"{name} did not come back")
+            return Difference(name, None, want, f"{name} is missing from the result")
         least = GRADIENT_SHARE * largest if name.startswith(OF_GRADIENT) else 0.0
         if message := difference(name, values[name], want, rtol, device, least):
             return Difference(name, values[name], want, message)
@@ -123,7 +123,7 @@ def _tensor_difference(name: str, got: Any, want: Tensor, rtol: float, device: s
     """
     if got is None:
         kind, of, source = name.partition(" of ")
-        return f"no {kind} reaches {source}" if of else f"{name}: nothing came back"
+        return f"no {kind} reaches {source}" if of else f"{name}: None, expected a tensor of shape {shape(want)}"
     if isinstance(got, (bool, int, float)) and want.ndim == 0:
         got = torch.tensor(got, dtype=want.dtype)
     if not isinstance(got, Tensor):

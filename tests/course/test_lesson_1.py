@@ -116,7 +116,7 @@ def test_a_pointer_with_trained_weights_passes() -> None:
 
 def test_maps_that_the_weights_do_not_give_are_refused() -> None:
     assert "from the same weights" in judged(Pointer(), maps=torch.eye(9).repeat(17, 1)[:150]).message
-    assert "map: nothing came back" in judged(Pointer(), maps=None).message
+    assert "map: None, expected a tensor" in judged(Pointer(), maps=None).message
     assert "some are NaN" in judged(Pointer(), maps=torch.full((150, 9), torch.nan)).message
 
 

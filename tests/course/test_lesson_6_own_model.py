@@ -73,7 +73,7 @@ def test_weights_that_do_not_come_back_are_named(id: str, state: object) -> None
     evidence[key] = replace(evidence[key], values={**evidence[key].values, "state": state})
     outcome, message = outcome_of(verdict_on(id, evidence))
     assert outcome is Outcome.FAILED
-    assert message.endswith("the weights of the lesson's model did not come back")
+    assert message.endswith("the weights of the lesson's model are missing")
 
 
 def test_weights_that_are_put_in_place_of_the_models_are_no_other_models_explanation() -> None:

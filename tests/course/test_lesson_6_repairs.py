@@ -55,7 +55,7 @@ def test_a_model_with_other_weights_than_the_lessons_is_refused():
     ):
         assert said in begun("6.8", mirror_left_right, start={**start, name: wrong}).message
     for wrong in (None, {}, {name: start[name]}):
-        assert "did not come back" in begun("6.8", mirror_left_right, start=wrong).message
+        assert "missing" in begun("6.8", mirror_left_right, start=wrong).message
     assert one.check.points == 2
 
 

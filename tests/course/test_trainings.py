@@ -208,7 +208,7 @@ def test_a_right_model_goes_on_as_the_reference_from_whatever_its_cell_has_left(
 
 def test_a_cell_that_left_another_model_is_refused() -> None:
     (trial,) = segments("2-heads", "2.3", "begins")
-    assert "did not come back" in judged(trial, aligner=nn.Sequential(TokenAligner(64, 32))).message
+    assert "missing" in judged(trial, aligner=nn.Sequential(TokenAligner(64, 32))).message
     diverged = TokenAligner(64, 32)
     nn.init.constant_(diverged.proj.bias, torch.nan)
     assert "diverged" in judged(trial, aligner=diverged).message

@@ -27,9 +27,9 @@ ALONG = {"scores": torch.ones(2, 3)}
 @pytest.mark.parametrize(
     ("answer", "finding"),
     [
-        (lambda query: None, "scores: nothing came back, a tensor is asked for"),
-        (lambda query: query.tolist(), "scores: list came back, a tensor is asked for"),
-        (lambda query: 1.0, "scores: float came back, a tensor is asked for"),
+        (lambda query: None, "scores: None, expected a tensor"),
+        (lambda query: query.tolist(), "scores: list, expected a tensor"),
+        (lambda query: 1.0, "scores: float, expected a tensor"),
         (lambda query: query.T, "scores: shape (3, 2), expected (2, 3)"),
     ],
 )
@@ -42,11 +42,11 @@ def test_no_arithmetic_of_ours_raises_for_what_came_back(answer: Callable, findi
 @pytest.mark.parametrize(
     ("returned", "finding"),
     [
-        (None, "nothing came back, two are asked for: output and weights"),
-        (torch.ones(2, 3), "one value came back, two are asked for: output and weights"),
-        ((torch.ones(2),), "one value came back, two are asked for: output and weights"),
-        ((1, 2, 3), "3 values came back, two are asked for: output and weights"),
-        ([], "0 values came back, two are asked for: output and weights"),
+        (None, "got None, expected two: output and weights"),
+        (torch.ones(2, 3), "got one value, expected two: output and weights"),
+        ((torch.ones(2),), "got one value, expected two: output and weights"),
+        ((1, 2, 3), "got 3 values, expected two: output and weights"),
+        ([], "got 0 values, expected two: output and weights"),
     ],
 )
 def test_another_number_of_values_is_a_finding(returned: object, finding: str) -> None:
@@ -66,9 +66,9 @@ def test_a_pair_may_be_a_list() -> None:
 @pytest.mark.parametrize(
     ("value", "finding"),
     [
-        (None, "share: nothing came back, one number is asked for"),
-        ("0.5", "share: str came back, one number is asked for"),
-        (torch.ones(2), "share: shape (2,) came back, one number is asked for"),
+        (None, "share: None, expected one number"),
+        ("0.5", "share: str, expected one number"),
+        (torch.ones(2), "share: shape (2,), expected one number"),
     ],
 )
 def test_what_is_no_number_is_a_finding(value: object, finding: str) -> None:
@@ -160,8 +160,8 @@ OUTWARD = {"output": torch.ones(5, 3)}
         (OtherNames, "your layer has no W_Q; it has W_K, query, factor"),
         (InAList, "your layer has no W_Q; it has no parameters"),
         (OtherWidth, "W_Q.weight: shape (3, 3), expected (3, 2)"),
-        (NoLayer, "W_K is of the kind Tensor, a layer is asked for"),
-        (Function, "Function is no nn.Module"),
+        (NoLayer, "W_K has the type Tensor, expected a layer"),
+        (Function, "Function is not an nn.Module"),
     ],
 )
 def test_what_a_layer_has_is_said_where_it_lacks_what_was_asked_for(layer: type, finding: str) -> None:
@@ -179,7 +179,7 @@ def test_a_part_of_a_part_is_named_with_it() -> None:
 
     for path, finding in {
         "attention.W_Q.bias": "attention.W_Q has no bias; it has weight",
-        "attention.W_Q": "attention.W_Q is of the kind Linear, a single parameter is asked for",
+        "attention.W_Q": "attention.W_Q has the type Linear, expected a single parameter",
         "attention.W_Q.0.weight": "attention.W_Q has no 0; it has weight",
     }.items():
         with pytest.raises(WrongForm) as caught:
@@ -190,8 +190,8 @@ def test_a_part_of_a_part_is_named_with_it() -> None:
 @pytest.mark.parametrize(
     ("layer", "finding"),
     [
-        (OneForBoth, "W_Q.weight and W_K.weight are one parameter, two are asked for"),
-        (Buffer, "W_K.weight is no nn.Parameter, so it does not learn"),
+        (OneForBoth, "W_Q.weight and W_K.weight are one parameter, expected two"),
+        (Buffer, "W_K.weight is not an nn.Parameter, so it does not learn"),
     ],
 )
 def test_what_does_not_learn_by_itself_is_a_finding(layer: type, finding: str) -> None:

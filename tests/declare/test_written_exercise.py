@@ -254,9 +254,9 @@ def test_a_changed_array_is_seen() -> None:
 @pytest.mark.parametrize(
     ("answer", "hint"),
     [
-        (lambda table: table.sum(axis=-2).tolist(), "A Python list came back for the result, where an array is due: `np.array(…)` makes one."),
-        (lambda table: list(table.sum(axis=-2)[..., None]), "array is due"),
-        (lambda table: table.sum(axis=-2).astype(np.float32), "`dtype=np.float32` gives that."),
+        (lambda table: table.sum(axis=-2).tolist(), "Expected an array for the result, but got a Python list. `np.array(…)` makes an array."),
+        (lambda table: list(table.sum(axis=-2)[..., None]), "Expected one array"),
+        (lambda table: table.sum(axis=-2).astype(np.float32), "Is there a `dtype=np.float32`?"),
     ],
 )  # fmt: skip
 def test_a_lesson_about_arrays_speaks_of_arrays(answer: object, hint: str) -> None:

@@ -139,15 +139,18 @@ def attention(query, key, value, mask=None):
         (
             "attention(torch.rand(3, 4), torch.rand(5, 4), torch.rand(3, 2), torch.ones(3, 5))",
             "`weights` and `value` cannot be multiplied as they are:"
-            " the last axis of the one must be as long as the last but one of the other.",
+            " the last axis of the first must be as long as the second-to-last axis of the second.",
         ),
-        ("attention(*(torch.rand(1, 1, 1, 1, 1, 1),) * 3)", "it is refused. Is it what that function takes?"),
+        (
+            "attention(*(torch.rand(1, 1, 1, 1, 1, 1),) * 3)",
+            "the function refuses it. Is it a value that the function accepts?",
+        ),
         ("attention([], [], [])", None),
     ],
 )
 def test_in_another_exercise_no_change_of_its_line_is_advised(call: str, says: str | None) -> None:
     text = said(f"def f():\n    return {call}\n", "f()", MASKED)
-    assert text == ("What you hand on does not fit there: " + says if says else "")
+    assert text == ("The value that you pass on does not fit there: " + says if says else "")
 
 
 @pytest.mark.parametrize("function", ["", "mm: "])  # PyTorch 2.15 says which one it was
@@ -184,14 +187,14 @@ UNEQUAL = "The size of tensor a ({}) must match the size of tensor b ({}) at non
 @pytest.mark.parametrize(
     ("trials", "says"),
     [
-        ([((5, 2), dict(d_k=5, d_v=2))], "d_k, and d_v"),
-        ([((7, 21), dict(patches=7, batch_shape=(3,)))], "the number of patches, and the number of patches in the whole batch"),
+        ([((5, 2), dict(d_k=5, d_v=2))], "d_k and d_v"),
+        ([((7, 21), dict(patches=7, batch_shape=(3,)))], "the number of patches and the number of patches in the whole batch"),
         # In one trial two sizes are the same: the others tell which one it is.
-        ([((3, 2), dict(words=3, d_k=3, d_v=2)), ((5, 2), dict(words=5, d_k=7, d_v=2))], "the number of words, and d_v"),
+        ([((3, 2), dict(words=3, d_k=3, d_v=2)), ((5, 2), dict(words=5, d_k=7, d_v=2))], "the number of words and d_v"),
         ([((3, 2), dict(words=3, d_k=3, d_v=2))], ""),
         ([((6, 2), dict(words=5, d_v=2))], ""),
     ],
 )  # fmt: skip
 def test_two_lengths_have_names(trials: list, says: str) -> None:
     raised = [Raised(UNEQUAL.format(*lengths), sizes) for lengths, sizes in trials]
-    assert two_lengths(raised) == (f"Two lengths meet on this line: {says}." if says else "")
+    assert two_lengths(raised) == (f"Two sizes on this line do not match: {says}." if says else "")

@@ -87,6 +87,8 @@ def test_a_fingerprint_forgives_rounding_and_nothing_else():
         assert not alike(own, fingerprint({**values, "output": changed}))
     assert not alike(own, fingerprint({**values, "n": 4}))
     assert not alike(own, fingerprint({**values, "maps": []}))
+    assert not alike(fingerprint({"loss": 2.5}), fingerprint({"loss": float("inf")}))
+    assert not alike(fingerprint({"loss": float("nan")}), fingerprint({"loss": float("inf")}))
 
 
 @pytest.mark.parametrize("places", [(0, 1), (0, 2), (1, 3), (2, 3)])
@@ -113,7 +115,7 @@ def test_what_is_seen_in_another_check_alone_is_said_of_that_check():
     assert found is not None
     assert (
         found.says
-        == "In the check “batch”: Nothing came back for the y: no `return` is reached, or it hands back None."
+        == "In the check “batch”: Expected a value for the y, but got None: no `return` is reached, or it returns None."
     )
 
 
@@ -140,7 +142,7 @@ def test_a_careless_line_is_added_to_what_names_none(line, added):
 def test_a_layer_that_is_never_used_explains_an_exception_that_nothing_else_does():
     seen = [Seen("values", False, {}, {"y": EXPECTED}, error="RuntimeError", message="odd", line="return x", shapes={})]
     unused = BLOCK + "    def forward(self, x):\n        return x\n"
-    assert "`self.W_K` is made and never used" in explain(seen, [], unused).says
+    assert "`self.W_K` is created but never used" in explain(seen, [], unused).says
     assert explain(seen, [], unused.replace("return x", "return self.W_K(x)")) is None
 
 
@@ -180,7 +182,10 @@ def test_a_mistake_that_gives_most_trials_is_likely() -> None:
     seen = [trial(odd), trial(odd * 2.17), trial(odd * 3.1 - 0.3)]
     found = explain(seen, [candidate(odd, odd * 2.17, odd, says="that one")])
     assert found is not None
-    assert (found.kind, found.says) == ("likely", "In most trials it comes out as with this mistake: that one")
+    assert (found.kind, found.says) == (
+        "likely",
+        "In most trials, your answer returns what this mistake returns: that one",
+    )
     assert explain(seen, [candidate(odd, odd, odd, says="that one")]) is None
     two = [candidate(odd, odd * 2.17, odd, says=says) for says in ("that one", "another")]
     assert explain(seen, two) is None
@@ -197,4 +202,4 @@ def test_of_what_is_drawn_the_line_is_named_and_not_the_form_that_came_this_time
     found = explain([trial(EXPECTED[:, :1] * 3)], [], source)
     assert found is not None
     assert (found.line, "draws random numbers" in found.says) == (2, True)
-    assert "came with length 1" in explain([trial(EXPECTED[:, :1] * 3)], [], source.replace("multinomial", "sum")).says
+    assert "has length 1" in explain([trial(EXPECTED[:, :1] * 3)], [], source.replace("multinomial", "sum")).says

@@ -79,9 +79,9 @@ class CrossAttention(nn.Module):
     ("exercise", "answer", "not_said", "said"),
     [
         # Lengths have one axis in every trial, so none that is counted from the front.
-        ("1.5", MASKS, "number of axes", "look at the axes in `real[:, :, None]`"),
+        ("1.5", MASKS, "number of axes", "check the axes in `real[:, :, None]`"),
         # Where one number is due, it is its own mean.
-        ("1.8", SQUEEZED, "the mean of all", "Axes of length 1 are gone from the output, as after `squeeze()`"),
+        ("1.8", SQUEEZED, "the mean of all", "Axes of length 1 are missing from the output, as after `squeeze()`"),
     ],
 )
 def test_what_is_said_of_axes_is_true_of_the_inputs(exercise: str, answer: str, not_said: str, said: str) -> None:

@@ -17,7 +17,7 @@ def test_the_line_that_counts_axes_from_the_front():
     found = of_batch([trials[1]], trials, source)
     assert found is not None
     assert found.says.startswith(
-        "It is right with one batch axis, and wrong with none. Line 2: `.transpose` counts axes 1 and 2"
+        "Your answer is right with one batch axis, but wrong with none. Line 2: `.transpose` counts axes 1 and 2"
     )
     assert found.line == 2
     assert of_batch([trials[1]], trials, "def f(x):\n    return x") is None
@@ -72,7 +72,7 @@ def test_an_input_that_had_to_be_refused_and_raises_something_else():
     )
     found = of_exception([first], "def f(x): return x")
     assert found is not None
-    assert found.says.startswith("For this input a ValueError is due.")
+    assert found.says.startswith("For this input the task expects a ValueError.")
     assert of_exception([first._replace(error="AssertionError", line="assert x")], "") is None
     assert of_exception([first._replace(expected={"y": True})], "") is None
 
@@ -113,7 +113,7 @@ def test_what_came_right_beside_what_did_not():
     wrong = [Seen("values", False, shown, want, inputs={"mask": torch.ones(3)})]
     found = of_the_rest(wrong)
     assert found is not None
-    assert found.says == "The output came out right all the same."
+    assert found.says == "The rest is right: the output."
     assert of_the_rest([wrong[0]._replace(got={name: value + 1 for name, value in want.items()})]) is None
 
 
@@ -121,6 +121,6 @@ def test_a_check_of_the_answers_own_that_lets_an_input_pass():
     trial = Seen("refused", False, {"a ValueError came": False}, {"a ValueError came": True})
     told = [of_exception([trial], source) for source in ("", "if x: raise ValueError(1)")]
     assert [found and found.says for found in told] == [
-        "For this input a ValueError is due, and none came.",
-        "For this input a ValueError is due, and no check of yours stops it: look at each condition and its place, or add a check.",
+        "For this input the task expects a ValueError, but nothing was raised.",
+        "For this input the task expects a ValueError, but none of your checks raises it: check each condition and its place, or add one.",
     ]

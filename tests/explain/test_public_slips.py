@@ -32,7 +32,7 @@ SLIPS = [
                 "base ** (torch.arange(0, d, 2, device=vectors.device) / d)",
             )
         ],
-        "look at the sign of the exponent",
+        "check the sign of the exponent",
         0,
         id="4.5 sign of the exponent",
     ),
@@ -174,7 +174,7 @@ SLIPS = [
                 "    return (position <= lengths[:, None, None]).float()\n",
             ),
         ],
-        "True and False are due: a bool tensor. The triangle lies the wrong way: each token sees the future and not the past. One key too many",
+        "but got the numbers 0 and 1. The triangle lies the wrong way: each token sees the future and not the past. One key too many",
         0,
         id="1.5 triu, <=, dtype",
     ),
@@ -207,7 +207,7 @@ SLIPS = [
     pytest.param(
         "4.3",
         [("split(layer.W_Q(tokens))", "split(layer.W_K(tokens))")],
-        "in one place, look at `layer.W_K`: another part belongs here",
+        "in one place, check `layer.W_K`: another part belongs here",
         0,
         id="4.3 W_K where W_Q",
     ),

@@ -30,16 +30,16 @@ WRONG_AND_RIGHT = [
     ("def f(a, b):\n    return a > 1 or b > 1", "`and` or `or`", (3.0, 0.0), False),
     ("def f(a, b):\n    if a > b:\n        return 0.0\n    return a + b", "without this", (3.0, 2.0), 5.0),
     ("def f(a, b):\n    return (b, a)", "the order in `(b, a)`", (3.0, 2.0), (3.0, 2.0)),
-    ("def f(a, b):\n    return max(a, a)", "`a` stands where another argument", (3.0, 4.0), 4.0),
+    ("def f(a, b):\n    return max(a, a)", "`a` is used where another argument", (3.0, 4.0), 4.0),
     ("def f(a, b):\n    return a + b ** -5", "the exponent of `b ** -5`", (1.0, 4.0), 1.5),
-    ("def f(a, b):\n    return a / b", "a root is missing: look at `b`", (6.0, 4.0), 3.0),
-    ("def f(a, b):\n    return a == 4", "look at the `4`", (3.0, 4.0), True),
+    ("def f(a, b):\n    return a / b", "a root is missing: check `b`", (6.0, 4.0), 3.0),
+    ("def f(a, b):\n    return a == 4", "check the `4`", (3.0, 4.0), True),
     ("def f(a, b):\n    return sorted([a, b], reverse=True)", "the argument `reverse` of `sorted`", (3.0, 4.0), [3.0, 4.0]),
-    ("def f(a, b):\n    return abs(a * b)", "`abs` takes in too much here: one factor", (-3.0, -2.0), -6.0),
-    ("def f(a, b):\n    return abs(a + b)", "`abs` takes in too much here: one part", (-3.0, 1.0), 4.0),
-    ("def f(a, b):\n    return abs(a) + b", "`abs` takes in too little here: look at `abs(a) + b`", (-3.0, 1.0), 2.0),
-    ("def f(a, b):\n    return abs(b(a))", "look at the order of `abs` and `b`", (-3.0, half_less), 2.5),
-    ("def f(a, b):\n    return a.sum()", "`a.sum()` runs over everything: name the axis", (COUNTS, 0), 4),
+    ("def f(a, b):\n    return abs(a * b)", "`abs` applies to too much here: it should apply to one factor", (-3.0, -2.0), -6.0),
+    ("def f(a, b):\n    return abs(a + b)", "`abs` applies to too much here: it should apply to one part", (-3.0, 1.0), 4.0),
+    ("def f(a, b):\n    return abs(a) + b", "`abs` applies to too little here: check `abs(a) + b`", (-3.0, 1.0), 2.0),
+    ("def f(a, b):\n    return abs(b(a))", "check the order of `abs` and `b`", (-3.0, half_less), 2.5),
+    ("def f(a, b):\n    return a.sum()", "`a.sum()` covers all axes: name one", (COUNTS, 0), 4),
 ]  # fmt: skip
 
 
@@ -141,7 +141,7 @@ def test_what_is_not_known_for_lack_of_time_is_not_held_against_a_change():
 
     found, _ = search(SOURCE, right, ["values", "other"], [False, True], "values")
     assert found is not None
-    assert found.what.endswith("with another one it comes out right.")
+    assert found.what.endswith("with another one, your answer is right.")
 
 
 def test_an_answer_that_hangs_on_every_trial_takes_hardly_longer_than_on_one():
@@ -240,12 +240,12 @@ def test_where_another_check_fails_all_the_same_less_is_claimed():
     part, _ = search(
         source, lambda text, trial: "a / b" in text and not trial, ["values", "other"], [False, False], "values"
     )
-    assert whole.what == "look at the operation in `a // b`; with another one it comes out right."
-    assert part.what == "look at the operation in `a // b`. Another check fails all the same."
+    assert whole.what == "check the operation in `a // b`: with another one, your answer is right."
+    assert part.what == "check the operation in `a // b`. Another check still fails."
     part, _ = search(
         source, lambda text, trial: "0.1" not in text and not trial, ["values", "other"], [False, False], "values"
     )
-    assert part.what == "without `0.1` after `a // b` this check comes out right. Another check fails all the same."
+    assert part.what == "without `0.1` after `a // b` this check comes out right. Another check still fails."
 
 
 def test_the_names_in_a_condition_stay():

@@ -20,92 +20,77 @@ def words(phrase: Phrase) -> str:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda x: None, "Nothing came back for the heads: no `return` is reached, or it hands back None."),
-        (lambda x: 1.5, "A plain number came back for the heads, where a tensor is due."),
-        (lambda x: x.flatten().tolist(), "A Python list came back for the heads, where a tensor is due."),
-        (lambda x: "heads", "A text came back for the heads, where a tensor is due."),
-        (lambda x: object(), "Something else than a tensor came back for the heads."),
-        (lambda x: x[None], "The heads came with an axis of length 1 too many, in front."),
-        (lambda x: x[..., None], "The heads came with an axis of length 1 too many, at the end."),
-        (lambda x: x.unsqueeze(2), "The heads came with an axis of length 1 too many, at axis −3."),
-        (lambda x: x[None, None], "The heads came with several axes of length 1 too many."),
-        (
-            lambda x: x.mean(1),
-            "The heads came without the axis of heads: was something summed, averaged or picked along it?",
-        ),
-        (
-            lambda x: x.sum(1),
-            "The heads came without the axis of heads: was something summed, averaged or picked along it?",
-        ),
-        (
-            lambda x: x.amax(-1),
-            "The heads came without the axis of d_head: was something summed, averaged or picked along it?",
-        ),
-        (
-            lambda x: x[:, 0],
-            "The heads came without the axis of heads: was something summed, averaged or picked along it?",
-        ),
-        (
-            lambda x: x[:, -1],
-            "The heads came without the axis of heads: was something summed, averaged or picked along it?",
-        ),
-        (
-            lambda x: x[:, 1],
-            "The heads came without the axis of heads: was something summed, averaged or picked along it?",
-        ),
-        (lambda x: x.mean(1, keepdim=True), "The heads came with length 1 along the axis of heads"),
-        (lambda x: x.mean(), "The heads came with too few axes."),
-        (lambda x: x.sum(), "The heads came with too few axes."),
-        (lambda x: x.norm(), "The heads came with too few axes."),
-        (lambda x: x.transpose(1, 2), "In the heads, the axes of heads and tokens have changed places."),
-        (lambda x: x.mT, "The last two axes of the heads have changed places."),
-        (lambda x: x.permute(1, 2, 3, 0), "The axes of the heads stand in another order."),
+        (lambda x: None, "Expected a value for the heads, but got None: no `return` is reached, or it returns None."),
+        (lambda x: 1.5, "Expected a tensor for the heads, but got a plain number."),
+        (lambda x: x.flatten().tolist(), "Expected a tensor for the heads, but got a Python list."),
+        (lambda x: "heads", "Expected a tensor for the heads, but got a string."),
+        (lambda x: object(), "Expected a tensor for the heads, but got an object of the type object."),
+        (lambda x: x[None], "There is an extra axis of length 1 in the heads, in front: remove it."),
+        (lambda x: x[..., None], "There is an extra axis of length 1 in the heads, at the end: remove it."),
+        (lambda x: x.unsqueeze(2), "There is an extra axis of length 1 in the heads, at axis −3: remove it."),
+        (lambda x: x[None, None], "There are several extra axes of length 1 in the heads: remove them."),
+        (lambda x: x.mean(1), "In the heads, the axis of heads is missing: did you sum, average or index along it?"),
+        (lambda x: x.sum(1), "In the heads, the axis of heads is missing: did you sum, average or index along it?"),
+        (lambda x: x.amax(-1), "In the heads, the axis of d_head is missing: did you sum, average or index along it?"),
+        (lambda x: x[:, 0], "In the heads, the axis of heads is missing: did you sum, average or index along it?"),
+        (lambda x: x[:, -1], "In the heads, the axis of heads is missing: did you sum, average or index along it?"),
+        (lambda x: x[:, 1], "In the heads, the axis of heads is missing: did you sum, average or index along it?"),
+        (lambda x: x.mean(1, keepdim=True), "In the heads, the axis of heads has length 1"),
+        (lambda x: x.mean(), "There are too few axes in the heads."),
+        (lambda x: x.sum(), "There are too few axes in the heads."),
+        (lambda x: x.norm(), "There are too few axes in the heads."),
+        (lambda x: x.transpose(1, 2), "In the heads, the axes of heads and tokens are swapped."),
+        (lambda x: x.mT, "The last two axes of the heads are swapped."),
+        (lambda x: x.permute(1, 2, 3, 0), "The axes of the heads are in the wrong order."),
         (
             lambda x: x.reshape(2, 5, 3, 7),
-            "Axis −3 of the heads came as long as the number of tokens; the number of heads is due.",
+            "In the heads, the length of axis −3 is the number of tokens, but should be the number of heads.",
         ),
-        (lambda x: x.flatten(), "The heads came flattened to one axis."),
-        (lambda x: x.flatten(0, 1), "The first axes of the heads came joined to one."),
-        (lambda x: x.flatten(2), "The last axes of the heads came joined to one."),
-        (lambda x: x.flatten(1, 2), "Some axes of the heads came joined to one."),
-        (lambda x: torch.cat([x, x], 2), "The heads came right, but with more behind it along the axis of tokens."),
+        (lambda x: x.flatten(), "All axes of the heads are merged into one."),
+        (lambda x: x.flatten(0, 1), "The leading axes of the heads are merged into one."),
+        (lambda x: x.flatten(2), "The last axes of the heads are merged into one."),
+        (lambda x: x.flatten(1, 2), "Some axes of the heads are merged into one."),
+        (
+            lambda x: torch.cat([x, x], 2),
+            "In the heads, all expected entries are there, but others are after them along the axis of tokens.",
+        ),
         (
             lambda x: torch.cat([x + 1, x], 2),
-            "The heads came right, but with more in front of it along the axis of tokens.",
+            "In the heads, all expected entries are there, but others are before them along the axis of tokens.",
         ),
-        (lambda x: torch.cat([x + 1, x + 2], 3), "The heads came twice as long along the axis of d_head"),
-        (lambda x: torch.randn(2, 3, 6, 7), "The heads came one too long along the axis of tokens."),
+        (lambda x: torch.cat([x + 1, x + 2], 3), "In the heads, the axis of d_head is twice as long as expected"),
+        (lambda x: torch.randn(2, 3, 6, 7), "In the heads, the axis of tokens is one entry too long."),
         (
             lambda x: torch.randn(2, 3, 8, 7),
-            "The heads came too long along the axis of tokens, by the number of heads: was that joined to it?",
+            "In the heads, the axis of tokens is too long by the number of heads: did you join something to it?",
         ),
-        (
-            lambda x: x[:, :, :3],
-            "The heads came right as far as it goes, but the last are missing along the axis of tokens.",
-        ),
-        (
-            lambda x: x[:, :, 2:],
-            "The heads came right as far as it goes, but the first are missing along the axis of tokens.",
-        ),
-        (lambda x: torch.randn(2, 3, 4, 7), "The heads came one too short along the axis of tokens."),
+        (lambda x: x[:, :, :3], "In the heads, the last entries along the axis of tokens are missing."),
+        (lambda x: x[:, :, 2:], "In the heads, the first entries along the axis of tokens are missing."),
+        (lambda x: torch.randn(2, 3, 4, 7), "In the heads, the axis of tokens is one entry too short."),
         (
             lambda x: torch.randn(2, 3, 3, 7),
-            "Axis −2 of the heads came as long as the number of heads; the number of tokens is due.",
+            "In the heads, the length of axis −2 is the number of heads, but should be the number of tokens.",
         ),
-        (lambda x: torch.randn(2, 3, 5, 21), "Axis −1 of the heads came as long as d_model; d_head is due."),
+        (lambda x: torch.randn(2, 3, 5, 21), "In the heads, the length of axis −1 is d_model, but should be d_head."),
         (lambda x: torch.randn(2, 4, 8, 7), ""),
-        (lambda x: torch.randn(2, 7, 5, 3), "Axis −3 of the heads came as long as d_head;"),
-        (lambda x: x[:, :, -1:], "Only the last of the heads along the axis of tokens came back; all are due."),
-        (lambda x: x[:, :1], "Only the first of the heads along the axis of heads came back; all are due."),
+        (lambda x: torch.randn(2, 7, 5, 3), "In the heads, the length of axis −3 is d_head,"),
+        (
+            lambda x: x[:, :, -1:],
+            "Expected all entries of the heads along the axis of tokens, but got only the last one.",
+        ),
+        (lambda x: x[:, :1], "Expected all entries of the heads along the axis of heads, but got only the first one."),
         (
             lambda x: torch.randn(5, 7, 5, 7),
-            "Axis −4 of the heads came as long as the number of tokens; the size of the batch is due.",
+            "In the heads, the length of axis −4 is the number of tokens, but should be the size of the batch.",
         ),
-        (lambda x: torch.randn(2, 7, 7, 7), "Axis −3 of the heads came as long as d_head; the number of heads is due."),
-        (lambda x: x.double(), "The heads came as float64. Bring it back to the dtype of the inputs."),
-        (lambda x: x.half(), "The heads came as float16. The inputs are float32, and so should this be."),
-        (lambda x: x.long(), "The heads came as whole numbers (int64). float32 is due, as in the inputs."),
-        (lambda x: x > 0, "The heads came as True and False. Numbers are due."),
+        (
+            lambda x: torch.randn(2, 7, 7, 7),
+            "In the heads, the length of axis −3 is d_head, but should be the number of heads.",
+        ),
+        (lambda x: x.double(), "Expected float32 for the heads, as in the inputs, but got float64. Convert it back."),
+        (lambda x: x.half(), "Expected float32 for the heads, as in the inputs, but got float16."),
+        (lambda x: x.long(), "Expected float32 for the heads, as in the inputs, but got whole numbers (int64)."),
+        (lambda x: x > 0, "Expected numbers for the heads, but got True and False."),
     ],
 )
 def test_form_of_a_tensor(change, says):
@@ -116,45 +101,53 @@ def test_form_of_a_tensor(change, says):
 @pytest.mark.parametrize(
     ("got", "want", "says"),
     [
-        (FLAT.unflatten(0, (1, 5))[0].reshape(1, 5, 7), FLAT, "in front."),
-        (FLAT.squeeze(), FLAT[None, :, None], "Axes of length 1 are gone from the loss"),
-        (FLAT, FLAT[:, None], "came without the axis of length 1 that is due at axis −2."),
-        (FLAT.reshape(5, 7, 1).expand(5, 7, 2), FLAT, "The loss came with an axis too many: axis −1."),
-        (torch.stack([FLAT, FLAT + 2]), FLAT + 1, "The loss came with an axis too many: axis −3."),
-        (torch.stack([FLAT, FLAT + 2]), 2 * FLAT + 2, "The loss came with an axis too many: axis −3."),
-        (torch.randn(2, 5, 7), FLAT, "The loss came with an axis too many: axis −3."),
+        (FLAT.unflatten(0, (1, 5))[0].reshape(1, 5, 7), FLAT, "in front: remove it."),
+        (FLAT.squeeze(), FLAT[None, :, None], "Axes of length 1 are missing from the loss"),
+        (FLAT, FLAT[:, None], "An axis of length 1 is missing from the loss, at axis −2: keep or add it."),
+        (FLAT.reshape(5, 7, 1).expand(5, 7, 2), FLAT, "There is an extra axis in the loss: axis −1."),
+        (torch.stack([FLAT, FLAT + 2]), FLAT + 1, "There is an extra axis in the loss: axis −3."),
+        (torch.stack([FLAT, FLAT + 2]), 2 * FLAT + 2, "There is an extra axis in the loss: axis −3."),
+        (torch.randn(2, 5, 7), FLAT, "There is an extra axis in the loss: axis −3."),
         (
             torch.tensor([1.0, 3.0]),
             torch.tensor(2.0),
-            "One number is due for the loss: take the mean of those that came.",
+            "Expected one number for the loss, but got several: take their mean.",
         ),
         (
             torch.tensor([1.0, 3.0]),
             torch.tensor(4.0),
-            "One number is due for the loss: take the sum of those that came.",
+            "Expected one number for the loss, but got several: take their sum.",
         ),
-        (torch.tensor([1.0, 3.0]), torch.tensor(5.0), "One number is due for the loss; several came back."),
-        (torch.randn(2, 3, 4, 5), FLAT, "The loss came with too many axes."),
-        (torch.randn(3, 2), torch.randn(1, 2, 3, 4, 5), "The loss came with too few axes."),
+        (torch.tensor([1.0, 3.0]), torch.tensor(5.0), "Expected one number for the loss, but got several."),
+        (torch.randn(2, 3, 4, 5), FLAT, "There are too many axes in the loss."),
+        (torch.randn(3, 2), torch.randn(1, 2, 3, 4, 5), "There are too few axes in the loss."),
         (
             FLAT.float(),
             FLAT.double(),
-            "The inputs are float64, and the loss came as float32: `.float()` gives that, and so does `torch.zeros(…)` without dtype=….",
+            "Expected float64 for the loss, as in the inputs, but got float32. `.float()` returns float32, and so does `torch.zeros(…)` without dtype=….",
         ),
-        (FLAT.half(), FLAT.double(), "The inputs are float64, and the loss came as float16."),
-        (FLAT, FLAT > 0, "The loss came as numbers. True and False are due: a bool tensor."),
-        ((FLAT > 0).float(), FLAT > 0, "The loss came as numbers 0 and 1."),
-        (torch.zeros(5, 7).masked_fill(FLAT > 0, -torch.inf), FLAT > 0, "The loss came as 0 and −∞"),
-        (FLAT, FLAT.long(), "The loss came as float32. Whole numbers are due."),
-        (FLAT, None, "None is due for the loss, and something came back."),
-        (FLAT, 1.0, "One number is due for the loss; a tensor of several came back."),
-        (2.0, 2, "A whole number is due for the loss."),
-        (None, "ValueError", "No ValueError came where one is due"),
-        (None, 2, "`loss` is None, and 2 is due: the task asks for an attribute of this name."),
+        (FLAT.half(), FLAT.double(), "Expected float64 for the loss, as in the inputs, but got float16."),
+        (FLAT, FLAT > 0, "Expected True and False for the loss (a bool tensor), but got numbers."),
+        (
+            (FLAT > 0).float(),
+            FLAT > 0,
+            "Expected True and False for the loss (a bool tensor), but got the numbers 0 and 1.",
+        ),
+        (
+            torch.zeros(5, 7).masked_fill(FLAT > 0, -torch.inf),
+            FLAT > 0,
+            "Expected True and False for the loss (a bool tensor), but got 0 and −∞",
+        ),
+        (FLAT, FLAT.long(), "Expected whole numbers for the loss, but got float32."),
+        (FLAT, None, "Expected None for the loss, but your function returned a value."),
+        (FLAT, 1.0, "Expected one number for the loss, but got a tensor of several."),
+        (2.0, 2, "Expected a whole number for the loss, but got a float."),
+        (None, "ValueError", "Expected a ValueError, but nothing was raised"),
+        (None, 2, "`loss` is None, but should be 2: the task asks for an attribute with this name."),
         (
             [None, None],
             ["hub", "local"],
-            "Each time nothing came back for the loss: no `return` is reached, or it hands back None.",
+            "Expected values for the loss, but got only None: no `return` is reached, or it returns None.",
         ),
     ],
 )
@@ -166,14 +159,16 @@ def test_form_of_other_values(got, want, says):
 def test_a_batch_paired_with_itself():
     query, key = torch.randn(2, 3, 5, 7), torch.randn(2, 3, 4, 7)
     got = torch.tensordot(query, key, ([-1], [-1]))
-    says = "In the scores, each batch entry is paired with every other, and not with itself alone."
+    says = (
+        "In the scores, each batch entry is combined with every other one, but it should be combined only with itself."
+    )
     assert structure("scores", got, query @ key.mT)[0] == says
     assert structure("scores", got[0, :, :, 0], query[0] @ key[0].mT)[0] == says
     assert says not in structure("scores", torch.randn(got.shape), query @ key.mT)
 
 
 def test_the_grid_is_not_flattened():
-    says = "The patches came with more axes than are due: two of them should be joined to one."
+    says = "There are too many axes in the patches: merge two of them into one."
     assert structure("patches", torch.randn(1, 2, 3, 4), torch.randn(1, 6, 4))[0] == says
 
 
@@ -190,7 +185,7 @@ def test_a_gradient_that_is_missing_is_no_form():
 
 def test_results_in_each_others_places():
     output, weights = torch.randn(5, 3), torch.randn(5, 7)
-    says = ["The two results have changed places: first the output, then the weights."]
+    says = ["The two results are swapped: return first the output, then the weights."]
     want = {"output": output, "weights": weights}
     assert of_all({"output": weights, "weights": output}, want) == says
     assert of_all({"output": weights + 1, "weights": output + 1}, want) == says  # the shapes tell
@@ -204,14 +199,14 @@ def test_results_in_each_others_places():
 def test_one_result_twice():
     want = {"output": torch.randn(5, 5), "weights": torch.randn(5, 5)}
     twice = of_all({"output": want["weights"], "weights": want["weights"]}, want)
-    assert twice == ["The same came back twice, as the output and as the weights."]
+    assert twice == ["Your function returns the same tensor twice, as the output and as the weights."]
     other = of_all({"output": want["weights"], "weights": torch.randn(5, 5)}, want)
-    assert other == ["The two results have changed places: first the output, then the weights."]
+    assert other == ["The two results are swapped: return first the output, then the weights."]
 
 
 def test_a_result_that_is_missing():
     want = {"output": FLAT, "weights": FLAT + 1}
-    assert of_all({"output": FLAT}, want) == ["The weights did not come back."]
+    assert of_all({"output": FLAT}, want) == ["Your function did not return the weights."]
     assert of_all({}, want) == []
     assert of_all({"inputs unchanged": False}, {"inputs unchanged": True, **want}) == []
 
@@ -219,21 +214,21 @@ def test_a_result_that_is_missing():
 def test_a_list_in_the_place_of_a_tensor():
     parts = {f"heads[{index}]": WANT[:, index] for index in range(3)}
     got = {"heads (number)": 3, **parts}
-    says = "A list or tuple of tensors came back for the heads, where one tensor is due"
+    says = "Expected one tensor for the heads, but got a list or tuple of tensors"
     assert of_all(got, {"heads": WANT}) == [f"{says}: stack them along axis −3.", f"{says}."]
     assert of_all(got, {"heads": WANT.transpose(0, 1).flatten(0, 1)})[0] == f"{says}: join them along axis −3."
-    assert of_all(got, {"heads": WANT + 1})[0] == f"{says}: torch.stack or torch.cat makes one of its parts."
-    assert of_all({"heads": WANT}, got) == ["One tensor came back for the heads, where a list of tensors is due."]
+    assert of_all(got, {"heads": WANT + 1})[0] == f"{says}: torch.stack or torch.cat makes one tensor of them."
+    assert of_all({"heads": WANT}, got) == ["Expected a list of tensors for the heads, but got one tensor."]
 
 
 def test_a_list_of_another_length():
     want = {"maps (number)": 1, "maps[0]": FLAT}
     holds = of_all({"maps (number)": 2, "maps[0]": FLAT, "maps[1]": None}, want)
-    assert holds == ["The list of maps holds None; leave such entries out."]
+    assert holds == ["The list of maps contains None: leave such entries out."]
     many = of_all({"maps (number)": 2, "maps[0]": FLAT, "maps[1]": FLAT}, want)
-    assert many == ["Too many came back in the list of maps."]
+    assert many == ["The list of maps has too many entries."]
     few = of_all({"maps (number)": 1, "maps[0]": FLAT}, {"maps (number)": 2, "maps[0]": FLAT, "maps[1]": FLAT})
-    assert few[0] == "Too few came back in the list of maps."
+    assert few[0] == "The list of maps has too few entries."
 
 
 def seen(got, want, sizes=None, passed=False, error=""):
@@ -243,8 +238,8 @@ def seen(got, want, sizes=None, passed=False, error=""):
 def test_a_phrase_must_hold_in_all_failing_trials():
     batch = torch.randn(2, 5, 7)
     wrong = seen({"x": batch.flatten(0, 1)}, {"x": batch})
-    assert form_of([wrong]).startswith("The first axes of the x came joined")
-    assert form_of([wrong, seen({"x": FLAT}, {"x": FLAT}, passed=True)]).startswith("The first axes")
+    assert form_of([wrong]).startswith("The leading axes of the x are merged")
+    assert form_of([wrong, seen({"x": FLAT}, {"x": FLAT}, passed=True)]).startswith("The leading axes")
     assert form_of([wrong, seen({"x": FLAT[None]}, {"x": FLAT})]) == ""
     assert form_of([wrong, seen({}, {"x": FLAT}, error="TypeError")]) == ""
     assert form_of([seen({"x": FLAT}, {"x": FLAT}, passed=True)]) == ""
@@ -256,7 +251,7 @@ def test_axes_have_a_position_where_a_name_is_not_certain():
         seen({"x": one.mean(-2)}, {"x": one}, {"heads": heads, "tokens": 3})
         for one, heads in ((square, 3), (torch.randn(5, 3, 7), 5))
     ]
-    assert form_of(trials) == "The x came without axis −2: was something summed, averaged or picked along it?"
+    assert form_of(trials) == "In the x, axis −2 is missing: did you sum, average or index along it?"
 
 
 def test_trials_with_an_axis_of_length_1_do_not_deny():
@@ -266,10 +261,10 @@ def test_trials_with_an_axis_of_length_1_do_not_deny():
 
 def test_shapes_alone_are_not_sure():
     assert structure("x", FLAT.reshape(7, 5), FLAT, {}) == []  # no order of the axes makes it right
-    longer = "Axis −1 of the x came as long as b; c is due."
+    longer = "In the x, the length of axis −1 is b, but should be c."
     assert longer in map(words, structure("x", FLAT.repeat(1, 2), FLAT, {"a": 5, "b": 14, "c": 7}))
     assert structure("x", FLAT.repeat(1, 2).cos(), FLAT, {"a": 5, "b": 14, "c": 7}, sure=True) == []
-    assert structure("x", FLAT.T, FLAT, {}, sure=True)[0] == "The last two axes of the x have changed places."
+    assert structure("x", FLAT.T, FLAT, {}, sure=True)[0] == "The last two axes of the x are swapped."
     wrong = [seen({"x": FLAT.repeat(1, 2).cos()}, {"x": FLAT})]
     assert form_of(wrong, sure=True) == "" != form_of(wrong)
 
@@ -278,9 +273,9 @@ def test_one_number_everywhere_is_no_reduction():
     causal = torch.ones(4, 4).tril().bool()
     found = structure("mask", torch.ones(4).bool(), causal)
     assert found == [
-        "The mask came without axis −2: was something summed, averaged or picked along it?",
-        "The mask came without axis −1: was something summed, averaged or picked along it?",
-        "The mask came with too few axes.",
+        "In the mask, axis −2 is missing: did you sum, average or index along it?",
+        "In the mask, axis −1 is missing: did you sum, average or index along it?",
+        "There are too few axes in the mask.",
     ]
     assert structure("mask", torch.ones(4).bool(), causal, sure=True) == []
     assert structure("mask", torch.ones(4, 2).bool(), torch.ones(2, 4).bool(), sure=True) == []
@@ -299,15 +294,15 @@ def test_a_shape_that_another_trial_has_explains_the_one_that_is_shown_only_by_i
     shown = seen({"x": want[0] + 1}, {"x": want[0]})
     assert form_of([shown, seen({"x": want[1][:, :1] + 1}, {"x": want[1]})]) == ""
     turned = [seen({"x": one.mT}, {"x": one}) for one in want]
-    assert form_of(turned) == "The last two axes of the x have changed places."
+    assert form_of(turned) == "The last two axes of the x are swapped."
     assert form_of([seen({"x": want[1][:, :1] + 1}, {"x": want[1]}), shown]).startswith(
-        "The x came with length 1 along"
+        "In the x, axis −1 has length 1"
     )
 
 
 def test_another_exception_than_is_due():
     assert structure("error for an unknown method", "KeyError", "ValueError") == [
-        "A KeyError came, and a ValueError is due: check for this case yourself, and raise it."
+        "Expected a ValueError, but got a KeyError: check for this case yourself, and raise it."
     ]
     assert structure("pattern", "hub", "local") == []
     assert structure("error for an unknown method", "ValueError", "ValueError") == []
@@ -318,7 +313,7 @@ def test_a_result_that_is_too_many_is_not_to_be_stacked():
     value = torch.randn(2, 3)
     for more in ([value + 1, None], [value + 1, torch.randn(2, 5)]):
         got = {"output (number)": 2, "output[0]": more[0], "output[1]": more[1]}
-        assert of_all(got, {"output": value})[0] == "Several values came back; the output alone is asked for."
+        assert of_all(got, {"output": value})[0] == "Your function returns several values: return only the output."
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (2, 0, 3), (0,)])
@@ -340,19 +335,17 @@ def test_a_size_is_named_where_several_trials_have_it_alone():
     first = trial((2, 3), (2, 5), words=3, heads=3, patches=5)
     second = trial((2, 7), (2, 11), words=7, patches=11)
     third = trial((2, 7), (2, 7), words=7, patches=7)
-    says = "Axis −1 of the map came as long as the number of words; the number of patches is due."
+    says = "In the map, the length of axis −1 is the number of words, but should be the number of patches."
     assert form_of([first, second]) == form_of([second, first, third]) == says
-    assert form_of([first]) == "The map came too short along the axis of patches."
+    assert form_of([first]) == "In the map, the axis of patches is too short."
     joined = [trial((2, 8), (2, 5), words=3, patches=5), trial((2, 18), (2, 11), words=7, patches=11)]
-    says = "The map came too long along the axis of patches, by the number of words: was that joined to it?"
+    says = "In the map, the axis of patches is too long by the number of words: did you join something to it?"
     assert form_of(joined) == says
 
 
 def test_a_case_without_a_return():
     trial = Seen("values", False, {"patterns": ["hub", None]}, {"patterns": ["hub", "other"]})
-    assert (
-        form_of([trial]) == "Some of the patterns came back as None: there is a case in which no `return` is reached."
-    )
+    assert form_of([trial]) == "Some values of the patterns are None: in some cases no `return` is reached."
 
 
 def test_heads_alone_name_no_width() -> None:

@@ -18,7 +18,7 @@ def test_equal_tensors_pass_and_the_tolerance_follows_their_scale() -> None:
         (torch.zeros(2, 3, dtype=torch.float64), "scores: float64, expected float32"),
         (torch.full((2, 3), torch.nan), "scores: some are NaN"),
         (torch.full((2, 3), torch.inf), "scores: some are infinite"),
-        (None, "scores: nothing came back"),
+        (None, "scores: None, expected a tensor of shape (2, 3)"),
         ([1, 2], "scores: [1, 2], expected a tensor of shape (2, 3)"),
         (torch.ones(2, 3), "scores: off by 1, allowed 1e-05"),
     ],
@@ -75,7 +75,7 @@ def test_everything_expected_must_come_back_and_more_may() -> None:
     assert compare({**want, "more": 1}, want).passed
     finding = compare({"output": torch.ones(2)}, want)
     assert not finding.passed
-    assert finding.message == "nested.weights did not come back"
+    assert finding.message == "nested.weights is missing from the result"
 
 
 def test_lists_of_tensors_are_compared_one_by_one() -> None:

@@ -224,7 +224,7 @@ twice.__name__ = "double"
 def test_what_a_probe_finds_is_no_exception_of_the_students() -> None:
     wrong = judged_with(paired, double, right=twice)
     assert wrong.outcome is Outcome.FAILED
-    assert wrong.message == "2 rows: one value came back, two are asked for: output and weights"
+    assert wrong.message == "2 rows: got one value, expected two: output and weights"
     assert judged_with(paired, twice, right=twice).outcome is Outcome.PASSED
 
 

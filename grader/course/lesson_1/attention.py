@@ -55,7 +55,7 @@ ATTENTION = written_exercise("1.4 Attention", attention, (
     scaled_by_the_number_of_keys: √d_k is the root of the width of one key.
         Here the scores are divided by the root of another size.
         scaled_scores(query, key)  →  attention_scores(query, key) / key.shape[-2] ** 0.5
-    scores_for_weights: What comes back as weights are the scores. Return them after the softmax.
+    scores_for_weights: The scores are returned as the weights. Return them after the softmax.
         value, weights  →  value, scores
     infinite_exponentials: The exponential of a large score is infinite, and ∞ / ∞ is NaN. Use your stable_softmax of
         1.3: it subtracts the largest score first.
@@ -68,10 +68,10 @@ ATTENTION = written_exercise("1.4 Attention", attention, (
         torch.softmax(scores, -1)  →  torch.sigmoid(scores)
     best_value_alone: Each query takes the value of its best key alone. Mix all values by their weights.
         weights @ value, weights  →  F.one_hot(scores.argmax(-1), key.shape[-2]).to(value) @ value, weights
-    weights_first: The pair is turned around: return the output first, then the weights.
+    weights_first: The pair is in the wrong order: return the output first, then the weights.
         = result[1], result[0]
     averages_the_keys: The weights average the keys. Keys are for comparing; the output is the average of the values.
         weights @ value  →  weights @ key
-    output_alone: One tensor alone came back. Return two things: the output and the weights.
+    output_alone: Only one tensor is returned. Return two things: the output and the weights.
         = result[0]
 """, defines="attention", attention_scores=attention_scores))  # fmt: skip

@@ -52,7 +52,7 @@ CROSS_ATTENTION = written_exercise("1.8 Cross-attention: text asks, the image an
     mistakes=layer_edits(CrossAttention, """
     keys_from_text: The keys come from the text, so no word is compared with the image. W_K should read image_tokens.
         self.W_K(image_tokens)  →  self.W_K(text_tokens)
-    values_from_text: The values come from the text: the answer holds nothing of the image. W_V should read
+    values_from_text: The values come from the text: the answer contains nothing of the image. W_V should read
         image_tokens.
         self.W_V(image_tokens)  →  self.W_V(text_tokens)
     image_asks: The image asks and the text answers. Turn it around: text_tokens come first, and queries are made of
@@ -63,11 +63,11 @@ CROSS_ATTENTION = written_exercise("1.8 Cross-attention: text asks, the image an
     widths_swapped: The widths are wrong: W_Q should read d_text numbers, W_K and W_V should read d_image. The
         arguments come in the order d_text, d_image, d_k.
         + __init__: d_text, d_image = d_image, d_text
-    cross_values_from_w_k: The values come from W_K. They have a projection of their own: W_V.
+    cross_values_from_w_k: The values come from W_K. They have their own projection: W_V.
         self.W_V(image_tokens)  →  self.W_K(image_tokens)
-    cross_queries_from_w_k: The queries come from W_K. They have a projection of their own: W_Q.
+    cross_queries_from_w_k: The queries come from W_K. They have their own projection: W_Q.
         self.W_Q(text_tokens)  →  self.W_K(text_tokens)
-    cross_mask_late: The mask comes after the softmax, so the weights no longer sum to 1. Hand it on to
+    cross_mask_late: The mask comes after the softmax, so the weights no longer sum to 1. Pass it on to
         masked_attention.
         return masked_attention(self.W_Q(text_tokens), self.W_K(image_tokens), self.W_V(image_tokens), mask)  →  value = self.W_V(image_tokens); weights = masked_attention(self.W_Q(text_tokens), self.W_K(image_tokens), value)[1] * (1 if mask is None else mask); return weights @ value, weights
 """, "text_tokens", "image_tokens", "d_text", "d_image"))  # fmt: skip

@@ -80,18 +80,18 @@ def layer_edits(layer: type, text: str, asks: str, answers: str, width: str, oth
     common = f"""\
     {name}_unscaled: The scores are not divided by √d_k. Your masked_attention of 1.6 does it for you.
         self.W_Q({asks})  →  self.W_Q({asks}) * self.W_Q.out_features ** 0.5
-    {name}_mask_dropped: The mask changes nothing here: hand it on to masked_attention.
+    {name}_mask_dropped: The mask changes nothing here: pass it on to masked_attention.
         self.W_V({answers}), mask  →  self.W_V({answers})
     {name}_with_bias: The projections have a bias. They are asked for without: nn.Linear(…, bias=False).
         self.W_Q = nn.Linear({width}, d_k, bias=False)  →  self.W_Q = nn.Linear({width}, d_k)
         self.W_K = nn.Linear({other_width}, d_k, bias=False)  →  self.W_K = nn.Linear({other_width}, d_k)
         self.W_V = nn.Linear({other_width}, d_k, bias=False)  →  self.W_V = nn.Linear({other_width}, d_k)
-    {name}_weights_detached: The weights come back cut off, as by .detach(). Without it, training can learn from them.
+    {name}_weights_detached: The weights are returned cut off, as by .detach(). Without it, training can learn from them.
         = result[0], result[1].detach()
     {name}_nan_rows: A token that may look nowhere gets NaN: 0 divided by 0, or the softmax of a row of −inf.
         Your masked_attention of 1.6 gives zeros there.
         return masked_attention  →  return hidden_by_minus_infinity
-    {name}_even_rows: A token that may look nowhere looks everywhere: hidden scores are a large negative number, all the same.
+    {name}_even_rows: A token that may look nowhere looks everywhere: all hidden scores get the same large negative number.
         Your masked_attention of 1.6 gives zeros there.
         return masked_attention  →  return hidden_by_a_large_number
 """

@@ -83,12 +83,12 @@ def stays_on_device(padding_mask, lengths: Tensor, n: int) -> bool:
 
 
 CAUSAL_MISTAKES = edits(causal_mask, """
-    causal_inverted: True marks what is forbidden here. In this course True = may attend: turn the mask around.
+    causal_inverted: True marks what is forbidden here. In this course True = may attend: invert the mask.
         = ~result
     causal_without_diagonal: A token may not see itself here.
         The diagonal belongs to the mask: positions 0…i, i included.
         = result.tril(-1)
-    sees_the_future: The triangle lies the wrong way: each token sees the future and not the past.
+    sees_the_future: The triangle points the wrong way: each token sees the future and not the past.
         = result.T.contiguous()
     one_place_ahead: Each token sees one place ahead: row i must end at column i.
         = torch.ones_like(result).tril(1)
@@ -99,7 +99,7 @@ CAUSAL_MISTAKES = edits(causal_mask, """
 """)  # fmt: skip
 
 PADDING_MISTAKES = edits(padding_mask, """
-    padding_inverted: True marks the padding here. In this course True = may attend: turn the mask around.
+    padding_inverted: True marks the padding here. In this course True = may attend: invert the mask.
         = ~result
     one_key_too_many: One key too many: a sequence of length 3 has the positions 0, 1 and 2.
         + lengths = lengths + 1
@@ -196,23 +196,24 @@ MASKED = written_exercise("1.6 Masked attention", masked_attention, (
     builds_on=("1.1", "1.2", "1.3", "1.4"), bans={"fused attention"},
     difficulty=2, minutes=8, review="Masked attention", stand_in=stand_ins.masked_attention,
     mistakes="""
-    mask_inverted: The mask is turned around: it hides where it says True. True = may attend.
+    mask_inverted: The mask is inverted: it hides where it says True. True = may attend.
         ~mask  →  mask
-    mask_after_softmax: The mask comes after the softmax, so the weights no longer sum to 1. Hide the scores before it.
+    mask_after_softmax: The mask comes after the softmax, so the weights no longer sum to 1. Set hidden scores to −∞,
+        then take your stable_softmax.
         scores.masked_fill(~mask, -torch.inf)  →  scores
         stable_softmax(scores)  →  stable_softmax(scores) * (1 if mask is None else mask)
     shared_out_anew: The softmax runs over hidden keys, too, and their weights are shared out to the others
-        afterwards. Where a hidden score is far above the others, nothing of them is left: hide the scores before the
-        softmax.
+        afterwards. Where a hidden score is far above the others, nothing of them is left: set it to −∞, then
+        take your stable_softmax.
         scores.masked_fill(~mask, -torch.inf)  →  scores
         stable_softmax(scores)  →  (rest := stable_softmax(scores) * (1 if mask is None else mask)).div(rest.sum(-1, keepdim=True)).nan_to_num()
     shared_out_with_a_least_sum: The softmax runs over hidden keys, too, and their weights are shared out to the
-        others afterwards. Where a hidden score is far above the others, nothing of them is left: hide the scores before
-        the softmax.
+        others afterwards. Where a hidden score is far above the others, nothing of them is left: set it to −∞,
+        then take your stable_softmax.
         scores.masked_fill(~mask, -torch.inf)  →  scores
         stable_softmax(scores)  →  (rest := stable_softmax(scores) * (1 if mask is None else mask)).div(rest.sum(-1, keepdim=True).clamp(min=1e-9))
     nothing_left_to_share: The mask comes after the softmax, and each row is divided by what is left. Where nothing
-        is left that is 0 divided by 0: hide the scores before the softmax.
+        is left that is 0 divided by 0: set hidden scores to −∞, then take your stable_softmax.
         scores.masked_fill(~mask, -torch.inf)  →  scores
         stable_softmax(scores)  →  (rest := stable_softmax(scores) * (1 if mask is None else mask)).div(rest.sum(-1, keepdim=True))
     zero_scores_hidden: A score of 0 counts as hidden here, and an allowed key can have it, too. Look at the mask alone.
@@ -231,12 +232,12 @@ MASKED = written_exercise("1.6 Masked attention", masked_attention, (
     zeros_only_where_all_is_hidden: Zeros come only where the whole mask is False. Each query that may look nowhere
         needs them: your stable_softmax of 1.3 gives them row by row.
         stable_softmax(scores)  →  torch.zeros_like(scores) if mask is not None and not mask.any() else scores.softmax(-1)
-    nan_in_the_weights: The weights of a query that may look nowhere are NaN, and only its output is mended. Your
+    nan_in_the_weights: The weights of a query that may look nowhere are NaN, and only its output is fixed. Your
         stable_softmax of 1.3 gives zeros there.
         stable_softmax(scores)  →  scores.softmax(-1)
         weights @ value, weights  →  (weights @ value).nan_to_num(), weights
     uniform_for_blank_queries: A query that may look nowhere looks everywhere:
-        hidden scores are a large negative number, all the same. Its weights and its output must be zero.
+        all hidden scores get the same large negative number. Its weights and its output must be zero.
         -torch.inf  →  -1e9
     same_for_blank_queries: A query that may look nowhere still looks: all of its scores get the same large negative
         number, and the softmax does not change. Its weights and its output must be zero.
@@ -248,7 +249,7 @@ MASKED = written_exercise("1.6 Masked attention", masked_attention, (
         scaled_scores  →  attention_scores
     output_unmasked: The weights are masked and the output is not: it was made from the weights before the mask.
         weights @ value, weights  →  attention(query, key, value)[0], weights
-    map_from_before_the_mask: The output is right, and the map that comes back is from before the mask. Return the
+    map_from_before_the_mask: The output is right, and the returned map is from before the mask. Return the
         weights that mixed the values.
         weights @ value, weights  →  weights @ value, attention(query, key, value)[1]
     needs_a_mask: Without a mask it fails: mask=None means that every query may look everywhere.

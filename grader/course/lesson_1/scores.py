@@ -25,7 +25,7 @@ SCORES = written_exercise("1.1 Dot-product scores", attention_scores, (
         query @ key.transpose(-2, -1)  →  key @ query.transpose(-2, -1)
     scaled_too_early: These scores are divided already; 1.1 asks for the plain dot products. Scaling is 1.2.
         = result / query.shape[-1] ** 0.5
-    transposes_the_batch: With a batch in front the wrong axes change places, as with .T. Swap only the last two:
+    transposes_the_batch: With a batch in front the wrong axes are swapped, as with .T. Swap only the last two:
         .transpose(-2, -1).
         key.transpose(-2, -1)  →  key.permute(*reversed(range(key.ndim)))
     mean_for_sum: These are the dot products divided by d_k, as a mean is. A dot product is a sum: divide by nothing

@@ -89,9 +89,9 @@ SOFTMAX = written_exercise("1.3 A softmax that stays finite", stable_softmax, (
         row's largest score first.
         - largest.masked_fill(largest == -torch.inf, 0.0)  →
         = result.nan_to_num(0.0)
-    uniform_in_empty_rows: A row of −inf came out uniform. There is nothing to look at there: zeros, not 1/n.
+    uniform_in_empty_rows: A row of −inf becomes uniform. There is nothing to look at there: zeros, not 1/n.
         + scores = scores.clamp_min(-1e9)
-    large_number_for_minus_infinity: A large number stands for −inf here. Beside scores as low a hidden key gets weight:
+    large_number_for_minus_infinity: A large number is used for −inf here. If all scores are as low, a hidden key gets weight:
         leave −inf as it is.
         + scores = scores.masked_fill((scores == -torch.inf) & (scores > -torch.inf).any(dim, keepdim=True), -1e4)
     minus_infinity_becomes_zero: A score of −inf becomes 0 here, and exp(0) = 1 still gets weight. Leave it as it is.
@@ -130,16 +130,16 @@ SOFTMAX = written_exercise("1.3 A softmax that stays finite", stable_softmax, (
         scores - largest.masked_fill(largest == -torch.inf, 0.0)  →  scores.clamp_max(50)
     subtracts_the_mean: The mean is subtracted, and scores far above it overflow. Subtract the row's largest.
         largest.masked_fill(largest == -torch.inf, 0.0)  →  scores.mean(dim, keepdim=True).nan_to_num(neginf=0.0)
-    powers_of_two: Powers of 2 stand here. Use powers of e: torch.exp.
+    powers_of_two: These are powers of 2. Use powers of e: torch.exp.
         torch.exp(  →  torch.exp2(
-    axis_put_back_at_the_end: What is taken along `dim` comes back as a last axis here, whatever `dim` is. keepdim=True
+    axis_put_back_at_the_end: What is taken along `dim` becomes a last axis here, whatever `dim` is. keepdim=True
         keeps it in its place.
         scores.amax(dim, keepdim=True)  →  scores.amax(dim).unsqueeze(-1)
         exps.sum(dim, keepdim=True)  →  exps.sum(dim).unsqueeze(-1)
-    logarithm_returned: The last exponential is missing: torch.exp makes weights of what comes back here.
+    logarithm_returned: The last exponential is missing: torch.exp turns this result into weights.
         = result.log()
     largest_at_least_zero: The largest score is raised to 0. In a row far below 0 every exponential then becomes 0: take it as it is.
         scores.amax(dim, keepdim=True)  →  scores.amax(dim, keepdim=True).clamp_min(0)
-    works_in_place: The scores that came in were changed. `-=` and `.sub_()` work in place: make a new tensor.
+    works_in_place: The input scores are changed. `-=` and `.sub_()` work in place: make a new tensor.
         torch.exp(scores - largest.masked_fill(largest == -torch.inf, 0.0))  →  scores.sub_(largest.masked_fill(largest == -torch.inf, 0.0)).exp()
 """)  # fmt: skip

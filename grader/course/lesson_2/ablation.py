@@ -103,7 +103,7 @@ ABLATION = written_exercise("2.8 Taking a head away", ablate_head, (
         + head = (head - 1) % attention_layer.num_heads
     none_before_the_first: The wrong head is gone, or none: heads are counted from 0.
         + head = head - 1
-    every_other_column: A head's numbers stand side by side: head h owns the columns from h · d_head on. Here every
+    every_other_column: A head's numbers are side by side: head h owns the columns from h · d_head on. Here every
         num_heads-th column was removed.
         return attention_layer.W_O(merge_heads(heads * kept.to(heads.dtype)[:, None, None]))  →  merged = merge_heads(heads).clone(); merged[..., head :: len(kept)] = 0; return attention_layer.W_O(merged)
     others_move_up: The heads behind it move up, and meet columns of W_O that are not theirs. Put zeros where the head was.
@@ -111,13 +111,13 @@ ABLATION = written_exercise("2.8 Taking a head away", ablate_head, (
     rows_for_columns: Rows of W_O.weight were taken. nn.Linear keeps its weight as (outputs, inputs), so a head owns
         columns: W_O.weight[:, …].
         = attention_layer(tokens, context, mask)[0] - heads[..., head, :, :] @ attention_layer.W_O.weight[head * heads.shape[-1] : (head + 1) * heads.shape[-1]]
-    context_forgotten: The context changes nothing here. Hand it on to the layer: keys and values come from it.
+    context_forgotten: The context changes nothing here. Pass it on to the layer: keys and values come from it.
         + context = None
     head_without_the_mask: The head's share is computed without the mask, and taken from an output with it. Take both from
         one call, mask and all.
         _, weights = attention_layer(tokens, context, mask)  →  _, weights = attention_layer(tokens, context)
         = attention_layer(tokens, context, mask)[0] - attention_layer(tokens, context)[0] + result
-    mask_forgotten: The mask changes nothing here: hand it on to the layer.
+    mask_forgotten: The mask changes nothing here: pass it on to the layer.
         + mask = None
     layer_left_changed: The layer has lost the head for good. Work on a copy, or put the weights back from a
         .clone() afterwards.

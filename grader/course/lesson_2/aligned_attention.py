@@ -102,13 +102,13 @@ ALIGNED = written_exercise("2.7 Align, then look", AlignedCrossAttention, (
     image_asks: Here the image asks and the text answers. The text tokens come first, the image is the context.
         + mask = None if mask is None else mask.transpose(-2, -1)
         text_tokens, self.aligner(image_tokens), mask  →  self.aligner(image_tokens), text_tokens, mask
-    image_ignored: The text looks only at itself. Hand the aligned image tokens on as the context.
+    image_ignored: The text looks only at itself. Pass the aligned image tokens as the context.
         text_tokens, self.aligner(image_tokens), mask  →  text_tokens, None, None
-    mask_forgotten: The mask changes nothing here: hand it on to the attention.
+    mask_forgotten: The mask changes nothing here: pass it on to the attention.
         self.aligner(image_tokens), mask  →  self.aligner(image_tokens)
-    align_method_forgotten: align_method is not handed on to the aligner.
+    align_method_forgotten: align_method is not passed on to the aligner.
         d_text, align_method)  →  d_text)
-    always_one_head: num_heads is not handed on: there is one head here.
+    always_one_head: num_heads is not passed on: there is one head here.
         (d_text, num_heads)  →  (d_text, 1)
     residual_added: The text is added to the output here. Return the attention's output alone; adding comes in lesson 3.
         = text_tokens + result[0], result[1]

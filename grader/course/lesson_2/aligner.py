@@ -100,7 +100,7 @@ ALIGNER = written_exercise("2.1 A currency exchange for tokens", TokenAligner, (
         nn.GELU()  →  nn.GELU(approximate="tanh")
     no_gelu: Two linear layers in a row are one linear layer. Put nn.GELU() between them.
         nn.GELU()  →  nn.Identity()
-    gelu_at_the_end: There is a second GELU behind the last linear layer. Leave it out.
+    gelu_at_the_end: There is a second GELU after the last linear layer. Leave it out.
         nn.GELU(), nn.Linear(d_text, d_text)  →  nn.GELU(), nn.Linear(d_text, d_text), nn.GELU()
     hidden_at_vision_width: The hidden layer is as wide as the image tokens. Make it as wide as the text: two
         layers, d_vision to d_text, then d_text to d_text.

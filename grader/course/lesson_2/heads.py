@@ -24,11 +24,11 @@ SPLIT = written_exercise("2.4 Splitting into heads", split_heads, (
     difficulty=2, minutes=8, review="Splitting and joining", stand_in=stand_ins.split_heads,
     mistakes="""
     reshape_without_transpose: The shape is right, but the numbers of different tokens are mixed. First give the
-        heads an axis of their own, then swap axes.
+        heads their own axis, then swap axes.
         tokens.unflatten(-1, (num_heads, -1)).transpose(-3, -2)  →  tokens.reshape(*tokens.shape[:-2], num_heads, tokens.shape[-2], -1)
-    tokens_before_heads: The heads have their axis, but it stands behind the tokens. Swap the two.
+    tokens_before_heads: The heads have their axis, but it is after the tokens. Swap the two.
         .transpose(-3, -2)  →
-    every_other_feature: Each head gets d_head numbers that stand side by side. Here head 0 gets every num_heads-th
+    every_other_feature: Each head gets d_head numbers that are side by side. Here head 0 gets every num_heads-th
         number.
         (num_heads, -1)).transpose(-3, -2)  →  (-1, num_heads)).movedim(-1, -3)
     heads_for_width: num_heads says how many heads there are, not how wide one is.
@@ -47,7 +47,7 @@ SPLIT = written_exercise("2.4 Splitting into heads", split_heads, (
 draw_heads = drawn(heads="* heads tokens d_head")
 
 MERGE = written_exercise("2.5 Joining the heads", merge_heads, (
-    CheckSpec("values", 7, "the heads' numbers stand side by side, token by token",
+    CheckSpec("values", 7, "the heads' numbers are side by side, token by token",
         examples=[sizes(batch_shape=(2,), heads=2, tokens=4, d_head=3)],
         trials=[sizes(batch_shape=(2,), heads=3, tokens=7, d_head=5),
             sizes(batch_shape=(3,), heads=5, tokens=11, d_head=2)]),
@@ -63,7 +63,7 @@ MERGE = written_exercise("2.5 Joining the heads", merge_heads, (
         heads.transpose(-3, -2).flatten(-2)  →  heads.reshape(*heads.shape[:-3], heads.shape[-2], -1)
     interleaved: The numbers of the heads are mixed here. Put all numbers of head 0 first, then all of head 1.
         .transpose(-3, -2)  →  .movedim(-3, -1)
-    last_head_first: The heads stand in the opposite order, the last one first. Put head 0 first.
+    last_head_first: The heads are in the opposite order, the last one first. Put head 0 first.
         heads.transpose(-3, -2)  →  heads.flip(-3).transpose(-3, -2)
     averaged: The heads are averaged here. Put them side by side.
         + return heads.mean(-3)
@@ -78,7 +78,7 @@ MERGE = written_exercise("2.5 Joining the heads", merge_heads, (
     view_after_transpose: After a transpose the numbers no longer lie in order, and view refuses. Use flatten or
         reshape.
         .flatten(-2)  →  .view(*heads.shape[:-3], heads.shape[-2], -1)
-    joins_without_swapping: Two axes are joined, but not swapped first: heads must stand behind tokens.
+    joins_without_swapping: Two axes are joined, but not swapped first: heads must come after tokens.
         .transpose(-3, -2)  →
     one_batch_axis_here: This needs exactly one batch axis. Count the axes from the end, so that none or two are
         fine as well.

@@ -135,10 +135,10 @@ MULTI_HEAD = written_exercise("2.6 Multi-head attention", MultiHeadAttention, (
         / math.sqrt(query.shape[-1])  →
     no_output_projection: The heads' answers are joined but not mixed. W_O comes last.
         self.W_O(merge_heads(self.drop(weights) @ value))  →  merge_heads(self.drop(weights) @ value)
-    keys_and_values_swapped: Keys and values have changed places. Make the keys with W_K, and the values with W_V.
+    keys_and_values_swapped: Keys and values are swapped. Make the keys with W_K, and the values with W_V.
         key = split_heads(self.W_K  →  key = split_heads(self.W_V
         value = split_heads(self.W_V  →  value = split_heads(self.W_K
-    queries_and_keys_swapped: Queries and keys have changed places. Make the queries with W_Q from the tokens, and
+    queries_and_keys_swapped: Queries and keys are swapped. Make the queries with W_Q from the tokens, and
         the keys with W_K from the context.
         self.W_Q(tokens)  →  self.W_K(tokens)
         self.W_K(context)  →  self.W_Q(context)
@@ -148,7 +148,7 @@ MULTI_HEAD = written_exercise("2.6 Multi-head attention", MultiHeadAttention, (
         = tokens + result[0], result[1]
     context_ignored: The context is not looked at. With a context, keys and values come from it.
         + context = None
-    mask_before_context: What stands behind the tokens is taken for the mask. The order is forward(tokens, context=None, mask=None).
+    mask_before_context: What is after the tokens is taken for the mask. The order is forward(tokens, context=None, mask=None).
         context: Tensor | None = None, mask: Tensor | None = None  →  mask: Tensor | None = None, context: Tensor | None = None
     values_from_tokens: The values come from the tokens that ask. Make them from the context, as the keys are.
         self.W_V(context)  →  self.W_V(tokens)
@@ -174,7 +174,7 @@ MULTI_HEAD = written_exercise("2.6 Multi-head attention", MultiHeadAttention, (
         = result[0], result[1].mean(-3)
     mask_inverted: The mask is inverted: True means may attend.
         ~mask  →  mask
-    mask_ignored: The mask changes nothing here. Where it is False, no weight may go: hand it on to
+    mask_ignored: The mask changes nothing here. Where it is False, no weight may go: pass it on to
         masked_attention, or set the scores there to −∞.
         + mask = None
     mask_after_softmax: The mask is applied after the softmax, so the weights no longer sum to 1. Set the scores to

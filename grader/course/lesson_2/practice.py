@@ -74,12 +74,12 @@ ENTROPY = written_exercise("2.P1 How widely does a query look?", attention_entro
         torch.special.entr(weights)  →  -(weights * (weights + 0.01).log())
     one_for_all: Return one number for each query, not one for the whole map.
         = result.mean()
-    rows_lost: A bool index puts the numbers of all rows into one, and one number comes back for all queries. torch.where keeps rows.
+    rows_lost: A bool index puts the numbers of all rows into one, and one number is returned for all queries. torch.where keeps rows.
         = result.sum()
     over_the_queries: The entropy is taken over the queries. Each query spreads its attention over the keys: the
         last axis.
         .sum(-1) / log(weights.shape[-1])  →  .sum(-2) / log(weights.shape[-2])
-    clamps_in_place: The weights that came in were changed in place. Make a new tensor instead.
+    clamps_in_place: The input weights are changed in place. Make a new tensor instead.
         torch.special.entr(weights)  →  -(weights.clamp_(min=1e-12) * weights.log())
 """)  # fmt: skip
 
@@ -141,14 +141,14 @@ FUSION = written_exercise("2.P3 Both directions at once", ImageTextFusion, (
     draw=draw_fusion, returns=("text update", "image update"),
     builds_on=("2.4", "2.5", "2.6"), difficulty=3, minutes=10, review="Both directions",
     mistakes="""
-    image_sees_the_changed_text: The image looks at the update of the text here. Let both sides look at what came in.
+    image_sees_the_changed_text: The image looks at the update of the text here. Let both sides look at the input.
         self.text_out(self.text_from_image(text, image)[0])  →  self.text_out(text := self.text_from_image(text, image)[0])
-    no_context: Neither side is handed the other as its context, so each looks at itself.
+    no_context: Neither side gets the other as its context, so each looks at itself.
         self.text_from_image(text, image)  →  self.text_from_image(text)
         self.image_from_text(image, text)  →  self.image_from_text(image)
-    only_text_sees: The image is handed no context, so it looks at itself. Hand it the text.
+    only_text_sees: The image gets no context, so it looks at itself. Give it the text.
         self.image_from_text(image, text)  →  self.image_from_text(image)
-    only_image_sees: The text is handed no context, so it looks at itself. Hand it the image.
+    only_image_sees: The text gets no context, so it looks at itself. Give it the image.
         self.text_from_image(text, image)  →  self.text_from_image(text)
     context_without_norm: What is looked at is not normalised. Both sides go through their norm, whoever asks.
         (text, image)[0]  →  (text, self.image_in(image_tokens))[0]
@@ -159,9 +159,9 @@ FUSION = written_exercise("2.P3 Both directions at once", ImageTextFusion, (
     residual_at_d_model: Each side adds itself, at the width d_model, to what it sees. Hand back what it sees, and no more.
         self.text_out(self.text_from_image(text, image)[0])  →  self.text_out(text + self.text_from_image(text, image)[0])
         self.image_out(self.image_from_text(image, text)[0])  →  self.image_out(image + self.image_from_text(image, text)[0])
-    one_after_the_other: The image looks at a text that has just been changed. Both sides look at what came in.
+    one_after_the_other: The image looks at a text that has just been changed. Both sides look at the input.
         (image, text)[0]  →  (image, text + self.text_from_image(text, image)[0])[0]
-    directions_swapped: The two layers have changed places. The text should ask in text_from_image, and the image in
+    directions_swapped: The two layers are swapped. The text should ask in text_from_image, and the image in
         image_from_text.
         self.text_from_image(text, image)  →  self.image_from_text(text, image)
         self.image_from_text(image, text)  →  self.text_from_image(image, text)

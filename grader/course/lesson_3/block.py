@@ -102,14 +102,14 @@ BLOCK = written_exercise("3.3 A block that reads and looks", VisionLanguageBlock
     always_cross: With cross=False there should be nothing to look with: set cross_attn and norm2 to None.
         + __init__: cross = True
         self.cross_attn is not None  →  image_tokens is not None
-    looks_if_there_is_an_image: A block with cross=False may be handed an image, too: ask whether self.cross_attn is
+    looks_if_there_is_an_image: A block with cross=False may get an image, too: ask whether self.cross_attn is
         None, not whether there is an image.
         self.cross_attn is not None  →  image_tokens is not None
-    mask_forgotten: The mask changes nothing here: hand it on to the self-attention.
+    mask_forgotten: The mask changes nothing here: pass it on to the self-attention.
         , mask=mask  →
-    mask_as_context: The mask is handed over as the context: the layer's second argument. Name it: mask=mask.
+    mask_as_context: The mask is passed as the context: the layer's second argument. Name it: mask=mask.
         , mask=mask  →  , mask
-    mask_inverted: The mask is turned around. True = may attend: hand it on as it is, without ~.
+    mask_inverted: The mask is inverted. True = may attend: pass it on as it is, without ~.
         mask=mask  →  mask=None if mask is None else ~mask
     self_without_residual (slip): The self-attention replaces the tokens: add its output to them (the first residual).
         tokens = tokens + self.self_attn  →  tokens = self.self_attn
@@ -167,23 +167,23 @@ BLOCK = written_exercise("3.3 A block that reads and looks", VisionLanguageBlock
     ffn_residual_from_the_input (slip): The last residual goes back to the block's input. Add to the tokens that the
         step before it has left.
         return tokens + self.ffn  →  return text_tokens + self.ffn
-    without_norms: Nothing is normalised: norm1, norm2 and norm3 each stand before their step.
+    without_norms: Nothing is normalised: norm1, norm2 and norm3 each come before their step.
         self.norm1(tokens)  →  tokens
         self.norm2(tokens)  →  tokens
         self.norm3(tokens)  →  tokens
     cross_before_self: The image is asked before the text has looked at itself. Self-attention comes first.
         tokens = tokens + self.self_attn(self.norm1(tokens), mask=mask)[0]  →  pass
         return tokens + self.ffn  →  tokens = tokens + self.self_attn(self.norm1(tokens), mask=mask)[0]; return tokens + self.ffn
-    side_by_side: Self- and cross-attention both read the tokens that came in: the second should read the sum.
+    side_by_side: Self- and cross-attention both read the input tokens: the second should read the sum.
         self.norm2(tokens)  →  self.norm2(text_tokens)
-    all_side_by_side: All three steps read the tokens that came in. Each should read what the step before it has left.
+    all_side_by_side: All three steps read the input tokens. Each should read what the step before it has left.
         self.norm2(tokens)  →  self.norm2(text_tokens)
         self.norm3(tokens)  →  self.norm3(text_tokens)
     image_normalised: The image tokens are normalised here. The block takes them as they come; norm2 is the text's.
         self.norm2(tokens), image_tokens  →  self.norm2(tokens), self.norm2(image_tokens)
     image_asks: The image asks and the text answers. Queries come from the text: cross_attn(text, image).
         self.norm2(tokens), image_tokens  →  image_tokens, self.norm2(tokens)
-    image_unseen: The cross-attention never sees the image: hand it image_tokens as its context.
+    image_unseen: The cross-attention never sees the image: give it image_tokens as its context.
         self.norm2(tokens), image_tokens  →  self.norm2(tokens)
     one_norm: One norm is used for all three steps; each step has its own: norm1, norm2, norm3.
         self.norm2(tokens)  →  self.norm1(tokens)
@@ -192,7 +192,7 @@ BLOCK = written_exercise("3.3 A block that reads and looks", VisionLanguageBlock
         self.norm2(tokens)  →  self.norm1(tokens)
     norm1_for_the_ffn (slip): The feed-forward step reads norm1. It has its own norm, norm3.
         self.norm3(tokens)  →  self.norm1(tokens)
-    norm2_twice (slip): The feed-forward reads norm2. It has a norm of its own, norm3.
+    norm2_twice (slip): The feed-forward reads norm2. It has its own norm, norm3.
         self.norm3(tokens)  →  (self.norm2 or self.norm3)(tokens)
     ffn_missing: The feed-forward step is missing: after attention comes x + ffn(norm3(x)).
         tokens + self.ffn(self.norm3(tokens))  →  tokens
@@ -209,7 +209,7 @@ BLOCK = written_exercise("3.3 A block that reads and looks", VisionLanguageBlock
         None where there is none.
         tokens = tokens + self.self_attn(self.norm1(tokens), mask=mask)[0]  →  tokens, own = tokens + (one := self.self_attn(self.norm1(tokens), mask=mask))[0], one[1]
         return tokens + self.ffn(self.norm3(tokens)), weights  →  return tokens + self.ffn(self.norm3(tokens)), own
-    heads_averaged: The weights that come back are averaged over the heads. Return all of them.
+    heads_averaged: The returned weights are averaged over the heads. Return all of them.
         = result[0], None if result[1] is None else result[1].mean(-3)
     text_only_by_default: A block that is made without a word about cross should look at the image: cross=True is
         the default.

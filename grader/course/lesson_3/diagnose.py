@@ -292,7 +292,7 @@ DIAGNOSE = written_exercise("3.P1 What is wrong with this model?", diagnose, (
         rows.mean((0, 1))  →  rows.mean(0)
     share_by_scene: The batch is not averaged. Take the mean of the rows over the heads and over the batch.
         rows.mean((0, 1))  →  rows.mean(1)
-    last_column: The rows are of the last column of the text. Each prompt has an end of its own: prompt_lengths − 1.
+    last_column: The rows are of the last column of the text. Each prompt has its own end: prompt_lengths − 1.
         maps[-1][torch.arange(len(token_ids)), :, prompt_lengths - 1]  →  maps[-1][:, :, -1]
     one_place_too_far: The rows are from another place in the text. The last position of a prompt is prompt_lengths − 1.
         prompt_lengths - 1  →  prompt_lengths
@@ -304,7 +304,7 @@ DIAGNOSE = written_exercise("3.P1 What is wrong with this model?", diagnose, (
     zeros_overlooked: A parameter whose gradient is all zeros is not found here. It learns nothing: that is "no
         gradient", too.
         gradient is None or not gradient.any()  →  gradient is None
-    any_zero: A gradient that holds more than zeros counts as none here. Only a gradient that is all zeros is none.
+    any_zero: A gradient that contains more than zeros counts as none here. Only a gradient that is all zeros is none.
         not gradient.any()  →  not gradient.all()
     stale_gradients: A part that gets no gradient now is not found here. torch.autograd.grad gives None for it, and does not
         look at what training has left.

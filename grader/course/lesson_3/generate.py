@@ -148,7 +148,7 @@ GENERATE = written_exercise("3.7 Answering word by word", generate, (
         + model.requires_grad_(False)
     wakes_frozen_parameters: What was frozen before learns afterwards. Leave the parameters as they were.
         = (result, model.requires_grad_(True))[0]
-    one_word_at_least: With max_new_tokens 0 a word is added all the same. Ask before the first word, too.
+    one_word_at_least: With max_new_tokens 0 a word is still added. Ask before the first word, too.
         + max_new_tokens = max(max_new_tokens, 1)
     eos_is_two: The end is taken for the word 2. Use the argument eos_id.
         + eos_id = 2
@@ -161,16 +161,16 @@ GENERATE = written_exercise("3.7 Answering word by word", generate, (
         .masked_fill(ended, eos_id)  →
         ended | (following == eos_id)  →  following == eos_id
     forgets_who_has_ended: A row that has ended gets one eos_id, and then goes on talking: which rows have ended is found
-        anew in each round. Remember it.
+        again in each round. Remember it.
         following = logits[..., -1, :].argmax(-1)  →  said = logits[..., -1, :].argmax(-1); following = said
         ended | (following == eos_id)  →  said == eos_id
     stops_at_the_first_end: It stops as soon as one row has ended. Go on until all of them have.
         ended.all()  →  ended.any()
     never_stops_early: The result goes on after every row has ended. Stop there.
         ended.all()  →  False
-    forgets_the_prompt: The model sees the last word alone. Hand it everything so far, prompt and answer.
+    forgets_the_prompt: The model sees the last word alone. Give it everything so far, prompt and answer.
         model(token_ids,  →  model(token_ids[:, -1:],
-    forgets_after_the_first_word: After the first word the model sees the new word alone. Hand it everything so far,
+    forgets_after_the_first_word: After the first word the model sees the new word alone. Give it everything so far,
         each time.
         model(token_ids,  →  model(token_ids if token_ids is prompt_ids else token_ids[:, -1:],
     stops_one_round_late: One round too many: it goes on once more after every row has ended.
@@ -180,7 +180,7 @@ GENERATE = written_exercise("3.7 Answering word by word", generate, (
         model(token_ids, image_patches)  →  model(token_ids, image_patches[:1].expand_as(image_patches))
     reads_the_first_position: The next word is read off the first position. The last position predicts it.
         logits[..., -1, :]  →  logits[..., 0, :]
-    without_the_prompt (slip): Only the answer comes back. Return the prompt and the answer together.
+    without_the_prompt (slip): Only the answer is returned. Return the prompt and the answer together.
         = result[:, prompt_ids.shape[1] :]
     one_word_too_many: One word too many: at most max_new_tokens are added.
         range(max_new_tokens)  →  range(max_new_tokens + 1)

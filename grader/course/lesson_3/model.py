@@ -128,11 +128,11 @@ MINI_VLM = written_exercise("3.4 The whole model", MiniVLM, (
     probe=call_model,
     builds_on=("3.2", "3.3"), difficulty=2, minutes=12, review="The whole model",
     mistakes="""
-    last_map_only: Only the last map comes back. Return a list with one map for each block that cross-attends.
+    last_map_only: Only the last map is returned. Return a list with one map for each block that cross-attends.
         = result[0], result[1][-1:]
-    no_causal_mask: A word sees the words after it. Hand the blocks causal_mask(T).
+    no_causal_mask: A word sees the words after it. Give the blocks causal_mask(T).
         causal_mask(token_ids.shape[-1], token_ids.device)  →  None
-    causal_mask_inverted: The causal mask is turned around: True = may attend, so no ~.
+    causal_mask_inverted: The causal mask is inverted: True = may attend, so no ~.
         mask = causal_mask  →  mask = ~causal_mask
     causal_mask_strict: A word may not see itself here: the causal mask includes the diagonal.
         token_ids.device)  →  token_ids.device).tril(-1)
@@ -152,14 +152,14 @@ MINI_VLM = written_exercise("3.4 The whole model", MiniVLM, (
         self.aligner(image_patches)  →  image_patches
     last_norm_missing: The last norm is missing: logits = head(norm(tokens)).
         self.norm(tokens)  →  tokens
-    norm_after_every_block: The last norm stands after every block. It comes once, after all of them:
+    norm_after_every_block: The last norm is applied after every block. It comes once, after all of them:
         head(norm(tokens)).
         block(tokens, image_tokens, mask)  →  block(tokens, image_tokens, mask); tokens = self.norm(tokens)
         self.head(self.norm(tokens))  →  self.head(tokens)
-    blocks_side_by_side: Every block reads the words afresh: hand each block what the one before it returned.
+    blocks_side_by_side: Every block reads the words afresh: give each block what the one before it returned.
         tokens = self.text_positions  →  text = self.text_positions
         block(tokens,  →  block(text,
-    none_among_the_maps (slip): The list holds a None for each block that does not look. Only blocks that
+    none_among_the_maps (slip): The list contains a None for each block that does not look. Only blocks that
         cross-attend have a map.
         if weights is not None:  →  if True:
     stacked_maps (slip): The maps are put together into one tensor. Return them as a list, which may also be empty.

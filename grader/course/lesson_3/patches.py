@@ -64,7 +64,7 @@ PATCHIFY = written_exercise("3.1 An image as a sequence", patchify, (
         grid.transpose(-3, -2)  →  grid.transpose(-3, -2).transpose(-2, -1)
     reshape_alone: A reshape alone cuts strips, not squares: give rows and columns an axis each, then swap two axes.
         grid.transpose(-3, -2)  →  images
-    wrong_axes: A patch holds pixels from the whole image here. Cut the height into (rows, patch_size) and the width
+    wrong_axes: A patch contains pixels from the whole image here. Cut the height into (rows, patch_size) and the width
         into (columns, patch_size), then swap the two axes in the middle.
         (*lead, rows, patch_size, columns, patch_size)  →  (*lead, patch_size, rows, patch_size, columns)
         grid.transpose(-3, -2)  →  grid.permute(0, 2, 4, 1, 3)
@@ -79,14 +79,14 @@ PATCHIFY = written_exercise("3.1 An image as a sequence", patchify, (
         rows * columns, patch_size**2)  →  rows * columns, -1)
     patches_at_every_pixel: A new patch begins at every pixel. It should begin where the last one ends.
         = F.unfold(images.unsqueeze(1), patch_size).mT
-    checks_the_area: The product height · width is checked, and patches may not fit all the same. Check height and width, each by
+    checks_the_area: The product height · width is checked, but patches may still not fit. Check height and width, each by
         itself.
         height % patch_size or width % patch_size  →  height * width % patch_size**2
 """) + edits(patches_in_loops, """
-    checks_the_area_of_loops: The product height · width is checked, and patches may not fit all the same. Check height and
+    checks_the_area_of_loops: The product height · width is checked, but patches may still not fit. Check height and
         width, each by itself.
         height % patch_size or width % patch_size  →  height * width % patch_size**2
-    checks_the_area_and_cuts_off: The product height · width is checked, and patches may not fit all the same. Check height
+    checks_the_area_and_cuts_off: The product height · width is checked, but patches may still not fit. Check height
         and width, each by itself.
         height % patch_size or width % patch_size  →  height * width % patch_size**2
         range(0, height,  →  range(0, height // patch_size * patch_size,
@@ -122,7 +122,7 @@ def draw_swap_or_pairs(sampler: InputSampler, *, pairs: bool = False, **sizes) -
 
 
 SWAP = written_exercise("3.9 Intervene: swap two patches", swap_patches, (
-    CheckSpec("values", 2, "two patches change places, the same two in every scene",
+    CheckSpec("values", 2, "two patches are swapped, the same two in every scene",
         examples=[sizes(scenes=2, patches=4, d_vision=3)],
         trials=[sizes(scenes=5, patches=7, d_vision=11), sizes(scenes=3, patches=9, d_vision=5),
             sizes(scenes=2, patches=5, d_vision=7)], draw=(draw_swap, draw_swap, draw_same), draw_public=draw_swap),
@@ -137,7 +137,7 @@ SWAP = written_exercise("3.9 Intervene: swap two patches", swap_patches, (
     draw=draw_swap_or_pairs, returns=("patches",),
     difficulty=1, minutes=5, review="Intervene",
     mistakes=edits(swap_by_index, """
-    in_place: The scene that was handed in is changed. Work on a copy: .clone().
+    in_place: The input scene is changed. Work on a copy: .clone().
         = (image_patches.data.copy_(result.data), image_patches)[1]
     all_pairs_everywhere: The same pairs are used for all scenes: with tensors, scene b gets first[b] and second[b].
         swapped[scene, first] = image_patches[scene, second]  →  swapped[:, first] = image_patches[:, second]
@@ -149,12 +149,12 @@ SWAP = written_exercise("3.9 Intervene: swap two patches", swap_patches, (
         swapped[scene, second] = image_patches[scene, first]  →  pass
     others_lost: All other patches are lost. Begin with a copy of the scene.
         swapped = image_patches.clone()  →  swapped = torch.zeros_like(image_patches)
-    swaps_scenes: Scenes change places here. The patches are the second axis.
+    swaps_scenes: Scenes are swapped here. The patches are the second axis.
         swapped[scene, first] = image_patches[scene, second]  →  swapped[first] = image_patches[second]
         swapped[scene, second] = image_patches[scene, first]  →  swapped[second] = image_patches[first]
-    swaps_pixels: Pixels change places here. The patches are the second axis: image_patches[:, first].
+    swaps_pixels: Pixels are swapped here. The patches are the second axis: image_patches[:, first].
         + image_patches = image_patches.transpose(1, 2)
         = result.transpose(1, 2)
-    nothing_moves: Nothing has moved: put each of the two patches in the place of the other.
+    nothing_moves: Nothing has moved: put each of the two patches where the other one was.
         = image_patches.clone()
 """, defines="swap_patches"))  # fmt: skip

@@ -68,7 +68,7 @@ POSITIONS = written_exercise("3.2 Learned positions", PositionEmbedding, (
         self.embedding[:count]  →  self.embedding[1 : count + 1]
     positions_alone: The positions replace the tokens here. Add the two, so that both meanings stay.
         tokens + self.embedding[:count]  →  self.embedding[:count].expand_as(tokens)
-    positions_missing: The tokens come back as they went in: add self.embedding.
+    positions_missing: The tokens are returned as they went in: add self.embedding.
         tokens + self  →  tokens + 0.0 * self
     first_position_for_all: All tokens get one and the same vector; give each its own row of self.embedding.
         self.embedding[:count]  →  self.embedding[0]

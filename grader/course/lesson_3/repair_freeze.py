@@ -65,11 +65,11 @@ def thawed(start_stage_two, numbers: Mapping, learns: str) -> Mapping[str, Value
     before = {name: value.clone() for name, value in model.state_dict().items()}
     returned = start_stage_two(model)
     if not isinstance(returned, (list, tuple)):
-        raise WrongForm(f"{type(returned).__name__} came back, a list of parameters is asked for")
+        raise WrongForm(f"got {type(returned).__name__}, expected a list of parameters")
     own, got = {id(one) for one in model.parameters()}, [id(one) for one in returned]
     return {
         "frozen still": [name for name, one in model.named_parameters() if not one.requires_grad],
-        "the list holds": sorted(set(map(kind_of, returned))),
+        "the list contains": sorted(set(map(kind_of, returned))),
         "missing in the list": [name for name, one in model.named_parameters() if id(one) not in got],
         "strangers in the list": sum(one not in own for one in got),
         "twice in the list": len(got) - len(set(got)),
@@ -92,14 +92,14 @@ FREEZE = written_exercise("3.P3 Repair a training that stands still", start_stag
         function that does it: its name ends in an underscore.
         model.requires_grad_(True)  →  model.requires_grad = True
         list(model.parameters())  →  [one for one in model.parameters() if one.requires_grad]
-    lists_before_the_thaw: The list holds only what learned before: the aligner. Let all learn first, and then make
+    lists_before_the_thaw: The list contains only what learned before: the aligner. Let all learn first, and then make
         the list.
         model.requires_grad_(True)  →  learning = [one for one in model.parameters() if one.requires_grad]; model.requires_grad_(True)
         list(model.parameters())  →  learning
-    lists_without_a_thaw: The list holds every parameter, and most are frozen still. Call the function that lets all
+    lists_without_a_thaw: The list contains every parameter, and most are frozen still. Call the function that lets all
         of them learn: its name ends in an underscore.
         model.requires_grad_(True)  →  pass
-    only_what_was_frozen: The list holds what was frozen alone. The aligner learns on: list all parameters.
+    only_what_was_frozen: The list contains what was frozen alone. The aligner learns on: list all parameters.
         model.requires_grad_(True)  →  thawed = [one for one in model.parameters() if not one.requires_grad]; model.requires_grad_(True)
         list(model.parameters())  →  thawed
     aligner_is_left_out: The aligner learned in stage 1, and it has to learn on in stage 2 with all the others.
@@ -126,9 +126,9 @@ FREEZE = written_exercise("3.P3 Repair a training that stands still", start_stag
     copies_without_a_thaw: These are copies, and the model's own parameters are frozen still. Let those learn, and return them.
         model.requires_grad_(True)  →  pass
         list(model.parameters())  →  [deepcopy(one.detach().clone()).requires_grad_(True) for one in model.parameters()]
-    pairs_with_names: The list holds pairs of a name and a parameter. The optimizer gets the parameters alone.
+    pairs_with_names: The list contains pairs of a name and a parameter. The optimizer gets the parameters alone.
         list(model.parameters())  →  list(model.named_parameters())
-    tensors_of_the_state: The list holds the plain tensors of state_dict(), which get no gradient. Return the parameters.
+    tensors_of_the_state: The list contains the plain tensors of state_dict(), which get no gradient. Return the parameters.
         list(model.parameters())  →  list(model.state_dict().values())
     listed_twice: Some parameters are in the list more than once: model.modules() holds parts and the parts of parts.
         list(model.parameters())  →  [one for part in model.modules() for one in part.parameters()]

@@ -79,24 +79,24 @@ ORDER = written_exercise("3.P4 Repair a misalignment", shuffle_questions, (
         image_patches[order]  →  image_patches[order.argsort()]
     not_shuffled: The pairs are right now, and nothing is shuffled any more.
         = token_ids, image_patches
-    turned_round: The order is turned round and not drawn. Draw a new one from the generator.
+    turned_round: The order is reversed, not drawn. Draw a new one from the generator.
         = token_ids.flip(0), image_patches.flip(0)
     moved_along: All rows move along by one number, and stay in their old order. Draw a new order: torch.randperm.
         order = torch.randperm(len(token_ids), generator=generator)  →  order = torch.arange(len(token_ids)).roll(int(torch.randint(1, len(token_ids), (1,), generator=generator)))
     with_repeats: Some questions come twice and others not at all. An order has each of them once.
         torch.randperm(len(token_ids),  →  torch.randint(len(token_ids), (len(token_ids),),
-    patches_shuffled: The patches inside an image change places, and no question does. Draw an order of the rows: of
+    patches_shuffled: The patches inside an image are swapped, but no question is. Draw an order of the rows: of
         len(token_ids).
         torch.randperm(len(token_ids)  →  torch.randperm(image_patches.shape[1]
         token_ids[order], image_patches[order]  →  token_ids, image_patches[:, order]
-    patches_shuffled_too: The patches inside an image change places, too, so a place shows another digit. Leave each image as
+    patches_shuffled_too: The patches inside an image are swapped, too, so a place shows another digit. Leave each image as
         it is.
         image_patches[order]  →  image_patches[order][:, torch.randperm(image_patches.shape[1], generator=generator)]
     as_long_as_a_question: The order is as long as a question has words, so most questions are lost. It has one number for each
         question: len(token_ids).
         torch.randperm(len(token_ids)  →  torch.randperm(token_ids.shape[-1]
-    same_order_each_time: Every call gives the same order. Draw it from the generator that is handed in, and do not
-        set that anew.
+    same_order_each_time: Every call gives the same order. Draw it from the generator that is passed in, and do not
+        seed it again.
         + generator = torch.Generator().manual_seed(0)
     generator_is_ignored: The order is not drawn from the generator, so the same seed gives another training each time.
         , generator=generator  →

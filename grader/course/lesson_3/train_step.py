@@ -102,7 +102,7 @@ STEP = written_exercise("3.6 One training step", train_step, (
     mistakes="""
     stays_in_evaluation: The model is not put into training mode: call model.train() first.
         model.train()  →  pass
-    returns_a_tensor: The loss that comes back is not a float. Return loss.item().
+    returns_a_tensor: The returned loss is not a float. Return loss.item().
         loss.item()  →  loss
     no_update: The weights never change: loss.backward(), then optimizer.step(), and no zero_grad() between the two.
         loss.backward()  →  pass

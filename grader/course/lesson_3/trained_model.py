@@ -89,7 +89,7 @@ def judge_answers(case: Case) -> Finding:
     for task, prompts in case.inputs["prompts"].items():
         answers, wanted = answered.get(task), (len(prompts), dict(zip(TASKS, ANSWER_LENGTHS, strict=True))[task])
         if not isinstance(answers, Tensor) or tuple(answers.shape) != wanted or answers.dtype != prompts.dtype:
-            return failed(f"no answers to the {task} questions came back")
+            return failed(f"the answers to the {task} questions are missing")
         logits = answer_logits(model, prompts, answers, case.inputs["patches"][task])
         if logits is None or not (are_likeliest(logits, answers) and _same_logits(case, task, logits)):
             text = f"the answers to the {task} questions are not what the trained weights give"

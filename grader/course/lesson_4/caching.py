@@ -125,10 +125,10 @@ CACHE = written_exercise("4.8 A key-value cache", attend_with_cache, (
     cache_not_read: The cache is not read: the new tokens look at themselves alone. Put its keys and values before
         the new ones.
         + cache = None
-    cache_not_extended: The cache that comes back holds the new tokens alone. It holds all: those from before, then
+    cache_not_extended: The returned cache contains the new tokens alone. It holds all: those from before, then
         the new ones.
         = result[0], (key[..., -new:, :], value[..., -new:, :])
-    cache_as_it_was: The cache comes back as it was handed in: the new keys and values are not in it.
+    cache_as_it_was: The cache is returned as it was passed in: the new keys and values are not in it.
         = result[0], result[1] if cache is None else cache
     cached_without_mask: Nothing is masked: among the new tokens each sees those after it, too. New token t sees all
         before, and new ones up to t.
@@ -140,26 +140,26 @@ CACHE = written_exercise("4.8 A key-value cache", attend_with_cache, (
         .tril(known - new)  →  .tril()
     mask_one_short: The mask hides each token from itself. The diagonal belongs to what may be seen.
         .tril(known - new)  →  .tril(known - new - 1); mask = mask | ~mask.any(-1, keepdim=True)
-    new_before_old: The new keys and values stand before the old ones. Put the old ones first, in the order of the
+    new_before_old: The new keys and values come before the old ones. Put the old ones first, in the order of the
         tokens.
         torch.cat([cache[0], key], dim=-2), torch.cat([cache[1], value], dim=-2)  →  torch.cat([key, cache[0]], dim=-2), torch.cat([value, cache[1]], dim=-2)
         .tril(known - new)  →  .tril(); mask[:, new:] = True
-    values_before_keys: The cache holds values before keys. Return (keys, values).
+    values_before_keys: The cache contains values before keys. Return (keys, values).
         + cache = None if cache is None else cache[::-1]
         = result[0], result[1][::-1]
-    old_values_repeated: In front of the new values stand the old keys. Put the old values there, cache[1].
+    old_values_repeated: The old keys are in front of the new values. Put the old values there, cache[1].
         cache[1]  →  cache[0]
     cached_without_projection: The heads are joined, and W_O is missing at the end.
         layer.W_O(merge_heads(output))  →  merge_heads(output)
     cached_scaled_by_d_model: The scores are divided by the root of d_model. Divide by √d_head, the width of one head.
         (query, key, value, mask)  →  (query, key, value, mask, scale=tokens.shape[-1] ** -0.5)
-    cached_before_the_split: The cache that comes back is not split into heads. Its keys and values have to be (...,
+    cached_before_the_split: The returned cache is not split into heads. Its keys and values have to be (...,
         H, P + T, d_head).
         = result[0], (merge_heads(key), merge_heads(value))
-    tokens_cached: The tokens are cached, and not their keys and values: then these are computed anew each time.
+    tokens_cached: The tokens are cached, and not their keys and values: then these are computed again each time.
         + before = () if cache is None else (cache[0],)
         = result[0], 2 * (torch.cat([*before, split_heads(tokens, layer.num_heads)], dim=-2),)
-    cache_changed_in_place: The cache that was handed in is changed. Make a new one with torch.cat: somebody may
+    cache_changed_in_place: The input cache is changed. Make a new one with torch.cat: somebody may
         still need the old one.
         = (result, [old.zero_() for old in cache or ()])[0]
     heads_joined_as_they_lie: The heads are joined as they lie, so a token gets numbers of other tokens. Move their

@@ -45,6 +45,7 @@ WINDOW = written_exercise("4.1 A sliding window", sliding_window_attention, (
     CheckSpec("values", 6, "equal to dense attention under a band mask", examples=[sizes(n=5, d=2, d_v=3, window=1)],
         trials=[sizes(batch_shape=(2,), n=11, d=3, d_v=5, window=2),
             sizes(batch_shape=(2, 3), n=7, d=5, d_v=2, window=3), sizes(n=5, d=3, d_v=2, window=7),
+            sizes(batch_shape=(1,), n=5, d=3, d_v=1, window=1),
             sizes(n=5, d=3, d_v=2, window=0)]),
     CheckSpec("zero keys", 1, "a key of zeros is a key like any other", examples=[sizes(n=4, d=2, d_v=3, window=1)],
         trials=[sizes(batch_shape=(2,), n=7, d=3, d_v=5, window=2), sizes(n=5, d=2, d_v=3, window=0)],
@@ -52,7 +53,7 @@ WINDOW = written_exercise("4.1 A sliding window", sliding_window_attention, (
     CheckSpec("memory", 5, "without any n × n matrix", examples=[sizes(n=23, d=2, d_v=3, window=1)],
         trials=[sizes(n=211, d=3, d_v=5, window=2)], probe=largest_tensor),
     CheckSpec("conduct", 2, examples=[sizes(n=3, d=2, d_v=4, window=1)],
-        trials=[sizes(batch_shape=(2,), n=7, d=3, d_v=5, window=2, dtype=torch.float64)]),
+        trials=[sizes(batch_shape=(2, 3), n=7, d=3, d_v=5, window=2, dtype=torch.float64)]),
 ),
     draw=draw_with_window, returns=("output",),
     difficulty=3, minutes=15, review="What attention costs",
@@ -77,9 +78,11 @@ WINDOW = written_exercise("4.1 A sliding window", sliding_window_attention, (
         + band = torch.ones(query.shape[-2], query.shape[-2]).tril(window).triu(-window).bool()
         + scores = query @ key.transpose(-1, -2) / query.shape[-1] ** 0.5
         + return scores.masked_fill(~band, -torch.inf).softmax(-1) @ value
-    padding_attended: The padding is not masked: at both ends the zeros around the sequence get a share of the weight.
+    padding_attended: At both ends the zeros around the sequence get a share of the weight. Their score must become −∞.
         key[..., place, :], value[..., place, :]  →  (one[..., place, :].masked_fill(beyond.unsqueeze(-1), 0.0) for one in (key, value))
         scores.masked_fill(beyond, -torch.inf)  →  scores
+    softmax_over_positions: The softmax runs over the positions. It should run over the neighbours of each one: dim=-1.
+        -torch.inf), dim=-1)  →  -1e30), dim=-2)
     masked_after_the_softmax: The mask comes after the softmax: at both ends the weights no longer sum to 1. Mask
         the scores.
         torch.softmax(scores.masked_fill(beyond, -torch.inf), dim=-1)  →  torch.softmax(scores, dim=-1).masked_fill(beyond, 0.0)
@@ -102,14 +105,14 @@ WINDOW = written_exercise("4.1 A sliding window", sliding_window_attention, (
         key[..., place, :], value[..., place, :]  →  (F.pad(one, (0, 0, window, window)).unfold(-2, 2 * window + 1, 1).reshape(*one.shape[:-1], 2 * window + 1, one.shape[-1]) for one in (key, value))
     padding_guessed: Keys that are all zero are taken for padding. Mask by position: what lies outside 0 … n − 1.
         masked_fill(beyond,  →  masked_fill(beyond | (near_keys == 0).all(-1),
-    query_scaled_in_place: A tensor that was handed in is changed. Make a new one, and do not work in place.
+    query_scaled_in_place: An input tensor is changed. Make a new one, and do not work in place.
         (query.unsqueeze(-2) * near_keys).sum(-1) / math.sqrt(query.shape[-1])  →  (query.div_(query.shape[-1] ** 0.5).unsqueeze(-2) * near_keys).sum(-1)
 """, defines="sliding_window_attention"))  # fmt: skip
 
 LINEAR = written_exercise("4.2 Linear attention", linear_attention, (
     CheckSpec("values", 6, "equal to its quadratic form", examples=[sizes(n=3, d=2, d_v=4)],
         trials=[sizes(batch_shape=(2,), n=11, d=3, d_v=5), sizes(n=5, d=7, d_v=2),
-            sizes(batch_shape=(2, 3), n=7, d=2, d_v=5)]),
+            sizes(batch_shape=(2, 3), n=7, d=2, d_v=5), sizes(batch_shape=(1,), n=5, d=3, d_v=1)]),
     CheckSpec("memory", 3, "without any n × n matrix", examples=[sizes(n=23, d=2, d_v=3)],
         trials=[sizes(n=211, d=3, d_v=5)], probe=largest_tensor),
     CheckSpec("conduct", 1, examples=[sizes(n=3, d=2, d_v=4)],
@@ -118,10 +121,12 @@ LINEAR = written_exercise("4.2 Linear attention", linear_attention, (
     draw=draw_without_window, returns=("output",),
     difficulty=2, minutes=8, review="What attention costs",
     mistakes="""
-    mixes_nothing: The values come back as they were: no tokens are mixed. Sum over all keys first.
+    mixes_nothing: The values are returned as they were: no tokens are mixed. Sum over all keys first.
         return query @ summary / total  →  alike = (query * key).sum(-1, keepdim=True); return alike * value / alike
     not_normalised: The output is not normalised: divide by φ(q) · Σ φ(k).
         / total  →
+    divided_by_its_own_sum: The output is divided by its own sum. Divide by φ(q) · Σ φ(k).
+        return query @ summary / total  →  output = query @ summary; return output / output.sum(-1, keepdim=True)
     keys_normalised: Each φ(k) is divided by the sum of its own numbers here. Divide what a query brings back by
         φ(q) · Σ φ(k).
         return query @ summary / total  →  return query @ ((key / key.sum(-1, keepdim=True)).transpose(-2, -1) @ value)
@@ -129,7 +134,7 @@ LINEAR = written_exercise("4.2 Linear attention", linear_attention, (
         F.elu(query) + 1, F.elu(key) + 1  →  F.elu(query), F.elu(key)
     one_inside_the_elu: The 1 is added inside the elu. The feature map is elu(x) + 1: add it to what elu returns.
         F.elu(query) + 1, F.elu(key) + 1  →  F.elu(query + 1), F.elu(key + 1)
-    relu_features: The feature map is elu(x) + 1; here a relu stands in place of the elu.
+    relu_features: The feature map is elu(x) + 1; here a relu is used instead of the elu.
         F.elu(query) + 1, F.elu(key) + 1  →  F.relu(query) + 1, F.relu(key) + 1
     leaky_relu_features: The feature map is elu(x) + 1; here it is a leaky ReLU, so the similarities may be negative.
         F.elu(query) + 1, F.elu(key) + 1  →  F.leaky_relu(query), F.leaky_relu(key)
@@ -154,11 +159,11 @@ LINEAR = written_exercise("4.2 Linear attention", linear_attention, (
         query @ key.sum(-2).unsqueeze(-1)  →  query.sum(-1, keepdim=True) * key.sum(-1, keepdim=True)
     divided_by_two_sums: It is divided by the product of two sums. φ(q) · Σ φ(k) is a sum of products, number by number.
         query @ key.sum(-2).unsqueeze(-1)  →  query.sum(-1, keepdim=True) * key.sum((-2, -1), keepdim=True)
-    softmax_features: Softmaxes stand in the place of elu(x) + 1: that is another linear attention. Then divide by
+    softmax_features: There are softmaxes in place of elu(x) + 1: that is another linear attention. Then divide by
         φ(q) · Σ φ(k).
         F.elu(query) + 1, F.elu(key) + 1  →  query.softmax(-1), key.softmax(-2)
         / total  →
-    softmax_in_the_features: Softmaxes stand in the place of elu(x) + 1: the feature map is another one.
+    softmax_in_the_features: There are softmaxes in place of elu(x) + 1: the feature map is another one.
         F.elu(query) + 1, F.elu(key) + 1  →  query.softmax(-1), key.softmax(-1)
     one_sum_for_all: All rows are divided by one number, a sum over the queries, too. Each query has its own: φ(q) ·
         Σ φ(k).
@@ -169,7 +174,7 @@ LINEAR = written_exercise("4.2 Linear attention", linear_attention, (
         + return F.scaled_dot_product_attention(query, key, value)
     quadratic_order: The answer is right, but φ(Q)φ(K)ᵀ is n × n. Multiply φ(K)ᵀ with V first.
         return query @ summary / total  →  weights = query @ key.transpose(-2, -1); return weights / weights.sum(-1, keepdim=True) @ value
-    features_in_place: A tensor that was handed in is changed. Make a new one, and do not work in place.
+    features_in_place: An input tensor is changed. Make a new one, and do not work in place.
         + given = query, key
         = (result, [one.data.copy_(F.elu(one.data)) for one in given])[0]
 """)  # fmt: skip

@@ -121,9 +121,11 @@ FUSED = written_exercise("4.3 The fused kernel", fused_forward, (
         + context = None
     values_of_the_tokens: The values are made from the tokens, even where there is a context. Keys and values both come from it.
         layer.W_V(context)  →  layer.W_V(tokens)
-    fused_without_mask: The mask changes nothing here: hand it on, attn_mask=mask.
+    fused_values_from_w_k: The values come from W_K. They have their own projection: W_V.
+        layer.W_V(context)  →  layer.W_K(context)
+    fused_without_mask: The mask changes nothing here: pass it on, attn_mask=mask.
         + mask = None
-    fused_mask_inverted: The mask is turned around. Here too True = may attend; only nn.MultiheadAttention means the
+    fused_mask_inverted: The mask is inverted. Here too True = may attend; only nn.MultiheadAttention means the
         opposite.
         attn_mask=mask  →  attn_mask=None if mask is None else ~mask
     fused_without_projection: W_O is missing at the end.
@@ -141,16 +143,16 @@ FUSED = written_exercise("4.3 The fused kernel", fused_forward, (
         heads before the tokens.
         (query, key, value,  →  (*(x.transpose(-3, -2) for x in (query, key, value)),
         output.transpose(-3, -2).flatten  →  output.flatten
-    causal_for_any_mask: Any mask is taken for the causal one. Hand the mask itself on, attn_mask=mask.
+    causal_for_any_mask: Any mask is taken for the causal one. Pass on the mask itself, attn_mask=mask.
         attn_mask=mask  →  is_causal=mask is not None
     causal_unasked: A token sees only the keys up to its own place, which nobody asked for. Without a mask it sees all.
         attn_mask=mask  →  attn_mask=mask, is_causal=mask is None
-    weights_by_hand: The weights are made all the same. F.scaled_dot_product_attention gives the output without them.
+    weights_by_hand: The weights are still made. F.scaled_dot_product_attention gives the output without them.
         output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)  →  scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5; hidden = torch.zeros_like(scores).bool() if mask is None else ~mask; output = scores.masked_fill(hidden, -1e30).softmax(-1).masked_fill(hidden, 0.0) @ value
     fused_detached: No gradient reaches the layer: leave out detach() and no_grad().
         = result.detach()
     dropout_in_evaluation: Numbers are dropped in evaluation mode, too: F.scaled_dot_product_attention does not know the
-        mode. Hand on layer.dropout only while layer.training.
+        mode. Pass on layer.dropout only while layer.training.
         attn_mask=mask  →  attn_mask=mask, dropout_p=layer.dropout
     fused_uniform_rows: A token that may attend nowhere attends everywhere here; it should get zeros.
         + mask = None if mask is None else mask | ~mask.any(-1, keepdim=True)

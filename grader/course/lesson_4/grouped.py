@@ -102,20 +102,20 @@ GROUPED = written_exercise("4.7 Grouped queries", grouped_attention, (
         dim=-1)  →  dim=-2)
     grouped_without_mask: The mask hides nothing. Set the scores to −∞ where it is False.
         + mask = None
-    grouped_mask_inverted: The mask is turned around: True = may attend.
+    grouped_mask_inverted: The mask is inverted: True = may attend.
         ~mask  →  mask
     mask_without_head_axis: A mask with the axes of the batch meets the heads. Give it an axis for them: unsqueeze(-3).
         mask.unsqueeze(-3) if mask.dim() > 2 else mask  →  mask
     grouped_masked_late: The mask comes after the softmax, so the weights no longer sum to 1. Mask the scores, with −∞.
         scores.masked_fill(~mask, float("-inf"))  →  scores
         torch.softmax(scores, dim=-1)  →  torch.softmax(scores, dim=-1) * (1 if mask is None else mask)
-    heads_reordered: The heads come back in another order than they went in. Those of one group must stand beside
+    heads_reordered: The heads are returned in another order than they went in. Those of one group must stand beside
         each other.
         = result.unflatten(-3, (groups, -1)).transpose(-4, -3).flatten(-4, -3)
     unequal_groups_accepted: Heads that cannot be shared out to the groups raise no ValueError.
         heads % groups != 0  →  False
         key.repeat_interleave(heads // groups, dim=-3)  →  key[..., torch.arange(heads) * groups // heads, :, :]
         value.repeat_interleave(heads // groups, dim=-3)  →  value[..., torch.arange(heads) * groups // heads, :, :]
-    grouped_query_scaled_in_place: The query that was handed in is changed. Scale a new tensor, not in place.
+    grouped_query_scaled_in_place: The input query is changed. Scale a new tensor, not in place.
         = (result, query.data.div_(query.shape[-1] ** 0.5))[0]
 """, defines="grouped_attention"))  # fmt: skip

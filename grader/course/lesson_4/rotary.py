@@ -105,7 +105,7 @@ ROTATE = written_exercise("4.5 Rotary positions", rotate, (
     pairs_of_halves: Dimension i is paired with i + d/2, as some programs do. Pair neighbours: 2i and 2i + 1.
         vectors[..., 0::2], vectors[..., 1::2]  →  vectors.chunk(2, dim=-1)
         torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)  →  torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
-    halves_turned_and_stacked: Dimension i is paired with i + d/2, and the pairs come back as neighbours. Pair
+    halves_turned_and_stacked: Dimension i is paired with i + d/2, and the pairs are returned as neighbours. Pair
         neighbours: 2i and 2i + 1.
         vectors[..., 0::2], vectors[..., 1::2]  →  vectors.chunk(2, dim=-1)
     partners_of_halves: The angles are those of neighbours, and the partners are d/2 apart. Pair neighbours in both:
@@ -134,7 +134,7 @@ ROTATE = written_exercise("4.5 Rotary positions", rotate, (
     uses_the_turned_first: The second of a pair is computed from the first that is already turned. Keep the old one
         for both lines.
         return torch.stack([first * cos - second * sin,  →  first = first * cos - second * sin; return torch.stack([first,
-    halves_come_back: The pairs are right, but come back as two halves. Put each pair back as neighbours: stack on a
+    halves_come_back: The pairs are right, but are returned as two halves. Put each pair back as neighbours: stack on a
         new last axis, then flatten.
         = torch.cat([result[..., 0::2], result[..., 1::2]], dim=-1)
     places_cut_to_whole_numbers: The places are cut to whole numbers. A place may be a fraction: take them as they are.
@@ -153,7 +153,7 @@ ROTATE = written_exercise("4.5 Rotary positions", rotate, (
     last_dimension_left_alone: With an odd width the last dimension has no partner: raise a ValueError.
         + whole, vectors = vectors, vectors[..., : vectors.shape[-1] // 2 * 2]
         = torch.cat([result, whole[..., vectors.shape[-1] :]], dim=-1)
-    turned_in_place: The vectors that were handed in are changed. Write the turned pairs into a new tensor.
+    turned_in_place: The input vectors are changed. Write the turned pairs into a new tensor.
         = (vectors.data.copy_(result.data), result)[1]
 """)  # fmt: skip
 
@@ -202,24 +202,24 @@ ROTATE_2D = written_exercise("4.6 Rotary positions on a grid", rotate_2d, (
         + pairs = vectors.unflatten(-1, (-1, 2))
         + vectors = torch.cat([pairs[..., 0::2, :].flatten(-2), pairs[..., 1::2, :].flatten(-2)], dim=-1)
         = result.unflatten(-1, (2, -1, 2)).transpose(-3, -2).flatten(-3)
-    speeds_of_the_whole: Each half has the speeds of the whole width d. Turn it as a vector of its own, of width d/2.
+    speeds_of_the_whole: Each half has the speeds of the whole width d. Turn it as a separate vector, of width d/2.
         + base = base**0.5
-    speeds_go_on: The column's half goes on where the row's speeds end. Turn each half as a vector of its own, of
+    speeds_go_on: The column's half goes on where the row's speeds end. Turn each half as a separate vector, of
         width d/2: both begin at the speed 1.
         rotate(by_row, rows, base), rotate(by_column, columns, base)  →  rotate(by_row, rows, base**0.5), rotate(by_column, columns * base**-0.5, base**0.5)
-    columns_do_nothing: The column's half comes back as it was. Turn it by the column, and keep what `rotate` returns.
+    columns_do_nothing: The column's half is returned as it was. Turn it by the column, and keep what `rotate` returns.
         rotate(by_column, columns, base)  →  by_column
     every_second_dimension: Every second dimension is turned by the row. Give the whole first half to the row.
         + vectors = torch.cat([vectors[..., 0::2], vectors[..., 1::2]], dim=-1)
         = result.unflatten(-1, (2, -1)).transpose(-2, -1).flatten(-2)
     base_not_handed_on: The base is always 10000, whatever the argument says. Hand base on.
         rotate(by_row, rows, base), rotate(by_column, columns, base)  →  rotate(by_row, rows), rotate(by_column, columns)
-    halves_on_a_new_axis: torch.stack puts the halves on a new axis in front. Put one behind the other: torch.cat
+    halves_on_a_new_axis: torch.stack puts the halves on a new axis in front. Put one after the other: torch.cat
         along the last axis.
         torch.cat([rotate(by_row, rows, base), rotate(by_column, columns, base)], dim=-1)  →  torch.stack([rotate(by_row, rows, base), rotate(by_column, columns, base)])
-    halves_interleaved: The halves come back number by number. Put one whole half behind the other: torch.cat along
+    halves_interleaved: The halves are returned number by number. Put one whole half after the other: torch.cat along
         the last axis.
         torch.cat([rotate(by_row, rows, base), rotate(by_column, columns, base)], dim=-1)  →  torch.stack([rotate(by_row, rows, base), rotate(by_column, columns, base)], dim=-1).flatten(-2)
-    halves_exchanged: The halves come back in the other order. Put the row's half first.
+    halves_exchanged: The halves are returned in the other order. Put the row's half first.
         = result.roll(vectors.shape[-1] // 2, dims=-1)
 """)  # fmt: skip

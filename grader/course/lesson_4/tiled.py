@@ -87,25 +87,25 @@ TILED = written_exercise("4.4 Tiled attention", tiled_attention, (
     bans={"fused attention"}, difficulty=3, minutes=20, review="A softmax while the keys go by",
     stand_in=stand_ins.tiled_attention,
     mistakes="""
-    dense_attention: The answer is right, but T × S numbers stand in memory at once: nothing is saved. Add each tile
+    dense_attention: The answer is right, but T × S numbers are in memory at once: nothing is saved. Add each tile
         up before the next.
         + return (query @ key.transpose(-2, -1) / sqrt(query.shape[-1])).softmax(-1) @ value
     tiles_of_queries: The queries are cut into tiles, and each tile sees all keys at once. Cut the keys, so that a
         row of scores is never whole.
         + parts = [part @ key.transpose(-2, -1) / sqrt(part.shape[-1]) for part in query.split(tile, dim=-2)]
         + return torch.cat([part.softmax(-1) @ value for part in parts], dim=-2)
-    tiles_kept_in_a_list: The tiles are all kept, so that T × S numbers stand in memory at once. Make the scores of
+    tiles_kept_in_a_list: The tiles are all kept, so that T × S numbers are in memory at once. Make the scores of
         one tile, add it up, then take the next.
         + parts = [query @ part.transpose(-2, -1) / sqrt(query.shape[-1]) for part in key.split(tile, dim=-2)]
         + largest = torch.stack([part.amax(-1, keepdim=True) for part in parts]).amax(0)
         + weights = [torch.exp(part - largest) for part in parts]
         + total = torch.stack([part.sum(-1, keepdim=True) for part in weights]).sum(0)
         + return torch.stack([one @ part for one, part in zip(weights, value.split(tile, dim=-2))]).sum(0) / total
-    softmax_of_each_tile: Each tile gets a softmax of its own, and the results are averaged. The exponentials of all
+    softmax_of_each_tile: Each tile gets its own softmax, and the results are averaged. The exponentials of all
         tiles share one sum.
         + parts = [query @ part.transpose(-2, -1) / sqrt(query.shape[-1]) for part in key.split(tile, dim=-2)]
         + return torch.stack([one.softmax(-1) @ part for one, part in zip(parts, value.split(tile, dim=-2))]).mean(0)
-    tiles_by_their_sizes: Each tile gets a softmax of its own, and counts as much as it has keys. The exponentials
+    tiles_by_their_sizes: Each tile gets its own softmax, and counts as much as it has keys. The exponentials
         of all tiles share one sum.
         + parts = [query @ part.transpose(-2, -1) / sqrt(query.shape[-1]) for part in key.split(tile, dim=-2)]
         + return torch.stack([one.softmax(-1) @ part * part.shape[-2] / key.shape[-2] for one, part in zip(parts, value.split(tile, dim=-2))]).sum(0)
@@ -148,6 +148,6 @@ TILED = written_exercise("4.4 Tiled attention", tiled_attention, (
         before. Divide once, at the end.
         summed = summed * shrink + weights @ value[..., start : start + tile, :]  →  summed = (summed * shrink + weights @ value[..., start : start + tile, :]) / total
         summed / total  →  summed
-    tiled_query_scaled_in_place: The query that was handed in is changed. Scale a new tensor, not in place.
+    tiled_query_scaled_in_place: The input query is changed. Scale a new tensor, not in place.
         query = query / sqrt  →  query /= sqrt
 """)  # fmt: skip

@@ -83,7 +83,7 @@ CONTRASTIVE = written_exercise("5.5 Pairs that find each other", contrastive_los
     only_texts_choose: Only the texts choose their pictures here. Let the pictures choose their texts, too, and take the
         mean of both.
         -(texts_chosen + images_chosen).mean() / 2  →  -images_chosen.mean()
-    both_added: The two directions are added up. Take their mean.
+    both_added (slip): The two directions are added up. Take their mean.
         -(texts_chosen + images_chosen).mean() / 2  →  -(texts_chosen + images_chosen).mean()
     pairs_added: The losses of all pairs are added up. Take their mean.
         .mean() / 2  →  .sum() / 2
@@ -109,6 +109,16 @@ CONTRASTIVE = written_exercise("5.5 Pairs that find each other", contrastive_los
     softmax_before: The softmax is taken twice. F.cross_entropy and log_softmax take the logits as they are.
         logits.log_softmax(-1)  →  logits.softmax(-1).log_softmax(-1)
         logits.log_softmax(-2)  →  logits.softmax(-2).log_softmax(-2)
+    divided_by_all_logits: This divides by n², the number of all logits. Divide by n, the number of pairs.
+        .mean() / 2  →  .mean() / 2 / logits.shape[-1]
+    first_two_axes: Without dim1 and dim2, diagonal() takes the first two axes. With a batch in front these are others:
+        dim1=-2, dim2=-1.
+        logits.log_softmax(-1).diagonal(dim1=-2, dim2=-1)  →  logits.log_softmax(-1).diagonal()
+        logits.log_softmax(-2).diagonal(dim1=-2, dim2=-1)  →  logits.log_softmax(-2).diagonal()
+    exp_of_temperature: The logits are multiplied by exp(temperature) here. Divide by the temperature itself.
+        / temperature  →  * torch.tensor(temperature).exp()
+    similar_ones_share: The targets are shared out among similar pictures and texts here. The target of each is its own pair alone.
+        return -(texts_chosen + images_chosen).mean() / 2  →  likes = (F.normalize(image, dim=-1) @ F.normalize(image, dim=-1).transpose(-2, -1) + F.normalize(text, dim=-1) @ F.normalize(text, dim=-1).transpose(-2, -1)) / 2; target = (likes / temperature).softmax(-1); return -((target * logits.log_softmax(-1)).sum(-1).mean() + (target.transpose(-2, -1) * logits.log_softmax(-2)).sum(-2).mean()) / 2
     pairs_only_pulled: Only the similarity of the pairs counts here, so nothing pushes the others apart. Cross-entropy does both.
         return -(texts_chosen + images_chosen).mean() / 2  →  return -logits.diagonal(dim1=-2, dim2=-1).mean()
     batches_meet: All batches are put into one. The pairs of one batch choose among themselves.
@@ -123,6 +133,10 @@ CONTRASTIVE = written_exercise("5.5 Pairs that find each other", contrastive_los
         stay finite.
         logits.log_softmax(-1)  →  (logits.exp() / logits.exp().sum(-1, keepdim=True)).log()
         logits.log_softmax(-2)  →  (logits.exp() / logits.exp().sum(-2, keepdim=True)).log()
+    log_of_softmax: The softmax rounds small probabilities to 0, and the log of 0 is −∞. F.cross_entropy and log_softmax stay
+        finite.
+        logits.log_softmax(-1)  →  torch.log(torch.softmax(logits, dim=-1))
+        logits.log_softmax(-2)  →  torch.log(torch.softmax(logits, dim=-2))
     without_minus (slip): The loss has the wrong sign: it falls as the pairs move apart. The loss is minus the mean of the logarithms.
         return -(texts_chosen  →  return (texts_chosen
 """))  # fmt: skip
@@ -153,7 +167,7 @@ SIGMOID = written_exercise("5.6 Every pair by itself", sigmoid_loss, (
         .sum(-1).mean()  →  .sum()
     all_belong_together: Every picture and every text count as a pair here. Two that do not belong together have the sign −1.
         signs * logits  →  logits
-    signs_exchanged: The signs are exchanged: +1 is for two that belong together, −1 for all others.
+    signs_exchanged: The sign is wrong: for a pair the loss must fall as the logit grows, for all others it must rise.
         signs * logits  →  -signs * logits
     zero_for_the_others: Two that do not belong together have the sign 0 here, so they pull nothing. Their sign is −1.
         2 * torch.eye(logits.shape[-1], dtype=logits.dtype, device=logits.device) - 1  →  torch.eye(logits.shape[-1], dtype=logits.dtype, device=logits.device)
@@ -182,6 +196,14 @@ SIGMOID = written_exercise("5.6 Every pair by itself", sigmoid_loss, (
         F.normalize(text, dim=-1)  →  text
     all_in_one_batch: All batches are put into one. The pairs of one batch meet only each other.
         + image, text = image.flatten(0, -2), text.flatten(0, -2)
+    log_of_sigmoid: The sigmoid rounds to 0, and the log of 0 is −∞. F.logsigmoid stays finite.
+        F.logsigmoid(signs * logits)  →  torch.log(torch.sigmoid(signs * logits))
+    log_of_one_minus: The sigmoid rounds to 0 or to 1, and the log of 0 is −∞. F.logsigmoid stays finite, also of minus the logit.
+        -F.logsigmoid(signs * logits)  →  -((signs + 1) / 2 * torch.sigmoid(logits).log() + (1 - signs) / 2 * (1 - torch.sigmoid(logits)).log())
+    bias_without_its_sign: The bias is added after the sign. Add it to the logit first: the sign multiplies both.
+        signs * logits  →  signs * (logits - bias) + bias
+    batches_added: The losses of all batches are added up. Take the mean over the batches.
+        .sum(-1).mean()  →  .sum() / logits.shape[-1]
     minus_missing (slip): The loss has the wrong sign. It is minus the logarithms.
         return -F.logsigmoid  →  return F.logsigmoid
 """))  # fmt: skip

@@ -57,9 +57,9 @@ PATCH_EMBEDDING = written_exercise("5.1 Patches become tokens", patch_embedding,
         + bias = torch.zeros_like(bias)
     bias_on_cls: The bias is added to [CLS], too. It belongs to the patches alone.
         cls + positions[0]  →  cls + bias + positions[0]
-    cls_last: [CLS] stands behind the patches. Put it first.
+    cls_last: [CLS] is after the patches. Put it first.
         [first, patches + places]  →  [patches + places, first]
-    cls_left_out: [CLS] is missing. One token more must come back than there are patches.
+    cls_left_out: [CLS] is missing. One token more must be returned than there are patches.
         [first, patches + places]  →  [patches + places]
     cls_without_position: [CLS] gets no position: the first one is for it.
         cls + positions[0]  →  cls + 0 * positions[0]
@@ -67,10 +67,10 @@ PATCH_EMBEDDING = written_exercise("5.1 Patches become tokens", patch_embedding,
         patches + places  →  patches + 0 * places
     patches_by_columns: The patches are read column by column. Read them row by row.
         cut.permute(0, 2, 4, 1, 3, 5)  →  cut.permute(0, 4, 2, 1, 3, 5)
-    patches_reshaped: A token holds numbers of several patches: a reshape stands where axes have to change places.
+    patches_reshaped: A token holds numbers of several patches: a reshape is used where axes have to be swapped.
         Move the width behind the places first.
         flat @ weight.reshape(d, -1).T + bias  →  (flat @ weight.reshape(d, -1).T + bias).transpose(1, 2).reshape(len(batch), n, d)
-    colours_last: The numbers of a patch stand in another order than those of the weight. That order is colour, row,
+    colours_last: The numbers of a patch are in another order than those of the weight. That order is colour, row,
         column.
         cut.permute(0, 2, 4, 1, 3, 5)  →  cut.permute(0, 2, 4, 3, 5, 1)
     positions_cut_off: For another grid the first positions are taken, as they stand. Interpolate the grid to the
@@ -96,10 +96,10 @@ PATCH_EMBEDDING = written_exercise("5.1 Patches become tokens", patch_embedding,
     grid_turned: The grid is interpolated to columns × rows. Its size is (rows, columns): how many patches fit the
         height, then the width.
         size=(rows, columns)  →  size=(columns, rows)
-    positions_reshaped: The positions are reshaped while the places still stand in front of the width, so that
+    positions_reshaped: The positions are reshaped while the places still are in front of the width, so that
         numbers of several places are mixed. Take positions[1:].T first.
         positions[1:].T.reshape(1, d, side, side)  →  positions[1:].reshape(1, d, side, side)
-    images_scaled_in_place: The images that were handed in are changed. Work on a new tensor.
+    images_scaled_in_place: The input images are changed. Work on a new tensor.
         = (result, images.data.mul_(0.5))[0]
 """, defines="patch_embedding"))  # fmt: skip
 
@@ -188,7 +188,7 @@ VIT_ATTENTION = written_exercise("5.2 Attention with a real layer", vit_attentio
         seen.transpose(-3, -2).flatten(-2)  →  seen.reshape(tokens.shape)
     vit_without_projection: The heads are joined, and W_O is missing at the end.
         layer.W_O(joined)  →  joined
-    keys_ask: Queries and keys have changed places. The rows of the weights must belong to the queries, and the
+    keys_ask: Queries and keys are swapped. The rows of the weights must belong to the queries, and the
         queries come from W_Q.
         query @ key.transpose(-2, -1)  →  key @ query.transpose(-2, -1)
     softmax_over_queries: The columns of the weights sum to 1. The rows must: each query shares its weight out among
@@ -229,13 +229,13 @@ VIT_BLOCK = written_exercise("5.3 A block with layer scale", vit_block,
         norm.
         tokens = tokens + layer.scale_1  →  tokens = layer.norm_1(tokens) + layer.scale_1
         return tokens + layer.scale_2  →  return layer.norm_2(tokens) + layer.scale_2
-    attention_without_norm: Attention reads the tokens without their norm. Hand it norm_1(tokens).
+    attention_without_norm: Attention reads the tokens without their norm. Give it norm_1(tokens).
         layer.norm_1(tokens)  →  tokens
-    second_norm_missing: The feed-forward step reads the tokens without their norm. Hand it norm_2(tokens).
+    second_norm_missing: The feed-forward step reads the tokens without their norm. Give it norm_2(tokens).
         layer.norm_2(tokens)  →  tokens
     one_norm_for_both: norm_1 is used twice. The feed-forward step has norm_2.
         layer.norm_2  →  layer.norm_1
-    norms_swapped: The two norms have changed places: norm_1 is for attention, norm_2 for the feed-forward step.
+    norms_swapped: The two norms are swapped: norm_1 is for attention, norm_2 for the feed-forward step.
         (layer, layer.norm_1(tokens))  →  (layer, layer.norm_2(tokens))
         expand(layer.norm_2(tokens))  →  expand(layer.norm_1(tokens))
     without_layer_scale: What attention and the feed-forward step bring is added whole. Multiply the first by
@@ -245,7 +245,7 @@ VIT_BLOCK = written_exercise("5.3 A block with layer scale", vit_block,
     tanh_of_the_scales: The scales go through a tanh. Multiply by them as they are.
         layer.scale_1 * seen  →  layer.scale_1.tanh() * seen
         layer.scale_2 * worked  →  layer.scale_2.tanh() * worked
-    scales_swapped: scale_1 and scale_2 have changed places: scale_1 is for attention, scale_2 for the feed-forward
+    scales_swapped: scale_1 and scale_2 are swapped: scale_1 is for attention, scale_2 for the feed-forward
         step.
         layer.scale_1 * seen  →  layer.scale_2 * seen
         layer.scale_2 * worked  →  layer.scale_1 * worked
@@ -318,7 +318,7 @@ CLS_MAP = written_exercise("5.4 What [CLS] looks at", cls_map, (
     sizes_exchanged: Rows and columns are exchanged in the sizes: rows come first. With as many rows as columns it
         does not show.
         unflatten(-1, (rows, columns))  →  unflatten(-1, (columns, rows))
-    first_head_alone: This takes the first of what stands in front, a head or an image. The row of [CLS] is counted
+    first_head_alone: This takes the first of what is in front, a head or an image. The row of [CLS] is counted
         from the end: weights[..., 0, 1:].
         weights[..., 0, 1:]  →  weights[0, ..., 1:]
     map_turned: The row of [CLS] is laid out column by column. Patches are numbered row by row: unflatten(-1, (rows,

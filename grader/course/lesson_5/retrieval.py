@@ -29,7 +29,8 @@ RANK = written_exercise("5.7 The nearest names", rank_names, (
         trials=[sizes(batch_shape=(3,), names=11, d=5, k=4), sizes(batch_shape=(5,), names=7, d=3, k=7)]),
     CheckSpec("batch", 3, "one picture, or any leading dimensions",
         examples=[sizes(names=5, d=4, k=2), sizes(batch_shape=(2, 2), names=5, d=3, k=2)],
-        trials=[sizes(names=11, d=5, k=3), sizes(batch_shape=(2, 3), names=13, d=5, k=2)]),
+        trials=[sizes(names=11, d=5, k=3), sizes(batch_shape=(2, 3), names=13, d=5, k=2),
+            sizes(batch_shape=(1,), names=7, d=5, k=1)]),
     CheckSpec("conduct", 2, "float64 stays float64, inputs stay as they are",
         examples=[sizes(batch_shape=(2,), names=5, d=4, k=2)],
         trials=[sizes(batch_shape=(3,), names=7, d=5, k=2, dtype=torch.float64)], probe=function_effects),
@@ -58,9 +59,20 @@ RANK = written_exercise("5.7 The nearest names", rank_names, (
         = result[0].flip(-1), result[1].flip(-1)
     in_the_order_of_the_names: The k names are in the order in which they were given. Put the nearest first.
         = result[0].gather(-1, result[1].argsort(-1)), result[1].sort(-1).values
-    all_names: All names came back. Return the k nearest.
+    all_names: All names are returned. Return the k nearest.
         topk(k, dim=-1)  →  sort(-1, descending=True)
-    nearest_alone: Only the nearest name came back. Return the k nearest.
+    rows_cut: [:k] cuts the first axis, which is that of the pictures. Cut the last one: [..., :k].
+        best = similarity.topk(k, dim=-1)  →  best = similarity.sort(-1, descending=True)
+        return best.values, best.indices  →  return best.values[:k], best.indices[:k]
+    pictures_of_each_name: topk runs over axis 0, the pictures. The names are on the last axis: dim=-1.
+        topk(k, dim=-1)  →  topk(k, dim=0)
+    distances_of_names: These are distances, and the order is right. Return the cosines.
+        return best.values, best.indices  →  return (2 - 2 * best.values).clamp(min=0).sqrt(), best.indices
+    sharp_probabilities: These are probabilities. Return the cosines as they are.
+        F.normalize(names, dim=-1).T  →  F.normalize(names, dim=-1).T; similarity = (100 * similarity).softmax(-1)
+    axes_of_one_dropped: squeeze() also drops the axis of k if k is 1, and that of the pictures if there is one.
+        = result[0].squeeze(), result[1].squeeze()
+    nearest_alone: Only the nearest name is returned. Return the k nearest.
         topk(k, dim=-1)  →  topk(1, dim=-1)
     nearest_by_distance: These are negative distances. Return cosines.
         F.normalize(image, dim=-1) @ F.normalize(names, dim=-1).T  →  -(F.normalize(image, dim=-1).unsqueeze(-2) - F.normalize(names, dim=-1)).norm(dim=-1)
@@ -75,7 +87,7 @@ def draw_logits_with_ties(sampler: InputSampler, sizes: Sizes) -> Tensor:
     return integers(0, 3, "* names")(sampler, sizes).to(dtype)
 
 
-draw_recall = drawn(logits=normal("* names", scale=2.0), target=integers(0, "names", "*"), k=given("k"))
+draw_recall = drawn(logits=normal("* names", scale=200.0), target=integers(0, "names", "*"), k=given("k"))
 draw_tied = drawn(logits=draw_logits_with_ties, target=integers(0, "names", "*"), k=given("k"))
 
 
@@ -111,6 +123,14 @@ RECALL = written_exercise("5.8 How often among the first k", recall_at_k, (
     ties_in_favour: A tie counts for the model here. If another column is as high as the right one, it counts as higher.
         logits >= right  →  logits > right
         .sum(-1) - 1  →  .sum(-1)
+    ties_by_place: Among equal numbers, argsort goes by their places. A tie counts against the model: count the columns that are
+        as high as the right one.
+        = (logits.argsort(dim=-1, descending=True, stable=True)[..., :k] == target.unsqueeze(-1)).any(-1).to(logits.dtype).mean()
+    ties_by_chance: Among equal numbers, topk takes any. A tie counts against the model: count the columns that are as high as the
+        right one.
+        = (logits.topk(k, dim=-1).indices == target.unsqueeze(-1)).any(-1).to(logits.dtype).mean()
+    ties_of_probabilities: The softmax rounds small probabilities to 0, and makes ties that the logits do not have. Compare the logits.
+        + logits = logits.softmax(-1)
     one_too_many: The right one may be at place k + 1 here. Fewer than k others may be as high or higher.
         rivals < k  →  rivals <= k
     itself_among_the_rivals: The right column counts as its own rival. Subtract 1 for it.
@@ -121,9 +141,9 @@ RECALL = written_exercise("5.8 How often among the first k", recall_at_k, (
         rivals < k  →  rivals < 1
     exactly_place_k: Only place k counts here. All places from 1 to k do.
         rivals < k  →  rivals == k - 1
-    rows_counted: This is a number of rows. Divide by how many there are.
+    rows_counted (slip): This is a number of rows. Divide by how many there are.
         = result * target.numel()
-    in_percent: This is 100 times as large. Return a share, from 0 to 1.
+    in_percent (slip): This is 100 times as large. Return a share, from 0 to 1.
         = 100 * result
     wrong_ones_counted: This is the share of rows that fail. Return the share of those that count.
         = 1 - result

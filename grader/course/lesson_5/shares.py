@@ -21,7 +21,8 @@ PATCH_MAP = written_exercise("5.9 Shares of the patches", patch_map, (
         trials=[sizes(patches=7, d=5), sizes(patches=5, d=11)], map="map"),
     CheckSpec("batch", 3,
         examples=[sizes(batch_shape=(2,), patches=3, d=4)],
-        trials=[sizes(batch_shape=(3,), patches=7, d=5), sizes(batch_shape=(2, 3), patches=5, d=7)]),
+        trials=[sizes(batch_shape=(3,), patches=7, d=5), sizes(batch_shape=(2, 3), patches=5, d=7),
+            sizes(batch_shape=(1,), patches=3, d=5)]),
     CheckSpec("conduct", 2, "float64 stays float64, inputs stay as they are",
         examples=[sizes(patches=3, d=4)],
         trials=[sizes(batch_shape=(2,), patches=5, d=3, dtype=torch.float64)], probe=function_effects),
@@ -41,11 +42,22 @@ PATCH_MAP = written_exercise("5.9 Shares of the patches", patch_map, (
     dot_products_with_the_text: These are dot products. Divide by two lengths: that of the mean of the patches, and that of the text.
         F.normalize(text, dim=-1)  →  text
         .squeeze(-1) / length  →  .squeeze(-1)
-    shares_that_sum: The shares sum to the similarity. Here their mean is the similarity: divide by the length of the mean, not of the
-        sum.
+    shares_that_sum: The shares sum to the similarity here, but their mean should be the similarity. Do not divide by the number
+        of patches, nor by the length of their sum.
         = result / result.shape[-1]
     shares_sum_to_one: The shares are divided by their sum. Their mean must be the similarity of the picture.
         = result / result.sum(-1, keepdim=True)
+    scaled_to_one: The map is scaled to 0 … 1 here. Leave the shares as they are, negative ones, too.
+        = (result - result.amin(-1, keepdim=True)) / (result.amax(-1, keepdim=True) - result.amin(-1, keepdim=True))
+    one_length_for_all: norm() without an axis takes one length of all batches. Each batch has its own: dim=-1, keepdim=True.
+        aligned.mean(-2).norm(dim=-1, keepdim=True)  →  aligned.mean(-2).norm()
+    one_length_of_everything: norm() without an axis takes one length of all batches. Each batch has its own: dim=-1, keepdim=True.
+        aligned.mean(-2).norm(dim=-1, keepdim=True)  →  aligned.mean(-2).norm()
+        F.normalize(text, dim=-1)  →  (text / text.norm())
+    length_of_all_patches: This divides by the length of all patches together. Divide by the length of their mean.
+        aligned.mean(-2).norm(dim=-1, keepdim=True)  →  aligned.flatten(-2).norm(dim=-1, keepdim=True)
+    axes_of_one_dropped: squeeze() without an axis also drops a batch of one. Name the axis: squeeze(-1).
+        = result.squeeze()
     softmax_over_patches: There is a softmax over the patches here. Leave the shares as they are, negative ones, too.
         = result.softmax(-1)
     negative_shares_dropped: Negative shares are set to 0, so the mean is no longer the similarity. Leave them.

@@ -100,7 +100,7 @@ DELETION_MISTAKES = edits(deletion_curve, """
     order_as_turns: `order` is read as the turn of each patch. It lists the patches: order[b, 0] is the patch that
         goes first.
         order.argsort(1)  →  order
-    blanks_in_place: The scenes that were handed in are changed. Work on a copy: .clone().
+    blanks_in_place: The input scenes are changed. Work on a copy: .clone().
         = (result, image_patches.data.copy_(blank.expand_as(image_patches)))[0]
 """)  # fmt: skip
 
@@ -152,7 +152,7 @@ AREA_MISTAKES = edits(area_under, """
         + return torch.trapezoid(curve, dim=-1)
     divided_by_the_points: It is divided by the number of points, n + 1. There are n steps between them: divide by n.
         .mean(-1)  →  .sum(-1) / curve.shape[-1]
-    one_area_for_all: A single area comes back for all curves. Return one for each: sum over the last axis alone.
+    one_area_for_all: A single area is returned for all curves. Return one for each: sum over the last axis alone.
         = result.mean()
     left_ends: Each step counts with its left end. By trapezoids it counts with the mean of its two ends.
         + return curve[..., :-1].mean(-1)

@@ -113,7 +113,7 @@ PATCH_HEAD = written_exercise("6.4 Which head carries the answer?", patch_head, 
         + return model(token_ids, clean)[0]
     only_taken_out: The head is taken out, and nothing is put in. Put in what it hands on for the clean scene.
         heads[:, head] = taken  →  heads[:, head] = 0.0
-    added_on_top: The clean output is added to the twin's. Put it in the place of what the head hands on for the twin.
+    added_on_top: The clean output is added to the twin's. Put it in place of what the head hands on for the twin.
         heads[:, head] = taken  →  heads[:, head] += taken
     half_and_half: The outputs of clean scene and twin are averaged. Put the clean one in the twin's place.
         heads[:, head] = taken  →  heads[:, head] = (heads[:, head] + taken) / 2
@@ -134,7 +134,7 @@ PATCH_HEAD = written_exercise("6.4 Which head carries the answer?", patch_head, 
         heads[:, head] = taken  →  heads[:, head, -1] = taken[:, -1]
     exchanges_a_word: A word is exchanged, in all heads. The heads are the second axis of (B, H, T, d_head).
         heads[:, head] = taken  →  heads[:, :, head] = model.inside(token_ids, clean).heads[:, :, head]
-    last_logits: The logits of the last word alone come back. Return the logits of all words, (B, T, vocab_size).
+    last_logits: The logits of the last word alone are returned. Return the logits of all words, (B, T, vocab_size).
         = result[:, -1]
     changes_the_model: The model is changed for good: it answers otherwise afterwards. Change what goes through it,
         with `edit`.

@@ -90,7 +90,7 @@ ALIGNER_REPAIR = written_exercise("6.7 Repair: it learns, and then no more", ima
         them. Use torch.no_grad().
         torch.no_grad()  →  torch.inference_mode()
     gradient_begins_at_the_tokens: Gradients get as far as the tokens, and not to the aligner. Call the aligner that is
-        handed in, outside torch.no_grad(), and return its tokens as they are.
+        passed in, outside torch.no_grad(), and return its tokens as they are.
         = result.detach().requires_grad_()
     encoder_learns_too: Now the encoder learns, too: gradients get to it. The training would reach its threshold,
         but this does not fix the fault: call the encoder, and it alone, under torch.no_grad().

@@ -26,7 +26,7 @@ MIRROR_REPAIR = written_exercise("6.8 Repair: it looks at two places", mirror_le
     questions_stay: The scenes are mirrored, and the questions stay. In a mirrored scene, the answer to the top left
         now stands at the top right: mirror `cells`, too.
         = cells, result[1]
-    mirror_removed: Scenes and questions come back as they were: nothing is mirrored. The training would reach its
+    mirror_removed: Scenes and questions are returned as they were: nothing is mirrored. The training would reach its
         threshold, but this does not fix the fault: mirror both where `turned` is True.
         = cells.clone(), patches.clone()
     scenes_stay: The questions are mirrored, and the scenes stay: the fault has changed sides.
@@ -45,15 +45,15 @@ MIRROR_REPAIR = written_exercise("6.8 Repair: it looks at two places", mirror_le
     rows_for_columns: The places change rows, and the scenes change columns. cell % 3 is the column.
         cells - column + (2 - column)  →  column + 3 * (2 - cells // 3)
     upside_down: Scenes and questions are turned upside down here. The training would reach its threshold, but the
-        task is another one: left and right should change places.
+        task is another one: left and right should be swapped.
         .flip(2)  →  .flip(1)
         cells - column + (2 - column)  →  column + 3 * (2 - cells // 3)
     half_circle: Scenes and questions are turned by half a turn here. The training would reach its threshold, but
-        the task is another one: left and right should change places, and each row stay.
+        the task is another one: left and right should be swapped, and each row should stay.
         .flip(2)  →  .flip(1, 2)
         cells - column + (2 - column)  →  8 - cells
-    rows_become_columns: Rows and columns change places, in scenes and questions. The training would reach its
-        threshold, but the task is another one: left and right should change places.
+    rows_become_columns: Rows and columns are swapped, in scenes and questions. The training would reach its
+        threshold, but the task is another one: left and right should be swapped.
         .flip(2)  →  .transpose(1, 2)
         cells - column + (2 - column)  →  3 * column + cells // 3
     brackets_moved: The row is multiplied with too much. A place is 3 × row + column, and the new column is 2 − column.
@@ -61,14 +61,14 @@ MIRROR_REPAIR = written_exercise("6.8 Repair: it looks at two places", mirror_le
     row_lost: 2 − column is a place in the top row: the row got lost. A place is 3 × row + column.
         cells - column + (2 - column)  →  2 - column
     right_column_twice: The left column is overwritten before it is read, so the right one is there twice. Read from the
-        scenes as they were handed in.
+        scenes as they were passed in.
         .flip(2)  →  [:, :, [2, 1, 2]]
     left_column_twice: The right column is overwritten before it is read, so the left one is there twice. Read from the
-        scenes as they were handed in.
+        scenes as they were passed in.
         .flip(2)  →  [:, :, [0, 1, 0]]
     cells_subtracted: 2 − cell is below 0 from the second row on. A place is 3 × row + column: mirror the column alone.
         cells - column + (2 - column)  →  2 - cells
     pixels_mirrored: The numbers inside a patch are turned round as well, and with them the digits. Only the patches
-        should change places; nobody writes a mirrored 7.
+        should be swapped; nobody writes a mirrored 7.
         = result[0], torch.where(turned[:, None, None], result[1].flip(-1), result[1])
 """)  # fmt: skip

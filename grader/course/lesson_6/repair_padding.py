@@ -46,7 +46,7 @@ PADDING_REPAIR = written_exercise("6.5 Repair: it looks where nothing is", look_
     mask_without_words: In the mask, the scenes of the batch stand where the words belong. Give it an axis for the
         words: ~padding.unsqueeze(-2).
         ~padding.unsqueeze(-2)  →  ~padding
-    mask_removed: The words look at all cells, the padding too: no cell is hidden. Hand on a mask that is True where
+    mask_removed: The words look at all cells, the padding too: no cell is hidden. Pass on a mask that is True where
         a cell is no padding.
         , ~padding.unsqueeze(-2)  →
     padding_painted_over: The padding is painted over, and the words look at it still: a row of zeros takes its
@@ -61,13 +61,13 @@ PADDING_REPAIR = written_exercise("6.5 Repair: it looks where nothing is", look_
         , ~padding.unsqueeze(-2)  →
         = result[0], (shown := result[1].masked_fill(padding[:, None, None, :], 0.0)) / shown.sum(-1, keepdim=True)
     cut_to_the_first_scene: Every scene is cut to as many cells as the first one has. Each scene has padding of its
-        own: hand on a mask.
+        own: pass on a mask.
         patches, ~padding.unsqueeze(-2)  →  patches[:, : int((~padding[0]).sum())]
-    mask_of_the_first_scene: Every scene gets the mask of the first. Each scene has padding of its own: keep the
+    mask_of_the_first_scene: Every scene gets the mask of the first. Each scene has its own padding: keep the
         batch axis.
         padding.unsqueeze  →  padding[:1].unsqueeze
     mask_of_the_batch: A cell is open to all as soon as it is no padding in one scene of the batch. Each scene needs
-        a mask of its own.
+        its own mask.
         ~padding.unsqueeze(-2)  →  ~padding.all(0)
     mask_of_all_scenes: A cell is hidden from all as soon as it is padding in one scene of the batch. Each scene needs a
         mask of its own.
@@ -75,7 +75,7 @@ PADDING_REPAIR = written_exercise("6.5 Repair: it looks where nothing is", look_
     padding_at_the_end: The first cells are open, as many as are no padding. Padding may lie at any place: open the
         cells where `padding` is False.
         ~padding.unsqueeze(-2)  →  (torch.arange(padding.shape[-1], device=padding.device) < (~padding).sum(-1, keepdim=True)).unsqueeze(-2)
-    mask_turned_round: The order of the cells is turned round. The mask has to be true where a cell is no padding,
+    mask_turned_round: The order of the cells is reversed. The mask has to be true where a cell is no padding,
         cell by cell.
         padding.unsqueeze  →  padding.flip(-1).unsqueeze
     padded_patches_detached: No gradient gets back to the image, so the aligner cannot learn. The training would

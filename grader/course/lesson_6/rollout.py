@@ -57,7 +57,7 @@ ROLLOUT = written_exercise("6.1 Attention rollout", attention_rollout, (
     draw=draw_maps, probe=rollout_values,
     difficulty=2, minutes=10, review="Rollout",
     mistakes="""
-    last_layer_first: The layers are multiplied in the wrong order. What the first layer hands on is what the second
+    last_layer_first: The layers are multiplied in the wrong order. What the first layer returns is what the second
         one mixes: the last layer must stand on the left.
         + self_maps = self_maps[::-1]
     without_residual: The residual connection is missing. Take half of each layer's map and half of the identity.
@@ -99,9 +99,9 @@ ROLLOUT = written_exercise("6.1 Attention rollout", attention_rollout, (
     layers_averaged: The layers are averaged. Multiply their maps: what one hands on, the next one mixes.
         + mixed = [(one.mean(-3) + torch.eye(one.shape[-1], dtype=one.dtype)) / 2 for one in self_maps]
         + return torch.stack(mixed).mean(0) @ cross_map.mean(-3)
-    list_emptied: The list that was handed in is empty afterwards. Go through it, and leave it as it is.
+    list_emptied: The list that was passed in is empty afterwards. Go through it, and leave it as it is.
         + self_maps = [self_maps.pop(0) for _ in range(len(self_maps))]
-    one_head_halved: The maps that were handed in are changed where there is a single head. Work on a new tensor: a
+    one_head_halved: The input maps are changed where there is a single head. Work on a new tensor: a
         view, as squeeze() gives, is none.
         = (result, [one.data.mul_(0.5) for one in self_maps if one.shape[-3] == 1])[0]
     transposed_maps: The layers' maps are multiplied transposed. Leave them as they are: rows are the tokens that

@@ -82,7 +82,7 @@ def looks_normal(numbers: Tensor) -> bool | None:
     return bool(numbers.mean().abs() < 0.2 * spread and fourth > 2.1)
 
 
-CONCATENATION = written_exercise("6.10 Concatenation: the image stands in front of the text", ConcatenatedAttention, (
+CONCATENATION = written_exercise("6.10 Concatenation: the image is in front of the text", ConcatenatedAttention, (
     CheckSpec("values", 4, "one self-attention over the image, then the words; the image sees no word",
         examples=[sizes(words=2, patches=3, d_model=4, heads=1)],
         trials=[sizes(batch_shape=(2,), words=5, patches=3, d_model=6, heads=2),
@@ -101,7 +101,7 @@ CONCATENATION = written_exercise("6.10 Concatenation: the image stands in front 
     draw=draw_joined, returns=("tokens", "weights"),
     difficulty=2, minutes=8, review="Concatenation: who may see whom?",
     mistakes="""
-    words_first: The words stand in front here. Put the image's tokens first, then the words.
+    words_first: The words are in front here. Put the image's tokens first, then the words.
         = (lambda order: (result[0][..., order, :], result[1][..., order, :][..., order]))([*range(S, S + T), *range(S)])
     words_in_front: The words are put in front, and the mask is made for the image in front. Put the image's tokens
         first.
@@ -122,7 +122,7 @@ CONCATENATION = written_exercise("6.10 Concatenation: the image stands in front 
         mask=allowed  →  mask=torch.ones_like(allowed).tril()
     words_unmasked: The mask of the words hides nothing: put it into the lower right of the large one.
         + mask = None
-    word_mask_inverted: The mask of the words is turned around. True = may attend: take it without ~.
+    word_mask_inverted: The mask of the words is inverted. True = may attend: take it without ~.
         allowed[S:, S:] = mask  →  allowed[S:, S:] = ~mask
     other_corner_closed: The words do not see the image, and the patches see the words. Close the other corner: the
         patches' rows, the words' columns.
@@ -138,10 +138,10 @@ CONCATENATION = written_exercise("6.10 Concatenation: the image stands in front 
     only_the_words_corner_open: Only the words' own corner is open. Let the patches see all patches, and the words
         the image.
         allowed[:S, S:] = False  →  allowed[:S] = False; allowed[S:, :S] = False
-    causal_without_a_mask: Where no mask is handed in, the words see only those before them here. Without one, each
+    causal_without_a_mask: Where no mask is passed in, the words see only those before them here. Without one, each
         word must see all words.
         + mask = torch.ones(2 * text_tokens.shape[-2:-1], dtype=torch.bool).tril() if mask is None else mask
-    only_words_ask: Only the words' tokens come back, with their rows of the weights. The image's tokens take part,
+    only_words_ask: Only the words' tokens are returned, with their rows of the weights. The image's tokens take part,
         too: return those of both.
         = result[0][..., S:, :], result[1][..., S:, :]
     joined_residual: The tokens are added to the output. The block adds them: return the attention's output.
@@ -238,7 +238,7 @@ QUERIES = written_exercise("6.12 Learned queries: a summary of the image", Learn
         self.norm(queries + seen)  →  queries + seen
     norm_before_adding: Only what was seen is normalised. Add the queries first, then take the norm of the sum.
         self.norm(queries + seen)  →  queries + self.norm(seen)
-    queries_see_themselves: The queries look at themselves. Hand the image tokens on as the context.
+    queries_see_themselves: The queries look at themselves. Pass the image tokens as the context.
         (queries, image_tokens)  →  (queries)
     queries_in_the_image: The queries are among the tokens that they look at. Let the image alone answer.
         (queries, image_tokens)  →  (queries, torch.cat([image_tokens, queries], -2))
@@ -248,7 +248,7 @@ QUERIES = written_exercise("6.12 Learned queries: a summary of the image", Learn
         torch.randn  →  torch.rand
     queries_fixed: The queries never learn. Only an nn.Parameter does: make self.queries one.
         self.queries = nn.Parameter(torch.randn(num_queries, d_model))  →  self.register_buffer("queries", torch.randn(num_queries, d_model))
-    summary_averaged: The summary is one token, the mean. Hand on all K of them.
+    summary_averaged: The summary is one token, the mean. Pass on all K of them.
         = result[0].mean(-2, keepdim=True), result[1]
     query_heads_averaged: The weights are averaged over the heads. Return those of every head.
         = result[0], result[1].mean(-3)

@@ -10,7 +10,7 @@ from grader.course.trainings.recorded import Training
 from grader.course.trainings.segment import compare_training, judge_segment
 from grader.declare.authoring import SHORT, Case, Check, Finding, Inputs, Trial, Value, failed
 
-NOT_BACK = "the weights of the lesson's model did not come back"
+NOT_BACK = "the weights of the lesson's model are missing"
 
 
 def begins(

@@ -156,7 +156,7 @@ def compare_training(
     losses = got.get("losses")
     wanted = expected["losses"]
     if not isinstance(losses, (list, tuple)) or len(losses) != len(wanted):
-        return failed(f"{len(wanted)} losses are expected, {losses!r} came back"[:200])
+        return failed(f"expected {len(wanted)} losses, got {losses!r}"[:200])
     for step, (own, right) in enumerate(zip(losses, wanted, strict=True), 1):
         if not isinstance(own, float) or not abs(own - right) <= rtol * MOST_LOSS_OFF * max(abs(right), LEAST_LOSS):
             text = f"the loss of step {step} is {_number(own)}, and {right:.4f} with a right answer"
@@ -213,5 +213,5 @@ def _words(name: str, off: float, steps: int) -> str:
     """Say by how much of its way a parameter is off after some steps; infinity: it did not come back."""
     after = f"after {steps} steps" if steps > 1 else "after one step"
     if off == float("inf"):
-        return f"{after}, {name} did not come back"
+        return f"{after}, {name} is missing"
     return f"{after}, {name} is off by {off:.0%} of the way that it goes with a right answer"

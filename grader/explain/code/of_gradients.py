@@ -16,9 +16,9 @@ from grader.explain.code.read_code import (
 )
 
 CUTS = {
-    "item": "`.item()` turns a tensor into a plain number, and no gradient passes through it",
-    "tolist": "`.tolist()` turns a tensor into plain numbers, and no gradient passes through them",
-    "numpy": "`.numpy()` leaves torch, and no gradient passes through numpy",
+    "item": "`.item()` turns a tensor into a plain number, so no gradient passes through it",
+    "tolist": "`.tolist()` turns a tensor into plain numbers, so no gradient passes through them",
+    "numpy": "`.numpy()` leaves torch, so no gradient passes through it",
     "detach": "`.detach()` cuts a tensor off from the gradient",
     "data": "`.data` is cut off from the gradient",
 }
@@ -40,7 +40,7 @@ def cut_off(flow: Flow) -> Iterator[Found]:
 def _without_slope(flow: Flow) -> Iterator[Found]:
     for line, node in flow.expressions():
         if isinstance(node, ast.Call) and called_name(node) in NO_SLOPE and flow.holds(node):
-            yield line, f"`{called_name(node)}` has no slope, and no gradient passes through it"
+            yield line, f"`{called_name(node)}` has no slope, so no gradient passes through it"
 
 
 def _cut_inside(flow: Flow, node: ast.Call) -> bool:
@@ -58,13 +58,13 @@ def _cuts(flow: Flow) -> Iterator[tuple[set[Place], int, str]]:
         elif isinstance(node, ast.Call) and flow.holds(node) and not _cut_inside(flow, node):
             name, function = called_name(node), text_of(node.func)
             if function in COPIES:
-                says = f"`{function}(…)` copies plain numbers, and no gradient passes through them"
+                says = f"`{function}(…)` copies plain numbers, so no gradient passes through them"
             elif function.startswith(("np.", "numpy.")) or name == "from_numpy":
-                says = f"`{function}` belongs to numpy, and no gradient passes through numpy"
+                says = f"`{function}` belongs to numpy, so no gradient passes through it"
             elif function in ("float", "int"):
-                says = f"`{function}(…)` turns a tensor into a plain number, and no gradient passes through it"
+                says = f"`{function}(…)` turns a tensor into a plain number, so no gradient passes through it"
             elif name == "Parameter" and not in_init(flow.functions, node):
-                says = "a new nn.Parameter is cut off from what it was made of"
+                says = "a new nn.Parameter is cut off from the tensors that it was computed from"
         if says:
             yield {place_of(node)}, place_of(node)[0], says
     for block in flow.statements:
@@ -72,12 +72,12 @@ def _cuts(flow: Flow) -> Iterator[tuple[set[Place], int, str]]:
         if isinstance(block, ast.With):
             for text in (text_of(item.context_expr) for item in block.items):
                 if "no_grad" in text or "inference_mode" in text or "set_grad_enabled(False)" in text:
-                    yield set(map(place_of, inner)), block.lineno, f"under `{text}` nothing is recorded for gradients"
+                    yield set(map(place_of, inner)), block.lineno, f"under `{text}`, no gradients are recorded"
         elif isinstance(block, ast.FunctionDef):
             for decorator in block.decorator_list:
                 if "no_grad" in (text := text_of(decorator)) or "inference_mode" in text:
                     places = set(map(place_of, (*inner, *calls(flow.tree, block.name))))
-                    yield places, decorator.lineno, f"under `@{text}` nothing is recorded for gradients"
+                    yield places, decorator.lineno, f"under `@{text}`, no gradients are recorded"
 
 
 def _switched_off(flow: Flow) -> Iterator[Found]:
@@ -99,7 +99,7 @@ def _switched_off(flow: Flow) -> Iterator[Found]:
             if called_name(call) == "Parameter" and has_keyword(call, "requires_grad", "False") and not of_another:
                 yield call.lineno, "`requires_grad=False` freezes a parameter: it is never learned"
             if called_name(call) == "register_buffer" and text_of(call.args[0]).strip("'") == followed:
-                yield call.lineno, "a buffer is no parameter, and is never learned"
+                yield call.lineno, "a buffer is not a parameter, so it is never learned"
             if text_of(call) == "torch.set_grad_enabled(False)":
                 yield call.lineno, "`torch.set_grad_enabled(False)` switches gradients off"
 
@@ -121,16 +121,16 @@ def narrow(flow: Flow) -> Iterator[Found]:
         for call in calls(value) if flow.feeds(node) else ():
             text = text_of(call.func)
             if has_keyword(call, "dtype", "torch.float32", "torch.float"):
-                yield call.lineno, f"`{text}` is asked for float32, whatever the inputs are"
+                yield call.lineno, f"`{text}` asks for float32, whatever dtype the inputs have"
             elif called_name(call) in ("to", "type") and any(text_of(one) in FLOATS for one in call.args):
                 yield (
                     call.lineno,
-                    f"`.{called_name(call)}({text_of(call.args[0])})` is float32, whatever the inputs are",
+                    f"`.{called_name(call)}({text_of(call.args[0])})` is float32, whatever dtype the inputs have",
                 )
             elif called_name(call) == "float" and owner_of(call) is not None:
                 yield (
                     call.lineno,
-                    "`.float()` makes float32, whatever the inputs are. `.to(x.dtype)` takes the dtype of a tensor x",
+                    "`.float()` makes float32, whatever dtype the inputs have. `.to(x.dtype)` converts to the dtype of a tensor x",
                 )
             elif (
                 text.startswith("torch.")
@@ -141,7 +141,7 @@ def narrow(flow: Flow) -> Iterator[Found]:
     for first in (True, False):  # first those that are filled, since a sum with the inputs would have had their dtype
         for is_filled, line, text in made:
             if is_filled is first:
-                yield line, f"`{text}` makes float32, whatever the inputs are. Give it the dtype of an input"
+                yield line, f"`{text}` makes float32, whatever dtype the inputs have. Give it the dtype of an input"
         if any(is_filled for is_filled, _, _ in made):
             return
 
@@ -159,9 +159,9 @@ def on_cpu(flow: Flow) -> Iterator[Found]:
                 "randperm",
             )
             if is_new and not has_keyword(call, "device") and not in_init(flow.functions, call):
-                yield (call.lineno, f"`{text}` makes a tensor on the CPU, wherever the inputs are: give it `device=`")
+                yield (call.lineno, f"`{text}` makes a tensor on the CPU, wherever the inputs are: pass `device=`")
             elif text.endswith(".cpu"):
-                yield call.lineno, "`.cpu()` takes the tensor away from the inputs' device"
+                yield call.lineno, "`.cpu()` moves the tensor off the inputs' device"
 
 
 def in_place(source: str, name: str) -> list[Found]:
@@ -195,13 +195,11 @@ def _written(node: ast.stmt, names: set[str]) -> str:
     """Return how a statement writes into a tensor with one of these names; "" if it does not."""
     if isinstance(node, ast.AugAssign) and is_view(node.target, names):
         sign = text_of(node).split(text_of(node.target), 1)[1].split("=")[0].strip()
-        return (
-            f"`{text_of(node.target)} {sign}= …` changes the tensor that was handed in; `{sign}` alone makes a new one"
-        )
+        return f"`{text_of(node.target)} {sign}= …` changes the input tensor in place; `{sign}` alone makes a new one"
     if isinstance(node, ast.Assign):
         for target in node.targets:
             if isinstance(target, ast.Subscript) and is_view(target.value, names):
-                return f"`{text_of(target)} = …` writes into the tensor that was handed in. Work on a copy: .clone()"
+                return f"`{text_of(target)} = …` writes into the input tensor. Work on a copy: .clone()"
     value = targets_and_value(node)[1]
     for call in calls(value):
         method = called_name(call)
@@ -209,11 +207,11 @@ def _written(node: ast.stmt, names: set[str]) -> str:
         if method.endswith("_") and not method.endswith("__") and owner is not None and is_view(owner, names):
             if method == "requires_grad_":
                 continue
-            return f"`.{method}(…)` changes the tensor that was handed in. Without the underscore it makes a new one"
+            return f"`.{method}(…)` changes the input tensor in place. Without the underscore, it makes a new one"
         if any(is_view(one, names) for one in (owner, *call.args) if one is not None) and has_keyword(
             call, "inplace", "True"
         ):
-            return "`inplace=True` overwrites the tensor that was handed in: leave it out"
+            return "`inplace=True` overwrites the input tensor: leave it out"
         if any(word.arg == "out" and is_view(word.value, names) for word in call.keywords):
-            return "`out=` overwrites the tensor that was handed in: leave it out"
+            return "`out=` overwrites the input tensor: leave it out"
     return ""

@@ -28,10 +28,7 @@ def same_thing(flow: Flow) -> Iterator[Found]:
             if name in written - given and base_of(call) != name:
                 yield (
                     call.lineno,
-                    (
-                        f"`{name}` is put into the list itself, and what is written into it later shows in each entry: "
-                        "append a copy"
-                    ),
+                    f"`{name}` itself is put into the list, so later changes show in every entry: append a copy",
                 )
     for node in flow.statements:
         if (
@@ -44,8 +41,7 @@ def same_thing(flow: Flow) -> Iterator[Found]:
             if len(rows) == len(right) == 2 and left == right[::-1] and not _is_list(base_of(rows[0]), flow):
                 yield (
                     node.lineno,
-                    "a row of a tensor is no copy, so the first is overwritten before it is read: "
-                    "take `.clone()` of it",
+                    "a row of a tensor is not a copy, so the first row is overwritten before it is read: use `.clone()`",
                 )
 
 
@@ -64,8 +60,7 @@ def _used_up(function: ast.AST) -> Iterator[Found]:
         if len(lines) > 1:
             yield (
                 lines[1],
-                f"`{name}` can be gone through once, and line {lines[0]} has done so: nothing is left of it here. "
-                "Make a list of it first",
+                f"`{name}` can be iterated only once, and line {lines[0]} has already done so. Make a list of it first",
             )
 
 
@@ -113,7 +108,7 @@ def wasted(flow: Flow) -> Iterator[Found]:
             and isinstance(value, ast.Attribute)
             and value.attr not in SIZES | VIEWS | {"grad"}
         ):
-            yield node.lineno, f"`{text_of(value)}` names a method and does not call it: brackets are missing"
+            yield node.lineno, f"`{text_of(value)}` names a method without calling it: brackets are missing"
     yield from shared(flow)
 
 

@@ -27,10 +27,10 @@ WITH_AXIS = {  # by function: the place of the axis among the arguments, the ten
     **dict.fromkeys("size unsqueeze squeeze cat stack chunk logsumexp gather flatten".split(), 1),
     **dict.fromkeys(("norm", "normalize", "split"), 2),
 }
-TURNED = ".T turns all axes around. With a batch in front, swap only the last two: .transpose(-2, -1)"
+TURNED = ".T reverses all axes. With a batch in front, swap only the last two: .transpose(-2, -1)"
 IS_BATCH = (
     "`{}` is the size of the batch only if there is exactly one batch axis. "
-    "Flatten the axes in front first, or use all of them"
+    "Flatten the leading axes first, or use all of them"
 )
 WITHOUT_PARAMETERS = frozenset("Dropout GELU ReLU Softmax LogSoftmax Identity Tanh Sigmoid Flatten".split())
 
@@ -114,7 +114,7 @@ def _of_three_axes(flow: Flow, fixed: set[str]) -> Iterator[Found]:
     for line, node in flow.expressions():
         if isinstance(node, ast.Call) and called_name(node) in ("bmm", "baddbmm") and flow.holds(node):
             what = f"`{called_name(node)}` takes tensors with exactly three axes"
-            yield line, f"{what}. Use `@`, and count axes from the end: both take any number of axes in front"
+            yield line, f"{what}. Use `@`, and count axes from the end: both work with any number of leading axes"
 
 
 def _places(flow: Flow, wanted: Callable[[ast.AST], bool]) -> set[Place]:
@@ -165,15 +165,12 @@ def _axes_of_call(node: ast.Call) -> tuple[str, tuple[int, ...]] | None:
     name, given = called_name(node), [word for word in node.keywords if word.arg in ("dim", "axis")]
     whole = [*([owner] if (owner := owner_of(node)) is not None else []), *node.args]
     if name == "len" and node.args and isinstance(node.args[0], ast.Name):
-        return f"`{text_of(node)}` is the length of the first axis, which is the batch where there is one", ()
+        return f"`{text_of(node)}` is the length of the first axis, which is the batch if there is one", ()
     if name in ("transpose", "swapaxes", "swapdims") and len(whole) == 3:
         axes = [axis for one in whole[1:] if (axis := integer(one)) is not None and axis >= 0]
         return (_said_of_front(f"`.{name}`", *axes), tuple(axes)) if len(axes) == 2 else None
     if name == "normalize" and not given and len(whole) < 3:
-        says = (
-            "`F.normalize` works along axis 1 unless it is told "
-            "otherwise, and that is another axis with a batch in front"
-        )
+        says = "`F.normalize` works along axis 1 by default, which is another axis with a batch in front"
         return says, ()
     if (
         name == "einsum"
@@ -181,9 +178,9 @@ def _axes_of_call(node: ast.Call) -> tuple[str, tuple[int, ...]] | None:
         and isinstance(node.args[0], ast.Constant)
         and "..." not in str(node.args[0].value)
     ):
-        return "the letters of this einsum stand for a fixed number of axes; `...` stands for those in front", ()
+        return "the letters of this einsum stand for a fixed number of axes; `...` stands for all leading axes", ()
     if name == "squeeze" and len(whole) == 1 and not given:
-        return "`.squeeze()` takes away every axis of length 1, also one of the batch or of a single token", ()
+        return "`.squeeze()` removes every axis of length 1, even that of a batch or of a single token", ()
     place = WITH_AXIS.get(name, 0)
     axis = integer(given[0].value) if given else integer(whole[place]) if 0 < place < len(whole) else None
     if place and axis is not None and axis >= (name == "flatten"):  # flatten(0, …) takes in whatever is in front
@@ -194,8 +191,8 @@ def _axes_of_call(node: ast.Call) -> tuple[str, tuple[int, ...]] | None:
 def _said_of_front(what: str, *axes: int) -> str:
     counted = f"axis {axes[0]}" if len(axes) == 1 else f"axes {' and '.join(map(str, axes))}"
     return (
-        f"{what} counts {counted} from the front, and that is another one with other batch axes. "
-        "Count from the end (-1, -2, …), or flatten those in front"
+        f"{what} counts {counted} from the front, which means something else with another number of batch axes: "
+        "count from the end"
     )
 
 
@@ -212,16 +209,16 @@ def draws(flow: Flow) -> Iterator[Found]:
                 if not has_keyword(call, "training") and len(call.args) < 3:
                     yield (
                         call.lineno,
-                        f"`{function}` drops entries in evaluation mode, too, unless it is told `training=`",
+                        f"`{function}` drops entries in evaluation mode, too, unless you pass `training=`",
                     )
             elif in_init(flow.functions, call):
                 continue
             elif isinstance(call.func, ast.Call) and called_name(call.func) == "Dropout":
-                yield call.lineno, "an nn.Dropout made here is always in training mode: make it in __init__"
+                yield call.lineno, "an nn.Dropout made here is always in training mode: create it in __init__"
             elif function.startswith("nn.") and name in ("Linear", "LayerNorm", "Embedding", "Parameter") and has_init:
-                yield call.lineno, f"`{function}` makes a new layer in each call: make it once, in __init__"
+                yield call.lineno, f"`{function}` creates a new layer in each call: create it once, in __init__"
             elif name in DRAWS and not has_keyword(call, "generator"):  # with one, the same call gives the same
-                yield call.lineno, f"`{name}` draws random numbers, and each call gives others"
+                yield call.lineno, f"`{name}` draws random numbers, so each call returns others"
 
 
 def slips(flow: Flow) -> Iterator[Found]:
@@ -243,10 +240,16 @@ def slips(flow: Flow) -> Iterator[Found]:
                 )
         elif isinstance(node, (ast.Return, ast.Expr)) and isinstance(node.value, ast.Call) and _is_error(node.value):
             name = called_name(node.value)
-            yield (line, f"`{name}(…)` alone only makes an error. To refuse an input, raise it: `raise {name}(…)`")
+            yield (
+                line,
+                f"`{name}(…)` alone only creates an exception. To refuse an input, raise it: `raise {name}(…)`",
+            )
         elif isinstance(node, ast.Call) and called_name(node) == "take" and node.args:
             if text_of(node.args[-1]) in {name for function in flow.functions for name in parameters_of(function)}:
-                yield line, "`take` counts through all numbers as if they lay in one row: gather counts along an axis"
+                yield (
+                    line,
+                    "`take` counts through all numbers as if they were in one row: use gather, which counts along an axis",
+                )
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Compare):
             compared = node.value.left
             of_size = isinstance(compared, ast.Attribute) and compared.attr in SIZES - {"requires_grad"}
@@ -305,7 +308,7 @@ def _idle(top: ast.ClassDef) -> Iterator[tuple[int, str, set[str]]]:
         if value is None or name in read:
             continue
         if made := {called_name(call) for call in calls(value) if text_of(call.func).startswith("nn.")}:
-            yield value.lineno, f"`self.{name}` is made and never used", made
+            yield value.lineno, f"`self.{name}` is created but never used", made
 
 
 def _only_raises(function: ast.FunctionDef) -> bool:

@@ -7,8 +7,9 @@ from math import prod
 from grader.explain.code.read_code import Raising, called_name, calls, parameters_of, parts_of, shape_of, text_of
 from grader.explain.exceptions.names import NO_RETURN, nearest
 from grader.explain.exceptions.rules import Rule, sentence
+from grader.explain.values.wording import with_article
 
-GIVEN = "To see whether it was given, ask `is None`."
+GIVEN = "To check whether it was passed, use `is None`."
 
 # ---------------------------------------------------------------- arguments
 
@@ -44,7 +45,7 @@ def missing_argument(raising: Raising, found: re.Match) -> str:
     if _called_by_grader(raising, definition) or isinstance(definition, ast.Lambda):
         where = " of __init__" if path.endswith("__init__") else ""
         return (
-            f"The task's call hands over no `{name}`: "
+            f"The task's call does not pass `{name}`: "
             f"compare the parameters{where} and their defaults with the task's signature."
         )
     if _without_self(definition, raising.tree):
@@ -64,11 +65,11 @@ def unexpected_argument(raising: Raising, found: re.Match) -> str:
     mine = parameters_of(definition)
     if not _called_by_grader(raising, definition):
         right = nearest(name, mine)
-        return f"`{path}` has no parameter `{name}`." + (f" Is `{right}` meant?" if right else "")
+        return f"`{path}` has no parameter `{name}`." + (f" Did you mean `{right}`?" if right else "")
     if right := nearest(name, mine):
-        return f"The parameter is to be called `{name}`; here it is `{right}`."
+        return f"The parameter should be called `{name}`, but is called `{right}`."
     listed = ", ".join(f"`{one}`" for one in mine) or "none"
-    return f"The task's signature has a parameter `{name}`; yours has {listed}. Callers may name it."
+    return f"The task's signature has a parameter `{name}`; yours has {listed}. Callers may pass it by name."
 
 
 def too_many_arguments(raising: Raising, found: re.Match) -> str:
@@ -77,10 +78,10 @@ def too_many_arguments(raising: Raising, found: re.Match) -> str:
     if definition is None or isinstance(definition, ast.Lambda):
         return ""
     if _without_self(definition, raising.tree):
-        return f"`self` is missing: it is the first parameter of `{definition.name}`, as of each method."
+        return f"`self` is missing: it is the first parameter of `{definition.name}`, as in each method."
     if _called_by_grader(raising, definition):
         return f"The task's signature of `{definition.name}` has more parameters than yours."
-    return f"This call hands more to `{definition.name}` than its parameters take."
+    return f"This call passes more arguments to `{definition.name}` than it has parameters."
 
 
 def _without_self(definition: ast.FunctionDef, tree: ast.AST) -> bool:
@@ -95,9 +96,9 @@ def missing_in_torch(raising: Raising, found: re.Match) -> str:
     given = [word.arg for call in calls(raising.node, found[1]) for word in call.keywords if word.arg]
     misspelt = next((name for name in given if nearest(name, [found[2]])), "")
     return (
-        f"`{found[1]}` has no `{misspelt}`: it is `{found[2]}`."
+        f"`{found[1]}` has no parameter `{misspelt}`. Did you mean `{found[2]}`?"
         if misspelt
-        else f"`{found[1]}` needs `{found[2]}`, too."
+        else f"`{found[1]}` also needs `{found[2]}`."
     )
 
 
@@ -107,7 +108,7 @@ def layer_made_of_tensor(raising: Raising, _: re.Match) -> str:
         if re.fullmatch(r"nn\.[A-Z]\w*", text_of(call.func)) and any(
             text_of(one) in raising.shapes for one in call.args
         ):
-            return f"`{text_of(call.func)}(…)` makes a layer. Make it first, and then call it with the tensor."
+            return f"`{text_of(call.func)}(…)` creates a layer. Create it first, and then call it with the tensor."
     return ""
 
 
@@ -124,12 +125,12 @@ def too_many_to_unpack(raising: Raising, found: re.Match) -> str:
         count = "more" if "too many" in raising.message else "fewer"
         return (
             f"The tensor has {count} axes here than there are names on the left. "
-            "One with a star, `*front`, takes in any number of them."
+            "A name with a star, `*front`, takes any number of them."
         )
     if isinstance(right, ast.Name) and right.id in raising.shapes:
-        return f"`{right.id}` is one tensor. Unpacking it takes it apart along its first axis."
+        return f"`{right.id}` is one tensor. Unpacking splits it along its first axis."
     if isinstance(right, ast.Call):
-        return f"`{text_of(right)}` returns another number of values than there are names on the left."
+        return f"`{text_of(right)}` does not return as many values as there are names on the left."
     return ""
 
 
@@ -137,13 +138,13 @@ def not_iterable(raising: Raising, found: re.Match) -> str:
     """Return a message that says why `a, b = …` gets a single value."""
     if isinstance(raising.node, ast.Assign) and isinstance(raising.node.value, ast.Call):
         returned = "nothing" if found[1] == "NoneType" else "one value"
-        return f"`{text_of(raising.node.value)}` returns {returned}, and there are several names on the left."
+        return f"`{text_of(raising.node.value)}` returns {returned}, but there are several names on the left."
     return ""
 
 
 def nothing_returned(raising: Raising, _: re.Match) -> str:
     """Return a message that nothing came back if the grader called float() on it; "" if the student did."""
-    return "" if raising.line else f"Nothing came back: {NO_RETURN}"
+    return "" if raising.line else f"Your function returned None: {NO_RETURN}"
 
 
 # ---------------------------------------------------------------- truth values
@@ -159,31 +160,29 @@ def truth_of_tensor(raising: Raising, found: re.Match) -> str:
     node = raising.node
     for inner in parts_of(node):
         if isinstance(inner, ast.Compare) and len(inner.ops) > 1 and of_tensor(inner):
-            return (
-                "A chain such as a < x < b asks a whole tensor whether it is true. Write two comparisons, joined by &."
-            )
+            return "A chain such as a < x < b asks whether a whole tensor is true. Write two comparisons, joined by &."
         if isinstance(inner, ast.BoolOp) and (asked := list(filter(of_tensor, inner.values))):
             word = "or" if isinstance(inner.op, ast.Or) else "and"
             if not isinstance(asked[0], ast.Compare):
-                return f"`{word}` asks the whole of `{text_of(asked[0])}` whether it is true. {GIVEN}"
+                return f"`{word}` asks whether the whole tensor `{text_of(asked[0])}` is true. {GIVEN}"
             return (
-                f"`{word}` joins two truth values, not tensors. "
-                f"For tensors it is `{'|' if word == 'or' else '&'}`, with brackets around each side."
+                f"`{word}` combines two truth values, not tensors. "
+                f"For tensors, use `{'|' if word == 'or' else '&'}`, with brackets around each side."
             )
         if isinstance(inner, ast.UnaryOp) and isinstance(inner.op, ast.Not) and of_tensor(inner.operand):
-            return f"`not` asks a whole tensor whether it is true. `~` turns each entry around. {GIVEN}"
+            return f"`not` asks whether a whole tensor is true. `~` negates each entry. {GIVEN}"
         if isinstance(inner, ast.IfExp) and isinstance(inner.test, ast.Name):
-            return f"`if {inner.test.id}` asks a whole tensor whether it is true. {GIVEN}"
+            return f"`if {inner.test.id}` asks whether a whole tensor is true. {GIVEN}"
     if isinstance(node, ast.Name):
-        return f"`if {node.id}` asks a whole tensor whether it is true. {GIVEN}"
+        return f"`if {node.id}` asks whether a whole tensor is true. {GIVEN}"
     if node is not None and re.match(r"\s*(if|elif|while|assert)\b", raising.line):
         return (
-            "Python's if decides once, and here are many numbers."
-            " Decide number by number (torch.where, masked_fill), or ask .any() or .all()."
+            "Python's `if` decides once, but here are many numbers."
+            " Decide for each number (torch.where, masked_fill), or use .any() or .all()."
         )
     return (
         layer_made_of_tensor(raising, found)
-        or "Something on this line asks a whole tensor whether it is true, as Python's max, min, sorted and `in` do, too."
+        or "Something on this line asks whether a whole tensor is true. Python's max, min, sorted and `in` ask that, too."
     )
 
 
@@ -194,20 +193,20 @@ def own_refusal(raising: Raising, _: re.Match) -> str:
     """Return a message that says that the answer itself refuses an input: by `assert`, or by `raise`."""
     start = raising.line.strip()
     if raising.foreign:
-        return "It is refused. Is it what that function takes?" if start.startswith("raise") else ""
+        return "The function refuses it. Is it a value that the function accepts?" if start.startswith("raise") else ""
     if start.startswith("assert"):
         return (
-            "Your own `assert` does not hold here."
-            " Where the task wants an input refused, it asks for a ValueError: `raise ValueError(…)`."
+            "Your own `assert` failed here."
+            " If the task wants you to refuse an input, raise a ValueError: `raise ValueError(…)`."
         )
     if start.startswith("raise") and raising.error == "ValueError":
         return (
-            "Your own `raise` refuses an input that the task allows: look at its condition, and at what it is made of."
+            "Your own `raise` refuses an input that the task allows: check its condition, and how its values are made."
         )
     if start.startswith("raise"):
         return (
             "Your own `raise` refuses this input."
-            f" Where the task wants that, it asks for a ValueError, not for {raising.error}."
+            f" If the task wants that, raise a ValueError, not {with_article(raising.error)}."
         )
     return ""
 
@@ -229,7 +228,7 @@ CALL_RULES: tuple[Rule, ...] = (
     ("Boolean value of Tensor with (?:more than one|no) value", truth_of_tensor),
     (
         r"TypeError: .*__init__\(\) should return None",
-        sentence("__init__ returns something. An error is raised: `raise ValueError(…)`."),
+        sentence("__init__ returns a value. To report an error, raise it: `raise ValueError(…)`."),
     ),
-    ("RecursionError", sentence("The function calls itself without end.")),
+    ("RecursionError", sentence("The function calls itself endlessly.")),
 )

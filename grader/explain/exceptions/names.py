@@ -27,7 +27,7 @@ NOT_TENSOR = {  # what other libraries call it
     "dot_product": "`@`",
     "transposed": "`.transpose(…)`",
 }
-NO_RETURN = "no `return` is reached, or it hands back None."
+NO_RETURN = "no `return` is reached, or it returns None."
 HOMES = (("torch", torch), ("math", math), ("torch.nn.functional, as F", F), ("nn", nn))
 
 
@@ -63,9 +63,9 @@ def undefined_name(raising: Raising, found: re.Match) -> str:
             f"math and torch have it: `math.{name}` for a number, `torch.{name}` for a tensor."
         )
     if right := nearest(name, local):
-        return f"`{name}` is not defined. Is `{right}` meant?"
+        return f"`{name}` is not defined. Did you mean `{right}`?"
     if right := nearest(name, dir(builtins)):
-        return f"`{name}` is not defined. Is `{right}` meant?"
+        return f"`{name}` is not defined. Did you mean `{right}`?"
     if name in ("np", "numpy"):
         return "numpy is not imported here."
     if name in ("math", "random", "itertools", "functools", "copy", "einops"):
@@ -87,10 +87,10 @@ def unbound(raising: Raising, found: re.Match) -> str:
     """Explain a local name that has no value yet."""
     if isinstance(raising.node, ast.Assign) and any(calls(raising.node.value, found[1])):
         return (
-            f"`{found[1]}` gets a value in this function, and then it is no longer the function of that name. "
-            "Rename one."
+            f"`{found[1]}` is assigned in this function, so it is no longer the function of that name. "
+            "Rename one of them."
         )
-    return f"`{found[1]}` has no value yet on this way through the function: give it one before, or on every way."
+    return f"`{found[1]}` has no value yet on this path through the function: assign it earlier, or on every path."
 
 
 # ---------------------------------------------------------------- attributes of tensors and modules
@@ -103,12 +103,12 @@ def attribute_of_tensor(raising: Raising, found: re.Match) -> str:
         return f"Tensors have no `.{name}`; in torch it is {instead}."
     public = [other for other in dir(torch.Tensor) if not other.startswith("_")]
     if right := nearest(name, public):
-        return f"Tensors have no `.{name}`. Is `.{right}` meant?"
+        return f"Tensors have no `.{name}`. Did you mean `.{right}`?"
     if name in vars(F) or name in vars(torch):
-        return f"Tensors have no `.{name}`: it is a function that takes the tensor."
+        return f"Tensors have no `.{name}`: it is a function, so pass the tensor to it."
     owners = [call.func.value for call in calls(raising.node, name) if isinstance(call.func, ast.Attribute)]
     if owners and name.islower():
-        return f"Tensors have no `.{name}`. If it is a function, it takes the tensor: `{name}(…)`."
+        return f"Tensors have no `.{name}`. If it is a function, pass the tensor to it: `{name}(…)`."
     return f"`{text_of(owners[0])}` is a tensor here, and has no `.{name}`." if owners else ""
 
 
@@ -120,7 +120,7 @@ def attribute_of_library(raising: Raising, found: re.Match) -> str:
         if place is not home and hasattr(place, name):
             return f"`{name}` is not in {module}, but in {where}."
     right = nearest(name, [other for other in dir(home) if not other.startswith("_")]) if home else ""
-    return f"{module} has no `{name}`. Is `{right}` meant?" if right else ""
+    return f"{module} has no `{name}`. Did you mean `{right}`?" if right else ""
 
 
 def attribute_of_value(raising: Raising, found: re.Match) -> str:
@@ -132,7 +132,7 @@ def attribute_of_value(raising: Raising, found: re.Match) -> str:
     owner = the_one(map(text_of, parts), raising)
     its = f"`{owner}`" if owner else "Something on this line"
     if kind == "tuple":
-        return f"{its} is a tuple here, not a tensor. Take it apart first."
+        return f"{its} is a tuple here, not a tensor. Unpack it first."
     if kind == "list":
         return f"{its} is a Python list here. torch.stack or torch.cat makes a tensor of it."
     if kind in ("int", "float"):
@@ -159,7 +159,7 @@ def nothing(raising: Raising, owner: str) -> str:
         return f"`{owner}` is None until a gradient has reached it."
     if made is not None or not owner:
         return f"`{owner}` is None here." if owner else ""
-    return f"`{owner}` is None here. Where that is allowed, ask `{owner} is None` first."
+    return f"`{owner}` is None here. If that is allowed, check `{owner} is None` first."
 
 
 def _without_return(tree: ast.AST) -> set[str]:
@@ -191,12 +191,12 @@ def made_by(name: str, tree: ast.AST) -> ast.Call | None:
 def _came_back(kind: str, name: str, raising: Raising) -> str:
     """Return what came back instead of a tensor, or that a bias is missing, from the attribute that was asked."""
     if kind == "NoneType" and name == "copy_":
-        return "A layer of yours has no bias, and one is due: leave bias=False out."
+        return "One of your layers has no bias, but it should have one: leave out bias=False."
     if kind == "NoneType":
-        return f"Nothing came back: {NO_RETURN}"
+        return f"Your function returned None: {NO_RETURN}"
     if kind in ("tuple", "list"):
-        return "Several values came back, where one tensor is due."
-    return "A plain Python number came back, where a tensor is due."
+        return "Expected one tensor, but got several values."
+    return "Expected a tensor, but got a plain Python number."
 
 
 # ---------------------------------------------------------------- attributes of the student's own layer
@@ -204,7 +204,7 @@ def _came_back(kind: str, name: str, raising: Raising) -> str:
 
 def super_first(*_: object) -> str:
     """Return a message that says what __init__ has to begin with."""
-    return "`super().__init__()` has to come first in __init__, before anything is kept in self."
+    return "Call `super().__init__()` first in __init__, before you store anything in self."
 
 
 def attribute_of_layer(raising: Raising, found: re.Match) -> str:
@@ -230,19 +230,19 @@ def attribute_of_layer(raising: Raising, found: re.Match) -> str:
         return f"`self.{name}` is not set yet at this point: __init__ has to set it first."
     if right := nearest(name, members):
         said = "the task asks for" if asked else "this line asks for"
-        return f"Your layer has `{right}`, and {said} `{name}`. Names count letter by letter."
+        return f"Your layer has `{right}`, but {said} `{name}`. Names must match letter by letter."
     if any(called_name(value)[:1].isupper() for value in values_of(name, classes[owner])):
         if not _is_set_in_init(classes[owner], name):
             return (
-                f"`{name} = …` makes a new layer in each call, which nothing keeps. "
-                f"Make it once, in __init__: `self.{name} = …`."
+                f"`{name} = …` creates a new layer in each call, and nothing stores it. "
+                f"Create it once, in __init__: `self.{name} = …`."
             )
-        return f"`{name} = …` in __init__ is forgotten when __init__ ends. Keep it in the layer: `self.{name} = …`."
+        return f"`{name} = …` in __init__ is forgotten when __init__ ends. Store it in the layer: `self.{name} = …`."
     if asked and kept:
         layers = [key for key, value in kept.items() if any(calls(value))] or list(kept)
         names = ", ".join(f"`{key}`" for key in layers[:5])
         return f"The task asks for an attribute `{name}`; your layer has {names}."
-    return f"`{name}` is never kept in the layer: __init__ has to set `self.{name}`." if not asked else ""
+    return f"`{name}` is never stored in the layer: __init__ has to set `self.{name}`." if not asked else ""
 
 
 def _is_set_in_init(owner: ast.ClassDef, name: str) -> bool:
@@ -267,32 +267,34 @@ def _wrong_kind(owner: str, name: str, raising: Raising) -> str:
         layer = getattr(nn, owner, None)
         public = {*dir(layer), *getattr(layer, "__annotations__", ()), "bias"}
         right = nearest(name, [other for other in public if not other.startswith("_")])
-        return f"nn.{owner} has no `{name}`. Is `{right}` meant?" if right and layer else ""
+        return f"nn.{owner} has no `{name}`. Did you mean `{right}`?" if right and layer else ""
     if name.isdigit():
-        return f"A single nn.{owner} stands where several layers in a row are due."
+        return f"Expected several layers in a row, but got a single nn.{owner}."
     if owner == "Sequential":
-        return "An nn.Sequential of several layers stands where a single layer is due."
+        return "Expected a single layer, but got an nn.Sequential of several layers."
     if owner in vars(nn) and name in ("copy_", "shape", "dtype", "data", "requires_grad"):
-        return f"nn.{owner} is a layer, and a single parameter is due: nn.Parameter."
+        return f"Expected a single parameter (nn.Parameter), but got the layer nn.{owner}."
     if owner in vars(nn):
-        return f"An nn.{owner} stands where another layer is due: it has no `{name}`."
+        return f"Expected another kind of layer here: an nn.{owner} has no `{name}`."
     return ""
 
 
 def no_layer(raising: Raising, found: re.Match) -> str:
     """Return a message that the task asks for a layer of this name; "" where a student's line raised it."""
     return (
-        "" if raising.line else f"The task asks for a layer named `{found[2]}`; what you keep under this name is none."
+        ""
+        if raising.line
+        else f"The task asks for a layer named `{found[2]}`; the value that you store under this name is not a layer."
     )
 
 
 def misspelt_forward(raising: Raising, _: re.Match) -> str:
     """Return a message that the method which a call of the layer runs is missing, or is misspelt."""
     if "ModuleList" in raising.message or "ModuleDict" in raising.message:
-        return "An nn.ModuleList or nn.ModuleDict only holds layers. Call the layers in it, one by one."
+        return "An nn.ModuleList or nn.ModuleDict only stores layers. Call the layers in it, one by one."
     if right := nearest("forward", _methods(raising.tree) - {"forward"}):
         return f"`{right}` is misspelt: the method that runs when the layer is called is `forward`."
-    return "The layer has no method `forward`. Does it stand inside the class, indented like __init__?"
+    return "The layer has no method `forward`. Is it inside the class, indented like __init__?"
 
 
 def shared_layer(raising: Raising, found: re.Match) -> str:
@@ -301,7 +303,7 @@ def shared_layer(raising: Raising, found: re.Match) -> str:
         return ""
     return (
         f"`{found[1]}` is the same layer as another one. "
-        "Each needs parameters of its own: make a new layer for each name."
+        "Each needs its own parameters: create a new layer for each name."
     )
 
 
@@ -323,7 +325,7 @@ NAME_RULES: tuple[Rule, ...] = (
         "(?:AttributeError: '|must be Tensor, not |"
         r"unsupported operand type\(s\) "
         r".*')torch.return_types.(max|min|sort|topk|median|mode|kthvalue|cummax|cummin)\b",
-        sentence(".{1} along an axis gives two things, values and indices. Take the values: `.values`."),
+        sentence(".{1} along an axis returns two tensors, values and indices. Take the values: `.values`."),
     ),
     (r"AttributeError: '(tuple|list|int|float|NoneType)' object has no attribute '(\w+)'", attribute_of_value),
     (r"AttributeError: '?(\w+)'?(?: object)? has no attribute [`'](\w+)[`']", attribute_of_layer),

@@ -23,11 +23,16 @@ def wrong_factors(raising: Raising, _: re.Match) -> str:
     for one, other in _products(raising.node):
         a, b = shape_of(one, raising.shapes), shape_of(other, raising.shapes)
         if a and b and len(a) >= 2 and len(b) == 1 and a[-1] != b[0]:
-            return f"`{text_of(other)}` has one axis, and it must be as long as the last one of `{text_of(one)}`."
+            return f"`{text_of(other)}` has one axis, which must be as long as the last axis of `{text_of(one)}`."
+        if a and b and len(a) == len(b) + 1 >= 3 and (*a[:-2], a[-1]) == b:
+            return (
+                f"`{text_of(other)}` has one vector for each batch. "
+                f"Give it another axis, {text_of(other)}.unsqueeze(-1), and remove that axis from the product."
+            )
         if a and b and min(len(a), len(b)) >= 2 and a[-1] != b[-2]:
             start = f"`{text_of(one)}` and `{text_of(other)}` cannot be multiplied as they are"
             if raising.foreign:
-                return f"{start}: the last axis of the one must be as long as the last but one of the other."
+                return f"{start}: the last axis of the first must be as long as the second-to-last axis of the second."
             return f"{start}: the sizes fit {fit}." if (fit := _fit(raising, one, other, a, b)) else ""
     return _reads_another_width(raising) or _weight_of_a_layer(raising)
 
@@ -41,7 +46,7 @@ def _weight_of_a_layer(raising: Raising) -> str:
     if len(weights) != 1 or "transpose" in raising.line or ".T" in raising.line:
         return ""
     return (
-        f"`{weights.pop()}` cannot be multiplied as it is: nn.Linear keeps its weight as (outputs, inputs). "
+        f"`{weights.pop()}` cannot be multiplied as it is: nn.Linear stores its weight as (outputs, inputs). "
         "Swap its two axes."
     )
 
@@ -66,7 +71,7 @@ def _fit(raising: Raising, one: ast.expr, other: ast.expr, a: Shape, b: Shape) -
     if b[-2] == a[-2] and one_turned:
         fits.append(f"if the last two axes of `{first}` are swapped back")
     if b[-1] == a[-2] and not other_turned:
-        fits.append(f"if `{second}` is turned, and `{first}` is not" if one_turned else "in the other order")
+        fits.append(f"if `{second}` is transposed, and `{first}` is not" if one_turned else "in the other order")
     sizes = {*a[-2:], *b[-2:]}  # those that are the same fit in many ways
     return fits[0] if len(fits) == 1 and len(sizes) > 2 else ""
 
@@ -108,8 +113,7 @@ def _reads_another_width(raising: Raising) -> str:
         return ""
     layer, given = found.pop()
     return (
-        f"`{layer}` is made for another width than `{given}` has. "
-        "Is it the right input, and are the layer's sizes right?"
+        f"`{layer}` expects another width than `{given}` has. Is it the right input, and are the layer's sizes right?"
     )
 
 
@@ -121,7 +125,7 @@ def _count(sizes: Shape) -> int:
 
 
 REDUCTIONS = ("sum", "mean", "amax", "amin", "norm", "std", "var", "logsumexp")
-ALL_AXES = "{} all axes around. With a batch in front, swap only the last two: .transpose(-2, -1)."
+ALL_AXES = "{} all axes. With a batch in front, swap only the last two: .transpose(-2, -1)."
 
 
 def all_axes_turned(raising: Raising, _: re.Match) -> str:
@@ -131,7 +135,7 @@ def all_axes_turned(raising: Raising, _: re.Match) -> str:
         if isinstance(node, ast.Call) and called_name(node) == "t" and isinstance(node.func, ast.Attribute):
             owner = node.func.value
         if owner is not None and len(shape_of(owner, raising.shapes) or ()) > 2:
-            return ALL_AXES.format(".T turns" if isinstance(node, ast.Attribute) else ".t() and .T turn")
+            return ALL_AXES.format(".T reverses" if isinstance(node, ast.Attribute) else ".t() and .T reverse")
     return ""
 
 
@@ -144,7 +148,7 @@ def mask_in_another_place(raising: Raising, _: re.Match) -> str:
         second = call.args[1] if len(call.args) == 2 else None
         of_layer = isinstance(call.func, ast.Attribute) and text_of(call.func.value) == "self"
         if of_layer and isinstance(second, ast.Name) and "mask" in second.id:
-            return f"`{second.id}` stands where `{text_of(call.func)}` takes its context. Name it: mask={second.id}."
+            return f"`{second.id}` is passed where `{text_of(call.func)}` expects its context. Pass it by name: mask={second.id}."
     return ""
 
 
@@ -167,7 +171,7 @@ def wrong_attention(raising: Raising, _: re.Match) -> str:
                     f"their number of rows.{too} Each key needs its value."
                 )
             if q[-1] != k[-1]:
-                return f"`{text_of(query)}` and `{text_of(key)}` differ in width, and cannot be compared."
+                return f"`{text_of(query)}` and `{text_of(key)}` differ in width, so they cannot be compared."
             scores: Shape | None = (*max(q[:-2], k[:-2], key=len), q[-2], k[-2])
         else:
             scores = _scores_of(call, raising.shapes, mask)
@@ -227,13 +231,13 @@ def _wrong_mask(name: str, mask: Shape, scores: Shape, raising: Raising) -> str:
         return f"`{name}` lacks two axes in front of its last two. Give it both: .unsqueeze(-3), twice."
     if whole and len(mask) >= 3 and mask[-2] == 1 and _broadcasts((*mask[:-3], 1, mask[-3], mask[-1]), scores):
         return (
-            f"An axis of length 1 stands at the wrong place in `{name}`."
-            " Its last two axes are those of queries and keys; others stand in front of them."
+            f"An axis of length 1 is in the wrong place in `{name}`."
+            " Its last two axes are those of queries and keys; others go in front of them."
         )
     if len(mask) >= 2 and _broadcasts((*(mask[:-2] if whole else ()), mask[-1], mask[-2]), scores):
         return (
-            f"In `{name}` rows and columns stand the wrong way round: rows are for the queries, columns for the keys."
-            " Is it turned, or have queries and keys changed places?"
+            f"In `{name}` rows and columns are swapped: rows are for the queries, columns for the keys."
+            " Is it transposed, or are queries and keys swapped?"
         )
     if mask[-1] not in (1, scores[-1]):
         says = (
@@ -297,20 +301,20 @@ def _misaligned(raising: Raising, node: ast.AST, one: ast.expr, other: ast.expr)
             return says
         if min(len(a), len(b)) >= 2 and a[-1] == b[-1] and isinstance(getattr(node, "op", None), ast.Mult):
             return (
-                "`*` multiplies number by number, and the two differ in front of their last axis."
-                " A matrix product takes each row with each row."
+                "`*` multiplies number by number, but the two differ in front of their last axis."
+                " To combine each row with each row, use a matrix product: A @ B.transpose(-2, -1)."
             )
     for side, shape, opposite in ((one, a, other), (other, b, one)):
         summed = shape_of(owner_of(opposite), raising.shapes) if called_name(opposite) in REDUCTIONS else None
         if shape and summed == shape and "keepdim" not in text_of(opposite, 200):
             return (
-                f"`{text_of(opposite)}` lacks an axis of `{text_of(side)}`, so the rows do not meet: "
+                f"`{text_of(opposite)}` lacks an axis of `{text_of(side)}`, so the rows do not line up: "
                 "keepdim=True keeps it, with length 1."
             )
         if shape and len(shape) == 1 and any(calls(opposite, "arange")):
             return (
                 f"`{_name_of(side)}` has one axis. "
-                "With a second one, .unsqueeze(-1), each of its numbers meets a whole row."
+                "With a second one, .unsqueeze(-1), each of its numbers is combined with a whole row."
             )
     return ""
 
@@ -322,12 +326,12 @@ def _lacks_last(first: str, a: Shape, second: str, b: Shape) -> str:
         return ""
     if len(more) == 1:
         return (
-            f"`{shorter}` lacks the last axis of `{longer}`, so the rows do not meet: "
+            f"`{shorter}` lacks the last axis of `{longer}`, so the rows do not line up: "
             "keepdim=True keeps it, .unsqueeze(-1) adds it."
         )
     return (
-        f"`{shorter}` lacks the last axes of `{longer}`, and axes are matched from the last one on. "
-        "Give it axes of length 1 behind its own."
+        f"`{shorter}` lacks the last axes of `{longer}`, and broadcasting matches axes from the last one. "
+        "Add axes of length 1 at its end."
     )
 
 
@@ -338,8 +342,8 @@ def einsum_axes(raising: Raising, found: re.Match) -> str:
     """Return a message that says that the letters of an einsum name another number of axes than there are."""
     if "no ellipsis" in raising.message:
         return (
-            "The letters of this einsum stand for another number of axes than a tensor has here. "
-            "`...` stands for any number in front."
+            "A tensor here does not have as many axes as this einsum has letters for it. "
+            "`...` stands for any number of leading axes."
         )
     return "An operand of this einsum has fewer axes than its letters say."
 
@@ -353,7 +357,7 @@ def einsum_letter(raising: Raising, found: re.Match) -> str:
         other = next((index for index, part in enumerate(parts) if found[1] in part), place)
         if other < place < len(call.args) - 1:
             names = f"`{text_of(call.args[other + 1])}` and of `{text_of(call.args[place + 1])}`"
-            return f"The letter {found[1]} stands for an axis of {names}, and the two are not equally long."
+            return f"The letter {found[1]} stands for an axis of {names}, which differ in length."
     return ""
 
 
@@ -373,8 +377,8 @@ SHAPE_RULES: tuple[Rule, ...] = (
     (
         "IndexError: The shape of the mask",
         sentence(
-            "A mask in square brackets must have exactly the shape of what it picks from. masked_fill and "
-            "torch.where take every mask that broadcasts to it."
+            "A mask in square brackets must have exactly the shape of the tensor. masked_fill and "
+            "torch.where accept every mask that broadcasts to it."
         ),
     ),
     (
@@ -383,11 +387,11 @@ SHAPE_RULES: tuple[Rule, ...] = (
     ),
     (
         r"einsum\(\): output subscript (\w) does not appear",
-        sentence("The letter {1} stands behind the arrow of this einsum, and nowhere before it."),
+        sentence("The letter {1} is after the arrow of this einsum, but not before it."),
     ),
     (
         r"einsum\(\): (?:fewer|more) operands were provided",
-        sentence("This einsum needs a tensor for each part of its letters; commas part them."),
+        sentence("This einsum needs one tensor for each group of letters; commas separate the groups."),
     ),
     (
         r"einsum\(\): subscript (\w) has size \d+ for operand (\d+) which",

@@ -28,8 +28,8 @@ def sizes_do_not_multiply(raising: Raising, _: re.Match) -> str:
         numbers = [integer(size) for part in parts[name == "unflatten" :] for size in part]
         number = next((f" Is the {number} right for every input?" for number in numbers if number and number > 1), "")
         return (
-            f"The sizes in .{name} do not multiply to as many numbers as the tensor has. "
-            f"Is this the tensor that you meant, and each of them one of its sizes?{number}"
+            f"The sizes in .{name} do not multiply to the number of entries of the tensor. "
+            f"Is it the right tensor, and is each of them one of its sizes?{number}"
         )
     return ""
 
@@ -38,27 +38,25 @@ def axis_out_of_range(raising: Raising, found: re.Match) -> str:
     """Return a message that says how to name an axis that not every input has."""
     axis = int(found[1])
     if axis >= 0 and all(integer(part) != axis for part in parts_of(raising.node)):
-        return f"There is no axis {axis} here. Look at how this number comes about."
+        return f"There is no axis {axis} here. Check how this number is computed."
     if axis >= 0:
-        return (
-            f"There is no axis {axis} here. Where inputs differ in their number of axes, count from the end: -1, -2, …"
-        )
-    return "A tensor has fewer axes here than this line takes for granted."
+        return f"There is no axis {axis} here. If inputs differ in their number of axes, count from the end: -1, -2, …"
+    return "A tensor has fewer axes here than this line assumes."
 
 
 def more_axes_than_sizes(raising: Raising, found: re.Match) -> str:
     """Return a message that names the tensor with an axis too many, or the rule of .repeat and .expand."""
     if any(calls(raising.node, "repeat", "expand")):
-        return ".repeat and .expand name every axis, and the tensor has more here. `-1` in .expand leaves one as it is."
+        return ".repeat and .expand need every axis, but the tensor has more here. `-1` in .expand keeps one as it is."
     many = [name for name, shape in raising.shapes.items() if found[1] and len(shape) == int(found[1])]
-    return f"`{many[0]}` has an axis more than fits here." if len(many) == 1 else ""
+    return f"`{many[0]}` has one axis too many here." if len(many) == 1 else ""
 
 
 def index_out_of_bounds(raising: Raising, found: re.Match) -> str:
     """Return a message that names the axis along which an index counts."""
     axis = int(found[2])
     if found[1].startswith("-"):
-        return "A negative index counts from the end, and here one goes past the start."
+        return "A negative index counts from the end, but this one goes past the start."
     for call in calls(raising.node, "gather", "index_select", "take_along_dim", "scatter"):
         numbers = [number for node in call.args if (number := integer(node)) is not None and number >= 0]
         if numbers:
@@ -71,7 +69,7 @@ def index_out_of_bounds(raising: Raising, found: re.Match) -> str:
             if isinstance(node, ast.Subscript) and not isinstance(node.slice, (ast.Tuple, ast.Slice)):
                 owner = text_of(node.value)
                 if len(raising.shapes.get(owner, ())) > 1:
-                    return f"`{text_of(node)}` counts along the first axis of `{owner}`. Is another axis meant?"
+                    return f"`{text_of(node)}` counts along the first axis of `{owner}`. Did you mean another axis?"
     return ""
 
 
@@ -85,10 +83,10 @@ def joined(raising: Raising, _: re.Match) -> str:
         "",
     )
     if "stack expects each" in raising.message:
-        return "torch.stack takes tensors of one shape alone; these differ."
+        return "torch.stack needs tensors with the same shape; these differ."
     return (
         f"torch.{name} joins along one axis, and all other axes must be equally long. "
-        "Look at that axis, and at the shapes of the parts."
+        "Check that axis, and the shapes of the parts."
         if name
         else ""
     )
@@ -101,23 +99,23 @@ def no_graph(raising: Raising, _: re.Match) -> str:
     """Name the line that keeps gradients from being recorded, as `with torch.no_grad():`."""
     if found := raising.clue(Effect.GRADIENT):
         return found.says
-    return "Nothing here was recorded for gradients." if raising.line else ""
+    return "No gradients were recorded here." if raising.line else ""
 
 
 def graph_is_gone(raising: Raising, _: re.Match) -> str:
     """Return a message that says how several gradients are taken of one computation."""
     if any(calls(raising.node, "grad")):
         return (
-            "The first call of grad frees what the next one needs. "
+            "The first call of grad frees the graph that the next call needs. "
             "Take the gradient of the sum at once, or pass retain_graph=True."
         )
-    return "backward() runs twice over one computation. Compute the loss anew before each backward()."
+    return "backward() runs twice over one computation. Compute the loss again before each backward()."
 
 
 def frozen(raising: Raising, _: re.Match) -> str:
     """Return a message that says what does not require a gradient."""
     if raising.line:
-        return "One of these does not require a gradient, as a frozen parameter or a detached copy. Leave such out."
+        return "One of these does not require a gradient: is it a frozen parameter or a detached copy? Leave it out."
     if found := raising.clue(Effect.GRADIENT):
         return found.says
     if self_attributes(raising.tree):
@@ -140,7 +138,7 @@ def whole_numbers(raising: Raising, found: re.Match) -> str:
     function = re.match(r"(\w+)\(\): could not infer", raising.message)
     if raising.node is None or not function or any(calls(raising.node, function[1])):
         return (
-            "This tensor holds whole numbers or bools, and the function needs floats. "
+            "This tensor contains whole numbers or bools, but the function needs floats. "
             "If it is the right one, .to(…) converts it."
         )
     read = {inner.id for inner in ast.walk(raising.node) if isinstance(inner, ast.Name)}
@@ -150,10 +148,10 @@ def whole_numbers(raising: Raising, found: re.Match) -> str:
         names = node.targets[0]
         if isinstance(names, ast.Tuple) and read & {text_of(one) for one in names.elts}:
             return (
-                "What is called here gets whole numbers where it needs floats, so another tensor stands in this place."
-                f" Look at the order of the names in line {node.lineno}, `{text_of(node, 70)}`."
+                "The function called here gets whole numbers but needs floats, so it gets the wrong tensor."
+                f" Check the order of the names in line {node.lineno}, `{text_of(node, 70)}`."
             )
-    return "What is called here gets whole numbers where it needs floats. Is it the right tensor?"
+    return "The function called here gets whole numbers but needs floats. Is it the right tensor?"
 
 
 TORCH_RULES: tuple[Rule, ...] = (
@@ -176,22 +174,20 @@ TORCH_RULES: tuple[Rule, ...] = (
     ),
     (
         "IndexError: index out of range in self",
-        sentence(
-            "An id is negative, or not smaller than the table of the nn.Embedding is long: it needs a row for each id."
-        ),
+        sentence("An id is negative, or too large for the table of the nn.Embedding: it needs a row for each id."),
     ),
     (
         "IndexError: too many indices for tensor",
-        sentence("There are more places in the square brackets than axes here. `…, i` counts from the end."),
+        sentence("There are more indices in the square brackets than axes here. `…, i` counts from the end."),
     ),
     (
         "IndexError: tensors used as indices must be",
-        sentence("Indices must be whole numbers or bools: this tensor holds floats."),
+        sentence("Indices must be whole numbers or bools, but this tensor contains floats."),
     ),
     (
         r"(?:permute\(.*\)|permute): number of dim|number of dims don't match in permute",
         sentence(
-            ".permute names every axis, and here are more or fewer. .transpose(-2, -1) swaps two and leaves the rest."
+            ".permute needs every axis, but here are more or fewer. .transpose(-2, -1) swaps two and keeps the rest."
         ),
     ),
     (
@@ -205,14 +201,16 @@ TORCH_RULES: tuple[Rule, ...] = (
             "number in front."
         ),
     ),
-    ("tensor.m[TH] is only supported on matrices", sentence(".mT needs two axes, and here are fewer.")),
+    ("tensor.m[TH] is only supported on matrices", sentence(".mT needs two axes, but here are fewer.")),
     (
         "Padding length should be less than or equal to two times",
-        sentence("F.pad takes a pair of numbers for each axis, from the last one on. Here are more pairs than axes."),
+        sentence(
+            "F.pad takes a pair of numbers for each axis, from the last one on, but here are more pairs than axes."
+        ),
     ),
     (
         "Given normalized_shape=.*expected input with shape",
-        sentence("The nn.LayerNorm is made for another width than its input has."),
+        sentence("The nn.LayerNorm expects another width than its input has."),
     ),
     (
         "indices' to have one of the following scalar types: Long|one_hot is only applicable to index|"
@@ -221,52 +219,55 @@ TORCH_RULES: tuple[Rule, ...] = (
     ),
     (
         "stack expects a non-empty|expected a non-empty list of Tensors",
-        sentence("The list is empty here, and nothing can be joined. Is one tensor asked for, or the list itself?"),
+        sentence(
+            "The list is empty here, so there is nothing to join. Does the task ask for one tensor, or for the list itself?"
+        ),
     ),
     ("stack expects each tensor|Sizes of tensors must match except in dimension", joined),
     (
         "Index tensor must have the same number of dimensions as (?:input|self) tensor",
         sentence(
-            "gather takes an index with as many axes as the tensor: .unsqueeze(-1) adds one, .squeeze(-1) "
-            "takes it away again."
+            "gather needs an index with as many axes as the tensor: .unsqueeze(-1) adds one, .squeeze(-1) "
+            "removes it again."
         ),
     ),
     (
         "(?:have the same dtype|expected scalar type|dtypes match, "
         "got|same dtype, but got).*(?:Long|long|Int|int|Bool|bool)",
         sentence(
-            "Two tensors are of different dtypes here, and one holds whole numbers or bools. Is it the right one?"
+            "Two tensors have different dtypes here, and one contains whole numbers or bools. Is it the right one?"
         ),
     ),
     (
         "have the same dtype|expected scalar type (?:Double|Float|Half) but found|dtypes match, got|"
         "same dtype, but got",
         sentence(
-            "A tensor that you make, and the inputs, are of different dtypes: give it the inputs' dtype.",
-            Effect.FLOAT32,
+            "A tensor that you create has another dtype than the inputs: give it the inputs' dtype.", Effect.FLOAT32
         ),
     ),
     (
         "Expected all tensors to be on the same device|is not on the expected device",
         sentence(
-            "A tensor that you make is on another device than the inputs: give it the inputs' device.", Effect.DEVICE
+            "A tensor that you create is on another device than the inputs: give it the inputs' device.", Effect.DEVICE
         ),
     ),
     (
         r"Can't call numpy\(\) on Tensor that requires grad",
-        sentence("numpy records no gradients. Stay with torch's own functions."),
+        sentence("numpy records no gradients. Use torch's functions instead."),
     ),
     (
         "Inference tensors cannot be saved for backward",
-        sentence("What inference_mode makes can never take part in a gradient. torch.no_grad() leaves that open."),
+        sentence(
+            "A tensor made under inference_mode can never be part of a gradient. One made under torch.no_grad() can."
+        ),
     ),
     ("does not require grad and does not have a grad_fn", no_graph),
     ("One of the differentiated Tensors does not require grad", frozen),
     (
         "differentiated Tensors? .*appears? to not have been used",
         sentence(
-            "The result was not computed from every one of these. Is one a copy, or detached? Where that is "
-            "meant, allow_unused=True gives None for it."
+            "The result was not computed from every one of these. Is one a copy, or detached? If you intend "
+            "that, allow_unused=True returns None for it."
         ),
     ),
     (
@@ -279,11 +280,11 @@ TORCH_RULES: tuple[Rule, ...] = (
     ),
     (
         "more than one element of the written-to tensor refers to a single memory",
-        sentence(".expand copies nothing: all its rows are one. Write into a .clone() of it."),
+        sentence(".expand copies nothing: all its rows share one memory. Write into a .clone() of it."),
     ),
     (
         r"`inputs` argument to `grad\(\)` cannot be empty",
-        sentence("There is nothing here to take a gradient of. Leave grad out where no parameter asks for one."),
+        sentence("There is nothing here to compute a gradient for. Leave out grad if no parameter requires one."),
     ),
     ("backward through the graph a second time", graph_is_gone),
     (
@@ -311,20 +312,20 @@ TORCH_RULES: tuple[Rule, ...] = (
     ),
     (
         "Subtraction, the `-` operator, with (?:two bool tensors|a bool tensor)",
-        sentence("A mask of bools is turned around by `~`, not by a minus."),
+        sentence("To negate a bool mask, use `~`, not a minus."),
     ),
     (
         r"bitwise_(?:and|or|xor)_\w+.* not implemented for '(?:Float|Double)'",
-        sentence("`&`, `|` and `^` join bools, and a tensor here holds floats. Make it bool first."),
+        sentence("`&`, `|` and `^` combine bools, but a tensor here contains floats. Make it bool first."),
     ),
     (
         r"bitwise_not_\w+.* not implemented for '(?:Float|Double)'|~ \(operator.invert\) is only implemented",
-        sentence("`~` turns bools around, and this tensor holds floats. Make it bool first."),
+        sentence("`~` negates bools, but this tensor contains floats. Make it bool first."),
     ),
     (
         "masked_fill_? only supports boolean masks|expected.*mask.* to be (?:BoolTensor|bool)|"
         "where expected condition to be a boolean",
-        sentence("The mask must be a tensor of bools; this one holds numbers."),
+        sentence("The mask must be a tensor of bools; this one contains numbers."),
     ),
     (r"could not infer output dtype.*Long|mean\(\): .*Long|not implemented for '(?:Long|Bool)'", whole_numbers),
     (
@@ -339,11 +340,11 @@ TORCH_RULES: tuple[Rule, ...] = (
     ),
     (
         r"cannot assign '.*' as parameter '(\w+)'",
-        sentence("`self.{1}` is a parameter, and takes an nn.Parameter alone."),
+        sentence("`self.{1}` is a parameter: assign only an nn.Parameter to it."),
     ),
     (
         r"cannot assign '.*' as child module '(\w+)'",
-        sentence("`self.{1}` is a layer, and cannot be replaced by something else under the same name."),
+        sentence("`self.{1}` is a layer, so it cannot be replaced by something else under the same name."),
     ),
-    ("Only Tensors of floating point .* can require gradients", sentence("A parameter must hold floats.")),
+    ("Only Tensors of floating point .* can require gradients", sentence("A parameter must contain floats.")),
 )

@@ -12,15 +12,15 @@ from grader.explain.exceptions.rules import Rule, sentence
 
 
 def not_callable(raising: Raising, found: re.Match) -> str:
-    """Return a message that says what is called like a function and is none."""
+    """Return a message that names the object that is called like a function but is not one."""
     kind = found[1]
     if kind == "torch.Size":
-        return "`.shape` is no function: it takes square brackets."
+        return "`.shape` is not a function: use square brackets."
     called = {text_of(call.func) for call in calls(raising.node)}
     wrong = called & raising.shapes.keys() if kind == "Tensor" else called if len(called) == 1 else set()
     what = f"`{wrong.pop()}`" if len(wrong) == 1 else "Something on this line"
-    of_kind = "None" if kind == "NoneType" else f"of the kind {kind}"
-    return f"{what} is {of_kind} here, and round brackets call it like a function."
+    of_kind = "None" if kind == "NoneType" else f"of the type {kind}"
+    return f"{what} is {of_kind} here, but round brackets call it like a function."
 
 
 def not_subscriptable(raising: Raising, found: re.Match) -> str:
@@ -30,7 +30,7 @@ def not_subscriptable(raising: Raising, found: re.Match) -> str:
     )
     if found[1].startswith(("builtin_function", "method")):
         what = f"`{owner}`" if owner else "Something on this line"
-        return f"{what} is a function: round brackets call it, not square ones."
+        return f"{what} is a function: call it with round brackets, not square ones."
     return nothing(raising, owner) if found[1] == "NoneType" else ""
 
 
@@ -40,42 +40,37 @@ def one_number_only(raising: Raising, _: re.Match) -> str:
     for call in calls(raising.node):
         owner, name = owner_of(call), called_name(call)
         if name == "item" and owner is not None:
-            found.add(".item() takes a tensor of one number, and here is one of several.")
+            found.add(".item() needs a tensor of one number, but got one of several.")
         if name in ("int", "float", "bool", "round"):
-            found.add(f"{name}() takes one number, and here is a tensor of several.")
+            found.add(f"{name}() needs one number, but got a tensor of several.")
         if text_of(call.func).startswith("math."):
-            found.add(
-                f"math.{name} takes one number, and here is a tensor of several: torch.{name} goes number by number."
-            )
-    return found.pop() if len(found) == 1 else "One number is due on this line, and here is a tensor of several."
+            found.add(f"math.{name} needs one number, but got a tensor of several: torch.{name} computes each number.")
+    return found.pop() if len(found) == 1 else "This line needs one number, but got a tensor of several."
 
 
 def whole_number_only(raising: Raising, _: re.Match) -> str:
     """Return a message that range and the like take a number; or which factor of a product is a pair."""
     name = next((called_name(call) for call in calls(raising.node, "range", "arange")), "")
     if name:
-        return f"{name} takes one whole number, and here is a tensor of several."
+        return f"{name} needs one whole number, but got a tensor of several."
     for node in parts_of(raising.node):
         if isinstance(node, ast.Subscript) and text_of(node.slice) in raising.shapes:
             owner, place = text_of(node.value), text_of(node.slice)
             if owner not in raising.shapes:
                 return (
-                    f"`{owner}` is a list, and takes one whole number as its index; "
-                    f"`{place}` is a tensor of several. Index a tensor."
+                    f"`{owner}` is a list, whose index must be one whole number, "
+                    f"but `{place}` is a tensor of several. Index a tensor instead."
                 )
     products = [node for node in parts_of(raising.node) if isinstance(node, ast.BinOp)]
     factors = [part.id for node in products for part in (node.left, node.right) if isinstance(part, ast.Name)]
     for factor in factors:
         made = made_by(factor, raising.tree)
         if made is not None and called_name(made) == "grad":
-            return (
-                f"`{factor}` is a tuple: grad returns a gradient for each input. "
-                f"Take it apart first, `({factor},) = …`."
-            )
+            return f"`{factor}` is a tuple: grad returns a gradient for each input. Unpack it first, `({factor},) = …`."
         if isinstance(made, ast.Call) and factor not in raising.shapes and owner_of(made) is None:
             return (
-                f"`{factor}` is a tuple or a list, and a product needs a tensor. "
-                f"Take apart what `{called_name(made)}` returns."
+                f"`{factor}` is a tuple or a list, but a product needs a tensor. "
+                f"Unpack the values that `{called_name(made)}` returns."
             )
     return ""
 
@@ -92,15 +87,15 @@ def number_for_tensor(raising: Raising, found: re.Match) -> str:
     name, kind = found[1].rpartition(".")[2], found[2]
     if kind in ("int", "float"):
         return (
-            f"torch's {name} takes a tensor, and here is a plain number. For numbers there is math.{name}."
+            f"torch's {name} needs a tensor, but got a plain number. For numbers, use math.{name}."
             if name in ("sqrt", "exp", "log", "sin", "cos", "tan", "tanh", "ceil", "floor", "log2", "log10")
-            else f"{name} takes a tensor, and here is a plain number."
+            else f"{name} needs a tensor, but got a plain number."
         )
     if kind == "tuple":
-        return f"{name} takes a tensor, and here is a tuple: take it apart first."
+        return f"{name} needs a tensor, but got a tuple: unpack it first."
     if kind == "list":
-        return f"{name} takes a tensor, and here is a list: torch.stack or torch.cat makes a tensor of it."
-    return f"{name} takes a tensor, and here is None." if kind == "NoneType" else ""
+        return f"{name} needs a tensor, but got a list: torch.stack or torch.cat makes a tensor of it."
+    return f"{name} needs a tensor, but got None." if kind == "NoneType" else ""
 
 
 def wrong_operands(raising: Raising, found: re.Match) -> str:
@@ -110,7 +105,7 @@ def wrong_operands(raising: Raising, found: re.Match) -> str:
     if "NoneType" in kinds:
         return nothing(raising, the_one(map(text_of, sides), raising)) or "One side is None here."
     if "tuple" in kinds:
-        return "One side is a tuple here, not a tensor: take it apart first."
+        return "One side is a tuple here, not a tensor: unpack it first."
     if "list" in kinds and "Tensor" in kinds:
         return "One side is a Python list here: torch.stack or torch.cat makes a tensor of it."
     if kinds & {"builtin_function_or_method", "method", "function"}:
@@ -137,14 +132,16 @@ VALUE_RULES: tuple[Rule, ...] = (
     (
         "'float' object cannot be interpreted as an integer|must be tuple of ints.*float|"
         r"must be integers|indices \(got float\)",
-        sentence("A whole number is due here, and this is a float, as `/` gives. `//` gives a whole number."),
+        sentence("Expected a whole number here, but got a float: `/` returns a float, `//` a whole number."),
     ),
     ("only integer tensors of a single element can be converted to an index", whole_number_only),
     (r"arange\(\): argument '\w+' \(position \d+\) must be Number, not Tensor", whole_number_only),
     (r"TypeError: (\w+)\(\): argument 'tensors' \(position 1\) must be tuple of Tensors, not (\w+)", list_of_tensors),
     (
         r"TypeError: expected Tensor as element \d+ in argument 0, but got (?:float|int)",
-        sentence("The list holds plain numbers, and tensors are joined. torch.tensor makes a tensor of numbers."),
+        sentence(
+            "The list contains plain numbers, but only tensors can be joined. torch.tensor makes a tensor of numbers."
+        ),
     ),
     (
         r"TypeError: (?:len\(\) of|iteration over) a 0-d tensor",
@@ -161,28 +158,28 @@ VALUE_RULES: tuple[Rule, ...] = (
 
 def another_number_came_back(raising: Raising, found: re.Match) -> str:
     """Return a message that says that a pair is due."""
-    came = {"nothing": "Nothing", "one value": "One value"}.get(found[1], "Another number of values")
-    names = f": {found[2]}, in this order" if found[2] else ""
-    return f"{came} came back, and two are asked for{names}."
+    got = found[1] if found[1] in ("None", "one value") else "another number of values"
+    names = f" ({found[2]}, in this order)" if found[2] else ""
+    return f"Expected two values{names}, but got {got}."
 
 
 def no_tensor_came_back(raising: Raising, found: re.Match) -> str:
     """Return a message that says what came back in the place of a tensor."""
     name, kind = found[1], found[2]
-    if kind == "nothing":
-        return f"Nothing came back for the {name}: {NO_RETURN}"
+    if kind == "None":
+        return f"Expected a tensor for the {name}, but got None: {NO_RETURN}"
     if kind in ("list", "tuple"):
-        return f"The {name} came back as a Python {kind}. torch.stack or torch.cat makes one tensor of its parts."
+        return f"Expected a tensor for the {name}, but got a Python {kind}. torch.stack or torch.cat makes one tensor of it."
     if kind in ("float", "int"):
-        return f"The {name} came back as a plain Python number, which carries no gradient. Return the tensor."
+        return f"Expected a tensor for the {name}, but got a plain Python number, which carries no gradient. Return the tensor."
     return ""
 
 
 def no_number_came_back(raising: Raising, found: re.Match) -> str:
     """Return a message that says what came back in the place of a number."""
-    if found[1] == "nothing":
-        return f"Nothing came back: {NO_RETURN}"
-    return "Several numbers came back, where one is asked for." if found[1].startswith("shape") else ""
+    if found[1] == "None":
+        return f"Your function returned None: {NO_RETURN}"
+    return "Expected one number, but got several." if found[1].startswith("shape") else ""
 
 
 def part_is_missing(raising: Raising, found: re.Match) -> str:
@@ -196,26 +193,25 @@ def part_is_missing(raising: Raising, found: re.Match) -> str:
                 return says
         return f"The task asks for an attribute `{name}`; your layer has {there}."
     if name == "bias":
-        return f"`{where}` has no bias, and one is due: leave bias=False out."
+        return f"`{where}` has no bias, but it should have one: leave out bias=False."
     if name.isdigit() and re.search(r"\b(weight|bias)\b", there):
-        return f"`{where}` is a single layer, and several layers in a row are due."
+        return f"`{where}` is a single layer, but should be several layers in a row."
     if name.isdigit():
         return (
-            f"`{where}` keeps its layers as {there}. "
-            "Several layers in a row are due: nn.Sequential counts them 0, 1, 2."
+            f"`{where}` names its layers {there}. Expected several layers in a row: nn.Sequential numbers them 0, 1, 2."
         )
     if there == "0":
-        return f"`{where}` wraps its layer in an nn.Sequential, and the layer itself is due."
+        return f"`{where}` wraps its layer in an nn.Sequential, but the task asks for the layer itself."
     if there.startswith("0"):
-        return f"`{where}` is several layers in a row, and a single one is due."
-    return f"`{where}` is another kind of layer than the task asks for: it has no `{name}`."
+        return f"`{where}` is several layers in a row, but should be a single one."
+    return f"`{where}` is not the kind of layer that the task asks for: it has no `{name}`."
 
 
 def part_of_another_kind(raising: Raising, found: re.Match) -> str:
     """Return a message that says what is kept under a name, and what should be."""
     if found[3] == "layer":
-        return f"The task asks for a layer named `{found[1]}`; what you keep under this name is none."
-    return f"`{found[1]}` is a layer, nn.{found[2]}, and a single parameter is due: nn.Parameter."
+        return f"The task asks for a layer named `{found[1]}`; the value that you store under this name is not a layer."
+    return f"`{found[1]}` is a layer, nn.{found[2]}, but should be a single parameter: nn.Parameter."
 
 
 def part_of_another_shape(raising: Raising, found: re.Match) -> str:
@@ -223,36 +219,36 @@ def part_of_another_shape(raising: Raising, found: re.Match) -> str:
     has, wants = ([size for size in text.split(", ") if size] for text in (found[2], found[3]))
     if has == wants[::-1]:
         if "." not in found[1]:
-            return f"`{found[1]}` has its two axes the wrong way round."
+            return f"`{found[1]}` has its two axes swapped."
         return (
-            f"The two widths of `{found[1]}` have changed places: "
-            "nn.Linear takes the width that comes in first, then the "
-            "one that goes out."
+            f"The two widths of `{found[1]}` are swapped: nn.Linear takes the input width first, then the output width."
         )
     if "." not in found[1]:
         return f"`{found[1]}` does not have the shape that the task asks for."
-    return f"`{found[1]}` does not have the shape that the task asks for. Check the sizes that its layer is made with."
+    return (
+        f"`{found[1]}` does not have the shape that the task asks for. Check the sizes with which you create its layer."
+    )
 
 
 def one_parameter_for_two(raising: Raising, found: re.Match) -> str:
     """Return a message that says that two names stand for one layer."""
-    return shared_layer(raising, found) or f"`{found[1]}` and another name stand for one parameter. Each needs its own."
+    return shared_layer(raising, found) or f"`{found[1]}` and another name share one parameter. Each needs its own."
 
 
 FINDING_RULES: tuple[Rule, ...] = (
-    (r"WrongForm: (nothing|one value|\d+ values) came back, two are asked for(?:: (.+))?", another_number_came_back),
-    (r"WrongForm: ([\w .]+): (\w+) came back, a tensor is asked for", no_tensor_came_back),
-    (r"WrongForm: [\w .]+: (.+) came back, one number is asked for", no_number_came_back),
+    (r"WrongForm: got (None|one value|\d+ values), expected two(?:: (.+))?", another_number_came_back),
+    (r"WrongForm: ([\w .]+): (\w+), expected a tensor$", no_tensor_came_back),
+    (r"WrongForm: [\w .]+: (.+), expected one number", no_number_came_back),
     (r"WrongForm: (your layer|[\w.]+) has no (\w+); it has (.+)", part_is_missing),
-    (r"WrongForm: ([\w.]+) is of the kind (\w+), a (layer|single parameter) is asked for", part_of_another_kind),
+    (r"WrongForm: ([\w.]+) has the type (\w+), expected a (layer|single parameter)", part_of_another_kind),
     (r"WrongForm: ([\w.]+): shape \((.*?),?\), expected \((.*?),?\)", part_of_another_shape),
     (
-        r"WrongForm: (\w+) is no nn.Module",
-        sentence("The class is no nn.Module: put nn.Module in brackets behind its name."),
+        r"WrongForm: (\w+) is not an nn.Module",
+        sentence("The class is not an nn.Module: put nn.Module in brackets after its name."),
     ),
     (
-        r"WrongForm: \S+ is no nn.Parameter",
-        sentence("A tensor of your layer is no nn.Parameter, so training does not change it."),
+        r"WrongForm: \S+ is not an nn.Parameter",
+        sentence("A tensor of your layer is not an nn.Parameter, so training does not change it."),
     ),
     (r"WrongForm: [\w.]+ and (\w+)\.\w+ are one parameter", one_parameter_for_two),
 )

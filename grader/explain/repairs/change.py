@@ -100,13 +100,13 @@ class End(Enum):
     """The endings of a sentence about a change: the usual one, and one for a check that still fails."""
 
     PLAIN = "", ""
-    RIGHT = " it comes out right.", " this check comes out right."
-    ANOTHER = "; with another one it comes out right.", "."
+    RIGHT = " your answer is right.", " this check passes."
+    ANOTHER = ": with another one, your answer is right.", "."
     COUNTED = (" counts its axes from the front, and not every input has the same number of axes.",) * 2
 
 
 class Look(NamedTuple):
-    """Where a student is told to look."""
+    """The place that a hint names."""
 
     at: str  # the words, without their end
     end: End = End.PLAIN
@@ -118,20 +118,20 @@ class Look(NamedTuple):
             in_part: claim less, because another check fails all the same.
         """
         whole, less = self.end.value
-        return f"{self.at}{less} Another check fails all the same." if in_part else f"{self.at}{whole}"
+        return f"{self.at}{less} Another check still fails." if in_part else f"{self.at}{whole}"
 
 
 Changes = Iterator[tuple[int, Look, int, New]]  # rank, what the student reads, line
 
 
 def look_at(what: str) -> Look:
-    """Return the words for a part in whose place another one comes out right."""
-    return Look(f"look at {what}", End.ANOTHER)
+    """Return the words for a part that must be another one."""
+    return Look(f"check {what}", End.ANOTHER)
 
 
 def without(what: str) -> Look:
-    """Return the words for a part without which it comes out right."""
-    return Look(f"without {what}", End.RIGHT)
+    """Return the words for a part without which the answer is right."""
+    return Look(f"without {what},", End.RIGHT)
 
 
 def cut(text: str, most: int = MAX_PIECE) -> str:

@@ -46,57 +46,57 @@ FUNCTIONS = {"all": "any", "any": "all", "min": "max", "max": "min"}
 MASKING = ("masked_fill", "masked_fill_", "where")
 # Of functions and layers: what stands before the point is no tensor.
 OWNERS = ("torch", "F", "nn", "math", "np", "self")
-FILLED = Look("look at what is filled in: what is hidden needs the score −∞.")
-OPPOSITE = "look at `{}`: the opposite is meant here."
+FILLED = Look("check the value that is filled in: hidden scores must be −∞.")
+OPPOSITE = "check `{}`: the opposite is right here."
 ONE_OFF = "`{}` is off by one."
-FROM_BEHIND = "`{}` can be negative, and a negative index counts from the end."
-ORDER = "look at the order of the arguments of `{}`."
-OTHER_PART = "look at `{}`: another part belongs here."
-OTHER_ARGUMENT = "`{}` stands where another argument belongs."
-OTHER_NAME = "look at `{}`: another variable belongs here."
+FROM_BEHIND = "`{}` can be negative, but a negative index counts from the end."
+ORDER = "check the order of the arguments of `{}`."
+OTHER_PART = "check `{}`: another part belongs here."
+OTHER_ARGUMENT = "`{}` is used where another argument belongs."
+OTHER_NAME = "check `{}`: another variable belongs here."
 COMES_RIGHT = " …"  # how a sentence below ends whose change is known to make the answer right
 
 ROWS = """
-3 A @ B → B @ A  # look at the order of the two sides in `{it}`.
-3 A - B → B - A  # look at the order of the two sides in `{it}`.
-3 A / B → B / A  # look at the order of the two sides in `{it}`.
-3 A ** B → B ** A  # look at the order of the two sides in `{it}`.
-2 SIDES(A, B) → A  # without `{B}` after `{A:30}` …
-4 SIDES(A, B) → B  # `{B}` alone, without `{A:30}`, comes out right.
-2 A / B → A / B ** 0.5  # a root is missing: look at `{B}`.
-2 A * B → A * B ** 0.5  # a root is missing: look at `{B}`.
-3 A ** B → A ** -B  # look at the sign of the exponent in `{it}`.
-3 A ** B → A ** 0.5  # look at the exponent of `{it}`.
-3 A ** B → A ** -0.5  # look at the exponent of `{it}`.
-1 A ** B / C → A ** (B / C)  # `{it}` first takes the power and then divides: brackets are missing around the fraction.
+3 A @ B → B @ A  # check the order of the two sides in `{it}`.
+3 A - B → B - A  # check the order of the two sides in `{it}`.
+3 A / B → B / A  # check the order of the two sides in `{it}`.
+3 A ** B → B ** A  # check the order of the two sides in `{it}`.
+2 SIDES(A, B) → A  # without `{B}` after `{A:30}`, …
+4 SIDES(A, B) → B  # `{B}` alone, without `{A:30}`, is right.
+2 A / B → A / B ** 0.5  # a root is missing: check `{B}`.
+2 A * B → A * B ** 0.5  # a root is missing: check `{B}`.
+3 A ** B → A ** -B  # check the sign of the exponent in `{it}`.
+3 A ** B → A ** 0.5  # check the exponent of `{it}`.
+3 A ** B → A ** -0.5  # check the exponent of `{it}`.
+1 A ** B / C → A ** (B / C)  # `{it}` first computes the power and then divides: brackets are missing around the fraction.
 2 A * B % C → A * (B % C)  # `{it}` multiplies first and then takes the remainder: brackets are missing.
 2 A * B // C → A * (B // C)  # `{it}` multiplies first and then divides: brackets are missing.
-3 X.repeat(A, 1, 1) → X.repeat_interleave(A, 0)  # `{it}` puts the whole behind itself; here each entry has to stand beside its copies.
-3 X.repeat_interleave(A, dim=B) → torch.cat([X] * A, dim=B)  # `{it}` puts each entry beside its copies; here the whole has to stand behind itself.
-4 A * B → A.masked_fill(B == 0, -1e309)  # where `{B}` is 0 the score becomes 0, and e⁰ = 1 still is a share of the softmax. What is hidden needs the score −∞.
-4 SIMPLE(A) - SIMPLE(B) → max(0, A - B)  # `{it}` can be negative, and a negative index counts from the end.
+3 X.repeat(A, 1, 1) → X.repeat_interleave(A, 0)  # `{it}` repeats the whole tensor, but here each entry must be next to its copies.
+3 X.repeat_interleave(A, dim=B) → torch.cat([X] * A, dim=B)  # `{it}` puts each entry next to its copies, but here the whole tensor must be repeated.
+4 A * B → A.masked_fill(B == 0, -1e309)  # where `{B}` is 0, the score becomes 0, and e⁰ = 1 still counts in the softmax. Hidden scores must be −∞.
+4 SIMPLE(A) - SIMPLE(B) → max(0, A - B)  # `{it}` can be negative, but a negative index counts from the end.
 5 SIMPLE(A) - SIMPLE(B) → A - B + 1  # `{it}` is off by one.
 5 SIMPLE(A) - SIMPLE(B) → A - B - 1  # `{it}` is off by one.
 5 SIMPLE(A) + SIMPLE(B) → A + B + 1  # `{it}` is off by one.
 5 SIMPLE(A) + SIMPLE(B) → A + B - 1  # `{it}` is off by one.
-4 -CONSTANT(A) → A  # look at the `{it}`.
-4 -OTHER(A) → A  # look at the sign of `{it}`.
-4 not A → A  # look at `{it}`: the opposite is right.
-4 ~A → A  # look at `{it}`: the opposite is right.
-4 G(A + B) → G(A) + B  # `{G}` takes in too much here: one part of the sum is enough.
-4 G(A + B) → A + G(B)  # `{G}` takes in too much here: one part of the sum is enough.
-4 G(A * B) → G(A) * B  # `{G}` takes in too much here: one factor is enough.
-4 G(A * B) → A * G(B)  # `{G}` takes in too much here: one factor is enough.
-4 G(A) + B → G(A + B)  # `{G}` takes in too little here: look at `{it}`.
-4 A + G(B) → G(A + B)  # `{G}` takes in too little here: look at `{it}`.
-4 G(A) * B → G(A * B)  # `{G}` takes in too little here: look at `{it}`.
-4 A * G(B) → G(A * B)  # `{G}` takes in too little here: look at `{it}`.
-4 G(H(A)) → H(G(A))  # look at the order of `{G}` and `{H}`.
-3 A <= B → A <= B.unsqueeze(-1)  # `{it}` compares place by place. For each with each, one side needs a second axis.
-3 A >= B → A.unsqueeze(-1) >= B  # `{it}` compares place by place. For each with each, one side needs a second axis.
-3 X.REDUCED() → X.REDUCED(-1)  # `{it}` runs over everything: name the axis.
-2 METHOD(X) → X  # without `.{it:name}(…)` …
-2 FUNCTION(X) → X  # without `{it:name}` around `{X:30}` …
+4 -CONSTANT(A) → A  # check the `{it}`.
+4 -OTHER(A) → A  # check the sign of `{it}`.
+4 not A → A  # check `{it}`: the opposite is right.
+4 ~A → A  # check `{it}`: the opposite is right.
+4 G(A + B) → G(A) + B  # `{G}` applies to too much here: it should apply to one part of the sum.
+4 G(A + B) → A + G(B)  # `{G}` applies to too much here: it should apply to one part of the sum.
+4 G(A * B) → G(A) * B  # `{G}` applies to too much here: it should apply to one factor.
+4 G(A * B) → A * G(B)  # `{G}` applies to too much here: it should apply to one factor.
+4 G(A) + B → G(A + B)  # `{G}` applies to too little here: check `{it}`.
+4 A + G(B) → G(A + B)  # `{G}` applies to too little here: check `{it}`.
+4 G(A) * B → G(A * B)  # `{G}` applies to too little here: check `{it}`.
+4 A * G(B) → G(A * B)  # `{G}` applies to too little here: check `{it}`.
+4 G(H(A)) → H(G(A))  # check the order of `{G}` and `{H}`.
+3 A <= B → A <= B.unsqueeze(-1)  # `{it}` compares entry by entry. To compare each with each, one side needs a second axis.
+3 A >= B → A.unsqueeze(-1) >= B  # `{it}` compares entry by entry. To compare each with each, one side needs a second axis.
+3 X.REDUCED() → X.REDUCED(-1)  # `{it}` covers all axes: name one.
+2 METHOD(X) → X  # without `.{it:name}(…)`, …
+2 FUNCTION(X) → X  # without `{it:name}` around `{X:30}`, …
 """
 
 
@@ -145,13 +145,13 @@ def of_expressions(node: Any, piece: Piece) -> Changes:
             yield 3, look, line, changed(node, ops=put(node.ops, 0, new()))
     elif isinstance(node, ast.BoolOp):
         joined = changed(node, op=ast.Or() if isinstance(node.op, ast.And) else ast.And())
-        yield 3, Look("look at how the conditions are joined: `and` or `or`?"), line, joined
+        yield 3, Look("check how the conditions are combined: `and` or `or`?"), line, joined
     elif isinstance(node, ast.Constant) or is_negative(node):
         for value in other_constants(node.value if isinstance(node, ast.Constant) else -node.operand.value):
             yield 5, look_at(f"the `{piece(node)}`"), line, ast.Constant(value)
     elif isinstance(node, ast.Tuple) and len(node.elts) == 2:
         rank = 2 if isinstance(node.ctx, ast.Load) else 3
-        yield rank, Look(f"look at the order in `{piece(node)}`."), line, changed(node, elts=node.elts[::-1])
+        yield rank, Look(f"check the order in `{piece(node)}`."), line, changed(node, elts=node.elts[::-1])
     elif isinstance(node, ast.Call):
         yield from _arguments(node, piece)
     elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and node.attr in METHODS:
@@ -192,10 +192,10 @@ def _arguments(node: ast.Call, piece: Piece) -> Changes:
     line, name, args = node.lineno, called(node), node.args
     if len(args) >= 2:
         yield 3, Look(ORDER.format(name)), line, changed(node, args=exchanged(args, 0))
-        yield 4, Look(f"look at the arguments of `{name}`: one is too many."), line, changed(node, args=args[:-1])
+        yield 4, Look(f"check the arguments of `{name}`: there is one too many."), line, changed(node, args=args[:-1])
     for index, keyword in enumerate(node.keywords):
         if keyword.arg:
-            look = Look(f"look at the argument `{keyword.arg}` of `{name}`.")
+            look = Look(f"check the argument `{keyword.arg}` of `{name}`.")
             yield 3, look, line, changed(node, keywords=put(node.keywords, index))
     for index in range(1, len(args) - 1):
         if isinstance(args[index], ast.Name) and isinstance(args[index + 1], ast.Name):
@@ -254,7 +254,7 @@ def _throughout(function: ast.FunctionDef, piece: Piece) -> Changes:
             calls.setdefault(ast.unparse(node.func), []).append(node)
     for name, found in calls.items():
         if len(found) > 1:
-            look = without(f"`{name}`, here and wherever it stands,")
+            look = without(f"`{name}`, here and everywhere else")
             yield 3, look, found[0].lineno, partial(rewritten, function, _leaves_out(name), ast.Call)
     attributes = [node for node in ast.walk(function) if isinstance(node, ast.Attribute)]
     first = {node.attr: node for node in reversed(attributes)}
@@ -266,7 +266,7 @@ def _throughout(function: ast.FunctionDef, piece: Piece) -> Changes:
             on_line = Counter(node.lineno for node in attributes if node.attr == one)
             for node in attributes if parts[one] > 1 else ():
                 if node.attr == one and _is_part(node):
-                    places = "in one place, look at" if on_line[node.lineno] > 1 else "look at"
+                    places = "in one place, check" if on_line[node.lineno] > 1 else "check"
                     look = Look(f"{places} `{piece(node)}`: another part belongs here.")
                     yield 4, look, node.lineno, partial(_with_part, function, (node.lineno, node.col_offset), other)
 

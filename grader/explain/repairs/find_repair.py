@@ -36,7 +36,7 @@ class Repair(NamedTuple):
     def of_axes(self) -> Repair:
         """Return it with words that do not speak of other numbers of axes, for where all inputs have the same."""
         is_counted = self.look.end is End.COUNTED
-        return self._replace(look=Look(f"look at the axes in {self.look.at}.")) if is_counted else self
+        return self._replace(look=Look(f"check the axes in {self.look.at}.")) if is_counted else self
 
     @property
     def what(self) -> str:
@@ -93,10 +93,10 @@ def _changes(node: Node, lines: list[str]) -> Changes:
     if isinstance(node, (ast.FunctionDef, ast.If, ast.For, ast.While, ast.With)):
         yield from _dropped_statements(node)
     if isinstance(node, ast.With) and len(node.items) == 1:
-        look = Look("without this block around them the lines below come out right.")
+        look = Look("without this block around them, the lines below are right.")
         yield 1, look, line, ast.If(test=ast.Constant(True), body=node.body, orelse=[])
     if isinstance(node, ast.If) and node.orelse:
-        yield 2, without("a case of its own, and all as under `else`,"), line, changed(node, test=ast.Constant(False))
+        yield 2, without("this case, and with all as under `else`"), line, changed(node, test=ast.Constant(False))
     yield from of_expressions(node, piece)
     yield from of_statements(node)
     yield from of_sizes(node, piece)

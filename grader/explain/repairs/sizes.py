@@ -7,9 +7,11 @@ from typing import Any
 
 from grader.explain.repairs.change import LIBRARIES, Changes, End, Look, Piece, called, changed, look_at, rewritten
 
-FIXED = "the {} is a fixed number. Take it from what is handed in: another input has another."
-RECUT = Look("a reshape stands where axes have to be swapped: the shape is right, but the numbers go elsewhere.")
-ROOT_OF = "the root of another size belongs where `{}` stands."
+FIXED = "the {} is a fixed number. Take it from the input: another input has another number."
+RECUT = Look(
+    "a reshape is used where axes must be swapped: the shape is right, but the numbers are in the wrong places."
+)
+ROOT_OF = "the root of another size belongs in place of `{}`."
 PLACED_BY = ("transpose", "unsqueeze", "squeeze", "swapaxes", "flatten", "sum", "mean", "softmax", "select", "unbind")
 
 
@@ -143,5 +145,7 @@ def _from_minus_zero(node: ast.Subscript, piece: Piece) -> Changes:
         length = ast.Subscript(ast.Attribute(node.value, "shape", ast.Load()), ast.Constant(-1), ast.Load())
         new = ast.Slice(ast.BinOp(length, ast.Sub(), start.operand))
         whole = ast.Tuple([*node.slice.elts[:-1], new], ast.Load()) if isinstance(node.slice, ast.Tuple) else new
-        says = f"where `{piece(start.operand)}` is 0 this slice begins at −0, which is the front: it takes everything."
+        says = (
+            f"where `{piece(start.operand)}` is 0 this slice begins at −0, which is the front, so it takes everything."
+        )
         yield 1, Look(says), node.lineno, changed(node, slice=whole)

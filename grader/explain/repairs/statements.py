@@ -7,7 +7,7 @@ from grader.explain.repairs.change import Changes, Look, changed, exchanged, is_
 
 BLOCKS = (ast.For, ast.While, ast.If, ast.With)
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr)
-BEHIND = Look("this belongs behind the block that it stands in: look at the indentation.")
+BEHIND = Look("this line belongs after its block: check the indentation.")
 
 
 def of_statements(node: Any) -> Changes:
@@ -20,10 +20,10 @@ def of_statements(node: Any) -> Changes:
         if isinstance(statement, BLOCKS):
             yield from _moved(node, index, statement)
         if isinstance(statement, SIMPLE) and isinstance(after, (*SIMPLE, *BLOCKS)) and not is_text(statement):
-            says = "look at the order of this line and what follows: it comes too early."
+            says = "check the order of this line and the next one: it runs too early."
             yield 3, Look(says), statement.lineno, changed(node, body=exchanged(body, index))
         if isinstance(statement, ast.Assign) and isinstance(after, ast.Assign) and _alike(statement, after):
-            says = "look at this line and the next: their right sides have changed places."
+            says = "check this line and the next: their right sides are swapped."
             both = changed(statement, value=after.value), changed(after, value=statement.value)
             yield 2, Look(says), statement.lineno, changed(node, body=[*body[:index], *both, *body[index + 2 :]])
     if isinstance(node, ast.FunctionDef):
@@ -50,12 +50,12 @@ def _returned(node: ast.FunctionDef) -> Changes:
 
     if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call) and last.value.args:
         if getattr(last.value.func, "id", "") == "print":
-            says = "`print` shows the result, and the function returns nothing. Return it."
+            says = "`print` shows the result, but the function returns nothing. Return it."
             yield 0, Look(says), last.lineno, ends(last.value.args[-1])
     elif isinstance(last, ast.Expr):
-        yield 0, Look("the result is made here and not returned."), last.lineno, ends(last.value)
+        yield 0, Look("the result is computed here but not returned."), last.lineno, ends(last.value)
     elif isinstance(last, ast.Assign):
-        says = "the result is made here, and the function ends without a return."
+        says = "the result is computed here, but the function ends without a return."
         yield 0, Look(says), last.lineno, ends(last.value)
 
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from grader.explain.values.structure import structure
-from grader.explain.values.wording import NEAR, BySize, ObservedTrial, Phrase, agree, leaf, sentence, the_leaf
+from grader.explain.values.wording import NEAR, BySize, ObservedTrial, Phrase, agree, leaf, the_leaf
 
 Shapes = Mapping[str, tuple[int, ...]]
 
@@ -32,23 +32,20 @@ def of_parameters(got: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
         return f"Your layer has {_listed(extra)}; the task asks for {_listed(missing)}."
     kinds = {(name.rpartition(".")[2], has[name]) for name in extra}
     if missing and all((name.rpartition(".")[2], wants[name]) in kinds for name in missing):
-        return f"Your layer has {_listed(extra)}; the task asks for {_listed(missing)} and no more."
+        return f"Your layer has {_listed(extra)}; the task asks only for {_listed(missing)}."
     if missing:
-        why = " Is it made in __init__, as an nn.Module or nn.Parameter, and kept as self.…?"
+        why = " Do you create it in __init__, as an nn.Module or nn.Parameter, and store it as self.…?"
         return f"The layer lacks the parameter{'s' * (len(missing) > 1)} {_listed(missing)}.{why}"
     if extra:
         if all(name.endswith("bias") for name in extra):
-            return f"The layer has {_listed(extra)}, which the task does not ask for: bias=False."
+            return f"The layer has {_listed(extra)}, which the task does not ask for: pass bias=False."
         return f"The layer has {_listed(extra)}, which the task does not ask for."
     if says := _of_roles(has, wants):
         return says
     wrong = next(name for name in sorted(wants) if has[name] != wants[name])
     if has[wrong] == tuple(reversed(wants[wrong])):
-        turned = " nn.Linear takes the width that comes in first, then the one that goes out."
-        return (
-            f"`{wrong}` has the shape {has[wrong]}, expected {wants[wrong]}: "
-            f"its two widths have changed places.{turned}"
-        )
+        turned = " nn.Linear takes the input width first, then the output width."
+        return f"`{wrong}` has the shape {has[wrong]}, expected {wants[wrong]}: its two widths are swapped.{turned}"
     return f"`{wrong}` has the shape {has[wrong]}, expected {wants[wrong]}."
 
 
@@ -62,9 +59,9 @@ def _of_roles(has: Shapes, wants: Shapes) -> str:
     if all(wants[name][0] == has[name][0] for name in wrong):
         others = sorted({owner.rpartition(".")[0] for found in owners.values() for owner in found})
         if all(other in wrong for found in owners.values() for other in found):
-            return f"{layers} are made for each other's inputs. Which of them read the one, and which the other?"
-        is_made = "is" if len(wrong) == 1 else "are"
-        return f"{layers} {is_made} made for the input of {_listed(others)}. What does each of them read?"
+            return f"{layers} have each other's input widths. Which input does each of them read?"
+        has_width = "has the input width" if len(wrong) == 1 else "have the input widths"
+        return f"{layers} {has_width} of {_listed(others)}. Which input does each of them read?"
     return ""
 
 
@@ -100,7 +97,7 @@ def of_all(got: Mapping[str, Any], want: Mapping[str, Any], sizes: Mapping[str, 
     found = [*_lists(got, want), *_places(got, want)]
     if not found:
         found = [
-            f"{sentence(the_leaf(name))} did not come back."
+            f"Your function did not return {the_leaf(name)}."
             for name, value in want.items()
             if name not in got and got and isinstance(value, Tensor) and "[" not in name
         ]
@@ -177,14 +174,14 @@ def _places(got: Mapping[str, Any], want: Mapping[str, Any]) -> Iterator[str]:
             straight = _looks_like(got[one], want[one]), _looks_like(got[other], want[other])
             guess = want[one].shape == want[other].shape and RIGHT not in crossed
             if max(straight) < RIGHT and not guess and min(crossed) >= SHAPE:
-                yield f"The two results have changed places: first {the_leaf(one)}, then {the_leaf(other)}."
+                yield f"The two results are swapped: return first {the_leaf(one)}, then {the_leaf(other)}."
                 continue
             if got[one].shape == got[other].shape and torch.equal(got[one], got[other]):
                 if not (want[one].shape == want[other].shape and torch.equal(want[one], want[other])):
-                    yield f"The same came back twice, as {the_leaf(one)} and as {the_leaf(other)}."
+                    yield f"Your function returns the same tensor twice, as {the_leaf(one)} and as {the_leaf(other)}."
             elif max(straight) < RIGHT and RIGHT in crossed:
                 first, second = (one, other) if crossed[0] == RIGHT else (other, one)
-                yield f"What came back as {the_leaf(first)} is {the_leaf(second)}."
+                yield f"Your function returns {the_leaf(second)} instead of {the_leaf(first)}."
 
 
 def _looks_like(one: Tensor, other: Tensor) -> int:
@@ -201,21 +198,21 @@ def _lists(got: Mapping[str, Any], want: Mapping[str, Any]) -> Iterator[str]:
             parts = [got.get(f"{name}[{index}]") for index in range(got[f"{name} (number)"])]
             first = parts[0] if parts else None
             if isinstance(first, Tensor) and first.shape == value.shape and len(parts) > 1:
-                yield f"Several values came back; {the_leaf(name)} alone is asked for."
-            says = f"A list or tuple of tensors came back for {the_leaf(name)}, where one tensor is due"
+                yield f"Your function returns several values: return only {the_leaf(name)}."
+            says = f"Expected one tensor for {the_leaf(name)}, but got a list or tuple of tensors"
             yield f"{says}: {_stacked(parts, value)}."
             yield f"{says}."
         elif name.endswith(" (number)") and name not in got:
             plain = name.removesuffix(" (number)")
             if isinstance(got.get(plain), Tensor):
-                yield f"One tensor came back for {the_leaf(plain)}, where a list of tensors is due."
+                yield f"Expected a list of tensors for {the_leaf(plain)}, but got one tensor."
         elif name.endswith(" (number)") and got[name] != value and isinstance(got[name], int):
             plain = leaf(name.removesuffix(" (number)"))
             entries = [got.get(f"{name.removesuffix(' (number)')}[{index}]", got) for index in range(got[name])]
             if any(entry is None for entry in entries):
-                yield f"The list of {plain} holds None; leave such entries out."
+                yield f"The list of {plain} contains None: leave such entries out."
             else:
-                yield f"Too {'many' if got[name] > value else 'few'} came back in the list of {plain}."
+                yield f"The list of {plain} has too {'many' if got[name] > value else 'few'} entries."
 
 
 def _stacked(parts: list[Any], want: Tensor) -> str:
@@ -228,4 +225,4 @@ def _stacked(parts: list[Any], want: Tensor) -> str:
         for axis in range(tensors[0].ndim):
             if _looks_like(torch.cat(tensors, axis), want) == RIGHT:
                 return f"join them along axis −{want.ndim - axis}"
-    return "torch.stack or torch.cat makes one of its parts"
+    return "torch.stack or torch.cat makes one tensor of them"

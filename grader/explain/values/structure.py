@@ -1,4 +1,4 @@
-"""Explains what is wrong with the form of a value: its kind, shape or dtype, or which of several it is."""
+"""Explains what is wrong with the form of a value: its type, shape or dtype, or which of several values it is."""
 
 from collections.abc import Iterator, Mapping
 from itertools import permutations, product
@@ -15,14 +15,13 @@ from grader.explain.values.wording import (
     axis_names,
     called,
     is_length,
-    sentence,
     slice_words,
     the_leaf,
     whole_sizes,
     with_article,
 )
 
-NO_RETURN = "no `return` is reached, or it hands back None."
+NO_RETURN = "no `return` is reached, or it returns None."
 MOST_AXES = 5  # of a tensor whose axes are tried in every order
 
 
@@ -43,16 +42,16 @@ def _form_of(the: str, name: str, got: Any, want: Any, sizes: Mapping[str, Any],
     if want is None:
         if got is not None:
             if (whose := name.removeprefix("gradient of ")) != name:
-                yield f"`{whose}` takes part in the result, and it should not."
-            yield f"None is due for {the}, and something came back."
+                yield f"The result depends on `{whose}`, but it should not."
+            yield f"Expected None for {the}, but your function returned a value."
     elif got is None and isinstance(want, str) and want.endswith("Error"):
-        yield f"No {want} came where one is due: check for this case first, and raise it."
+        yield f"Expected {with_article(want)}, but nothing was raised: check for this case first, and raise it."
     elif got is None:
         if name.isidentifier() and type(want) is int:
-            yield f"`{name}` is None, and {want} is due: the task asks for an attribute of this name."
+            yield f"`{name}` is None, but should be {want}: the task asks for an attribute with this name."
         # A gradient that is None is no matter of form, nor is a yes or no that is not known.
         elif " of " not in name and not isinstance(want, bool):
-            yield f"Nothing came back for {the}: {NO_RETURN}"
+            yield f"Expected a value for {the}, but got None: {NO_RETURN}"
     elif isinstance(want, Tensor):
         if isinstance(got, Tensor):
             yield from _shapes(the, got, want, sizes, sure) if got.shape != want.shape else ()
@@ -61,31 +60,30 @@ def _form_of(the: str, name: str, got: Any, want: Any, sizes: Mapping[str, Any],
             yield from _no_tensor(the, got)
     elif isinstance(want, str) and want.endswith("Error"):
         if not sure and isinstance(got, str) and got.endswith("Error") and got != want:
-            came = with_article(got)
             yield (
-                f"{came[0].upper()}{came[1:]} came, and {with_article(want)} is due: "
+                f"Expected {with_article(want)}, but got {with_article(got)}: "
                 "check for this case yourself, and raise it."
             )
     elif isinstance(want, (list, tuple)) and isinstance(got, (list, tuple)) and got and any(want):
         if all(item is None for item in got):
-            yield f"Each time nothing came back for {the}: {NO_RETURN}"
+            yield f"Expected values for {the}, but got only None: {NO_RETURN}"
         elif None in got and None not in want:
-            yield f"Some of {the} came back as None: there is a case in which no `return` is reached."
+            yield f"Some values of {the} are None: in some cases no `return` is reached."
     elif isinstance(got, Tensor) and got.numel() != 1 and isinstance(want, (int, float)):
-        yield f"One number is due for {the}; a tensor of several came back."
+        yield f"Expected one number for {the}, but got a tensor of several."
     elif isinstance(want, int) and not isinstance(want, bool) and isinstance(got, float):
-        yield f"A whole number is due for {the}."
+        yield f"Expected a whole number for {the}, but got a float."
 
 
 def _no_tensor(the: str, got: Any) -> Iterator[str]:
     if isinstance(got, (bool, int, float)):
-        yield f"A plain number came back for {the}, where a tensor is due. No gradient passes through a plain number."
+        yield f"Expected a tensor for {the}, but got a plain number. No gradient passes through a plain number."
     elif isinstance(got, (list, tuple)):
-        yield f"A Python list came back for {the}, where a tensor is due. No gradient passes through a list."
+        yield f"Expected a tensor for {the}, but got a Python list. No gradient passes through a list."
     elif isinstance(got, str):
-        yield f"A text came back for {the}, where a tensor is due."
+        yield f"Expected a tensor for {the}, but got a string."
     else:
-        yield f"Something else than a tensor came back for {the}."
+        yield f"Expected a tensor for {the}, but got an object of the type {type(got).__name__}."
 
 
 # ---------------------------------------------------------------- dtype
@@ -96,24 +94,24 @@ def _dtypes(the: str, got: Tensor, want: Tensor) -> Iterator[str]:
     if want.dtype == torch.bool:
         numbers = set(got.flatten()[:1000].tolist())
         if numbers <= {0.0, 1.0}:
-            yield f"{sentence(the)} came as numbers 0 and 1. True and False are due: a bool tensor."
+            yield f"Expected True and False for {the} (a bool tensor), but got the numbers 0 and 1."
         if numbers <= {0.0, float("-inf")}:
-            yield f"{sentence(the)} came as 0 and −∞, which is for adding. True and False are due: a bool tensor."
-        yield f"{sentence(the)} came as numbers. True and False are due: a bool tensor."
+            yield f"Expected True and False for {the} (a bool tensor), but got 0 and −∞, which are for adding."
+        yield f"Expected True and False for {the} (a bool tensor), but got numbers."
     elif got.dtype == torch.bool:
-        yield f"{sentence(the)} came as True and False. Numbers are due."
+        yield f"Expected numbers for {the}, but got True and False."
     elif not want.is_floating_point():
         if got.is_floating_point():
-            yield f"{sentence(the)} came as {came}. Whole numbers are due."
+            yield f"Expected whole numbers for {the}, but got {came}."
     elif not got.is_floating_point():
-        yield f"{sentence(the)} came as whole numbers ({came}). {due} is due, as in the inputs."
+        yield f"Expected {due} for {the}, as in the inputs, but got whole numbers ({came})."
     elif due == "float64":
-        made = ": `.float()` gives that, and so does `torch.zeros(…)` without dtype=…" if came == "float32" else ""
-        yield f"The inputs are float64, and {the} came as {came}{made}."
+        made = " `.float()` returns float32, and so does `torch.zeros(…)` without dtype=…." if came == "float32" else ""
+        yield f"Expected float64 for {the}, as in the inputs, but got {came}.{made}"
     elif came == "float64":
-        yield f"{sentence(the)} came as float64. Bring it back to the dtype of the inputs."
+        yield f"Expected {due} for {the}, as in the inputs, but got float64. Convert it back."
     else:
-        yield f"{sentence(the)} came as {came}. The inputs are {due}, and so should this be."
+        yield f"Expected {due} for {the}, as in the inputs, but got {came}."
 
 
 # ---------------------------------------------------------------- shape
@@ -153,30 +151,25 @@ def _ones(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mapping[
     """Find axes of length 1 that are too many, or missing."""
     for axis in range(got.ndim):
         if got.shape[axis] == 1 and got.squeeze(axis).shape == want.shape:
-            yield (
-                f"{sentence(the)} came with an axis of length 1 too many, {_place(axis, got.ndim)}.",
-                got.squeeze(axis),
-            )
+            says = f"There is an extra axis of length 1 in {the}, {_place(axis, got.ndim)}: remove it."
+            yield says, got.squeeze(axis)
     for axis in range(want.ndim):
         if want.shape[axis] == 1 and want.squeeze(axis).shape == got.shape:
-            says = f"{sentence(the)} came without the axis of length 1 that is due {_place(axis, want.ndim)}."
+            says = f"An axis of length 1 is missing from {the}, {_place(axis, want.ndim)}: keep or add it."
             yield says, got.unsqueeze(axis)
     missing = want.ndim - got.ndim
     if missing > 0 and got.shape == want.squeeze().shape:
-        yield f"Axes of length 1 are gone from {the}, as after `squeeze()`: keep them.", got.reshape(want.shape)
+        yield f"Axes of length 1 are missing from {the}, as after `squeeze()`: keep them.", got.reshape(want.shape)
     elif got.ndim > want.ndim and got.squeeze().shape == want.shape and got.ndim - want.ndim > 1:
-        yield f"{sentence(the)} came with several axes of length 1 too many.", got.squeeze()
+        yield f"There are several extra axes of length 1 in {the}: remove them.", got.squeeze()
     if got.ndim == want.ndim and got.shape != want.shape:
         differ = [axis for axis in range(want.ndim) if got.shape[axis] != want.shape[axis]]
         if all(got.shape[axis] == 1 for axis in differ):
             word = _axis(differ[0], names)
             for end, index in (("first", 0), ("last", want.shape[differ[0]] - 1)):
                 if len(differ) == 1 and agree(got, want.narrow(differ[0], index, 1), 1e-4):
-                    yield f"Only the {end} of {the} along {word} came back; all are due.", want
-            yield (
-                f"{sentence(the)} came with length 1 along {word}: was something summed or averaged over it?",
-                (got.expand(want.shape)),
-            )
+                    yield f"Expected all entries of {the} along {word}, but got only the {end} one.", want
+            yield (f"In {the}, {word} has length 1: did you sum or average over it?", (got.expand(want.shape)))
 
 
 def _axis(axis: int, names: list[str]) -> str:
@@ -188,7 +181,7 @@ def _missing(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mappi
     for axis in range(want.ndim):
         if got.shape == (*want.shape[:axis], *want.shape[axis + 1 :]) and want.shape[axis] > 1:
             word = _axis(axis, names)
-            yield f"{sentence(the)} came without {word}: was something summed, averaged or picked along it?", None
+            yield f"In {the}, {word} is missing: did you sum, average or index along it?", None
 
 
 def _too_many(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mapping[str, Any]) -> Rule:
@@ -197,17 +190,20 @@ def _too_many(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mapp
     if want.ndim == 0 and got.numel() > 1:
         for way, one in (("mean", got.mean()), ("sum", got.sum())):
             if agree(one, want, 1e-4):
-                yield f"One number is due for {the}: take the {way} of those that came.", want
+                yield f"Expected one number for {the}, but got several: take their {way}.", want
                 return
-        yield f"One number is due for {the}; several came back.", None
+        yield f"Expected one number for {the}, but got several.", None
         return
     if _own_entries(got, want):
         word = slice_words(tuple(want.shape), sizes)[0][-1]
-        yield f"In {the}, each {word} is paired with every other, and not with itself alone.", want
+        yield (
+            f"In {the}, each {word} is combined with every other one, but it should be combined only with itself.",
+            want,
+        )
         return
     for axis in range(got.ndim):
         if (*got.shape[:axis], *got.shape[axis + 1 :]) == want.shape and got.shape[axis] > 1:
-            yield f"{sentence(the)} came with an axis too many: {_axis(axis, came)}.", None
+            yield f"There is an extra axis in {the}: {_axis(axis, came)}.", None
 
 
 def _own_entries(got: Tensor, want: Tensor) -> bool:
@@ -235,14 +231,11 @@ def _swapped(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mappi
         if len(turned) == 2:
             one, other = (names[axis] for axis in turned)
             if turned == [got.ndim - 2, got.ndim - 1]:
-                yield f"The last two axes of {the} have changed places.", want
+                yield f"The last two axes of {the} are swapped.", want
             if one and other:
-                yield f"In {the}, the axes of {one} and {other} have changed places.", want
-            yield (
-                f"In {the}, axis −{got.ndim - turned[0]} and axis −{got.ndim - turned[1]} have changed places.",
-                want,
-            )
-        yield f"The axes of {the} stand in another order.", want
+                yield f"In {the}, the axes of {one} and {other} are swapped.", want
+            yield (f"In {the}, axis −{got.ndim - turned[0]} and axis −{got.ndim - turned[1]} are swapped.", want)
+        yield f"The axes of {the} are in the wrong order.", want
         return
 
 
@@ -256,22 +249,19 @@ def _joined(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mappin
         return
     if got.ndim < want.ndim and got.squeeze().shape != want.squeeze().shape:
         if got.ndim == 1:
-            yield f"{sentence(the)} came flattened to one axis.", got.reshape(want.shape)
+            yield f"All axes of {the} are merged into one.", got.reshape(want.shape)
         elif got.shape[1:] == want.shape[want.ndim - got.ndim + 1 :]:
             says = (
-                f"The first axes of {the} came joined to one. "
-                "Give them back their shape: the leading axes stay as they are."
+                f"The leading axes of {the} are merged into one. "
+                "Restore their shape: the leading axes stay as they are."
             )
             yield says, got.reshape(want.shape)
         elif got.shape[:-1] == want.shape[: got.ndim - 1]:
-            yield f"The last axes of {the} came joined to one.", got.reshape(want.shape)
+            yield f"The last axes of {the} are merged into one.", got.reshape(want.shape)
         else:
-            yield f"Some axes of {the} came joined to one.", got.reshape(want.shape)
+            yield f"Some axes of {the} are merged into one.", got.reshape(want.shape)
     elif got.ndim > want.ndim:
-        yield (
-            f"{sentence(the)} came with more axes than are due: two of them should be joined to one.",
-            got.reshape(want.shape),
-        )
+        yield f"There are too many axes in {the}: merge two of them into one.", got.reshape(want.shape)
 
 
 def _longer(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mapping[str, Any]) -> Rule:
@@ -291,48 +281,36 @@ def _longer(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mappin
     end = agree(long.narrow(axis, long.shape[axis] - length, length), short, 1e-4)
     if came > due:
         if start or end:
-            yield (
-                f"{sentence(the)} came right, but with more {'behind' if start else 'in front of'} it along {word}.",
-                None,
-            )
+            where = "after" if start else "before"
+            yield f"In {the}, all expected entries are there, but others are {where} them along {word}.", None
         elif came == 2 * due:
-            yield (
-                f"{sentence(the)} came twice as long along {word}: was something appended where it should be added?",
-                None,
-            )
+            yield f"In {the}, {word} is twice as long as expected: did you append instead of add?", None
         else:
             for name, size in whole_sizes(sizes).items():
                 if came - due == size > 1 and is_length(name):
-                    says = f"{sentence(the)} came too long along {word}, by {called(name)}: was that joined to it?"
+                    says = f"In {the}, {word} is too long by {called(name)}: did you join something to it?"
                     yield BySize("longer by", (called(name),), says), None
             if came == due + 1:
-                yield f"{sentence(the)} came one too long along {word}.", None
+                yield f"In {the}, {word} is one entry too long.", None
     elif start or end:
-        yield (
-            f"{sentence(the)} came right as far as it goes, but the "
-            f"{'last' if start else 'first'} are missing along {word}.",
-            None,
-        )
+        yield f"In {the}, the {'last' if start else 'first'} entries along {word} are missing.", None
     elif came == due - 1:
-        yield f"{sentence(the)} came one too short along {word}.", None
+        yield f"In {the}, {word} is one entry too short.", None
 
 
 def _other_size(the: str, got: Tensor, want: Tensor, sizes: Mapping[str, Any]) -> Iterator[Phrase]:
     """Yield a phrase if an axis has the length of another size than the expected one."""
     if got.ndim != want.ndim:
         few = "few" if got.ndim < want.ndim else "many"
-        yield f"{sentence(the)} came with too {few} axes."
+        yield f"There are too {few} axes in {the}."
         return
     whole = {name: size for name, size in whole_sizes(sizes).items() if is_length(name)}
     for axis, (came, due) in enumerate(zip(got.shape, want.shape, strict=True)):
         names = [[called(name) for name, size in whole.items() if size == length] for length in (came, due)]
         for one, other in product(*names) if came != due else ():
-            says = f"Axis −{got.ndim - axis} of {the} came as long as {one}; {other} is due."
+            says = f"In {the}, the length of axis −{got.ndim - axis} is {one}, but should be {other}."
             yield BySize("as long as", (one, other), says)
     differ = [axis for axis in range(want.ndim) if got.shape[axis] != want.shape[axis]]
     for word in (_axis(differ[0], axis_names(tuple(want.shape), sizes)), f"axis −{got.ndim - differ[0]}"):
         if len(differ) == 1:
-            yield (
-                f"{sentence(the)} came too "
-                f"{'long' if got.shape[differ[0]] > want.shape[differ[0]] else 'short'} along {word}."
-            )
+            yield f"In {the}, {word} is too {'long' if got.shape[differ[0]] > want.shape[differ[0]] else 'short'}."

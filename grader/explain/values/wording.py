@@ -14,8 +14,8 @@ SINGULAR = {"queries": "query", "patches": "patch", "batches": "batch entry", "b
 
 WITH_ARRAYS = ("call_with_arrays", "arrays_unchanged")  # probes of functions of NumPy arrays
 OF_ARRAYS = {
-    r"(where )a tensor is due\. No gradient passes through a \w[\w ]*\.": r"\1an array is due: `np.array(…)` makes one.",
-    r"`\.float\(\)` gives that, and so does `torch\.zeros\(…\)` without dtype=…\.": "`dtype=np.float32` gives that.",
+    r"No gradient passes through a (?:plain number|list)\.": "`np.array(…)` makes an array.",
+    r"`\.float\(\)` returns float32, and so does `torch\.zeros\(…\)` without dtype=…\.": "Is there a `dtype=np.float32`?",
     r"\.clone\(\)": ".copy()",
     r"\b([Aa]) tensor": r"\1n array",
     r"(?<!\.)\btensor": "array",
@@ -190,7 +190,9 @@ def two_lengths(trials: Sequence[RaisingTrial]) -> str:
             both = [_names(int(length), trial.sizes) for length in found.groups() if length]
             named = [one & other for one, other in zip(named, both, strict=True)] if named else both
     one, other = named or [set(), set()]
-    return f"Two lengths meet on this line: {one.pop()}, and {other.pop()}." if len(one) == len(other) == 1 else ""
+    if not len(one) == len(other) == 1:
+        return ""
+    return f"Two sizes on this line do not match: {one.pop()} and {other.pop()}."
 
 
 def _names(length: int, sizes: Mapping[str, Any]) -> set[str]:
