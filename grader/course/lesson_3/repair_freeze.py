@@ -105,6 +105,10 @@ FREEZE = written_exercise("3.P3 Repair a training that stands still", start_stag
     aligner_is_left_out: The aligner learned in stage 1, and it has to learn on in stage 2 with all the others.
         model.requires_grad_(True)  →  model.requires_grad_(True); model.aligner.requires_grad_(False)
         list(model.parameters())  →  [one for one in model.parameters() if one.requires_grad]
+    aligner_not_listed: The aligner is missing in the list, but it has to learn on in stage 2: list all parameters.
+        list(model.parameters())  →  [one for name, one in model.named_parameters() if "aligner" not in name]
+    aligner_frozen_now: The aligner is frozen now. It learned in stage 1, and it has to learn on in stage 2 with all the others.
+        model.requires_grad_(True)  →  model.requires_grad_(True); model.aligner.requires_grad_(False)
     all_but_the_aligner_thaw: The aligner stays as it was, frozen or not. Let every parameter learn: model.requires_grad_(True).
         model.requires_grad_(True)  →  [one.requires_grad_(True) for name, one in model.named_parameters() if "aligner" not in name]
     only_matrices: Only matrices are in the list. Norms, positions and every bias have to learn as well.

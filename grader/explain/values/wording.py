@@ -75,11 +75,6 @@ def _is_noun(name: str) -> bool:
     return bool(re.fullmatch(r"(?!what )[a-z_ ]+", name)) and "without" not in name
 
 
-def sentence(text: str) -> str:
-    """Begin a text with a capital, unless it begins with a name from the code."""
-    return text[0].upper() + text[1:] if text.startswith(("the ", "what ")) else text
-
-
 def with_article(name: str) -> str:
     """Put an article before the name of an exception: "an AttributeError", "a ValueError"."""
     return f"an {name}" if name[0] in "AEIO" else f"a {name}"
