@@ -215,7 +215,7 @@ def test_a_server_without_the_services_secret(site: Site, hub: Hub, monkeypatch:
 def test_whom_the_hub_does_not_let_in(site: Site, hub: Hub, told: dict[str, Any]) -> None:
     ada, token = Person.of(site), hub.knows(**{"name": "ada", **told})
     answer = comes_back(ada, hub, token, begins(ada, hub))
-    assert (answer.status_code, "JupyterHub does not let you hand in here" in answer.text) == (403, True)
+    assert (answer.status_code, "JupyterHub does not allow you to submit here" in answer.text) == (403, True)
     before = len(attempts.everybodys(site.store))
     assert by_token(site, token, solved(site, remark="no access")).status_code == 403
     assert len(attempts.everybodys(site.store)) == before

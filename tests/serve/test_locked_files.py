@@ -236,7 +236,7 @@ def test_students_do_not_read_the_operators_text(site: Site, path: str, caplog: 
     with closing(lock(gradebook_of(site))):
         page, overview = ada.get(path), eva.get("/class")
     assert (page.status_code, overview.status_code) == (503, 409)
-    assert "The grades cannot be read or written at the moment. What you have handed in is kept." in page.text
+    assert "The grades cannot be read or written at the moment. Your submissions are kept." in page.text
     for words in ("gradebook.db", "formgrader", "locked"):
         assert words not in page.text
         assert words in overview.text
@@ -277,5 +277,5 @@ def test_a_stream_goes_on_while_the_gradebook_is_locked(site: Site, monkeypatch:
     monkeypatch.setattr(student_pages, "LOOK_SECONDS", 0.0)
     with rules(site, '[every]\nfeedback = "after the due date"\n'):
         told = lena.get(f"/a/{NAME}/events").text
-    assert looks == ["Being graded now.", "Graded."]
+    assert looks == ["The grader is grading your attempt.", "Your attempt is graded."]
     assert [line for line in told.split("\r\n") if line.startswith("data")] == [f"data: {look}" for look in looks]
