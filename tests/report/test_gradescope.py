@@ -83,4 +83,4 @@ def test_what_went_wrong_with_the_grader_is_not_told_to_students() -> None:
         text = json.dumps(results(grade)) + feedback_notebook(GradebookEntry.of(grade))
         text += comments(GradebookEntry.of(grade))
         assert secret not in text
-        assert text.count("This could not be graded.") == 3
+        assert text.count("This exercise could not be graded") == 3

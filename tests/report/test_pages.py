@@ -241,7 +241,7 @@ def test_the_class_page_shows_diagnoses_that_no_mistake_was_declared_for():
     assert "1.4 not declared (repair) Line …, x : without this line it is right. 1" in text
     assert "1.4 unscaled Divide the scores by √d_k. 1" in text
     assert text.index("(relation)") < text.index("(repair)")
-    assert "may deserve a declaration" in text
+    assert "you can declare it with your own hint" in text
     assert "no explanation" not in text
 
 

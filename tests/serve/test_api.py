@@ -52,7 +52,7 @@ def test_a_notebook_is_handed_in_and_its_points_are_read(site: Site) -> None:
     told = answer.json()
     assert (answer.status_code, told["state"], told["is_done"], told["score"]) == (202, "waiting", False, None)
     assert answer.headers["location"] == f"{PATH}/{told['id']}"
-    assert told["message"].startswith("In the queue")
+    assert told["message"] == "Your attempt is next in the queue."
     grade(site)
     told = looks(site, code, told["id"]).json()
     assert (told["state"], told["is_done"], told["attempt"], told["counts"]) == ("graded", True, 1, True)
@@ -245,9 +245,9 @@ def test_the_notebook_is_found_in_each_front_end(
 @pytest.mark.parametrize(
     ("run", "message"),
     [
-        ("# @exercise 1.1\nx = 2", "differs from what you ran (exercise 1.1). Save the notebook"),
+        ("# @exercise 1.1\nx = 2", "differs from the answer that you ran (exercise 1.1). Save the notebook"),
         ("# @exercise 1.1\nx = 1\n", ""),
-        ("y = 3", "differs from what you ran (exercise 1.1)"),
+        ("y = 3", "differs from the answer that you ran (exercise 1.1)"),
     ],
 )
 def test_a_file_that_was_not_saved_is_not_handed_in(
@@ -301,10 +301,10 @@ def test_whoever_runs_all_cells_hands_in_nothing_and_reads_one_line(
     monkeypatch.setenv(submit.SECRET, "a code")
     path = saved(tmp_path, b'{"nbformat": 4, "cells": []}')
     for names, server, words in (
-        ({}, "", "upload the file 1-attention.ipynb where your instructor told you"),
-        ({}, "http://grade.example.org", "no address that begins with https://"),
-        ({}, "https://grade.example.org", "run this cell by itself"),
-        ({"__vsc_ipynb_file__": str(path)}, "https://grade.example.org", "run this cell by itself"),
+        ({}, "", "upload the file 1-attention.ipynb to the page that your instructor has named"),
+        ({}, "http://grade.example.org", "does not begin with https://"),
+        ({}, "https://grade.example.org", "Run only this cell"),
+        ({"__vsc_ipynb_file__": str(path)}, "https://grade.example.org", "Run only this cell"),
         ({"__vsc_ipynb_file__": str(tmp_path / "none.ipynb")}, "https://grade.example.org", "cannot be read"),
         ({"__vsc_ipynb_file__": __file__.replace(".py", ".ipynb")}, "https://grade.example.org", "cannot be read"),
     ):

@@ -185,8 +185,8 @@ def test_who_has_used_the_grading_time_of_an_hour_waits_until_the_page_says(site
     assert said(site, "honest") == "Your attempt is next in the queue."
     free = began.replace(second=0, microsecond=0)
     hour = f"{(free.hour + 1) % 24:02}:{free.minute:02}"
-    told = f"You have used your grading time of this hour, which is 30 minutes. This attempt is not graded before {hour} UTC."
-    assert said(site, "slow", "4-modern") == f"In the queue. {told}"
+    told = f"You have used your grading time of this hour, which is 30 minutes. The server does not grade it before {hour} UTC."
+    assert said(site, "slow", "4-modern") == f"Your attempt is in the queue. {told}"
     assert turns.rest() == ["honest"]
     turns.clock.moment = began
     turns.clock.passes(seconds=3599)
@@ -203,7 +203,7 @@ def test_grading_time_that_ended_in_a_fault_or_a_death_is_used_too(site: Site, t
         turns.dies()
     assert sum(one.seconds for one in attempts.attempts_of(site.store, "deadly")) == 4 * 590
     assert turns.begin() is None
-    assert "not graded before" in said(site, "deadly", "4-modern")
+    assert "does not grade it before" in said(site, "deadly", "4-modern")
 
 
 def test_a_long_outage_is_not_the_students_grading_time(site: Site, turns: Turns) -> None:

@@ -83,7 +83,10 @@ def test_an_upload_while_the_store_is_locked_leaves_nothing_behind(
     with closing(lock(site.store.path)):
         answer = ada.browser.post(f"/a/{NAME}", data={"form_token": token}, files={"notebook": ("a.ipynb", NOTEBOOK)})
     assert answer.status_code == 503
-    assert "Your file could not be kept: the server cannot write at the moment. Try again in a minute." in answer.text
+    assert (
+        "The server could not store your file, because it cannot write at the moment. Try again in a minute."
+        in answer.text
+    )
     assert "serve.db" not in answer.text
     assert "serve.db cannot be used now (database is locked)" in caplog.text
     assert folders(site, "locked-out") == []
@@ -126,7 +129,7 @@ def test_an_upload_while_the_disk_of_the_store_is_full_leaves_nothing_behind(
             answer = ada.browser.post(f"/a/{NAME}", data={"form_token": token}, files=files)
             if answer.status_code != 303:
                 break
-    assert (answer.status_code, "Your file could not be kept" in answer.text) == (503, True)
+    assert (answer.status_code, "The server could not store your file" in answer.text) == (503, True)
     places = {one.place for one in attempts.attempts_of(site.store, "full-store")}
     assert {each.name for each in folders(site, "full-store")} == places
 

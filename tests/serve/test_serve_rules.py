@@ -131,7 +131,7 @@ def test_feedback_after_the_due_date(graded: Site) -> None:
     bob = student(graded, "bob")
     (graded.root / "serve.toml").write_text('[every]\ncounts = "best"\nfeedback = "after the due date"\n#\n')
     set_due(graded, datetime.now(UTC).replace(tzinfo=None) + timedelta(days=1))
-    assert "You read the feedback here after the due date." in bob.get(f"/a/{NAME}").text
+    assert "You can read the feedback here after the due date." in bob.get(f"/a/{NAME}").text
     assert bob.get(f"/a/{NAME}/feedback").status_code == 404
     set_due(graded, datetime.now(UTC).replace(tzinfo=None) - timedelta(days=1))
     assert "Read the feedback" in bob.get(f"/a/{NAME}").text
@@ -271,7 +271,7 @@ def test_the_class_page_leads_to_formgrader(graded: Site) -> None:
 
 
 def test_a_stranger_is_told_how_to_sign_in(graded: Site) -> None:
-    assert "open your personal link" in Person.of(graded).get("/").text
+    assert "open the personal link" in Person.of(graded).get("/").text
 
 
 def test_a_student_whose_folder_cannot_be_made_holds_up_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,7 +55,7 @@ def test_an_upload_is_on_the_disk_and_in_the_queue_when_it_is_acknowledged(site:
     assert (folder / f"{NAME}.ipynb").read_bytes() == content
     assert (folder / "timestamp.txt").read_text().endswith(" UTC\n")
     page = bob.get(f"/a/{NAME}").text
-    assert "In the queue" in page
+    assert "in the queue" in page
     assert '<noscript><meta http-equiv="refresh" content="3"></noscript>' in page  # without JavaScript
 
 
@@ -130,7 +130,7 @@ def test_what_a_person_changes_in_the_gradebook_is_on_the_page_at_once(graded: S
     assert f'action="/class/appeals/{number}"' in eva.get(f"/class/students/ada/{NAME}").text
     wrong = eva.posts(f"/class/appeals/{number}", points="many", comment="Well.")
     assert wrong.status_code == 400
-    assert "is no number of points" in wrong.text
+    assert "is not a number of points" in wrong.text
     assert eva.posts(f"/class/appeals/{number}", points="nan", comment="Well.").status_code == 400
     assert eva.posts(f"/class/appeals/{number}", points="2", comment="You are right.").status_code == 303
     page = ada.get(f"/a/{NAME}/feedback").text

@@ -102,7 +102,7 @@ def test_an_appeal_is_decided_beside_the_code(course: Site) -> None:
     asked = section(eva.get(HERE).text, "1.2")
     assert 'id="appeal-1"' in asked
     assert "Please look &lt;b&gt;again&lt;/b&gt;." in asked
-    assert "waits for you" in asked
+    assert "no decision yet" in asked
     decided = eva.posts("/class/appeals/1", points="3", comment="Half of it.")
     assert (decided.status_code, decided.headers["location"]) == (303, HERE)
     after = section(eva.get(HERE).text, "1.2")
