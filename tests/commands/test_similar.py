@@ -80,7 +80,7 @@ def test_a_disguised_copy_is_found_and_nobody_else(recorded: Path, tmp_path: Pat
     assert "torch.ones(len(lengths), max_length).cumsum(-1)" in shown
     assert "torch.ones(len(a), b).cumsum(-1)" in shown
     assert "steps.clamp(min=0)" in shown, "the helper of the copy, in a cell of its own"
-    assert "too long or too deep: broken, deep" in shown
+    assert "too long or nested too deeply: broken, deep" in shown
     assert read_class(url_of(recorded), "default_course") == before, "no points and no flag"
 
 
