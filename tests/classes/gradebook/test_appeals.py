@@ -53,7 +53,7 @@ def test_an_appeal_is_listed_and_on_the_page_until_it_is_decided(course: SmallCo
     assert appeal(course, "s1").startswith(f"appeal 1: s1, {NAME}, 1.2\n")
     page = course.page("s1")
     assert SHOWN in page
-    assert "Appeal 1: no decision yet." in page
+    assert "Your appeal 1: no decision yet." in page
     assert "appeal" not in course.page("zoé")
     (listed,) = waiting(course)
     assert (listed["number"], listed["student"], listed["exercise"]) == (1, "s1", "1.2")
