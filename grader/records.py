@@ -314,7 +314,7 @@ class GradebookEntry:
     student: Student
     assignment: str
     # What the grader found, in the newest version that it could grade. The status is "missing" if the student
-    # handed in nothing, and "recorded" if the grade is not this grader's but stock nbgrader's.
+    # submitted nothing, and "recorded" if the grade is not this grader's but stock nbgrader's.
     grade: Grade
     fault: str = ""  # why the newest version could not be graded; "" if it was
     score: float | None  # the final score, less the penalty; None if no cell has a score

@@ -130,7 +130,7 @@ def test_no_folder_imports_the_command_line() -> None:
     assert offenders("grader", "grader.cli") == ["grader/__main__.py imports grader.cli"]
 
 
-def test_nothing_imports_the_place_to_hand_in() -> None:
+def test_nothing_imports_the_submission_server() -> None:
     """It needs packages that a class without it does not have; the command line finds it by name."""
     assert [line for line in offenders("grader", "grader.serve") if not line.startswith("grader/serve/")] == []
     assert 'import_module(f"grader.serve.{name}")' in (GRADER / "cli.py").read_text("utf-8")

@@ -64,7 +64,7 @@ rm -f "$results"
 GRADER_TRAININGS="$root/trainings" GRADER_COURSE="$root/source/course" "$python" -P -m grader.commands.gradescope "$root"
 if [ ! -s "$results" ]; then
     # Without a score: Gradescope then says that the autograder failed, and gives no 0.
-    echo '{"output": "The grader failed; this costs you nothing. Your instructor will run it again.",' \\
+    echo '{"output": "The grader failed. You lose no points. Your instructor will run it again.",' \\
          '"stdout_visibility": "hidden"}' > "$results"
 fi
 """

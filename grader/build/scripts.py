@@ -45,10 +45,10 @@ from grader.submission.cells import (
 
 MARKERS = {marker.value for marker in ScriptMarker}
 LAST = """\
-## Where you stand, and handing in
+## Check your answers and submit
 
-The next cell tries all your answers and lists what is right, what is wrong and what is left. Run it whenever you like. The cell
-after it hands in this notebook and shows your points. Save the notebook first."""
+The next cell checks all your answers and lists which are right, wrong or not solved yet. You can run it at any time. The cell
+after it submits this notebook and shows your points. Save the notebook before you run it."""
 UNNAMED = "unnamed"  # a cell's id until `_name_cells` replaces it
 
 
@@ -155,11 +155,11 @@ def _exercise(exercise: Exercise, source: str) -> list[NotebookNode]:
 
 
 def _last_cells(lesson: Lesson) -> list[NotebookNode]:
-    """Make the cells that end every notebook: what is solved so far, and handing in."""
+    """Make the cells that end every notebook: one lists what is solved so far, and one submits the notebook."""
     return [
         _markdown(LAST, "hand-in"),
         _collapsed("where_you_stand()", "Where you stand", STAND_CELL),
-        _collapsed(submit_source(lesson.assignment, ""), "Hand in this notebook", SUBMIT_CELL),
+        _collapsed(submit_source(lesson.assignment, ""), "Submit this notebook", SUBMIT_CELL),
     ]
 
 

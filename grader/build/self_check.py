@@ -157,8 +157,7 @@ def where_you_stand(notebook: Notebook) -> None:
     total = sum(packed["points"] for packed in notebook.exercises.values())
     earned = sum(packed["points"] for id, packed in notebook.exercises.items() if marks[id] == RIGHT)
     print(
-        f"{earned:g} of {total:g} points, as far as these checks see: "
-        "the grade tries other inputs, and whole trainings."
+        f"{earned:g} of {total:g} points in these checks. The grader also checks other inputs and whole training runs."
     )
     if left := [exercise for exercise, mark in marks.items() if mark != RIGHT]:
         print(f"Next: exercise {left[0]}.")
@@ -197,9 +196,9 @@ def is_wrong(notebook: Notebook, exercise: str, above: str) -> bool:
 
 
 def praise(title: str, count: int, also: Sequence[str]) -> str:
-    """Return a message that says that an answer is right, and what the grade looks at besides."""
+    """Return a message that says that an answer is right, and what the grader also checks."""
     text = f"{title} — right on {count} small example{'s' * (count != 1)}."
-    return f"{text} The grade also looks at this: {'; '.join(also)}." if also else text
+    return f"{text} The grader also checks: {'; '.join(also)}." if also else text
 
 
 def trials_of(packed: Mapping[str, Any]) -> list[Trial]:

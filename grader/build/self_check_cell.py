@@ -27,7 +27,7 @@ from grader.declare.lesson import Lesson
 from grader.judge.planned_trial import sent_with
 from grader.submission.cells import TOOLS_CELL
 
-SELF_CHECK, HAND_IN, PROBES = "grader.build.self_check", "grader.build.hand_in", "grader.probes"
+SELF_CHECK, SUBMIT, PROBES = "grader.build.self_check", "grader.build.submit", "grader.probes"
 TENSORS = "grader.build.tensors_of_numpy"  # stands in for PyTorch in the cell of a lesson that does not use it
 PYTORCH = re.compile(r"^\s*(?:import|from) torch\b", re.MULTILINE)
 # Probes of functions of arrays, numbers, texts and lists: they need no more of PyTorch than TENSORS has.
@@ -95,8 +95,8 @@ def make_tools(names):
         self_check.where_you_stand(self_check.Notebook(names, exercises, probes))
 
     def submit(assignment, server="", file=""):
-        (hand_in,) = self_check_modules(self_check_files(SELF_CHECK), ["{hand_in}"])
-        hand_in.submit(names, assignment, server, file)
+        (module,) = self_check_modules(self_check_files(SELF_CHECK), ["{submit}"])
+        module.submit(names, assignment, server, file)
 
     return check, carry_on, where_you_stand, submit
 
@@ -154,7 +154,7 @@ def modules() -> Mapping[str, str]:
     """Return the sources of the cell's modules and of all that they import of this project, by file name."""
     return {
         _file(name): slim(module_file(name).read_text("utf-8"))
-        for name in sorted(reached_modules([SELF_CHECK, HAND_IN]))
+        for name in sorted(reached_modules([SELF_CHECK, SUBMIT]))
     }
 
 
@@ -188,7 +188,7 @@ def self_check_source(checks: SelfChecks) -> str:
         text="\n".join(in_lines(self_check_text({**checks.modules, EXERCISES: exercises}))),
         functions="\n\n".join(getsource(function) for function in FUNCTIONS).rstrip(),
         self_check=SELF_CHECK,
-        hand_in=HAND_IN,
+        submit=SUBMIT,
         probes=PROBES,
         exercises=EXERCISES,
     )

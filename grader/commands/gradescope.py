@@ -18,7 +18,7 @@ from grader.report.export import export
 from grader.sandbox.server import Server
 from grader.submission.file import IntakeError, Problem, SubmissionFile, Unreadable, assignment_in
 
-STUDENT = "submission"  # the student's name in the grade; Gradescope itself knows who handed it in
+STUDENT = "submission"  # the student's name in the grade; Gradescope itself knows who submitted it
 
 
 def main(root: Path) -> int:
@@ -62,7 +62,7 @@ def find_one(folder: Path, assignment: str) -> SubmissionFile:
     chosen = named if len(named) == 1 else notebooks
     if len(chosen) != 1:
         count = f"{len(notebooks)} notebooks were" if notebooks else "no notebook was"
-        raise Unreadable(f"{count} handed in. Hand in one file, {assignment}.ipynb.")
+        raise Unreadable(f"{count} submitted. Submit one file, {assignment}.ipynb.")
     return SubmissionFile(STUDENT, assignment, folder, chosen[0].relative_to(folder).parts)
 
 

@@ -11,6 +11,7 @@ from grader.records import CellScore, CheckResult, GradebookEntry, Outcome, Verd
 from grader.report.text import (
     CODE,
     EXERCISE_FAULT,
+    SUBMISSION_FAULT,
     SYMBOLS,
     check_messages,
     clean,
@@ -52,7 +53,7 @@ def code_block(text: str) -> str:
 
 def hint(verdict: Verdict) -> str:
     """Return what explains a wrong answer and where to read again; "" if there is neither."""
-    explained = f"**What explains it:** {escape(verdict.hint)}" if verdict.hint else ""
+    explained = f"**Likely cause:** {escape(verdict.hint)}" if verdict.hint else ""
     again = bool(verdict.review) and verdict.outcome is not Outcome.PASSED
     read = f"**Read again:** “{escape(verdict.review)}” in the lesson." if again else ""
     return "\n\n".join(filter(None, (explained, read)))
@@ -132,8 +133,8 @@ def _head(entry: GradebookEntry) -> str:
     if late := lateness(entry.penalty, entry.seconds_late):
         lines.append(late)
     if entry.fault:
-        version = "What stands here is about the version before." if entry.has_earlier_score else ""
-        lines.append(f"The newest version could not be graded. The fault is ours and costs you nothing. {version}")
+        earlier = "This feedback is about your earlier submission." if entry.has_earlier_score else ""
+        lines.append(f"{SUBMISSION_FAULT} {earlier}")
     elif entry.status == "unreadable":
         lines.append(escape(entry.message))
     lines.append(f"Submission {entry.grade.submission_sha256 or 'not read'}.")

@@ -1,4 +1,4 @@
-"""Makes a submission's feedback page: what was tried, what came back, how far off it is, what to read."""
+"""Makes a submission's feedback page: what the grader tried, what the answer returned, how far off it is, what to read."""
 
 import re
 from collections.abc import Mapping, Sequence, Set
@@ -16,6 +16,8 @@ from grader.records import Appeal, CellScore, CheckResult, GradebookEntry, Outco
 from grader.report.heatmap import figure
 from grader.report.text import (
     CODE,
+    EXERCISE_FAULT,
+    SUBMISSION_FAULT,
     SYMBOLS,
     appeal_outcome,
     check_messages,
@@ -143,24 +145,21 @@ def _greeting(entry: GradebookEntry) -> str:
     graded = [verdict for verdict in grade.verdicts if verdict.max_points]
     if grade.status == "fault":
         return (
-            "We could not grade your submission. The fault is ours and costs you nothing: your file is kept, and it "
-            "will be graded again. You need not do anything."
+            "Your submission could not be graded because of a grader error. You lose no points. Your file is kept and "
+            "will be graded again. You do not need to do anything."
         )
     if entry.fault:
-        return (
-            "We could not grade the newest version of your submission. The fault is ours and costs you nothing: your "
-            "file is kept, and it will be graded again. What you read here is about the version before."
-        )
+        return f"{SUBMISSION_FAULT} Your file is kept and will be graded again. This page is about your earlier submission."
     if grade.status == "unreadable":
-        return "Your file could not be read, so there is nothing to grade in it yet. Here is why, and what helps:"
+        return "The grader could not read your file, so it has nothing to grade yet. Read below what the problem is:"
     if graded and all(verdict.outcome is Outcome.PASSED for verdict in graded):
         return "Everything works, on inputs that your notebook has never seen. Well done!"
     if all(verdict.outcome is Outcome.MISSING for verdict in graded):
         return "Nothing is solved yet. Start with the first exercise: it is short, and the next ones build on it."
     full = sum((entry.points(verdict) or 0.0) >= verdict.max_points for verdict in graded)
     return (
-        f"{full} of {len(graded)} exercises have full points. For each of the others you find below what was tried, "
-        "what came back, and where to read again."
+        f"{full} of {len(graded)} exercises have full points. For each of the others, this page shows what the grader tried, "
+        "what your code returned, and where to read again."
     )
 
 
@@ -198,7 +197,7 @@ def _solution(verdict: Verdict, entry: GradebookEntry, solutions: Mapping[str, s
 def _message(verdict: Verdict) -> str:
     """Return the message for the whole exercise; "" if a check has the same: the page shows it there."""
     if verdict.outcome is Outcome.FAULT:
-        return "This exercise could not be graded. The fault is ours and costs you nothing."
+        return EXERCISE_FAULT
     if verdict.outcome is Outcome.MISSING:
         return verdict.message or "not solved yet"
     shown_below = verdict.message in {check.message for check in verdict.checks} and not said_once(verdict)
@@ -206,10 +205,10 @@ def _message(verdict: Verdict) -> str:
 
 
 def _check_message(check: CheckResult, message: str) -> str:
-    """Return the message of a check; for a fault, that it is ours; "nothing came back" if nothing did, or else ""."""
+    """Return the message of a check; the grader error of a fault; "no result" if there is none, or else ""."""
     if check.outcome is Outcome.FAULT:
-        return "this could not be graded; the fault is ours"
-    return message or ("nothing came back" if check.outcome is Outcome.MISSING else "")
+        return "this check could not be graded because of a grader error"
+    return message or ("no result" if check.outcome is Outcome.MISSING else "")
 
 
 @dataclass(frozen=True)

@@ -45,9 +45,9 @@ def remark(exercise: ComparedExercise) -> str:
     """Return why the answers to an exercise prove little: too few, or too much alike; "" if they can."""
     comparison = exercise.comparison
     if comparison.too_few:
-        return f"fewer than {LEAST_ANSWERS} answers: nothing says what is rare"
+        return f"fewer than {LEAST_ANSWERS} answers: too few to find rare code"
     if comparison.telling < 2:
-        return "everybody writes much the same: this cannot tell"
+        return "the answers are too much alike to compare them"
     return ""
 
 
@@ -68,10 +68,10 @@ def similar_table(compared: Sequence[ComparedExercise]) -> RenderableType:
         shares = ", ".join(f"{exercise.id} {100 * pair.share:.0f} %" for exercise, pair in both.found)
         pairs.add_row(Text(" and ".join(map(clean, both.students))), both.assignment, shares)
     said = (
-        f"{len(found)} pairs of students share much that few write. "
-        "That is a reason to look, and no proof; no points depend on it."
+        f"{len(found)} pairs of students share much rare code. "
+        "This is a reason to look, and not a proof. No points depend on it."
         if found
-        else "No two answers share much that few write."
+        else "No two answers share much rare code."
     )
     return Group(exercises, Text(), *((pairs, Text()) if found else ()), Text(said))
 

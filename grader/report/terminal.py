@@ -42,7 +42,7 @@ def table(entries: Sequence[GradebookEntry]) -> RenderableType:
     for assignment, group in assignments(entries).items():
         parts += [_assignment(assignment, group), Text(summary(group))]
         if missing := [who(entry.student) for entry in group if entry.status == "missing"]:
-            parts.append(Text(f"handed in nothing: {some(missing)}"))
+            parts.append(Text(f"submitted nothing: {some(missing)}"))
         parts.append(Text())
     used = {kind(verdict) for entry in entries for verdict in entry.grade.verdicts}
     legend = Text(style="dim")
@@ -102,12 +102,12 @@ def _notes(entry: GradebookEntry) -> str:
             notes.append(f"{verdict.id} {what}")
     notes += [f"{_short(flag.exercise or '', 8)} [{_short(flag.kind, 24)}]".strip() for flag in grade.flags]
     if by_hand := [name for name, cell in entry.cells.items() if cell.by_hand]:
-        notes.append(f"by hand: {', '.join(_short(name, 24) for name in by_hand)}")
+        notes.append(f"manual points: {', '.join(_short(name, 24) for name in by_hand)}")
     if lateness(entry.penalty, entry.seconds_late):
         notes.append(f"late: −{number(entry.penalty)}" if entry.penalty else "late")
     if entry.waits_for_person:
         waiting = [_short(name, 24) for name, cell in entry.cells.items() if cell.needs_manual_grade]
-        notes.append(f"needs manual grade: {', '.join(waiting)}")
+        notes.append(f"needs manual grading: {', '.join(waiting)}")
     return "; ".join(notes)
 
 

@@ -14,11 +14,12 @@ SYMBOLS = {
     "wrong": ("✗", "no points"),
     "missing": ("·", "not solved"),
     "timeout": ("…", "out of time"),
-    "fault": ("!", "fault of the grader"),
+    "fault": ("!", "grader error"),
 }
 # What students read in the place of a message about the grader itself.
-EXERCISE_FAULT = "This could not be graded. The fault is ours and costs you nothing."
-WAITS = "this holds, and counts as soon as the values are right"
+EXERCISE_FAULT = "This exercise could not be graded because of a grader error. You lose no points."
+SUBMISSION_FAULT = "Your newest submission could not be graded because of a grader error. You lose no points."
+WAITS = "passed, but gives points only if the values are right"
 
 
 def clean(text: object) -> str:
@@ -83,8 +84,8 @@ def number(value: float) -> str:
 
 
 def worth(points: float | None, max_points: float) -> str:
-    """Return the points of an exercise or question as text: "3 of 5"; "waiting for your instructor" for None."""
-    return "waiting for your instructor" if points is None else f"{number(points)} of {number(max_points)}"
+    """Return the points of an exercise or question as text: "3 of 5"; "needs manual grading" for None."""
+    return "needs manual grading" if points is None else f"{number(points)} of {number(max_points)}"
 
 
 def or_dash(value: float | None) -> str:
@@ -93,13 +94,13 @@ def or_dash(value: float | None) -> str:
 
 
 def appeal_outcome(appeal: Appeal, entry: GradebookEntry) -> str:
-    """Return the state of an appeal as text: "waits …", or who decided when; and whether its version is older."""
+    """Return the decision on an appeal and its date as text, and whether the appeal is about an earlier submission."""
     earlier = appeal.submission_sha256 != entry.grade.submission_sha256
-    version = " (about an earlier version)" if earlier else ""
+    about = " (about an earlier submission)" if earlier else ""
     if not appeal.outcome:
-        return f"waits for your instructor{version}"
+        return f"no decision yet{about}"
     decided = "set the points" if appeal.outcome == "points" else "kept the points"
-    return f"your instructor {decided} on {appeal.decided}{version}"
+    return f"your instructor {decided} on {appeal.decided}{about}"
 
 
 def kind(verdict: Verdict) -> str:
@@ -123,8 +124,9 @@ def kind_of_points(verdict: Verdict, entry: GradebookEntry) -> str:
 def lateness(penalty: float, seconds_late: float | None) -> str:
     """Return a sentence on a submission that was late; "" of any other."""
     if penalty:
-        return f"Handed in late: {number(penalty)} points were taken off."
-    return "Handed in late: no points were taken off." if (seconds_late or 0.0) > 0 else ""
+        points = "1 point was" if penalty == 1 else f"{number(penalty)} points were"
+        return f"The submission was late: {points} subtracted."
+    return "The submission was late: no points were subtracted." if (seconds_late or 0.0) > 0 else ""
 
 
 def summary(entries: Sequence[GradebookEntry]) -> str:
@@ -133,24 +135,24 @@ def summary(entries: Sequence[GradebookEntry]) -> str:
     For several assignments, a student counts as missing if they submitted none of them.
 
         13 submissions: 11 graded, 1 unreadable, 1 fault; mean 71.2, median 80 of 100 (over the
-        graded); 2 handed in nothing
+        graded); 2 submitted nothing
     """
-    handed_in = [entry for entry in entries if entry.status != "missing"]
+    submitted = [entry for entry in entries if entry.status != "missing"]
     parts = []
     plurals = dict(graded="graded", recorded="recorded by nbgrader", unreadable="unreadable", fault="faults")
     for status, plural in plurals.items():
-        if count := sum(entry.status == status for entry in handed_in):
+        if count := sum(entry.status == status for entry in submitted):
             parts.append(f"{count} {status if count == 1 and status != 'recorded' else plural}")
-    text = f"{len(handed_in)} submission{'' if len(handed_in) == 1 else 's'}"
+    text = f"{len(submitted)} submission{'' if len(submitted) == 1 else 's'}"
     text += f": {', '.join(parts)}" if parts else ""
-    scored = with_score(handed_in)
+    scored = with_score(submitted)
     if scores := [entry.score or 0.0 for entry in scored]:
         worth = {entry.max_score for entry in scored}
         of = f" of {number(worth.pop())}" if len(worth) == 1 else ""
         text += f"; mean {number(round(mean(scores), 1))}, median {number(round(median(scores), 1))}{of}"
-        text += " (over the graded)" if len(scored) < len(handed_in) else ""
-    missing = len({entry.student.id for entry in entries} - {entry.student.id for entry in handed_in})
-    return f"{text}; {missing} handed in nothing" if missing else text
+        text += " (over the graded)" if len(scored) < len(submitted) else ""
+    missing = len({entry.student.id for entry in entries} - {entry.student.id for entry in submitted})
+    return f"{text}; {missing} submitted nothing" if missing else text
 
 
 def with_score(entries: Iterable[GradebookEntry]) -> list[GradebookEntry]:

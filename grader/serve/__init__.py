@@ -1,4 +1,4 @@
-"""`grader serve`: the place to hand in, a small web server beside the gradebook. It needs the extra `serve`.
+"""`grader serve`: the submission server, a small web server next to the gradebook. It needs the extra `serve`.
 
 In: what students upload, and serve.toml. Out: `submitted/` in nbgrader's layout, grades in the gradebook as `grader grade`
 writes them, and pages. Two processes: one answers the browsers (`app`), the other one grades and is the only writer of

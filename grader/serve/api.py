@@ -1,4 +1,4 @@
-"""The API with which a notebook's cell hands in the notebook and reads its points. docs/serve.md describes it.
+"""The API with which a notebook's cell submits the notebook and reads its points. docs/serve.md describes it.
 
 A program signs in with the header `Authorization: Bearer TOKEN`. The token is a personal code, which the student's page
 shows, or a token of JupyterHub. All answers are JSON; an error is `{"error": "…"}`.
@@ -26,7 +26,7 @@ def submit(visit: Visit) -> Response:
     name = visit.text("assignment")
     if name not in visit.site.open_assignments():
         known = ", ".join(visit.site.open_assignments()) or "none"
-        raise HTTPException(404, f"There is no assignment {name!r} to hand in. Open are: {known}.")
+        raise HTTPException(404, f"The assignment {name!r} is not open. The open assignments are: {known}.")
     attempt = take(visit.site, visit.person, name, visit.form.get("notebook"))
     return JSONResponse(_told(visit.site, attempt), 202, {"Location": f"{PATH}/{attempt.id}"})
 

@@ -26,9 +26,7 @@ from grader.serve.web import ANYBODY, NEWCOMER, Visit, get, post
 log = logging.getLogger("grader.serve")
 WRONG_LINKS_A_MINUTE = 20  # of one address
 STATUS = {AppealError: 409, NoAnswer: 503, LtiError: 403}  # of errors that a page says in words
-NO_GRADEBOOK = (
-    "The grades cannot be read or written at the moment. What you have handed in is kept. Try again in a minute."
-)
+NO_GRADEBOOK = "The grades cannot be read or written at the moment. Your submissions are kept. Try again in a minute."
 NO_STORE = "The server cannot write at the moment. Nothing was changed. Try again in a minute.\n"
 
 
@@ -119,7 +117,9 @@ def _wrong_link(visit: Visit) -> Response:
     """Refuse a link. Who tries many is refused shortly; a link that works always works, for others may share the address."""
     client = client_of(visit.request.scope)
     if not visit.request.app.state.wrong_links.allows(client):
-        return PlainTextResponse("Too many links that do not work. Wait a minute.\n", 429)
+        return PlainTextResponse(
+            "You have opened too many links that do not work. Wait a minute, and try again.\n", 429
+        )
     log.warning("a link that does not work, from %s", client)
     return visit.html("welcome.html.j2", 403, refused=True)
 
@@ -150,7 +150,11 @@ def on_refusal(request: Request, error: Exception) -> Response:
         error = _refusal(visit, error)
     status, said = error.status_code, error.detail
     if request.url.path.startswith(api.PATH):
-        why = "This code or token is not known here. Take a new code from your page." if status == 401 else said
+        why = (
+            "The server does not know this code or token. Create a new code on the submission page."
+            if status == 401
+            else said
+        )
         return JSONResponse({"error": why}, status, error.headers)
     if status == 401:
         return visit.html("welcome.html.j2", 401)
@@ -179,4 +183,4 @@ def _refusal(visit: Visit, error: Exception) -> HTTPException:
 
 def on_error(request: Request, error: Exception) -> Response:
     """Answer with a page where we are at fault; the log has the error."""
-    return PlainTextResponse("Something went wrong here. It is not your fault. Try again in a minute.\n", 500)
+    return PlainTextResponse("The server has an error. It is not your fault. Try again in a minute.\n", 500)

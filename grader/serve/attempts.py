@@ -3,7 +3,7 @@
     submitted/.attempts/STUDENT/ASSIGNMENT/20301131T180000-3f9a2c71/   one attempt: notebook, timestamp.txt, its page
     submitted/STUDENT/ASSIGNMENT/                                       the attempt that counts, in nbgrader's layout
 
-nbgrader and `grader grade` pass over names that begin with a dot: for them, a student handed in what counts.
+nbgrader and `grader grade` pass over names that begin with a dot: for them, only the attempt that counts is submitted.
 shares.py says whose attempt is graded next, and which attempts lose their files.
 """
 
@@ -68,7 +68,7 @@ class Attempt:
     counts: bool  # it is the one in submitted/ and in the gradebook
     score: float | None  # as it was graded; what the gradebook says may have changed since
     max_score: float | None
-    worth: float | None  # the score, less what lateness costs
+    worth: float | None  # the score, less the late penalty
     message: str
     finished: str
     taken: str = ""  # when grading last took it out of the queue, in UTC
@@ -84,7 +84,7 @@ class Attempt:
 
     @property
     def when(self) -> datetime:
-        """When it was handed in."""
+        """The time at which it was submitted."""
         return datetime.fromisoformat(self.received)
 
 
@@ -188,10 +188,8 @@ def _make_room(db: sqlite3.Connection, folder: Path, upload: tuple[str, str, str
     try:
         removed = to_remove(kept, size_of_folder(new), quota)
     except QuotaError:
-        told = (
-            f"Your attempts at {assignment} may take {quota >> 20} MiB together, and this file does not fit any more. "
-        )
-        raise HTTPException(413, told + "Clear the notebook's outputs, save it, and hand it in again.") from None
+        told = f"Your attempts at {assignment} may take {quota >> 20} MiB together, and this file does not fit. "
+        raise HTTPException(413, told + "Clear the notebook's outputs, save it, and submit it again.") from None
     db.executemany("UPDATE attempt SET removed = 1 WHERE id = ?", [(one.id,) for one in removed])
     return removed
 
@@ -201,7 +199,7 @@ def refuse_too_many(own: Sequence[Attempt], an_hour: int) -> None:
     recent = [one for one in own if one.when > now() - HOUR]
     if len(recent) >= an_hour:
         minutes = max(1, -int((now() - HOUR - recent[an_hour - 1].when).total_seconds() // 60))
-        told = f"You have handed in {len(recent)} times within an hour. Try again in {minutes} minutes."
+        told = f"You have submitted {len(recent)} times within an hour. Try again in {minutes} minutes."
         raise HTTPException(429, told)
 
 
@@ -307,7 +305,7 @@ def _after_death(attempt: Attempt, moment: datetime) -> Attempt:
     attempt = replace(attempt, deaths=deaths, seconds=seconds, state=WAITING)
     if deaths < MOST_DEATHS:
         return attempt
-    told = f"the grading process ended {deaths} times while it graded this. It is not tried again by itself."
+    told = f"the grading process ended {deaths} times while it graded this attempt. The server does not try again."
     return replace(attempt, state=FAULT, message=told, finished=text_of(moment))
 
 

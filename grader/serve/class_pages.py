@@ -124,7 +124,7 @@ def read_moment(text: str) -> datetime | None:
 
 
 def grade_again(visit: Visit) -> Response:
-    """Put what we could not grade back into the queue."""
+    """Put attempts with a grader error back into the queue."""
     attempts.again(visit.site.store)
     return go_to("class")
 

@@ -46,12 +46,6 @@ class Cell:
         return not self.attempts and self.entry is None
 
     @property
-    def needs_person(self) -> bool:
-        """Return True if a person must give points, or decide an appeal."""
-        entry = self.entry
-        return entry is not None and (entry.waits_for_person or any(not appeal.outcome for appeal in entry.appeals))
-
-    @property
     def remarks(self) -> list[str]:
         """Notes for the instructor besides the score, in words."""
         states, entry, flags = {attempt.state for attempt in self.attempts}, self.entry, len(self.flags)
@@ -61,10 +55,11 @@ class Cell:
             "being graded": attempts.GRADING in states,
             "in the queue": attempts.WAITING in states,
             "unreadable": entry is not None and entry.status == attempts.UNREADABLE,
-            "not graded, our fault": is_fault,
+            "not graded: grader error": is_fault,
             "late": entry is not None and bool(entry.seconds_late),
             "1 flag" if flags == 1 else f"{flags} flags": flags > 0,
-            "needs a person": self.needs_person,
+            "needs manual grading": entry is not None and entry.waits_for_person,
+            "open appeal": entry is not None and any(not appeal.outcome for appeal in entry.appeals),
         }
         return [remark for remark, holds in told.items() if holds]
 

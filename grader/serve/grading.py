@@ -215,13 +215,13 @@ class AttemptWriter:
         return replace(ended, score=grade.score, max_score=grade.max_score, worth=worth)
 
     def _entry(self, attempt: Attempt, grade: Grade) -> GradebookEntry:
-        """Return what the gradebook would say of an attempt: the score, less what nbgrader's late plugin takes off."""
+        """Return what the gradebook would say of an attempt: the score, less the late penalty of nbgrader's plugin."""
         score = grade.score or 0.0
         penalty, late = self._lateness(attempt, score)
         return replace(GradebookEntry.of(grade), score=score - penalty, penalty=penalty, seconds_late=late)
 
     def _lateness(self, attempt: Attempt, score: float) -> tuple[float, float | None]:
-        """Return what lateness takes off a score of an attempt now, and its seconds; None if there is no due date."""
+        """Return the late penalty of an attempt now, and its seconds; None if there is no due date."""
         due = self._site.due_dates(attempt.student).get(attempt.assignment)
         late = max(0.0, (attempt.when - due).total_seconds()) if due else None
         return penalty_of(self._site.config.late_penalty, attempt.student, score, late or 0.0) or 0.0, late

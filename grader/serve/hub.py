@@ -1,6 +1,6 @@
 """Signing in by JupyterHub: this server is one of its services, and JupyterHub says by OAuth who somebody is.
 
-A notebook server of the hub may also hand in by the token that JupyterHub has given it, so that a student does not leave
+A notebook server of the hub may also submit with the token that JupyterHub has given it, so that a student does not leave
 JupyterLab. Both tokens must allow the access to this service: whom the hub lets in is the hub's to say.
 """
 
@@ -26,7 +26,7 @@ def login_address(site: Site) -> str:
 def receive(site: Site, code: str, state: str) -> Ticket:
     """Return who came back from JupyterHub with a code; LtiError if nobody began this here, or JupyterHub says no."""
     if value_of(site.store, STATE, state, use=True) is None:
-        raise LtiError("This sign-in is too old, or was used already. Begin once more.")
+        raise LtiError("This sign-in is too old, or was used already. Sign in again.")
     secret = os.environ.get("JUPYTERHUB_API_TOKEN", "")
     form = {**_client(site), "client_secret": secret, "grant_type": "authorization_code", "code": code}
     hub = _hub(site)
@@ -62,7 +62,7 @@ def _ticket(site: Site, hub: Hub, token: str) -> Ticket:
     allowed = {"access:services", f"access:services!service={hub.service}"}
     known = user.get("kind") == "user" and bool(allowed & scopes)
     if not known or not isinstance(person, str) or not can_sign_in(person):
-        raise Refused("JupyterHub does not let you hand in here. Tell your instructor.")
+        raise Refused("JupyterHub does not allow you to submit here. Tell your instructor.")
     teaches = person in hub.instructors or f"formgrade-{site.course}" in groups  # nbgrader's own name of the group
     role, leads_to = (INSTRUCTOR, "/class") if teaches else (STUDENT, "/")
     return Ticket(person=person, role=role, name="", via="hub", leads_to=leads_to)

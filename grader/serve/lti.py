@@ -189,7 +189,11 @@ def _check_course(site: Site, launch: Launch) -> None:
         known = [row["course"] for row in site.store.rows("SELECT * FROM lti_course WHERE platform = ?", launch.name)]
     if known and came not in known:
         line = f"courses = {json.dumps([*known, came])} under [lti.{launch.name}] in serve.toml"
-        which = "This is the place of another course." if came else "Your platform does not say which course this is."
+        which = (
+            "This submission page belongs to another course."
+            if came
+            else "Your platform does not say which course this is."
+        )
         raise LtiError(f"{which} To let this one in, its operator writes {line}.")
 
 
@@ -322,7 +326,7 @@ def choices(site: Site, launch: Launch) -> tuple[str, list[tuple[str, str, str]]
 
 
 def receive(visit: Visit) -> Response:
-    """Take a launch, and show a page from which the place to hand in opens in a tab of its own.
+    """Take a launch, and show a page from which the submission page opens in a separate tab.
 
     In the platform's frame the cookie of a session would be another site's, which browsers block.
     """
@@ -340,7 +344,7 @@ def receive(visit: Visit) -> Response:
 
 
 def _add_student(site: Site, ticket: Ticket) -> None:
-    """Add the student of a ticket to the gradebook: the class page lists who has handed in nothing, too."""
+    """Add the student of a ticket to the gradebook: the class page also lists students without a submission."""
     if ticket.role == STUDENT:
         first, _, last = ticket.name.rpartition(" ")
         with suppress(RecordError):  # another program writes; grading adds the student, too

@@ -164,7 +164,7 @@ def score_of(row: sqlite3.Row, platform: Platform, wanted: str, url: str, receiv
         row: the place of the score.
         wanted: "points/of".
         url: our address.
-        received: when the attempt was handed in, in UTC; "" if that is not known.
+        received: when the attempt was submitted, in UTC; "" if that is not known.
     """
     points, most = wanted.split("/")
     score: dict[str, Any] = {"userId": row["subject"], "scoreGiven": whole(points), "scoreMaximum": whole(most)}

@@ -21,7 +21,7 @@ from grader.submission.file import name_problem
 
 STUDENT, INSTRUCTOR = "student", "instructor"
 PLATFORM_ROLE = "platform"  # of a link that registers a platform, and signs nobody in
-NOTEBOOK_ROLE = "notebook"  # of a code with which a student's notebook hands in, and no browser signs in
+NOTEBOOK_ROLE = "notebook"  # of a code with which a student's notebook submits, and no browser signs in
 LINK_PATH = "/in/"
 TICKET, SESSION, STATE = "ticket", "session", "state"  # the kinds of tokens
 TICKET_SECONDS, SESSION_SECONDS = 600, 7 * 24 * 3600
@@ -132,7 +132,7 @@ def links_for(store: Store, key: bytes, people: Sequence[str], role: str, days: 
 
 
 def new_code(store: Store, key: bytes, person: str, days: int) -> str:
-    """Return a new code with which a student's notebook hands in; revoke the one before."""
+    """Return a new code with which a student's notebook submits; revoke the one before."""
     revoke(store, person, NOTEBOOK_ROLE)
     return links_for(store, key, [person], NOTEBOOK_ROLE, days)[person]
 

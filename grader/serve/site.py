@@ -54,7 +54,7 @@ class Site:
         return {student.id: student for student in self._read(read_students, [])}
 
     def due_dates(self, student: str) -> dict[str, datetime]:
-        """Return until when a student may hand in what; none as long as there is no gradebook."""
+        """Map each assignment to the student's due date; empty as long as there is no gradebook."""
         return self._read(read_due_dates, {}, student)
 
     def entry(self, student: str, assignment: str) -> GradebookEntry | None:

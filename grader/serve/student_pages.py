@@ -58,7 +58,7 @@ class Shown:
 
     @property
     def is_past_due(self) -> bool:
-        """Return True if handing in now is late."""
+        """Return True if an attempt submitted now is late."""
         return self.due is not None and now() > self.due
 
     def is_late(self, attempt: Attempt) -> bool:
@@ -119,7 +119,7 @@ def assignments(visit: Visit) -> Response:
 
 
 def assignment(visit: Visit) -> Response:
-    """Show one assignment: what was handed in, what it was worth, and where to hand in."""
+    """Show one assignment: its attempts, their points, and the form to submit another one."""
     site, student, name = _asked(visit)
     shown = look_up(site, student, name)
     cells = shown.entry.cells if shown.entry else {}
@@ -142,20 +142,25 @@ def state_of(site: Site, attempt: Attempt) -> str:
         ahead = attempts.place_in_queue(site.store, attempt, budget)
         if ahead is None and (until := attempts.waits_until(site.store, attempt.student, budget)):
             used = f"You have used your grading time of this hour, which is {_duration(budget)}."
-            return f"In the queue. {used} This attempt is not graded before {until:%H:%M} UTC."
-        return f"In the queue: {ahead} before you." if ahead else "In the queue: you are next."
+            return f"Your attempt is in the queue. {used} The server does not grade it before {until:%H:%M} UTC."
+        if not ahead:
+            return "Your attempt is next in the queue."
+        return f"Your attempt is in the queue. {ahead} {'attempt is' if ahead == 1 else 'attempts are'} before it."
     if attempt.state == attempts.GRADING:
-        return "Being graded now."
+        return "The grader is grading your attempt."
     if attempt.state == attempts.REPLACED:
-        return "Your newer attempt took the place of this one before it was graded. This one does not count."
+        return "Your newer attempt replaced this one before it was graded. This one does not count."
     if attempt.state == attempts.FAULT and attempt.deaths >= attempts.MOST_DEATHS:
-        told = "We could not grade this: the grading process ended each time while it ran your notebook. It costs you nothing."
-        return f"{told} Look for code that uses very much memory or ends the process, change it, and hand in again."
+        told = "This attempt could not be graded: the grading process ended each time while it ran your notebook."
+        return (
+            f"{told} You lose no points. Change code that uses a lot of memory or ends the process, and submit again."
+        )
     if attempt.state == attempts.FAULT and attempt.removed:
-        return "We could not grade this. The fault is ours and costs you nothing. Hand in again to have it graded."
+        return "This attempt could not be graded because of a grader error. You lose no points. Submit again."
     if attempt.state == attempts.FAULT:
-        return "We could not grade this. The fault is ours and costs you nothing: your file is kept, and it will be graded again."
-    return "Graded." if attempt.state == attempts.GRADED else "This file could not be read."
+        told = "This attempt could not be graded because of a grader error. You lose no points."
+        return f"{told} Your file is kept, and it will be graded again."
+    return "Your attempt is graded." if attempt.state == attempts.GRADED else "The grader could not read this file."
 
 
 def _duration(seconds: int) -> str:
@@ -165,7 +170,7 @@ def _duration(seconds: int) -> str:
 
 
 def notebook(visit: Visit) -> Response:
-    """Hand out the student notebook, whose last cell hands in here."""
+    """Send the student notebook, whose last cell submits to this server."""
     site, _, name = _asked(visit)
     text = with_server(notebook_path(site.root, name).read_text("utf-8"), site.settings.url)
     told = {"Content-Disposition": f"attachment; filename*=utf-8''{quote(name)}.ipynb"}
@@ -179,7 +184,7 @@ def refuse_early(visit: Visit) -> None:
     attempts.refuse_too_many(own, site.settings.policy(name).attempts_an_hour)
 
 
-def hand_in(visit: Visit) -> Response:
+def submit(visit: Visit) -> Response:
     """Keep an upload, and answer when it is on the disk and in the queue."""
     site, student, name = _asked(visit)
     take(site, student, name, visit.form.get("notebook"))
@@ -191,11 +196,13 @@ def take(site: Site, student: str, name: str, upload: object) -> Attempt:
     if not isinstance(upload, UploadFile) or not upload.filename:
         raise HTTPException(400, "Choose your notebook first.")
     if shutil.disk_usage(site.folder).free < LEAST_FREE:
-        raise HTTPException(503, "The disk here is nearly full. Tell your instructor; your file was not taken.")
+        raise HTTPException(
+            503, "The server's disk is nearly full, so it cannot accept your file. Tell your instructor."
+        )
     start = upload.file.read(64).removeprefix(BOM).lstrip()
     upload.file.seek(0)
     if not start.startswith(b"{"):
-        raise HTTPException(400, f"This is no notebook. Choose the file {name}.ipynb, as Jupyter saved it.")
+        raise HTTPException(400, f"This file is not a notebook. Choose the file {name}.ipynb that Jupyter saved.")
     rules = site.settings.policy(name)
     try:
         place, digest = attempts.keep_upload(site.folder, student, name, upload.file)
@@ -204,7 +211,7 @@ def take(site: Site, student: str, name: str, upload: object) -> Attempt:
     except (StoreError, OSError) as error:
         log.warning("an upload of %r to %s was not kept: %s", student, name, error)
         raise HTTPException(
-            503, "Your file could not be kept: the server cannot write at the moment. Try again in a minute."
+            503, "The server could not store your file, because it cannot write at the moment. Try again in a minute."
         ) from error
 
 
@@ -260,7 +267,9 @@ class Stream(EventSourceResponse):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the states, unless many pages of this student are open."""
-        with at_once(_streams, self._student, STREAMS_EACH, "This page is open many times. Close some of them."):
+        with at_once(
+            _streams, self._student, STREAMS_EACH, "This page is open too many times. Close some of its tabs."
+        ):
             await super().__call__(scope, receive, send)
 
 
@@ -293,7 +302,7 @@ async def _changes(site: Site, student: str, name: str) -> AsyncIterator[dict[st
 
 ROUTES = [
     get("/a/{assignment}", assignment, STUDENT),
-    post("/a/{assignment}", hand_in, STUDENT, before=refuse_early),
+    post("/a/{assignment}", submit, STUDENT, before=refuse_early),
     get("/a/{assignment}/notebook", notebook, STUDENT),
     get("/a/{assignment}/feedback", feedback, STUDENT),
     get("/a/{assignment}/attempts/{nth}", attempt_feedback, STUDENT),

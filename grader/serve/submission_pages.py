@@ -31,8 +31,8 @@ HOURS = re.compile(r"[0-9]{1,4}(?:[.,][0-9]{1,2})?")
 STATES = {
     attempts.WAITING: "in the queue",
     attempts.GRADING: "being graded",
-    attempts.REPLACED: "not graded: a newer attempt took its place",
-    attempts.FAULT: "not graded, our fault",
+    attempts.REPLACED: "not graded: a newer attempt replaced it",
+    attempts.FAULT: "not graded: grader error",
     attempts.UNREADABLE: "unreadable",
     attempts.GRADED: "",
 }
@@ -147,7 +147,10 @@ def decide(visit: Visit) -> Response:
     if found is None:
         raise HTTPException(404)
     if said and not POINTS.fullmatch(said):
-        raise HTTPException(400, f"{said[:20]!r} is no number of points. Leave it empty to keep the points.")
+        raise HTTPException(
+            400,
+            f"{said[:20]!r} is not a number of points. Write a number such as 2.5, or leave the field empty to keep the points.",
+        )
     points = float(said.replace(",", ".")) if said else None
     decide_appeal(site.gradebook, site.course, *found, points, visit.text("comment", LONGEST_APPEAL))
     return go_to("class", "students", found[0].student.id, found[0].assignment)

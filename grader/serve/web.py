@@ -183,7 +183,7 @@ def _admit(visit: Visit, who: str) -> Visit:
         if who == INSTRUCTOR and visit.visitor.role != INSTRUCTOR:  # for students the class has no pages
             raise HTTPException(404)
         if who == STUDENT and visit.visitor.role == INSTRUCTOR:
-            told = "You are signed in as the instructor, who hands in nothing. Open a student's own link for that."
+            told = "You are signed in as the instructor, who cannot submit. Open a student's personal link to submit."
             raise HTTPException(403, told)
     return visit
 
@@ -195,10 +195,10 @@ async def _form(visit: Visit, who: str) -> AsyncIterator[None]:
     files, fields, size = (0, 20, 1 << 16) if who == PLATFORM else (1, 8, SMALL_BODY)
     with ExitStack() as stack:
         if who in (STUDENT, INSTRUCTOR):  # the forms of others are small, and there in whole
-            message = "You are sending others at this moment. Wait for them."
+            message = "You are sending other forms at this moment. Wait until they have arrived, and try again."
             stack.enter_context(at_once(_forms, visit.person, FORMS_EACH, message))
         if is_large and not visit.request.app.state.large_uploads.allows(visit.person):
-            raise HTTPException(429, "You have sent many files in this minute. Wait a minute.")
+            raise HTTPException(429, "You have sent too many files in this minute. Wait a minute, and try again.")
         with upload_place(visit.person) if is_large else nullcontext():
             visit.form = await visit.request.form(max_files=files, max_fields=fields, max_part_size=size)
         try:

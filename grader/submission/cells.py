@@ -284,12 +284,12 @@ def carry_on_source(exercise: str) -> str:
 
 
 def submit_source(assignment: str, server: str) -> str:
-    """Return the source of the cell that hands the notebook in; `server` is "" as long as nobody has named one."""
+    """Return the source of the cell that submits the notebook; `server` is "" as long as nobody has named one."""
     return f"submit({assignment!r}, server={server!r})"
 
 
 def with_server(notebook: str, server: str) -> str:
-    """Return the text of a student notebook whose last cell hands it in at this address; "" changes nothing."""
+    """Return the text of a student notebook whose last cell submits it to this address; "" changes nothing."""
     if not server:
         return notebook
     read = json.loads(notebook)

@@ -186,8 +186,8 @@ class _Chooser:
 
 
 def renamed(name: str, assignment: str) -> str:
-    """Return the note that says under which name a notebook was handed in, and as which assignment it is graded."""
-    return f"handed in as {shown(name)!r}, graded as {assignment}"
+    """Return the note that says under which name a notebook was submitted, and as which assignment it is graded."""
+    return f"submitted as {shown(name)!r}, graded as {assignment}"
 
 
 def shown(name: str) -> str:

@@ -44,7 +44,7 @@ class IntakeError(Exception):
 
 
 class Unreadable(IntakeError):
-    """The file itself is at fault: what was handed in is no notebook that can be graded."""
+    """The file itself is at fault: it is not a notebook that can be graded."""
 
     def __init__(self, message: str, proven: bool = True) -> None:
         super().__init__(Problem(message, "unreadable", proven))

@@ -174,8 +174,8 @@ def drag(page: Page, source: str, target: str) -> None:
         act()
 
 
-def test_a_digit_of_ones_own(explorer: Page) -> None:
-    explorer.evaluate("pick(4)")
+def draw_a_seven(explorer: Page) -> None:
+    """Open the dialogue, and draw a 7 with the mouse."""
     explorer.get_by_role("button", name="Write one").click()
     expect(explorer.get_by_role("button", name="Put it in")).to_be_disabled()
     box = explorer.locator("#pad").bounding_box()
@@ -184,7 +184,12 @@ def test_a_digit_of_ones_own(explorer: Page) -> None:
         if number == 0:
             explorer.mouse.down()
     explorer.mouse.up()
-    explorer.get_by_label("It is a").select_option("7")
+
+
+def test_a_digit_of_ones_own(explorer: Page) -> None:
+    explorer.evaluate("pick(4)")
+    draw_a_seven(explorer)
+    explorer.get_by_label("Which digit is it?").select_option("7")
     explorer.get_by_role("button", name="Put it in").click()
     expect(explorer.get_by_role("button", name="Write one")).to_be_focused()
     assert labels(explorer) == [1, 2, 3, 4, 7, 6, 7, 8, 9]
@@ -193,6 +198,24 @@ def test_a_digit_of_ones_own(explorer: Page) -> None:
     assert explorer.locator("#said").inner_text() == "7"
     explorer.get_by_role("button", name="Undo").click()
     assert labels(explorer) == [1, 2, 3, 4, 5, 6, 7, 8, 9]
+
+
+def test_a_drawn_digit_has_no_label_until_somebody_gives_it_one(explorer: Page) -> None:
+    """It gets neither the label of the digit before it nor that of the question, and answers about it are not judged."""
+    explorer.evaluate("pick(0)")  # the 1, which the question is about
+    draw_a_seven(explorer)
+    explorer.get_by_role("button", name="Put it in").click()
+    assert labels(explorer) == [None, 2, 3, 4, 5, 6, 7, 8, 9]
+    expect(explorer.locator(".cell[data-place='0'] .hidden").last).to_have_text("top-left: drawn")
+    expect(explorer.locator("table.scene-map td .hidden").first).to_have_text("top-left, drawn: ")
+    not_judged = "Not judged: you did not say which digit you drew."
+    expect(explorer.locator("#verdict")).to_have_text(not_judged)  # perhaps it is a 1
+    for task, field, value in (("what", "#position", "top-left"), ("read", "#row", "top-row")):
+        explorer.locator("#task").select_option(task)
+        explorer.locator(field).select_option(value)
+        expect(explorer.locator("#verdict")).to_have_text(not_judged)
+    explorer.locator("#row").select_option("bottom-row")  # no drawn digit is there
+    expect(explorer.locator("#verdict")).to_have_text(re.compile("^(Right|Wrong): the bottom-row reads 7 8 9"))
 
 
 def test_strokes_become_pixels_as_the_data_set_was_made(explorer: Page) -> None:

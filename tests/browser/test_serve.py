@@ -85,7 +85,7 @@ def look(page: Page, name: str, *, axe: bool = True) -> None:
 
 def hand_in(page: Page, notebook: Path) -> None:
     page.get_by_label("Your notebook").set_input_files(str(notebook))
-    page.get_by_role("button", name="Hand in").click()
+    page.get_by_role("button", name="Submit").click()
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +101,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        ("a.pdf", b"%PDF", "This is no notebook."),
+        ("a.pdf", b"%PDF", "This file is not a notebook."),
         (
             "a.ipynb",
             b'{"cells": [{"source": ["# @exercise 2.1\\n", "x = 1"]}]}',
@@ -180,11 +180,11 @@ def test_a_student_hands_in_reads_the_cause_mends_it_and_has_full_marks(
     page.goto(f"{address}/a/nowhere")
     look(page, "not-found")
     page.goto(f"{address}/a/{NAME}")
-    page.get_by_text("Ask for another look at an exercise").click()
-    page.get_by_label("What should be looked at?").fill("I think that my mask is right,\nsee the second cell.")
+    page.get_by_text("Appeal the points of an exercise").click()
+    page.get_by_label("What should your instructor check?").fill("I think that my mask is right,\nsee the second cell.")
     look(page, "appeal")
-    page.get_by_role("button", name="Ask").click()
-    expect(page.get_by_text("Your instructor will look at")).to_be_visible()
+    page.get_by_role("button", name="Send the appeal").click()
+    expect(page.get_by_text("Your instructor has not decided yet")).to_be_visible()
     context.close()
 
     context, page = opened(browser, links["eva"])
@@ -196,7 +196,7 @@ def test_a_student_hands_in_reads_the_cause_mends_it_and_has_full_marks(
     page.get_by_role("button", name="Decide").click()
     expect(page.get_by_text("you kept the points on")).to_be_visible()
     page.get_by_role("link", name="Back to the class").click()
-    expect(page.get_by_text("No appeal waits.")).to_be_visible()
+    expect(page.get_by_text("No appeal is open.")).to_be_visible()
     page.get_by_label("Find a student").fill("lovelace")
     page.get_by_role("button", name="Find").click()
     expect(page.get_by_role("table", name="Scores of all students").get_by_role("rowheader")).to_have_text(["s1"])
@@ -205,7 +205,7 @@ def test_a_student_hands_in_reads_the_cause_mends_it_and_has_full_marks(
     page.get_by_label(NAME, exact=True).fill("2036-02-01T18:00")
     page.get_by_role("button", name=f"the due date of {NAME}").click()
     expect(page.get_by_label(NAME, exact=True)).to_have_value("2036-02-01T18:00")
-    page.get_by_role("link", name="The report of the class").click()
+    page.get_by_role("link", name="The class report").click()
     expect(page.get_by_role("heading", name=NAME)).to_be_visible()
     context.close()
 
@@ -239,7 +239,7 @@ def test_from_a_platforms_frame_to_a_tab_of_its_own_and_the_score_back(
             context.set_default_timeout(PATIENCE)
             page = context.new_page()
             page.goto(f"{school.url}/course")
-            button = page.frame_locator("iframe").get_by_role("link", name="Open it")
+            button = page.frame_locator("iframe").get_by_role("link", name="Open the submission page")
             expect(button).to_be_visible()
             page.screenshot(path=str(ARTEFACTS / "serve-platform-desk.png"))
             assert context.cookies(tool) == []  # in the frame there is no cookie to block

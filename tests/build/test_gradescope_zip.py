@@ -96,7 +96,7 @@ def test_a_grader_that_cannot_start_gives_no_score(installed: tuple[Path, Path])
     _, results = run(root, packages, python="/bin/false")
     assert "score" not in results
     assert "tests" not in results
-    assert "costs you nothing" in results["output"]
+    assert "You lose no points" in results["output"]
 
 
 def test_a_fault_gives_no_score_and_tells_the_instructor(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
@@ -115,7 +115,7 @@ def test_nothing_to_grade_is_the_submissions_fault_and_says_what_to_do(tmp_path:
     assert main(root) == 0
     results = json.loads((root / "results" / "results.json").read_text("utf-8"))
     assert results["score"] == 0.0
-    assert results["output"] == f"no notebook was handed in. Hand in one file, {NAME}.ipynb."
+    assert results["output"] == f"no notebook was submitted. Submit one file, {NAME}.ipynb."
 
 
 def test_the_notebook_that_is_meant_is_found(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_the_notebook_that_is_meant_is_found(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     assert find_one(tmp_path, NAME).parts == ("work", f"Copy of {NAME}.ipynb")
     (tmp_path / f"{NAME}.ipynb").touch()
-    with pytest.raises(Unreadable, match="3 notebooks were handed in"):
+    with pytest.raises(Unreadable, match="3 notebooks were submitted"):
         find_one(tmp_path, NAME)
 
 

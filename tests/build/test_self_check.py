@@ -108,7 +108,7 @@ def test_a_built_in_that_is_to_be_written_is_refused(said) -> None:
 def test_what_the_notebook_cannot_check_is_said(said) -> None:
     cell = "def pointer_loss(weights, target):\n    return -weights.gather(-1, target[..., None]).log().mean()\n"
     assert said("1.9", cell) == (
-        "✔ 1.9 pointer_loss — right on 9 small examples. The grade also looks at this: "
+        "✔ 1.9 pointer_loss — right on 9 small examples. The grader also checks: "
         "with trained weights, your pointer looks at the right patch of scenes it has never seen.\n"
     )
 

@@ -98,14 +98,14 @@ def test_a_term(term: Term, monkeypatch: pytest.MonkeyPatch) -> None:
         "4713": "15.00",
         "4714": "",
     }
-    assert "Handed in late: 4 points were taken off." in rows["4712"]["Feedback comments"]
+    assert "The submission was late: 4 points were subtracted." in rows["4712"]["Feedback comments"]
     assert "So you did." in rows["4713"]["Feedback comments"]
     assert {row["Last modified (submission)"] for row in rows.values()} == {"Friday", "Saturday", "-"}
     assert set(pages) == set(ZIP)
-    assert "4 points were taken off" in pages["4712"]
+    assert "4 points were subtracted" in pages["4712"]
     assert "So you did." in pages["4713"]
 
-    assert "handed in nothing: 4714 Emmy Noether" in term.grader("report")
+    assert "submitted nothing: 4714 Emmy Noether" in term.grader("report")
 
     # Grading the same zip again forgets none of it, and an excuse counts.
     term.grader("grade", str(term.zipped), "--force")

@@ -97,7 +97,7 @@ def test_who_handed_in_nothing_is_on_the_page_of_the_class(course: SmallCourse, 
     url = f"sqlite:///{tmp_path / 'gradebook.db'}"
     course.grader("grade", str(zipped), "--assignment", NAME, "--gradebook", url)
     named(course, tmp_path, CANVAS_EXPORT, url)
-    assert "4 handed in nothing" in course.grader("report", "--gradebook", url)
+    assert "4 submitted nothing" in course.grader("report", "--gradebook", url)
     exported = course.grader("export", "canvas", "--gradebook", url)
     assert '"Lovelace, Ada",12' in exported
     assert ",13," not in exported

@@ -24,7 +24,7 @@ def test_an_appeal_as_the_page_describes_it(tmp_path: Path) -> None:
     add[add.index("3f9a2c71")] = entry.grade.submission_sha256[:8]
     course.grader(*add)
     assert "s1" in course.grader(*show)
-    assert "waits for your instructor" in course.page("s1")
+    assert "no decision yet" in course.page("s1")
     course.grader(*decide)
     page = course.page("s1")
     assert (score_on(page), "the factor is in the query" in page) == ("9", True)

@@ -43,8 +43,8 @@ def test_the_class_page_shows_them_and_nothing_where_nobody_predicted() -> None:
     html = class_page(entries, {FULL.assignment: predicted_lines(SAID, KNOWN)})
     assert "recall a word 2 1 The same (1), <b>sharper</b> (1)" in Page(html).text
     assert "<b>sharper" not in html
-    assert "Predicted, and remembered" not in class_page(entries, {FULL.assignment: predicted_lines([], KNOWN)})
-    assert "Predicted, and remembered" not in class_page(entries)
+    assert "Predictions and opening questions" not in class_page(entries, {FULL.assignment: predicted_lines([], KNOWN)})
+    assert "Predictions and opening questions" not in class_page(entries)
 
 
 def test_a_class_is_read_from_its_notebooks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

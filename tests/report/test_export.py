@@ -137,8 +137,8 @@ def test_gradescope_results_of_one_submission():
         "status": "failed",
     }
     assert "allowed 1e-05" in values["output"]
-    assert "**What explains it:** Divide the scores by √d\\_k." in values["output"]
-    assert (batch["status"], batch["output"]) == ("failed", "this holds, and counts as soon as the values are right")
+    assert "**Likely cause:** Divide the scores by √d\\_k." in values["output"]
+    assert (batch["status"], batch["output"]) == ("failed", "passed, but gives points only if the values are right")
     assert results["tests"][0]["status"] == "passed"
 
 
@@ -146,7 +146,7 @@ def test_gradescope_gets_no_score_from_a_fault():
     results = json.loads(export("gradescope", entries([FAULT])).text)
     assert "score" not in results
     assert "tests" not in results
-    assert "costs you nothing" in results["output"]
+    assert "You lose no points" in results["output"]
     assert json.loads(export("gradescope", entries([UNREADABLE])).text)["score"] == 0.0
 
 

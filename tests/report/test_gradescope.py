@@ -65,7 +65,7 @@ def test_a_question_waits_and_then_counts() -> None:
     grade = replace(FULL, written=(Written(id="1.Q1", title="Why?", text=TEXT),))
     *_, item = results(grade)["tests"]
     assert ("score" in item, item["visibility"]) == (False, "visible")
-    assert item["output"].startswith("Waiting for your instructor.")
+    assert item["output"].startswith("This answer needs manual grading.")
     assert f"````\n{TEXT}\n````" in item["output"]
     given = {"1.Q1": CellScore(points=3.0, max_points=4.0, by_hand=True, comment="Good.")}
     entry = replace(GradebookEntry.of(grade), cells=given, score=103.0)
@@ -83,4 +83,4 @@ def test_what_went_wrong_with_the_grader_is_not_told_to_students() -> None:
         text = json.dumps(results(grade)) + feedback_notebook(GradebookEntry.of(grade))
         text += comments(GradebookEntry.of(grade))
         assert secret not in text
-        assert text.count("This could not be graded.") == 3
+        assert text.count("This exercise could not be graded") == 3

@@ -86,7 +86,7 @@ def test_what_a_student_wrote_does_nothing_in_a_comment() -> None:
 
 
 def test_faults_and_files_that_cannot_be_read_say_so_and_no_reason_of_ours() -> None:
-    assert "costs you nothing" in comments(GradebookEntry.of(FAULT))
+    assert "You lose no points" in comments(GradebookEntry.of(FAULT))
     assert "bwrap" not in comments(GradebookEntry.of(FAULT))
     assert "Save it again in Jupyter" in comments(GradebookEntry.of(UNREADABLE))
 
@@ -97,9 +97,9 @@ def test_people_s_points_and_words_are_in_it() -> None:
     waiting = {"1.Q1": CellScore(points=None, max_points=4.0, needs_manual_grade=True)}
     said = comments(replace(GradebookEntry.of(grade), cells=cells | waiting, penalty=10.0))
     assert said == (
-        "<p>Handed in late: 10 points were taken off.</p>"
+        "<p>The submission was late: 10 points were subtracted.</p>"
         "<p>1.1 Dot-product scores: 4 of 5<br>Your instructor writes: See &lt;b&gt;me&lt;/b&gt;.</p>"
-        "<p>1.Q1 Why three?: waiting for your instructor</p>"
+        "<p>1.Q1 Why three?: needs manual grading</p>"
     )
     given = {"1.Q1": CellScore(points=3.0, max_points=4.0, by_hand=True, comment="Good.")}
     said = comments(replace(GradebookEntry.of(grade), cells=given))

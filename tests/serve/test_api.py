@@ -16,7 +16,7 @@ import httpx2
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from grader.build import hand_in
+from grader.build import submit
 from grader.records import Student
 from grader.serve import attempts
 from grader.serve.sign_in import new_code
@@ -52,7 +52,7 @@ def test_a_notebook_is_handed_in_and_its_points_are_read(site: Site) -> None:
     told = answer.json()
     assert (answer.status_code, told["state"], told["is_done"], told["score"]) == (202, "waiting", False, None)
     assert answer.headers["location"] == f"{PATH}/{told['id']}"
-    assert told["message"].startswith("In the queue")
+    assert told["message"] == "Your attempt is next in the queue."
     grade(site)
     told = looks(site, code, told["id"]).json()
     assert (told["state"], told["is_done"], told["attempt"], told["counts"]) == ("graded", True, 1, True)
@@ -67,8 +67,12 @@ def test_a_notebook_is_handed_in_and_its_points_are_read(site: Site) -> None:
 def test_what_is_wrong_is_said_as_json(site: Site) -> None:
     code = code_of(site, "ada")
     for answer, status, words in (
-        (sends(site, code, b"{}", "9-none"), 404, "There is no assignment '9-none' to hand in. Open are: 1-attention"),
-        (sends(site, code, b"no notebook"), 400, "This is no notebook."),
+        (
+            sends(site, code, b"{}", "9-none"),
+            404,
+            "The assignment '9-none' is not open. The open assignments are: 1-attention",
+        ),
+        (sends(site, code, b"no notebook"), 400, "This file is not a notebook."),
         (looks(site, code, 999_999), 404, "There is no such submission"),
         (looks(site, code, "../../x"), 404, ""),
         (sends(site, "made-up", b"{}"), 403, "JupyterHub"),
@@ -146,7 +150,7 @@ def typed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     monkeypatch.setattr("builtins.input", answer)
     monkeypatch.setattr("getpass.getpass", answer)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    for name in ("JPY_SESSION_NAME", "JUPYTERHUB_API_TOKEN", hand_in.SECRET):
+    for name in ("JPY_SESSION_NAME", "JUPYTERHUB_API_TOKEN", submit.SECRET):
         monkeypatch.delenv(name, raising=False)
     return lines
 
@@ -170,33 +174,33 @@ def test_a_journey_from_a_wrong_answer_to_all_its_points(
     monkeypatch.setenv("GRADER_SECRET", "test")
     course = course_on_free_port(tmp_path / "course", [Student(id="ada")])
     site = open_site(course.root, None)
-    monkeypatch.setattr(hand_in, "LOOK_SECONDS", 0.2)
+    monkeypatch.setattr(submit, "LOOK_SECONDS", 0.2)
     with running(course) as server:
         path = saved(tmp_path, solved(site, "1.1", "1.2", **{"d_k**-0.5": "d_k"}))
         names = {"__vsc_ipynb_file__": str(path), **that_ran("", answers()["1.1"])}
         code = code_of(site, "ada")
         typed += [code, "yes"]
-        hand_in.submit(names, NAME, server)
+        submit.submit(names, NAME, server)
         said = capsys.readouterr().out
-        assert "Make a code on" in said
+        assert "create a code under “Submit from the notebook”" in said
         assert "Attempt 1: 5 of 100 points" in said
         assert re.search("✘ 1.2 .*, 0 of 5 points: .{20}", said)
         assert f"{server}/a/{NAME}/feedback" in said
-        kept = hand_in._file_of_code(server)
+        kept = submit._file_of_code(server)
         assert (kept.read_text(), stat.S_IMODE(kept.stat().st_mode)) == (code, 0o600)
         assert code not in said
         saved(tmp_path, solved(site, "1.1", "1.2"))
         typed += ["yes"]  # the code is not asked for again
-        hand_in.submit(names, NAME, server)
+        submit.submit(names, NAME, server)
         said = capsys.readouterr().out
         assert "Attempt 2: 10 of 100 points" in said
         assert "☐ not solved yet: 1.3, 1.4" in said
         typed += ["no"]
-        hand_in.submit(names, NAME, server)
-        assert "Nothing was handed in." in capsys.readouterr().out
+        submit.submit(names, NAME, server)
+        assert "Nothing was submitted." in capsys.readouterr().out
         student_code = code_of(site, "ada")  # a new code: the old one works no more, and is forgotten
         typed += ["yes"]
-        hand_in.submit(names, NAME, server)
+        submit.submit(names, NAME, server)
         assert "✘" in capsys.readouterr().out
         assert not kept.exists()
         assert student_code
@@ -219,7 +223,7 @@ def in_colab(patched: pytest.MonkeyPatch, path: Path) -> dict[str, object]:
     colab, message, userdata = (ModuleType(f"google.colab{name}") for name in ("", "._message", ".userdata"))
     told = {"ipynb": json.loads(path.read_bytes())}
     message.blocking_request = lambda what, request="", timeout_sec=None: told if what == "get_ipynb" else None
-    userdata.get = lambda name: "from the secrets" if name == hand_in.SECRET else None
+    userdata.get = lambda name: "from the secrets" if name == submit.SECRET else None
     colab._message, colab.userdata = message, userdata
     for name, module in (("google.colab", colab), ("google.colab._message", message)):
         patched.setitem(sys.modules, name, module)
@@ -233,17 +237,17 @@ def test_the_notebook_is_found_in_each_front_end(
 ) -> None:
     path = saved(tmp_path, json.dumps({"nbformat": 4, "cells": [{"source": ["# @exercise 1.1\n", "x = 1"]}]}).encode())
     names = way(monkeypatch, path)
-    assert json.loads(hand_in._content(names, NAME, "")) == json.loads(path.read_bytes())
+    assert json.loads(submit._content(names, NAME, "")) == json.loads(path.read_bytes())
     if way is in_colab:
-        assert hand_in._token("https://grade.example.org") == "from the secrets"
+        assert submit._token("https://grade.example.org") == "from the secrets"
 
 
 @pytest.mark.parametrize(
     ("run", "message"),
     [
-        ("# @exercise 1.1\nx = 2", "differs from what you ran (exercise 1.1). Save the notebook"),
+        ("# @exercise 1.1\nx = 2", "differs from the answer that you ran (exercise 1.1). Save the notebook"),
         ("# @exercise 1.1\nx = 1\n", ""),
-        ("y = 3", "differs from what you ran (exercise 1.1)"),
+        ("y = 3", "differs from the answer that you ran (exercise 1.1)"),
     ],
 )
 def test_a_file_that_was_not_saved_is_not_handed_in(
@@ -252,18 +256,18 @@ def test_a_file_that_was_not_saved_is_not_handed_in(
     cells = [{"source": "# @exercise 1.1\nx = 1"}]
     path = saved(tmp_path, json.dumps({"nbformat": 4, "cells": cells}).encode())
     names = {"__vsc_ipynb_file__": str(path), **that_ran("", "# @exercise 1.1\nx = 0", run)}
-    hand_in.submit(names, NAME, "https://127.0.0.1:9")
+    submit.submit(names, NAME, "https://127.0.0.1:9")
     said = capsys.readouterr().out
     assert (message in said) if message else ("differs from" not in said)
-    assert said.startswith(("✘ ", "Make a code"))
+    assert said.startswith(("✘ ", "Open https"))
 
 
 def test_an_answer_with_a_magic_is_compared_as_it_was_typed() -> None:
     shell, source = InteractiveShell(), "# @exercise 1.1\n%time x = 1"
     shell.run_cell(source, store_history=True)
     assert source not in {text.strip() for text in shell.user_ns["In"]}
-    assert hand_in._not_saved({"get_ipython": lambda: shell}, [source]) == []
-    assert hand_in._not_saved({"get_ipython": lambda: shell}, ["# @exercise 1.1\nx = 1"]) == ["1.1"]
+    assert submit._not_saved({"get_ipython": lambda: shell}, [source]) == []
+    assert submit._not_saved({"get_ipython": lambda: shell}, ["# @exercise 1.1\nx = 1"]) == ["1.1"]
 
 
 def test_what_fails_after_handing_in_does_not_say_that_nothing_was_handed_in(
@@ -274,13 +278,13 @@ def test_what_fails_after_handing_in_does_not_say_that_nothing_was_handed_in(
     sent = {"id": 7, "attempt": 3, "is_done": False, "message": "In the queue.", "url": "https://grade.example.org/a/1"}
 
     def refuse(*arguments: object) -> None:
-        raise hand_in.CannotSubmit("Too many requests. Wait a minute.")
+        raise submit.CannotSubmit("Too many requests. Wait a minute.")
 
-    monkeypatch.setattr(hand_in, "_post", lambda *arguments: sent)
-    monkeypatch.setattr(hand_in, "_wait", refuse)
-    hand_in.submit({"__vsc_ipynb_file__": str(path)}, NAME, "https://grade.example.org")
+    monkeypatch.setattr(submit, "_post", lambda *arguments: sent)
+    monkeypatch.setattr(submit, "_wait", refuse)
+    submit.submit({"__vsc_ipynb_file__": str(path)}, NAME, "https://grade.example.org")
     *_, first, second = capsys.readouterr().out.splitlines()
-    assert first.startswith("Attempt 3 is handed in, but its points cannot be shown here: Too many requests.")
+    assert first.startswith("Attempt 3 is submitted, but its points cannot be shown here: Too many requests.")
     assert second == sent["url"]
 
 
@@ -294,17 +298,17 @@ def test_many_requests_with_one_code_are_refused(site: Site, monkeypatch: pytest
 def test_whoever_runs_all_cells_hands_in_nothing_and_reads_one_line(
     tmp_path: Path, typed: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(hand_in.SECRET, "a code")
+    monkeypatch.setenv(submit.SECRET, "a code")
     path = saved(tmp_path, b'{"nbformat": 4, "cells": []}')
     for names, server, words in (
-        ({}, "", "upload the file 1-attention.ipynb where your instructor told you"),
-        ({}, "http://grade.example.org", "no address that begins with https://"),
-        ({}, "https://grade.example.org", "run this cell by itself"),
-        ({"__vsc_ipynb_file__": str(path)}, "https://grade.example.org", "run this cell by itself"),
+        ({}, "", "upload the file 1-attention.ipynb to the page that your instructor has named"),
+        ({}, "http://grade.example.org", "does not begin with https://"),
+        ({}, "https://grade.example.org", "Run only this cell"),
+        ({"__vsc_ipynb_file__": str(path)}, "https://grade.example.org", "Run only this cell"),
         ({"__vsc_ipynb_file__": str(tmp_path / "none.ipynb")}, "https://grade.example.org", "cannot be read"),
         ({"__vsc_ipynb_file__": __file__.replace(".py", ".ipynb")}, "https://grade.example.org", "cannot be read"),
     ):
-        hand_in.submit(names, NAME, server)
+        submit.submit(names, NAME, server)
         said = capsys.readouterr().out
         assert words in said
         assert said.count("\n") == 1
@@ -332,11 +336,11 @@ def test_the_code_goes_to_no_other_host(typed: list[str], monkeypatch: pytest.Mo
     with HTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{server.server_port}"
-        with pytest.raises(hand_in.CannotSubmit):
-            hand_in._wait(address, "secret", {"is_done": False, "message": "", "id": 1})
+        with pytest.raises(submit.CannotSubmit):
+            submit._wait(address, "secret", {"is_done": False, "message": "", "id": 1})
         monkeypatch.setenv("JUPYTERHUB_API_TOKEN", "of the hub")
         typed.append("typed")
-        assert hand_in._token(address) == "typed"
+        assert submit._token(address) == "typed"
         server.shutdown()
     assert [path for path, _ in seen] == [f"{PATH}/1", "/api"]
     assert "of the hub" not in {signed for _, signed in seen}

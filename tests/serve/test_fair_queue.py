@@ -68,7 +68,9 @@ def test_a_page_says_how_many_come_before(site: Site, turns: Turns) -> None:
     ]
     for before, (who, name) in enumerate(told):
         assert said(site, who, name) == (
-            f"In the queue: {before} before you." if before else "In the queue: you are next."
+            f"Your attempt is in the queue. {before} {'attempt is' if before == 1 else 'attempts are'} before it."
+            if before
+            else "Your attempt is next in the queue."
         )
     began = []
     while (attempt := turns.begin()) is not None:
@@ -94,7 +96,7 @@ def test_a_newer_attempt_replaces_one_that_waits(site: Site, turns: Turns) -> No
     assert states(site, "fast") == ["replaced", "replaced", "waiting"]
     assert turns.rest() == ["fast"]
     page = student(site, "fast").get(f"/a/{NAME}").text
-    assert page.count("not graded: a newer attempt took its place") == 2
+    assert page.count("not graded: a newer attempt replaced it") == 2
     assert [one.counts or one.score for one in attempts.attempts_of(site.store, "fast")[1:]] == [None, None]
     assert "fast" not in re.findall(r"<li>(\w+),", instructor(site).get("/class").text)  # neither waits nor is a fault
 
@@ -133,7 +135,7 @@ def test_who_replaces_an_attempt_again_and_again_gains_no_place_and_keeps_nobody
     uploads(site, "calm")
     for number in range(5):
         uploads(site, "nervous", remark=str(number))
-    assert said(site, "calm") == "In the queue: you are next."
+    assert said(site, "calm") == "Your attempt is next in the queue."
     assert turns.rest() == ["calm", "nervous"]
 
 
@@ -180,11 +182,11 @@ def test_who_has_used_the_grading_time_of_an_hour_waits_until_the_page_says(site
     began = turns.clock.moment
     assert turns.rest(seconds=1000) == ["slow", "slow"]
     uploads(site, "honest")
-    assert said(site, "honest") == "In the queue: you are next."
+    assert said(site, "honest") == "Your attempt is next in the queue."
     free = began.replace(second=0, microsecond=0)
     hour = f"{(free.hour + 1) % 24:02}:{free.minute:02}"
-    told = f"You have used your grading time of this hour, which is 30 minutes. This attempt is not graded before {hour} UTC."
-    assert said(site, "slow", "4-modern") == f"In the queue. {told}"
+    told = f"You have used your grading time of this hour, which is 30 minutes. The server does not grade it before {hour} UTC."
+    assert said(site, "slow", "4-modern") == f"Your attempt is in the queue. {told}"
     assert turns.rest() == ["honest"]
     turns.clock.moment = began
     turns.clock.passes(seconds=3599)
@@ -201,7 +203,7 @@ def test_grading_time_that_ended_in_a_fault_or_a_death_is_used_too(site: Site, t
         turns.dies()
     assert sum(one.seconds for one in attempts.attempts_of(site.store, "deadly")) == 4 * 590
     assert turns.begin() is None
-    assert "not graded before" in said(site, "deadly", "4-modern")
+    assert "does not grade it before" in said(site, "deadly", "4-modern")
 
 
 def test_a_long_outage_is_not_the_students_grading_time(site: Site, turns: Turns) -> None:

@@ -65,7 +65,7 @@ def test_an_attempt_on_which_the_process_dies_is_set_aside_and_others_are_graded
     assert states(site, "after") == [attempts.GRADED]
     assert "grader: 'killer', 1-attention, attempt 1: the grading process ended 2 times" in capfd.readouterr().err
     page = student(site, "killer").get(f"/a/{NAME}").text
-    assert "the grading process ended each time while it ran your notebook. It costs you nothing." in page
+    assert "the grading process ended each time while it ran your notebook. You lose no points." in page
     assert "the grading process ended 2 times while it graded this" in instructor(site).get("/class").text
 
 

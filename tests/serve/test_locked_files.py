@@ -83,7 +83,10 @@ def test_an_upload_while_the_store_is_locked_leaves_nothing_behind(
     with closing(lock(site.store.path)):
         answer = ada.browser.post(f"/a/{NAME}", data={"form_token": token}, files={"notebook": ("a.ipynb", NOTEBOOK)})
     assert answer.status_code == 503
-    assert "Your file could not be kept: the server cannot write at the moment. Try again in a minute." in answer.text
+    assert (
+        "The server could not store your file, because it cannot write at the moment. Try again in a minute."
+        in answer.text
+    )
     assert "serve.db" not in answer.text
     assert "serve.db cannot be used now (database is locked)" in caplog.text
     assert folders(site, "locked-out") == []
@@ -126,7 +129,7 @@ def test_an_upload_while_the_disk_of_the_store_is_full_leaves_nothing_behind(
             answer = ada.browser.post(f"/a/{NAME}", data={"form_token": token}, files=files)
             if answer.status_code != 303:
                 break
-    assert (answer.status_code, "Your file could not be kept" in answer.text) == (503, True)
+    assert (answer.status_code, "The server could not store your file" in answer.text) == (503, True)
     places = {one.place for one in attempts.attempts_of(site.store, "full-store")}
     assert {each.name for each in folders(site, "full-store")} == places
 
@@ -236,7 +239,7 @@ def test_students_do_not_read_the_operators_text(site: Site, path: str, caplog: 
     with closing(lock(gradebook_of(site))):
         page, overview = ada.get(path), eva.get("/class")
     assert (page.status_code, overview.status_code) == (503, 409)
-    assert "The grades cannot be read or written at the moment. What you have handed in is kept." in page.text
+    assert "The grades cannot be read or written at the moment. Your submissions are kept." in page.text
     for words in ("gradebook.db", "formgrader", "locked"):
         assert words not in page.text
         assert words in overview.text
@@ -277,5 +280,5 @@ def test_a_stream_goes_on_while_the_gradebook_is_locked(site: Site, monkeypatch:
     monkeypatch.setattr(student_pages, "LOOK_SECONDS", 0.0)
     with rules(site, '[every]\nfeedback = "after the due date"\n'):
         told = lena.get(f"/a/{NAME}/events").text
-    assert looks == ["Being graded now.", "Graded."]
+    assert looks == ["The grader is grading your attempt.", "Your attempt is graded."]
     assert [line for line in told.split("\r\n") if line.startswith("data")] == [f"data: {look}" for look in looks]

@@ -336,9 +336,9 @@ def test_the_class_page_names_the_scores_that_are_not_sent(site: Site, school: S
     sender = Sender(site)
     assert sender.send_all() == 0
     page = instructor(site).get("/class").text
-    assert "1 score is not there yet" in page
+    assert "1 score has not arrived yet" in page
     assert f"lti-otto, {NAME}: 5 of 100" in page
     Sender(site).send_all()
     page = instructor(site).get("/class").text
-    assert ("1 score has been sent." in page, "not there yet" in page) == (True, False)
+    assert ("The server has sent 1 score." in page, "not arrived yet" in page) == (True, False)
     assert "Scores for your platform" not in student(site).get("/").text

@@ -109,7 +109,7 @@ def appealed(site: Site) -> Site:
 def test_points_are_plain_decimals(appealed: Site, points: str) -> None:
     ((_, appeal),) = appeals_of(appealed.entries())
     answer = instructor(appealed).posts(f"/class/appeals/{appeal.number}", points=points, comment="Well.")
-    assert (answer.status_code, "is no number of points" in answer.text) == (400, True)
+    assert (answer.status_code, "is not a number of points" in answer.text) == (400, True)
     ((_, appeal),) = appeals_of(appealed.entries())
     assert not appeal.outcome
 

@@ -102,7 +102,7 @@ def test_a_late_attempt_costs_what_grader_late_would_take(graded: Site) -> None:
 def test_the_page_says_which_attempt_counts(graded: Site) -> None:
     page = student(graded).get(f"/a/{NAME}").text
     assert "Your best attempt counts." in page
-    assert "You can hand in 5 times an hour." in page
+    assert "You can submit 5 times an hour." in page
 
 
 def test_each_attempt_has_one_score_wherever_it_is_shown(graded: Site) -> None:
@@ -112,7 +112,7 @@ def test_each_attempt_has_one_score_wherever_it_is_shown(graded: Site) -> None:
     """
     ada = student(graded)
     rows = dict(re.findall(r"<tr>\s*<td>(\d)(.*?)</tr>", ada.get(f"/a/{NAME}").text, re.DOTALL))
-    late = "Handed in late: 4 points were taken off."
+    late = "The submission was late: 4 points were subtracted."
     for nth, (score, is_late) in {"1": ("10", False), "2": ("5", False), "3": ("16", True)}.items():
         assert f'<td class="right">{score}</td>' in rows[nth]
         assert 'class="tag">late' in rows[nth]
@@ -131,7 +131,7 @@ def test_feedback_after_the_due_date(graded: Site) -> None:
     bob = student(graded, "bob")
     (graded.root / "serve.toml").write_text('[every]\ncounts = "best"\nfeedback = "after the due date"\n#\n')
     set_due(graded, datetime.now(UTC).replace(tzinfo=None) + timedelta(days=1))
-    assert "You read the feedback here after the due date." in bob.get(f"/a/{NAME}").text
+    assert "You can read the feedback here after the due date." in bob.get(f"/a/{NAME}").text
     assert bob.get(f"/a/{NAME}/feedback").status_code == 404
     set_due(graded, datetime.now(UTC).replace(tzinfo=None) - timedelta(days=1))
     assert "Read the feedback" in bob.get(f"/a/{NAME}").text
@@ -141,7 +141,7 @@ def test_feedback_after_the_due_date(graded: Site) -> None:
 def test_the_class_page_has_a_button_for_feedback_by_hand(graded: Site) -> None:
     eva = instructor(graded)
     (graded.root / "serve.toml").write_text('[every]\ncounts = "best"\nfeedback = "by hand"\n##\n')
-    assert "Show it now" in eva.get("/class").text
+    assert "Show scores and feedback" in eva.get("/class").text
     eva.posts("/class/show", assignment=NAME)
     assert student(graded, "bob").get(f"/a/{NAME}/feedback").status_code == 200
 
@@ -154,7 +154,7 @@ def test_what_we_could_not_grade_is_graded_again_when_the_instructor_asks(graded
     carl.hands_in(solved(graded, remark="carl"))
     (one,) = attempts.attempts_of(graded.store, "carl")
     attempts.finish(graded.store, replace(one, state=attempts.FAULT, message="the disk was full"))
-    assert "The fault is ours and costs you nothing" in carl.get(f"/a/{NAME}").text
+    assert "because of a grader error. You lose no points." in carl.get(f"/a/{NAME}").text
     eva = instructor(graded)
     assert "the disk was full" in eva.get("/class").text
     eva.posts("/class/again")
@@ -271,7 +271,7 @@ def test_the_class_page_leads_to_formgrader(graded: Site) -> None:
 
 
 def test_a_stranger_is_told_how_to_sign_in(graded: Site) -> None:
-    assert "open your personal link" in Person.of(graded).get("/").text
+    assert "open the personal link" in Person.of(graded).get("/").text
 
 
 def test_a_student_whose_folder_cannot_be_made_holds_up_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

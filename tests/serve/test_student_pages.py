@@ -34,7 +34,7 @@ def test_the_start_page_lists_the_assignments_with_due_dates(site: Site) -> None
     page = student(site, "bob").get("/").text
     assert re.findall(r'href="/a/([^"]+)"', page) == list(lessons())
     assert "31 Jan 2030, 18:00 UTC" in page
-    assert "Not handed in yet." in page
+    assert "You have not submitted yet." in page
 
 
 def test_the_notebook_is_the_released_one_and_hands_in_here(site: Site) -> None:
@@ -55,7 +55,7 @@ def test_an_upload_is_on_the_disk_and_in_the_queue_when_it_is_acknowledged(site:
     assert (folder / f"{NAME}.ipynb").read_bytes() == content
     assert (folder / "timestamp.txt").read_text().endswith(" UTC\n")
     page = bob.get(f"/a/{NAME}").text
-    assert "In the queue" in page
+    assert "in the queue" in page
     assert '<noscript><meta http-equiv="refresh" content="3"></noscript>' in page  # without JavaScript
 
 
@@ -87,7 +87,7 @@ def test_no_file_and_no_notebook_are_said_so(site: Site) -> None:
     ada = student(site)
     empty = ada.browser.post(f"/a/{NAME}", data={"form_token": ada.token()}, files={"notebook": ("", b"")})
     assert "Choose your notebook first." in empty.text
-    assert f"This is no notebook. Choose the file {NAME}.ipynb" in ada.hands_in(b"%PDF-1.7").text
+    assert f"This file is not a notebook. Choose the file {NAME}.ipynb" in ada.hands_in(b"%PDF-1.7").text
 
 
 def test_the_verdict_is_shown_and_the_feedback_page_is_the_gradebooks(graded: Site) -> None:
@@ -102,7 +102,7 @@ def test_the_verdict_is_shown_and_the_feedback_page_is_the_gradebooks(graded: Si
 
 def test_a_file_that_cannot_be_read_costs_nothing_that_was_there(graded: Site) -> None:
     page = student(graded).get(f"/a/{NAME}").text
-    assert "This file could not be read." in page
+    assert "The grader could not read this file." in page
     assert "It may be cut off: download it again." in page
     entry = read_entry(graded.gradebook, COURSE, "ada", NAME)
     assert entry is not None
@@ -115,22 +115,22 @@ def test_earlier_attempts_stay_readable(graded: Site) -> None:
     assert "Your attempts" in page
     first, second = (ada.get(f"/a/{NAME}/attempts/{nth}") for nth in (1, 2))
     assert "Feedback for ada" in first.text
-    assert "could not be read" in second.text
+    assert "could not read" in second.text
 
 
 def test_what_a_person_changes_in_the_gradebook_is_on_the_page_at_once(graded: Site) -> None:
     ada, eva = student(graded), instructor(graded)
     asked = ada.posts(f"/a/{NAME}/appeals", exercise="1.2", text="Please look <b>again</b>.")
     assert asked.status_code == 303
-    assert "waits for your instructor" in ada.get(f"/a/{NAME}/feedback").text
-    assert "Your instructor will look at 1.2." in ada.get(f"/a/{NAME}").text
+    assert "no decision yet" in ada.get(f"/a/{NAME}/feedback").text
+    assert "You sent an appeal about 1.2. Your instructor has not decided yet." in ada.get(f"/a/{NAME}").text
     shown = eva.get("/class").text
     assert "Please look &lt;b&gt;again&lt;/b&gt;." in shown
     (number,) = re.findall(rf'href="/class/students/ada/{NAME}#appeal-(\d+)"', shown)
     assert f'action="/class/appeals/{number}"' in eva.get(f"/class/students/ada/{NAME}").text
     wrong = eva.posts(f"/class/appeals/{number}", points="many", comment="Well.")
     assert wrong.status_code == 400
-    assert "is no number of points" in wrong.text
+    assert "is not a number of points" in wrong.text
     assert eva.posts(f"/class/appeals/{number}", points="nan", comment="Well.").status_code == 400
     assert eva.posts(f"/class/appeals/{number}", points="2", comment="You are right.").status_code == 303
     page = ada.get(f"/a/{NAME}/feedback").text
@@ -155,7 +155,7 @@ def test_the_queue_is_told_as_it_changes(site: Site, monkeypatch: pytest.MonkeyP
     ahead = [one.student for one in waiting].index("zoe")
     told = zoe.get(f"/a/{NAME}/events").text
     assert "event: state" in told
-    assert (f"{ahead} before you" if ahead else "you are next") in told
+    assert (f"{ahead} attempt" if ahead else "next in the queue") in told
     newest = attempts.attempts_of(site.store, "zoe")[0]
     attempts.finish(site.store, replace(newest, state=attempts.GRADED, score=0.0, max_score=100.0, worth=0.0))
     assert "event: graded" in zoe.get(f"/a/{NAME}/events").text
@@ -163,4 +163,4 @@ def test_the_queue_is_told_as_it_changes(site: Site, monkeypatch: pytest.MonkeyP
 
 def test_after_the_due_date_the_page_says_that_it_is_late(site: Site) -> None:
     set_due(site, datetime.now(UTC).replace(tzinfo=None) - timedelta(hours=1), "3-vlm")
-    assert "what you hand in now is late" in student(site, "bob").get("/a/3-vlm").text
+    assert "If you submit now, your attempt is late." in student(site, "bob").get("/a/3-vlm").text

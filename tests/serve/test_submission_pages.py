@@ -102,7 +102,7 @@ def test_an_appeal_is_decided_beside_the_code(course: Site) -> None:
     asked = section(eva.get(HERE).text, "1.2")
     assert 'id="appeal-1"' in asked
     assert "Please look &lt;b&gt;again&lt;/b&gt;." in asked
-    assert "waits for you" in asked
+    assert "no decision yet" in asked
     decided = eva.posts("/class/appeals/1", points="3", comment="Half of it.")
     assert (decided.status_code, decided.headers["location"]) == (303, HERE)
     after = section(eva.get(HERE).text, "1.2")
@@ -209,15 +209,15 @@ def test_points_follow_a_due_date_and_an_extension(dated: Site) -> None:
     past = datetime.now(UTC) - timedelta(hours=2)
     assert eva.posts("/class/due", assignment=NAME, due=f"{past:%Y-%m-%dT%H:%M}").status_code == 303
     assert entry(dated).score == (before or 0.0) - 6.0
-    assert "Handed in late: 6 points were taken off." in ada.get(f"/a/{NAME}/feedback").text
-    assert "Handed in late: 6 points" in eva.get(HERE).text
+    assert "The submission was late: 6 points were subtracted." in ada.get(f"/a/{NAME}/feedback").text
+    assert "The submission was late: 6 points" in eva.get(HERE).text
     answer = eva.posts(f"{HERE}/extension", hours="30,5")
     assert (answer.status_code, answer.headers["location"]) == (303, HERE)
     assert entry(dated).score == before
     page = eva.get(HERE).text
     assert 'value="30.5"' in page
     assert f"{past + timedelta(hours=30.5):%d %b %Y, %H:%M} UTC" in page
-    assert "Handed in late" not in ada.get(f"/a/{NAME}/feedback").text
+    assert "The submission was late" not in ada.get(f"/a/{NAME}/feedback").text
     assert eva.posts(f"{HERE}/extension", hours="").status_code == 303
     assert entry(dated).score == (before or 0.0) - 6.0
 

@@ -147,7 +147,7 @@ def test_the_newest_attempt_counts_and_the_note_says_so(tmp_path: Path, lay, stu
     found = rows(lay(tmp_path, [new, old, *others]), "1-attention")[student]
     assert found.problem is None
     assert found.place.endswith(new)
-    assert found.note.startswith("the newest of 2 attempts; handed in as ")
+    assert found.note.startswith("the newest of 2 attempts; submitted as ")
 
 
 def test_an_attempt_with_a_comment_alone_is_no_notebook(tmp_path: Path) -> None:

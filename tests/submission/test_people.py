@@ -186,9 +186,9 @@ def test_nbgraders_layout_has_a_row_for_everybody(tmp_path: Path, lay) -> None:
     assert found["ada"].place.endswith("1-attention/1-attention.ipynb")
     assert [found[student].note for student in ("ada", "bob", "cyd", "fay")] == [
         "",
-        "handed in as 'my notebook.ipynb', graded as 1-attention",
-        "handed in as '1-attention (1).ipynb', graded as 1-attention",
-        "handed in as 'final.ipynb', graded as 1-attention",
+        "submitted as 'my notebook.ipynb', graded as 1-attention",
+        "submitted as '1-attention (1).ipynb', graded as 1-attention",
+        "submitted as 'final.ipynb', graded as 1-attention",
     ]
     assert said(found["dan"])[0] == said(found["jim"])[0] == "unreadable"
     assert said(found["guy"])[0] == "fault"
@@ -292,7 +292,7 @@ def test_two_names_that_look_alike_are_not_two_students(student: str) -> None:
 def test_where_no_name_says_the_assignment_the_cells_do(tmp_path: Path, lay) -> None:
     found = rows(lay(tmp_path, {"4711.ipynb": LESSON_1, "4712.ipynb": LESSON_2, "4713.ipynb": book()}))
     assert [found[student].assignment for student in ("4711", "4712", "4713")] == ["1-attention", "2-heads", ""]
-    assert found["4711"].note == "handed in as '4711.ipynb', graded as 1-attention"
+    assert found["4711"].note == "submitted as '4711.ipynb', graded as 1-attention"
     assert said(found["4713"]) == ("fault", "cannot determine the assignment. Pass --assignment")
     (tmp_path / "other").mkdir()
     with pytest.raises(Unreadable, match="pass --assignment"):
@@ -303,7 +303,7 @@ def test_one_notebook_with_another_name_is_known_by_its_cells(tmp_path: Path) ->
     (tmp_path / "homework.ipynb").write_text(LESSON_2)
     (file,) = rows(tmp_path / "homework.ipynb").values()
     assert (file.student, file.assignment) == ("homework", "2-heads")
-    assert file.note == "handed in as 'homework.ipynb', graded as 2-heads"
+    assert file.note == "submitted as 'homework.ipynb', graded as 2-heads"
 
 
 def test_a_students_own_folder_is_the_students(tmp_path: Path) -> None:
@@ -324,7 +324,7 @@ def test_who_handed_in_another_lesson_in_a_services_zip_is_a_row_too(tmp_path: P
     """The zip is of one assignment. In nbgrader's layout, other assignments lie in folders of their own."""
     found = rows(lay(tmp_path, ["ada_12_901_1-attention.ipynb", "bob_13_902_2-heads.ipynb"]), "1-attention")
     assert {student: file.assignment for student, file in found.items()} == dict.fromkeys(("12", "13"), "1-attention")
-    assert found["13"].note == "handed in as '2-heads.ipynb', graded as 1-attention"
+    assert found["13"].note == "submitted as '2-heads.ipynb', graded as 1-attention"
 
 
 def test_much_that_lies_in_one_folder_holds_up_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

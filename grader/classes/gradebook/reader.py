@@ -22,7 +22,7 @@ from grader.submission.cells import exercise_of, question_of
 
 
 def read_class(url: str, course: str, assignment: str | None = None) -> list[GradebookEntry]:
-    """Read the submissions of an assignment, with None of all, and who handed in nothing of what others did; sorted.
+    """Read the submissions of an assignment, with None of all, and the students without one that others have; sorted.
 
     The grades are without checks and heatmaps: those of a large class would not fit into memory.
     """
@@ -66,7 +66,7 @@ def read_students(url: str, course: str) -> list[Student]:
 
 
 def read_due_dates(url: str, course: str, student: str) -> dict[str, datetime]:
-    """Map each assignment with a due date to the time until which a student may hand it in, extension included."""
+    """Map each assignment with a due date to the time until which a student may submit it, extension included."""
     submissions, assignments = api.SubmittedAssignment.__table__, api.Assignment.__table__
     own = and_(submissions.c.assignment_id == assignments.c.id, submissions.c.student_id == student)
     query = select(assignments.c.name, assignments.c.duedate, submissions.c.extension).select_from(
@@ -78,7 +78,7 @@ def read_due_dates(url: str, course: str, student: str) -> dict[str, datetime]:
 
 
 def _class(db: Session, assignment: str | None) -> list[GradebookEntry]:
-    """Load the entries of all submissions, and of the students who handed in nothing."""
+    """Load the entries of all submissions, and of the students without a submission."""
     by_submission: dict[str, list[Stored]] = {}
     for stored in load_class(db, assignment):
         by_submission.setdefault(stored.submission.submission, []).append(stored)
@@ -95,19 +95,19 @@ def _students(db: Session) -> list[Student]:
 
 
 def _missing(entries: list[GradebookEntry], students: list[Student]) -> Iterator[GradebookEntry]:
-    """Yield an entry for each student without a submission, for each assignment that anybody handed in."""
+    """Yield an entry for each student without a submission, for each assignment that anybody submitted."""
     worth = {entry.assignment: entry.max_score for entry in entries}
-    handed_in = {(entry.student.id, entry.assignment) for entry in entries}
+    submitted = {(entry.student.id, entry.assignment) for entry in entries}
     for assignment, max_score in worth.items():
         for student in students:
-            if (student.id, assignment) not in handed_in:
+            if (student.id, assignment) not in submitted:
                 nothing = Grade(
                     student=student.id,
                     assignment=assignment,
                     status="missing",
                     score=None,
                     max_score=max_score,
-                    message="handed in nothing",
+                    message="submitted nothing",
                 )
                 yield GradebookEntry(
                     student=student, assignment=assignment, grade=nothing, score=None, max_score=max_score

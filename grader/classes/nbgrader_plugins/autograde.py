@@ -194,7 +194,7 @@ class GradeSubmission(NbGraderPreprocessor):
                 gradebook.set_timestamp(grade.student, grade.assignment, before)
         if is_fault:
             raise NotGraded(
-                f"{grade.student}/{grade.assignment}: a fault of the grader, which costs the student nothing: "
+                f"{grade.student}/{grade.assignment}: a grader error, for which the student loses no points: "
                 f"{grade.message}. See `grader doctor`, then autograde it again."
             )
         for stray in run.graded_folder(grade.student, grade.assignment).iterdir():

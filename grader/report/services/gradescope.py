@@ -16,7 +16,7 @@ from grader.report.markdown import comment, escape, remarks, text_of
 from grader.report.services.csv_table import Export
 from grader.report.text import EXERCISE_FAULT, SYMBOLS, check_messages, clean, kind
 
-FAULT = "The grader failed; this costs you nothing. Your instructor will run it again."
+FAULT = "The grader failed. You lose no points. Your instructor will run it again."
 LATER = (
     "Your notebook was read and run. What the hidden inputs gave is shown when your instructor publishes the grades."
 )
@@ -139,8 +139,8 @@ def _question(written: Written, entry: GradebookEntry) -> dict[str, Any]:
     if cell is not None and (cell.max_points or cell.by_hand) and cell.points is not None:
         scored = {"score": cell.points, "max_score": cell.max_points, "visibility": HIDDEN}
         return {**item, **scored, "output": "\n\n".join(filter(None, (text_of(written), comment(cell))))}
-    waits = "Waiting for your instructor." if written.text and (cell is None or cell.max_points) else ""
-    return {**item, "output": "\n\n".join(filter(None, (waits, text_of(written), comment(cell))))}
+    pending = "This answer needs manual grading." if written.text and (cell is None or cell.max_points) else ""
+    return {**item, "output": "\n\n".join(filter(None, (pending, text_of(written), comment(cell))))}
 
 
 def _json(value: Any) -> str:

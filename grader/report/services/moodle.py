@@ -11,14 +11,14 @@ from markupsafe import escape
 
 from grader.records import GradebookEntry, Outcome, Verdict, Written
 from grader.report.services.csv_table import CannotExport, Export, Scores, WrongOwnFile, read_table, score, table
-from grader.report.text import EXERCISE_FAULT, clean, kind, lateness, some, worth
+from grader.report.text import EXERCISE_FAULT, SUBMISSION_FAULT, clean, kind, lateness, some, worth
 
 GRADE, COMMENTS, IDENTIFIER, STATUS = "Grade", "Feedback comments", "Identifier", "Status"
 HEAD = [
     *(IDENTIFIER, "Full name", "Email address", STATUS, GRADE, "Maximum Grade", "Grade can be changed"),
     *("Last modified (submission)", "Last modified (grade)", COMMENTS),
 ]
-FAULT = "The newest version could not be graded. The fault is ours and costs you nothing; it will be graded again."
+FAULT = f"{SUBMISSION_FAULT} It will be graded again."
 PARTICIPANT = "Participant "  # stands before the number in Moodle's column "Identifier"
 DRAFT = "Draft"  # how the status begins of what was saved and not submitted: "Draft (not submitted)"
 

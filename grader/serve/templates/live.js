@@ -38,11 +38,11 @@ async function problemOf(file, { most, exercises, assignment }) {
   try {
     cells = JSON.parse(await file.text()).cells.map(({ source }) => [].concat(source ?? "").join(""));
   } catch {
-    return `This is no notebook. Choose the file ${assignment}.ipynb, as Jupyter saved it.`;
+    return `This file is not a notebook. Choose the file ${assignment}.ipynb that Jupyter saved.`;
   }
   const found = cells.flatMap((source) => [...source.matchAll(/^# *@exercise +(\S+)/gm)].map((match) => match[1]));
   if (found.length && !found.some((id) => exercises.split(" ").includes(id))) {
-    return `This is the notebook of another assignment: it has the exercise ${found[0]}.`;
+    return `This is the notebook of another assignment: it has the exercise ${found[0]}. Choose the file ${assignment}.ipynb.`;
   }
   return "";
 }

@@ -53,7 +53,7 @@ def test_an_appeal_is_listed_and_on_the_page_until_it_is_decided(course: SmallCo
     assert appeal(course, "s1").startswith(f"appeal 1: s1, {NAME}, 1.2\n")
     page = course.page("s1")
     assert SHOWN in page
-    assert "Your appeal 1: waits for your instructor." in page
+    assert "Your appeal 1: no decision yet." in page
     assert "appeal" not in course.page("zoé")
     (listed,) = waiting(course)
     assert (listed["number"], listed["student"], listed["exercise"]) == (1, "s1", "1.2")
@@ -108,7 +108,7 @@ def test_an_appeal_stays_with_its_version(course: SmallCourse) -> None:
     appeal(course, "s1")
     course.submit("s1", "1.1", "1.2")
     course.grade()
-    assert "waits for your instructor (about an earlier version)" in course.page("s1")
+    assert "no decision yet (about an earlier submission)" in course.page("s1")
     (listed,) = waiting(course)
     assert listed["submission_sha256"] != digest(course, "s1")
 
@@ -187,6 +187,6 @@ def test_the_page_is_written_beside_the_class_s_own_gradebook(course: SmallCours
     course.grade("submitted", "--gradebook", url)
     prefix = digest(course, "s1")[:8]
     course.grader("appeal", "add", prefix, "1.2", TEXT, "--gradebook", url)
-    assert "waits for your instructor" in course.page("s1", other)
+    assert "no decision yet" in course.page("s1", other)
     assert "appeal" not in course.page("s1")
     assert read_config(course.root).course_id == COURSE

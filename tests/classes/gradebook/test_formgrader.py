@@ -102,18 +102,18 @@ def test_other_bytes_keep_the_score_until_a_person_has_looked(marked: Marked, tm
     course.grade()
     assert cells(course.url)["s1", "check-1-2"] == Cell(0.0, 4.0, 1.0, 5.0, True)
     assert totals(course, tmp_path) == {10.0}
-    assert "earlier version" in course.page("s1")
+    assert "for an earlier submission" in course.page("s1")
     assert str(escape(COMMENT)) in course.page("s1")
     for again in ((), ("submitted", "--force")):
         course.grade(*again)
         assert cells(course.url)["s1", "check-1-2"].needs_manual_grade
-        assert "earlier version" in course.page("s1")
+        assert "for an earlier submission" in course.page("s1")
     person.mark("s1", "check-1-2", manual=2)
     assert totals(course, tmp_path) == {7.0}
     for again in ((), ("submitted", "--force")):
         course.grade(*again)
         assert cells(course.url)["s1", "check-1-2"] == Cell(0.0, 2.0, None, 2.0, False)
-        assert "earlier version" not in course.page("s1")
+        assert "for an earlier submission" not in course.page("s1")
 
 
 def test_the_first_version_again_is_another_version(marked: Marked) -> None:

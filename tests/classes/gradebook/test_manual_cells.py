@@ -13,7 +13,7 @@ from nbgrader.api import Gradebook
 from tests.classes.gradebook.read_exports import exported, nbgrader_export, reported, score_on, table_of
 from tests.classes.gradebook.small_course import COURSE, NAME, SmallCourse, cells
 
-WAITING = "waiting for your instructor"
+WAITING = "needs manual grading"
 ESSAY, FIGURE = "essay", "figure"  # worth 4 and 2
 COMMENTS = {ESSAY: "Well <said>.", FIGURE: "The axes have no names."}
 
@@ -82,7 +82,7 @@ def test_they_wait_and_then_they_count(course: SmallCourse, tmp_path: Path) -> N
     assert scores(course, tmp_path) == {15.5}
     assert [cells(course.url)["s1", cell].needs_manual_grade for cell in (ESSAY, FIGURE)] == [True, True]
     page = course.page("s1")
-    assert "earlier version" in page
+    assert "for an earlier submission" in page
     assert score_on(page) == "15.5"
     course.nbgrader(("generate_feedback", NAME))
     assert course.page("s1") == page

@@ -270,7 +270,7 @@ def test_who_is_late_loses_ten_points_and_an_extension_counts(story: Told) -> No
             raw = float(row["raw_score"])
             assert float(row["late_submission_penalty"]) == (min(10.0, raw) if late else 0.0)
             assert float(seen.csv[student]["seconds_late"] or 0) == (2 * 86400 if late else 0)
-            assert ("taken off" in seen.pages[student]) == (late and raw > 0)
+            assert ("subtracted" in seen.pages[student]) == (late and raw > 0)
 
 
 @pytest.mark.slow(
@@ -294,7 +294,7 @@ def test_the_page_says_that_points_are_of_an_earlier_version(story: Told, stage:
         return
     seen = story[stage]
     waiting = {student for student, _ in flagged(seen.cells)}
-    assert {student for student, page in seen.pages.items() if "earlier version" in page} == waiting
+    assert {student for student, page in seen.pages.items() if "for an earlier submission" in page} == waiting
 
 
 @pytest.mark.slow(held_by="tests/classes/gradebook/test_gradebook.py::test_a_regrade_replaces_the_auto_score")

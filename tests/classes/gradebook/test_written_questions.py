@@ -24,7 +24,7 @@ CELL = written_cell(QUESTION)
 SCHEME = "- names two jobs (2)"
 SOURCE = f"### Why three?\n\nSay it.\n\n=== BEGIN MARK SCHEME ===\n{SCHEME}\n=== END MARK SCHEME ==="
 TEXT = "Keys <find>;\nvalues hand over."
-WAITING = "waiting for your instructor"
+WAITING = "needs manual grading"
 
 
 def make(folder: Path, points: float) -> SmallCourse:
@@ -88,7 +88,7 @@ def test_with_points_it_waits_and_then_counts(tmp_path: Path) -> None:
     course.submit("s1", "1.1", written={CELL: "I take it back."})
     course.grade()
     assert cells(course.url)["s1", CELL].needs_manual_grade
-    assert "earlier version of your text" in course.page("s1")
+    assert "for an earlier submission" in course.page("s1")
     course.nbgrader(("generate_feedback", NAME))
     assert "I take it back." in course.page("s1")
 
@@ -106,9 +106,9 @@ def test_a_person_marks_it_in_formgrader_by_the_mark_scheme(tmp_path: Path) -> N
             assert words in shown
         assert person.needs_manual_grade("s1", CELL)
         assert WAITING in course.page("s1")
-        assert "needs manual grade: 1.Q9" in " ".join(course.grader("report").split())
+        assert "needs manual grading: 1.Q9" in " ".join(course.grader("report").split())
         assert "these need manual grading in formgrader: s1" in course.grader("export", "csv")
-        assert _gradescope_item(course)["output"].startswith("Waiting for your instructor.")
+        assert _gradescope_item(course)["output"].startswith("This answer needs manual grading.")
         person.mark("s1", CELL, manual=3)
         person.comment("s1", CELL, "Which one?")
         assert not person.needs_manual_grade("s1", CELL)

@@ -198,7 +198,7 @@ def test_what_was_given_by_hand_survives_and_being_late_costs(course: Class) -> 
 def test_feedback_is_our_page_with_the_marks_of_people(course: Class) -> None:
     page = course.page("wrong")
     assert "<b>88</b>" in page
-    assert "5 points were taken off" in page
+    assert "5 points were subtracted" in page
     assert "the autograder gave 0" in page
     assert "A &lt;b&gt;fine&lt;/b&gt; idea." in page
     assert "√d_k is missing" in page  # the hint of the mistake
@@ -249,7 +249,7 @@ def test_a_fault_of_ours_is_no_zero_and_makes_no_old_grade_look_new(course: Clas
     stamp.write_text("2099-01-01 00:00:00.000000 UTC")
     # Without --force: nbgrader would skip what is there, but what a grade depends on has changed.
     said = run(copy.root, "nbgrader", "autograde", NAME, status=1)
-    assert "a fault of the grader, which costs the student nothing" in said
+    assert "a grader error, for which the student loses no points" in said
     assert copy.scores() == course.scores()
     assert not list((copy.root / "autograded").glob("*/*"))
     with Gradebook(copy.url) as gradebook, Gradebook(course.url) as before:

@@ -274,7 +274,7 @@ def test_a_fault_keeps_all_that_was_found_and_a_rerun_is_free(course: SmallCours
     course.hand_in("bob", "y = 2")
     course.executor.deadly = {"bob": 99}
     course.grade()
-    assert "We could not grade the newest version" in course.page("bob").read_text("utf-8")
+    assert "Your newest submission could not be graded" in course.page("bob").read_text("utf-8")
     assert "summed" in read_entry(course.url, "default_course", "bob", NAME).grade.verdicts[0].mistake
     assert course.notebook("bob").read_bytes() == notebook
     course.hand_in("bob")  # the version before

@@ -86,7 +86,7 @@ function renderAnswer(words, before) {
   setText(byId("said"), said.join(" "));
   setText(byId("sure"), probability(sure));
   setText(byId("verdict"), sentence);
-  byId("verdict").className = right ? "right" : "wrong";
+  byId("verdict").className = right === null ? "soft" : right ? "right" : "wrong";
   const off = [...state.off].map(nameOfHead).sort();
   const without = off.length ? `Without ${off.join(", ")}. ` : "";
   setText(byId("before"), without + (before && before !== shown ? `Before: ${before}.` : ""));
@@ -277,15 +277,17 @@ function connectWriting() {
     if (strokes.length) byId("written").src = pictureOfPixels(pixelsOf(strokes));
   });
   fillSelect(byId("written-label"), [...Array(10).keys()].map(String));
+  byId("written-label").prepend(element("option", { value: "" }, "not said"));
   byId("write").addEventListener("click", () => {
     pad.wipe();
-    byId("written-label").value = state.question.digit;
+    byId("written-label").value = "";
     dialog.showModal();
   });
   byId("wipe").addEventListener("click", pad.wipe);
   byId("cancel").addEventListener("click", () => dialog.close());
   byId("put-written").addEventListener("click", () => {
-    digits.push({ label: Number(byId("written-label").value), pixels: pixelsOf(pad.strokes) });
+    const label = byId("written-label").value;
+    digits.push({ label: label === "" ? null : Number(label), pixels: pixelsOf(pad.strokes) });
     dialog.close();
     changeScene(() => (state.scene[state.picked] = digits.length - 1));
   });

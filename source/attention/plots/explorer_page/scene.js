@@ -2,7 +2,7 @@
 // Scenes and questions. A scene is nine places, read like a page; each holds the number of a digit, or null if it is
 // blank. A question is {task, digit, position, row}; only what its task asks about is used.
 
-/** The digits of the page: their labels, and their pixels from 0 to 16. */
+/** The digits of the page: their labels, and their pixels from 0 to 16. A drawn digit may have the label null. */
 function readDigits(data) {
   const pixels = bytesOf(data.pixels);
   const size = pixels.length / data.labels.length;
@@ -51,6 +51,12 @@ function promptOf(question, data) {
   return [data.begin, ...wordsAsked(question, data).map((word) => data.words.indexOf(word))];
 }
 
+/** What a place shows, as text: the label of its digit, "drawn" if somebody drew it without one, or "blank". */
+function nameOfDigit(digits, digit) {
+  if (digit === null) return "blank";
+  return digits[digit].label === null ? "drawn" : String(digits[digit].label);
+}
+
 /** The places that a question is about, in the order of the answer's words. */
 function placesAsked(question, scene, digits) {
   if (question.task === "what") return [question.position];
@@ -58,9 +64,19 @@ function placesAsked(question, scene, digits) {
   return scene.flatMap((digit, place) => (digit !== null && digits[digit].label === question.digit ? [place] : []));
 }
 
-/** Whether the words are a right answer, and a sentence that says so. */
+/** Whether a digit that somebody drew without a label decides if the words are right. */
+function isOpen(places, said, question, scene, digits, data) {
+  const drawn = scene.flatMap((digit, place) => (nameOfDigit(digits, digit) === "drawn" ? [place] : []));
+  if (question.task !== "where") return places.some((place) => drawn.includes(place));
+  return places.length ? drawn.some((place) => data.positions[place] === said[0]) : drawn.length > 0;
+}
+
+/** Whether the words are a right answer, or null if a drawn digit decides it; and a sentence about it. */
 function judge(said, question, scene, digits, data) {
   const places = placesAsked(question, scene, digits);
+  if (isOpen(places, said, question, scene, digits, data)) {
+    return { right: null, sentence: "Not judged: you did not say which digit you drew." };
+  }
   if (question.task === "where") {
     const names = places.map((place) => data.positions[place]);
     if (!names.length) {
@@ -70,7 +86,7 @@ function judge(said, question, scene, digits, data) {
     const right = said.length === 1 && names.includes(said[0]);
     return { right, sentence: `${right ? "Right" : "Wrong"}: the ${question.digit} is at ${names.join(" and ")}.` };
   }
-  const shown = places.map((place) => (scene[place] === null ? "blank" : String(digits[scene[place]].label)));
+  const shown = places.map((place) => nameOfDigit(digits, scene[place]));
   const right = shown.join(" ") === said.join(" ");
   const place = question.task === "what" ? data.positions[question.position] : `the ${data.rows[question.row]}`;
   const verb = question.task === "read" ? "reads" : shown[0] === "blank" ? "is" : "shows";

@@ -71,8 +71,7 @@ function writeCell(cell, { digits, digit, position, picked, asked }) {
   setPicture(cell.image, digits, digit);
   cell.input.checked = picked;
   cell.root.classList.toggle("asked", asked);
-  const what = digit === null ? "blank" : digits[digit].label;
-  cell.text.textContent = `${position}: ${what}${asked ? ", the patch in question" : ""}`;
+  cell.text.textContent = `${position}: ${nameOfDigit(digits, digit)}${asked ? ", the patch in question" : ""}`;
 }
 
 function makePalette() {
@@ -116,7 +115,7 @@ function writeSceneMap(map, { shares, scene, digits, positions, asked, isOff }) 
     root.style.setProperty("--share", `${100 * shares[place]}%`);
     root.classList.toggle("asked", asked.includes(place));
     setPicture(image, digits, scene[place]);
-    what.textContent = `${positions[place]}, ${scene[place] === null ? "blank" : digits[scene[place]].label}: `;
+    what.textContent = `${positions[place]}, ${nameOfDigit(digits, scene[place])}: `;
     share.textContent = percent(shares[place]);
   });
 }

@@ -1,4 +1,4 @@
-"""Hands in the notebook in which it runs, and shows there what it earned.
+"""Submits the notebook in which it runs, and shows its points there.
 
 The builder copies this module into the notebooks (see `self_check_archive`), so it imports only
 the standard library and the cell protocol. It calls the API of the course's server, `grader
@@ -24,6 +24,7 @@ from grader.submission.cells import marked_exercises
 PATH = "/api/submissions"
 LOOK_SECONDS, MOST_SECONDS, ANSWER_SECONDS = 1.0, 1800.0, 60.0  # between two questions; for a grade; for an answer
 SECRET = "COURSE_CODE"  # the name of the code in Colab's secrets, and in the environment
+NAME_FILE = 'Pass the path of this notebook as the last argument: file="….ipynb"'
 LONGEST = 200  # characters of what explains an exercise
 
 
@@ -35,7 +36,7 @@ class CannotSubmit(Exception):
 
 
 def submit(names: Mapping[str, Any], assignment: str, server: str, file: str = "") -> None:
-    """Hand in this notebook, wait until it is graded, and print what it earned.
+    """Submit this notebook, wait until it is graded, and print its points.
 
     Args:
         names: the notebook's globals().
@@ -45,17 +46,17 @@ def submit(names: Mapping[str, Any], assignment: str, server: str, file: str = "
     """
     if not server:
         print(
-            f"To hand in, save this notebook (Ctrl+S or ⌘S) and upload the file {assignment}.ipynb where your "
-            "instructor told you."
+            f"To submit, save this notebook (Ctrl+S or ⌘S). Then upload the file {assignment}.ipynb to the page that "
+            "your instructor has named."
         )
         return
     try:
         if not _is_protected(server):
-            raise CannotSubmit(f"{server} is no address that begins with https://. Tell your instructor.")
+            raise CannotSubmit(f"The server's address {server} does not begin with https://. Tell your instructor.")
         content = _content(names, assignment, file)
         token = _token(server)
-        # Whoever runs all cells has not said that the notebook is ready.
-        _asked(f"Hand in {assignment} now? Type yes: ", wanted="yes")
+        # A student who runs all cells has not confirmed that the notebook is ready.
+        _asked(f"Submit {assignment} now? Type yes: ", wanted="yes")
         attempt = _post(server, token, assignment, content)
     except CannotSubmit as problem:
         print(f"✘ {problem}")
@@ -64,7 +65,7 @@ def submit(names: Mapping[str, Any], assignment: str, server: str, file: str = "
         print(_result(_wait(server, token, attempt)))
     except CannotSubmit as problem:
         print(
-            f"Attempt {attempt['attempt']} is handed in, but its points cannot be shown here: "
+            f"Attempt {attempt['attempt']} is submitted, but its points cannot be shown here: "
             f"{problem}\n{attempt['url']}"
         )
 
@@ -95,15 +96,13 @@ def _content(names: Mapping[str, Any], assignment: str, file: str) -> bytes:
         content = Path(path).expanduser().read_bytes()
         sources = [_text(cell.get("source")) for cell in json.loads(content)["cells"]]
     except OSError as error:
-        raise CannotSubmit(
-            f"{path} cannot be read ({error.strerror}). Name the file of this notebook: submit(file=…)"
-        ) from error
+        raise CannotSubmit(f"Nothing was submitted: {path} cannot be read ({error.strerror}). {NAME_FILE}") from error
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise CannotSubmit(f"{path} is no notebook. Name the file of this notebook: submit(file=…)") from None
+        raise CannotSubmit(f"Nothing was submitted: {path} is not a notebook. {NAME_FILE}") from None
     if ids := _not_saved(names, sources):
         raise CannotSubmit(
-            f"Nothing was handed in: {path} differs from what you ran (exercise {', '.join(ids)}). Save the notebook "
-            "(Ctrl+S or ⌘S), or run that answer as it is now. Then run this cell again."
+            f"Nothing was submitted: the file {path} differs from the answer that you ran (exercise {', '.join(ids)}). "
+            "Save the notebook (Ctrl+S or ⌘S), or run that answer as it is now. Then run this cell again."
         )
     return content
 
@@ -117,7 +116,7 @@ def _from_colab() -> bytes | None:
     told = _message.blocking_request("get_ipynb", request="", timeout_sec=ANSWER_SECONDS)
     if not told or "ipynb" not in told:
         raise CannotSubmit(
-            "Colab did not give the notebook. Try again, or download it and upload it on the course's page."
+            "Colab did not return the notebook. Try again, or download it and upload it on the submission page."
         )
     return json.dumps(told["ipynb"]).encode()
 
@@ -136,7 +135,7 @@ def _text(source: object) -> str:
     return "".join(map(str, source)) if isinstance(source, list) else str(source or "")
 
 
-# ---------------------------------------------------------------- who hands in
+# ---------------------------------------------------------------- the student's code
 
 
 def _token(server: str) -> str:
@@ -151,7 +150,7 @@ def _token(server: str) -> str:
     hub = os.environ.get("JUPYTERHUB_API_TOKEN", "")
     if hub and _ask(Request(f"{server}/api")).get("hub"):
         return hub
-    print(f"Make a code on {server} (“Hand in from the notebook”), and paste it here. It is asked for once.")
+    print(f"Open {server}, create a code under “Submit from the notebook”, and paste it here. You need it only once.")
     code = _asked("Your code: ", hidden=True)
     kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with os.fdopen(os.open(kept, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as opened:
@@ -181,13 +180,15 @@ def _asked(question: str, *, hidden: bool = False, wanted: str = "") -> str:
     try:
         answer = (getpass.getpass if hidden else input)(question).strip()
     except Exception as error:  # each front end without a prompt has an exception of its own
-        raise CannotSubmit("Nothing was handed in: run this cell by itself, and answer its question.") from error
+        raise CannotSubmit("Nothing was submitted. Run only this cell, and answer its question.") from error
     if not answer or wanted not in ("", answer.lower()):
-        raise CannotSubmit(f"Nothing was handed in. Run this cell again{f' and type {wanted}' if wanted else ''}.")
+        raise CannotSubmit(
+            f"Nothing was submitted. Run this cell again, and {f'type {wanted}' if wanted else 'answer its question'}."
+        )
     return answer
 
 
-# ---------------------------------------------------------------- what the server says
+# ---------------------------------------------------------------- the server's answers
 
 
 class _NoRedirect(HTTPRedirectHandler):
@@ -215,9 +216,9 @@ def _post(server: str, token: str, assignment: str, content: bytes) -> dict[str,
         return _ask(Request(server + PATH, body, {**_signed(token), **kind}))
     except _WrongToken as wrong:
         _file_of_code(server).unlink(missing_ok=True)  # the next run asks for another
-        raise CannotSubmit(f"Nothing was handed in: {wrong} Then run this cell again.") from None
+        raise CannotSubmit(f"Nothing was submitted: {wrong} Then run this cell again.") from None
     except CannotSubmit as refused:
-        raise CannotSubmit(f"Nothing was handed in: {refused}") from None
+        raise CannotSubmit(f"Nothing was submitted: {refused}") from None
 
 
 def _wait(server: str, token: str, told: dict[str, Any]) -> dict[str, Any]:
@@ -276,7 +277,7 @@ def _result(told: dict[str, Any]) -> str:
     if told["score"] is not None:
         lines[0] = f"Attempt {told['attempt']}: {told['score']:g} of {told['max_score']:g} points"
     if told["state"] == "graded" and not told["counts"]:
-        lines.append("An earlier attempt counts.")
+        lines.append("An earlier attempt counts instead of this one.")
     wrong = [one for one in told["exercises"] or () if (one["points"] or 0.0) < one["max_points"]]
     for one in wrong:
         if one["outcome"] != "MISSING":
