@@ -251,7 +251,7 @@ def _prepare(plan: RunPlan) -> NotebookNode:
 def _run_cell(run: _Run, cell: NotebookNode, plan: RunPlan) -> CellResult:
     """Run one cell; skip it if a probe of an exercise whose code it calls has timed out."""
     if timed_out := plan.timeout_policy.cells.get(cell.id, frozenset()) & run.timed_out:
-        message = f"it calls what {', '.join(sorted(timed_out))} asks for, which did not come back"
+        message = f"it calls your {', '.join(sorted(timed_out))}, which did not answer in time"
         return CellResult(status=Status.TIMEOUT, message=message)
     seconds = plan.cell_seconds.get(cell.id, plan.limits.cell_seconds)
     origin = plan.origins.get(cell.id, OWN)

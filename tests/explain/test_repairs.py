@@ -245,7 +245,7 @@ def test_where_another_check_fails_all_the_same_less_is_claimed():
     part, _ = search(
         source, lambda text, trial: "0.1" not in text and not trial, ["values", "other"], [False, False], "values"
     )
-    assert part.what == "without `0.1` after `a // b` this check comes out right. Another check still fails."
+    assert part.what == "without `0.1` after `a // b`, this check passes. Another check still fails."
 
 
 def test_the_names_in_a_condition_stay():

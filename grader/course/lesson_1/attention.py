@@ -68,7 +68,7 @@ ATTENTION = written_exercise("1.4 Attention", attention, (
         torch.softmax(scores, -1)  →  torch.sigmoid(scores)
     best_value_alone: Each query takes the value of its best key alone. Mix all values by their weights.
         weights @ value, weights  →  F.one_hot(scores.argmax(-1), key.shape[-2]).to(value) @ value, weights
-    weights_first: The pair is in the wrong order: return the output first, then the weights.
+    weights_first: The two are swapped: return the output first, then the weights.
         = result[1], result[0]
     averages_the_keys: The weights average the keys. Keys are for comparing; the output is the average of the values.
         weights @ value  →  weights @ key

@@ -108,7 +108,7 @@ RECALL = written_exercise("5.8 How often among the first k", recall_at_k, (
         trials=[sizes(batch_shape=(23,), names=11, k=4), sizes(batch_shape=(29,), names=7, k=1),
             sizes(batch_shape=(31,), names=13, k=6)]),
     CheckSpec("ties", 2, "a column that is as high as the right one counts as higher",
-        examples=[sizes(batch_shape=(5,), names=4, k=2)],
+        examples=[sizes(batch_shape=(11,), names=4, k=2)],
         trials=[sizes(batch_shape=(23,), names=5, k=2), sizes(batch_shape=(29,), names=7, k=3)], draw=draw_tied),
     CheckSpec("batch", 2, "one share for all rows of all batches",
         examples=[sizes(batch_shape=(2, 4), names=5, k=2)],
