@@ -49,7 +49,8 @@ ATTENTION = written_exercise("1.4 Attention", attention, (
         -1  →  -2
     softmax_without_dim: Without `dim` the softmax runs over another axis as soon as there is a batch in front: dim=-1.
         torch.softmax(scores, -1)  →  torch.softmax(scores, 0 if scores.ndim == 3 else 1)
-    scaled_after_softmax: The weights are divided by √d_k after the softmax, so they no longer sum to 1. Scale the scores.
+    scaled_after_softmax: The weights are divided by √d_k after the softmax, so they no longer sum to 1. Scale the
+        scores.
         scaled_scores  →  attention_scores
         torch.softmax(scores, -1)  →  torch.softmax(scores, -1) / query.shape[-1] ** 0.5
     scaled_by_the_number_of_keys: √d_k is the root of the width of one key.

@@ -86,13 +86,14 @@ def layer_edits(layer: type, text: str, asks: str, answers: str, width: str, oth
         self.W_Q = nn.Linear({width}, d_k, bias=False)  →  self.W_Q = nn.Linear({width}, d_k)
         self.W_K = nn.Linear({other_width}, d_k, bias=False)  →  self.W_K = nn.Linear({other_width}, d_k)
         self.W_V = nn.Linear({other_width}, d_k, bias=False)  →  self.W_V = nn.Linear({other_width}, d_k)
-    {name}_weights_detached: The weights are returned cut off, as by .detach(). Without it, training can learn from them.
+    {name}_weights_detached: The weights are returned cut off, as by .detach(). Without it, training can learn from
+        them.
         = result[0], result[1].detach()
     {name}_nan_rows: A token that may look nowhere gets NaN: 0 divided by 0, or the softmax of a row of −inf.
         Your masked_attention of 1.6 gives zeros there.
         return masked_attention  →  return hidden_by_minus_infinity
-    {name}_even_rows: A token that may look nowhere looks everywhere: all hidden scores get the same large negative number.
-        Your masked_attention of 1.6 gives zeros there.
+    {name}_even_rows: A token that may look nowhere looks everywhere: all hidden scores get the same large negative
+        number. Your masked_attention of 1.6 gives zeros there.
         return masked_attention  →  return hidden_by_a_large_number
 """
     return edits(layer, text + common, **HIDDEN_OTHERWISE)

@@ -75,11 +75,13 @@ POINTER = written_exercise("1.9 A pointer that learns to look", pointer_loss, (
         weights.gather(-1, target.unsqueeze(-1))  →  weights[..., target]
     largest_weight: The largest weight of each map counts here. Pick the one at the target.
         weights.gather(-1, target.unsqueeze(-1))  →  weights.amax(-1)
-    binary_cross_entropy: The weights next to the target count here, too. Take minus the logarithm of the weight on the target alone.
+    binary_cross_entropy: The weights next to the target count here, too. Take minus the logarithm of the weight on
+        the target alone.
         return -weights.gather(-1, target.unsqueeze(-1)).log().mean()  →  return F.binary_cross_entropy(weights, F.one_hot(target, weights.shape[-1]).to(weights))
     squared_error: The squares of differences are added up here. Take minus the logarithm of the weight on the target.
         return -weights.gather(-1, target.unsqueeze(-1)).log().mean()  →  return (weights - F.one_hot(target, weights.shape[-1])).square().sum(-1).mean()
-    mean_squared_error: The mean of squared differences is taken here. Take minus the logarithm of the weight on the target.
+    mean_squared_error: The mean of squared differences is taken here. Take minus the logarithm of the weight on the
+        target.
         return -weights.gather(-1, target.unsqueeze(-1)).log().mean()  →  return (weights - F.one_hot(target, weights.shape[-1])).square().mean()
     mean_over_all_patches: The mean runs over all patches. Only the weight on the target counts: pick it, then average.
         = result / weights.shape[-1]

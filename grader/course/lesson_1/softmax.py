@@ -78,8 +78,8 @@ SOFTMAX = written_exercise("1.3 A softmax that stays finite", stable_softmax, (
         total.masked_fill(total == 0, 1.0)  →  total
     overflows_elsewhere: exp of a large score is infinite, and ∞/∞ is NaN. Subtract the row's largest score first.
         - largest.masked_fill(largest == -torch.inf, 0.0)  →
-    largest_magnitude: The largest absolute value is subtracted. Where scores are far below 0 every exponential becomes 0:
-        subtract the row's largest score.
+    largest_magnitude: The largest absolute value is subtracted. Where scores are far below 0 every exponential
+        becomes 0: subtract the row's largest score.
         scores.amax(  →  scores.abs().amax(
     first_axis_by_default: If no `dim` is given, this takes axis 0. The task asks for −1, the last one.
         dim: int = -1  →  dim: int = 0
@@ -91,13 +91,13 @@ SOFTMAX = written_exercise("1.3 A softmax that stays finite", stable_softmax, (
         = result.nan_to_num(0.0)
     uniform_in_empty_rows: A row of −inf becomes uniform. There is nothing to look at there: zeros, not 1/n.
         + scores = scores.clamp_min(-1e9)
-    large_number_for_minus_infinity: A large number is used for −inf here. If all scores are as low, a hidden key gets weight:
-        leave −inf as it is.
+    large_number_for_minus_infinity: A large number is used for −inf here. If all scores are as low, a hidden key gets
+        weight: leave −inf as it is.
         + scores = scores.masked_fill((scores == -torch.inf) & (scores > -torch.inf).any(dim, keepdim=True), -1e4)
     minus_infinity_becomes_zero: A score of −inf becomes 0 here, and exp(0) = 1 still gets weight. Leave it as it is.
         + scores = scores.masked_fill(scores == -torch.inf, 0.0)
-    emptied_by_one: A row becomes zeros as soon as one of its scores is −inf. Only a row with nothing but −inf does: all, not
-        any.
+    emptied_by_one: A row becomes zeros as soon as one of its scores is −inf. Only a row with nothing but −inf does:
+        all, not any.
         = result.masked_fill((scores == -torch.inf).any(dim, keepdim=True), 0.0)
     one_maximum_for_all: The largest score of all rows is subtracted. In a row far below it every exp is 0: take
         each row's own.
@@ -138,7 +138,8 @@ SOFTMAX = written_exercise("1.3 A softmax that stays finite", stable_softmax, (
         exps.sum(dim, keepdim=True)  →  exps.sum(dim).unsqueeze(-1)
     logarithm_returned: The last exponential is missing: torch.exp turns this result into weights.
         = result.log()
-    largest_at_least_zero: The largest score is raised to 0. In a row far below 0 every exponential then becomes 0: take it as it is.
+    largest_at_least_zero: The largest score is raised to 0. In a row far below 0 every exponential then becomes 0:
+        take it as it is.
         scores.amax(dim, keepdim=True)  →  scores.amax(dim, keepdim=True).clamp_min(0)
     works_in_place: The input scores are changed. `-=` and `.sub_()` work in place: make a new tensor.
         torch.exp(scores - largest.masked_fill(largest == -torch.inf, 0.0))  →  scores.sub_(largest.masked_fill(largest == -torch.inf, 0.0)).exp()

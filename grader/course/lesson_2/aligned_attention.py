@@ -97,7 +97,8 @@ ALIGNED = written_exercise("2.7 Align, then look", AlignedCrossAttention, (
         MultiHeadAttention(d_text, num_heads), and let it look at what the aligner makes of them.
         (d_text, num_heads)  →  (d_text, num_heads, d_context=d_vision)
         self.aligner(image_tokens)  →  image_tokens
-    aligned_at_other_widths_only: Between equal widths the image goes past the aligner. Put it through the aligner always.
+    aligned_at_other_widths_only: Between equal widths the image goes past the aligner. Put it through the aligner
+        always.
         self.aligner(image_tokens)  →  (self.aligner(image_tokens) if image_tokens.shape[-1] != text_tokens.shape[-1] else image_tokens)
     image_asks: Here the image asks and the text answers. The text tokens come first, the image is the context.
         + mask = None if mask is None else mask.transpose(-2, -1)

@@ -144,11 +144,13 @@ MULTI_HEAD = written_exercise("2.6 Multi-head attention", MultiHeadAttention, (
         self.W_K(context)  →  self.W_Q(context)
     context_asks: The queries are made from the context. The tokens ask: W_Q takes the tokens, W_K and W_V the context.
         self.W_Q(tokens)  →  self.W_Q(context)
-    tokens_added_inside: The tokens are added to the output. Return what the heads bring, and no more; adding comes in lesson 3.
+    tokens_added_inside: The tokens are added to the output. Return what the heads bring, and no more; adding comes in
+        lesson 3.
         = tokens + result[0], result[1]
     context_ignored: The context is not looked at. With a context, keys and values come from it.
         + context = None
-    mask_before_context: What is after the tokens is taken for the mask. The order is forward(tokens, context=None, mask=None).
+    mask_before_context: What is after the tokens is taken for the mask. The order is forward(tokens, context=None,
+        mask=None).
         context: Tensor | None = None, mask: Tensor | None = None  →  mask: Tensor | None = None, context: Tensor | None = None
     values_from_tokens: The values come from the tokens that ask. Make them from the context, as the keys are.
         self.W_V(context)  →  self.W_V(tokens)

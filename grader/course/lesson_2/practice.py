@@ -55,14 +55,15 @@ ENTROPY = written_exercise("2.P1 How widely does a query look?", attention_entro
         / log(weights.shape[-1])  →
     keys_without_weight_left_out: Only keys with weight are counted here. Divide by log S, where S counts all keys.
         / log(weights.shape[-1])  →  / (weights > 0).sum(-1).clamp(min=2).log()
-    only_keys_with_weight: Each row is divided by the log of the number of keys that have weight. Divide by log S, where S counts
-        all keys.
+    only_keys_with_weight: Each row is divided by the log of the number of keys that have weight. Divide by log S,
+        where S counts all keys.
         / log(weights.shape[-1])  →  / (weights > 0).sum(-1).to(weights).log()
     minus_missing: The minus is missing: no entropy is negative.
         = -result
     divided_by_the_keys: The entropy is divided by the number of keys, S. Divide by log S, so that an even row gives 1.
         / log(weights.shape[-1])  →  / weights.shape[-1]
-    keys_in_use: This is the exponential of the entropy, as a share of the keys. Take the entropy itself, and divide it by log S.
+    keys_in_use: This is the exponential of the entropy, as a share of the keys. Take the entropy itself, and divide
+        it by log S.
         .sum(-1) / log(weights.shape[-1])  →  .sum(-1).exp() / weights.shape[-1]
     log_of_the_queries: Each row is divided by the log of the number of queries. In log S, S counts the keys.
         weights.shape[-1]  →  weights.shape[-2]
@@ -74,7 +75,8 @@ ENTROPY = written_exercise("2.P1 How widely does a query look?", attention_entro
         torch.special.entr(weights)  →  -(weights * (weights + 0.01).log())
     one_for_all: Return one number for each query, not one for the whole map.
         = result.mean()
-    rows_lost: A bool index puts the numbers of all rows into one, and one number is returned for all queries. torch.where keeps rows.
+    rows_lost: A bool index puts the numbers of all rows into one, and one number is returned for all queries.
+        torch.where keeps rows.
         = result.sum()
     over_the_queries: The entropy is taken over the queries. Each query spreads its attention over the keys: the
         last axis.
@@ -156,7 +158,8 @@ FUSION = written_exercise("2.P3 Both directions at once", ImageTextFusion, (
     residual_inside: The residual is added inside the layer. The caller adds it, once; twice makes the tokens grow
         layer by layer.
         = text_tokens + result[0], image_tokens + result[1]
-    residual_at_d_model: Each side adds itself, at the width d_model, to what it sees. Hand back what it sees, and no more.
+    residual_at_d_model: Each side adds itself, at the width d_model, to what it sees. Hand back what it sees, and no
+        more.
         self.text_out(self.text_from_image(text, image)[0])  →  self.text_out(text + self.text_from_image(text, image)[0])
         self.image_out(self.image_from_text(image, text)[0])  →  self.image_out(image + self.image_from_text(image, text)[0])
     one_after_the_other: The image looks at a text that has just been changed. Both sides look at the input.

@@ -264,8 +264,8 @@ DIAGNOSE = written_exercise("3.P1 What is wrong with this model?", diagnose, (
     frozen_confused: A frozen parameter is called "no gradient" here. That and a parameter that no gradient reaches
         are two findings.
         = ["no gradient" if name == "frozen" else name for name in result]
-    frozen_have_none: A frozen parameter counts as one without a gradient, too. Look for missing gradients only among those that
-        ask for one.
+    frozen_have_none: A frozen parameter counts as one without a gradient, too. Look for missing gradients only among
+        those that ask for one.
         = sorted({*result, *["no gradient"] * ("frozen" in result)}, key=["frozen", "no gradient", "uniform", "one patch", "misaligned"].index)
     underscores: A finding has a blank between its words: "no gradient", "one patch".
         = [name.replace(" ", "_") for name in result]
@@ -306,15 +306,16 @@ DIAGNOSE = written_exercise("3.P1 What is wrong with this model?", diagnose, (
         gradient is None or not gradient.any()  →  gradient is None
     any_zero: A gradient that contains more than zeros counts as none here. Only a gradient that is all zeros is none.
         not gradient.any()  →  not gradient.all()
-    stale_gradients: A part that gets no gradient now is not found here. torch.autograd.grad gives None for it, and does not
-        look at what training has left.
+    stale_gradients: A part that gets no gradient now is not found here. torch.autograd.grad gives None for it, and
+        does not look at what training has left.
         torch.autograd.grad(loss, learned, allow_unused=True)  →  (loss.backward(), [one.grad for one in learned])[1]
     whole_text: The loss is over the whole text, the question included. Take the targets from shift_targets.
         loss = F.cross_entropy(logits.flatten(0, -2), targets)  →  loss = F.cross_entropy(logits[:, :-1].flatten(0, 1), token_ids[:, 1:].flatten())
         if F.cross_entropy(logits.flatten(0, -2), targets)  →  if F.cross_entropy(logits[:, :-1].flatten(0, 1), token_ids[:, 1:].flatten())
     any_rise: A rise of less than 1 % counts as aligned here. The loss has to rise by 1 % or more.
         < 1.01 * loss  →  <= loss
-    fall_counts_as_a_rise: A loss that falls with other images counts as aligned here. It has to rise, and by 1 % or more.
+    fall_counts_as_a_rise: A loss that falls with other images counts as aligned here. It has to rise, and by 1 % or
+        more.
         F.cross_entropy(logits.flatten(0, -2), targets) < 1.01 * loss  →  (F.cross_entropy(logits.flatten(0, -2), targets) - loss).abs() < 0.01 * loss
     absolute_rise: 1 % of the loss is 0.01 times the loss, and not 0.01: compare with 1.01 · loss.
         1.01 * loss  →  loss + 0.01

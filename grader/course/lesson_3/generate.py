@@ -156,12 +156,12 @@ GENERATE = written_exercise("3.7 Answering word by word", generate, (
         masked_fill(ended, eos_id)  →  masked_fill(ended, 0)
     ended_rows_go_on: Rows that have ended go on talking: fill them with eos_id.
         .masked_fill(ended, eos_id)  →
-    all_must_end_together: A row goes on after its end, until all rows say the end in one round. Remember which rows have ended,
-        and fill these with eos_id.
+    all_must_end_together: A row goes on after its end, until all rows say the end in one round. Remember which rows
+        have ended, and fill these with eos_id.
         .masked_fill(ended, eos_id)  →
         ended | (following == eos_id)  →  following == eos_id
-    forgets_who_has_ended: A row that has ended gets one eos_id, and then goes on talking: which rows have ended is found
-        again in each round. Remember it.
+    forgets_who_has_ended: A row that has ended gets one eos_id, and then goes on talking: which rows have ended is
+        found again in each round. Remember it.
         following = logits[..., -1, :].argmax(-1)  →  said = logits[..., -1, :].argmax(-1); following = said
         ended | (following == eos_id)  →  said == eos_id
     stops_at_the_first_end: It stops as soon as one row has ended. Go on until all of them have.

@@ -79,8 +79,8 @@ PATCHIFY = written_exercise("3.1 An image as a sequence", patchify, (
         rows * columns, patch_size**2)  →  rows * columns, -1)
     patches_at_every_pixel: A new patch begins at every pixel. It should begin where the last one ends.
         = F.unfold(images.unsqueeze(1), patch_size).mT
-    checks_the_area: The product height · width is checked, but patches may still not fit. Check height and width, each by
-        itself.
+    checks_the_area: The product height · width is checked, but patches may still not fit. Check height and width,
+        each by itself.
         height % patch_size or width % patch_size  →  height * width % patch_size**2
 """) + edits(patches_in_loops, """
     checks_the_area_of_loops: The product height · width is checked, but patches may still not fit. Check height and
@@ -142,7 +142,8 @@ SWAP = written_exercise("3.9 Intervene: swap two patches", swap_patches, (
     all_pairs_everywhere: The same pairs are used for all scenes: with tensors, scene b gets first[b] and second[b].
         swapped[scene, first] = image_patches[scene, second]  →  swapped[:, first] = image_patches[:, second]
         swapped[scene, second] = image_patches[scene, first]  →  swapped[:, second] = image_patches[:, first]
-    first_pair_everywhere: The first scene's pair is used for all scenes: with tensors, scene b gets first[b] and second[b].
+    first_pair_everywhere: The first scene's pair is used for all scenes: with tensors, scene b gets first[b] and
+        second[b].
         + first, second = (one[0] if isinstance(one, Tensor) else one for one in (first, second))
     copies_one_way: One patch is there twice and the other is lost: both places have to be written, and read from
         the original.

@@ -107,9 +107,11 @@ FREEZE = written_exercise("3.P3 Repair a training that stands still", start_stag
         list(model.parameters())  →  [one for one in model.parameters() if one.requires_grad]
     aligner_not_listed: The aligner is missing in the list, but it has to learn on in stage 2: list all parameters.
         list(model.parameters())  →  [one for name, one in model.named_parameters() if "aligner" not in name]
-    aligner_frozen_now: The aligner is frozen now. It learned in stage 1, and it has to learn on in stage 2 with all the others.
+    aligner_frozen_now: The aligner is frozen now. It learned in stage 1, and it has to learn on in stage 2 with all
+        the others.
         model.requires_grad_(True)  →  model.requires_grad_(True); model.aligner.requires_grad_(False)
-    all_but_the_aligner_thaw: The aligner stays as it was, frozen or not. Let every parameter learn: model.requires_grad_(True).
+    all_but_the_aligner_thaw: The aligner stays as it was, frozen or not. Let every parameter learn:
+        model.requires_grad_(True).
         model.requires_grad_(True)  →  [one.requires_grad_(True) for name, one in model.named_parameters() if "aligner" not in name]
     only_matrices: Only matrices are in the list. Norms, positions and every bias have to learn as well.
         list(model.parameters())  →  [one for one in model.parameters() if one.ndim > 1]
@@ -127,12 +129,14 @@ FREEZE = written_exercise("3.P3 Repair a training that stands still", start_stag
     copies: These are copies: the optimizer would change them, and the model would stay as it is. Return the model's
         own.
         list(model.parameters())  →  [deepcopy(one.detach().clone()).requires_grad_(True) for one in model.parameters()]
-    copies_without_a_thaw: These are copies, and the model's own parameters are frozen still. Let those learn, and return them.
+    copies_without_a_thaw: These are copies, and the model's own parameters are frozen still. Let those learn, and
+        return them.
         model.requires_grad_(True)  →  pass
         list(model.parameters())  →  [deepcopy(one.detach().clone()).requires_grad_(True) for one in model.parameters()]
     pairs_with_names: The list contains pairs of a name and a parameter. The optimizer gets the parameters alone.
         list(model.parameters())  →  list(model.named_parameters())
-    tensors_of_the_state: The list contains the plain tensors of state_dict(), which get no gradient. Return the parameters.
+    tensors_of_the_state: The list contains the plain tensors of state_dict(), which get no gradient. Return the
+        parameters.
         list(model.parameters())  →  list(model.state_dict().values())
     listed_twice: Some parameters are in the list more than once: model.modules() holds parts and the parts of parts.
         list(model.parameters())  →  [one for part in model.modules() for one in part.parameters()]

@@ -39,15 +39,16 @@ LOOK = written_exercise("3.P2 Repair a collapse", look_at_image, (
     causal_backwards: The mask is the other way round now: later words do not see the first patches. No patch has to
         be hidden.
         cross_attn(words, patches)  →  cross_attn(words, patches, everywhere(words, patches).triu())
-    causal_inverted: The causal mask is inverted here, and hides the patches that it showed. No patch has to be hidden from
-        any word: leave the mask out.
+    causal_inverted: The causal mask is inverted here, and hides the patches that it showed. No patch has to be hidden
+        from any word: leave the mask out.
         cross_attn(words, patches)  →  cross_attn(words, patches, ~everywhere(words, patches).tril())
     own_number_only: Each word sees the patch of its own number, and no other. No patch has to be hidden from any word.
         cross_attn(words, patches)  →  cross_attn(words, patches, everywhere(words, patches).tril().triu())
     words_among_the_patches: The words stand among the patches that they look at. Give the layer the patches alone.
         + seen, weights = cross_attn(words, torch.cat([words, patches], -2))
         + return seen, weights[..., words.shape[-2] :]
-    causal_words_among_the_patches: The words stand among the patches that they look at. Give the layer the patches alone.
+    causal_words_among_the_patches: The words stand among the patches that they look at. Give the layer the patches
+        alone.
         + mask = torch.cat([everywhere(words, words).tril(), everywhere(words, patches)], -1)
         + seen, weights = cross_attn(words, torch.cat([words, patches], -2), mask)
         + return seen, weights[..., words.shape[-2] :]

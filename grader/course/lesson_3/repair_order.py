@@ -89,11 +89,11 @@ ORDER = written_exercise("3.P4 Repair a misalignment", shuffle_questions, (
         len(token_ids).
         torch.randperm(len(token_ids)  →  torch.randperm(image_patches.shape[1]
         token_ids[order], image_patches[order]  →  token_ids, image_patches[:, order]
-    patches_shuffled_too: The patches inside an image are swapped, too, so a place shows another digit. Leave each image as
-        it is.
+    patches_shuffled_too: The patches inside an image are swapped, too, so a place shows another digit. Leave each
+        image as it is.
         image_patches[order]  →  image_patches[order][:, torch.randperm(image_patches.shape[1], generator=generator)]
-    as_long_as_a_question: The order is as long as a question has words, so most questions are lost. It has one number for each
-        question: len(token_ids).
+    as_long_as_a_question: The order is as long as a question has words, so most questions are lost. It has one number
+        for each question: len(token_ids).
         torch.randperm(len(token_ids)  →  torch.randperm(token_ids.shape[-1]
     same_order_each_time: Every call gives the same order. Draw it from the generator that is passed in, and do not
         seed it again.

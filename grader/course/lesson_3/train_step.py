@@ -109,8 +109,8 @@ STEP = written_exercise("3.6 One training step", train_step, (
         optimizer.step()  →  pass
     no_zero_grad: Gradients pile up from step to step: call optimizer.zero_grad() before loss.backward().
         optimizer.zero_grad()  →  pass
-    clears_after_the_step: The gradients are cleared after the step, and what somebody else's backward() has left counts in the
-        first one: call optimizer.zero_grad() before loss.backward().
+    clears_after_the_step: The gradients are cleared after the step, and what somebody else's backward() has left
+        counts in the first one: call optimizer.zero_grad() before loss.backward().
         optimizer.zero_grad()  →  pass
         optimizer.step()  →  optimizer.step(); optimizer.zero_grad()
     summed_loss: The loss is a sum over the targets. Take their mean.
@@ -126,9 +126,11 @@ STEP = written_exercise("3.6 One training step", train_step, (
         shift_targets(token_ids, prompt_lengths)  →  shift_targets(token_ids, prompt_lengths).roll(1, -1)
     learns_every_token: The targets are the tokens as they came, those of the question included. Take shift_targets.
         shift_targets(token_ids, prompt_lengths)  →  token_ids
-    learns_every_next_token: Every next token is learned, those of the question and the padding, too. Take shift_targets.
+    learns_every_next_token: Every next token is learned, those of the question and the padding, too. Take
+        shift_targets.
         shift_targets(token_ids, prompt_lengths)  →  F.pad(token_ids[..., 1:], (0, 1), value=-100)
-    shifted_once_more: The targets are shifted once more. shift_targets has done it: compare logits and targets as they are.
+    shifted_once_more: The targets are shifted once more. shift_targets has done it: compare logits and targets as
+        they are.
         logits.flatten(0, -2), targets.flatten()  →  logits[:, :-1].flatten(0, -2), targets[:, 1:].flatten()
     reshapes_the_logits: A reshape to (B, vocabulary, T) mixes up words and positions. Swap the axes, or flatten
         batch and positions together.

@@ -119,7 +119,8 @@ FUSED = written_exercise("4.3 The fused kernel", fused_forward, (
         heads = layer.num_heads  →  heads = 1
     context_ignored: The context changes nothing here. With one, keys and values come from it.
         + context = None
-    values_of_the_tokens: The values are made from the tokens, even where there is a context. Keys and values both come from it.
+    values_of_the_tokens: The values are made from the tokens, even where there is a context. Keys and values both
+        come from it.
         layer.W_V(context)  →  layer.W_V(tokens)
     fused_values_from_w_k: The values come from W_K. They have their own projection: W_V.
         layer.W_V(context)  →  layer.W_K(context)

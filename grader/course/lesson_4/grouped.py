@@ -79,14 +79,15 @@ GROUPED = written_exercise("4.7 Grouped queries", grouped_attention, (
     groups_averaged: The keys and values are averaged over the groups. Each head looks at those of its group alone.
         key.repeat_interleave(heads // groups, dim=-3)  →  key.mean(-3, keepdim=True)
         value.repeat_interleave(heads // groups, dim=-3)  →  value.mean(-3, keepdim=True)
-    heads_averaged_in_groups: The heads of a group are averaged, and G heads come out. Each of the H heads asks by itself.
+    heads_averaged_in_groups: The heads of a group are averaged, and G heads come out. Each of the H heads asks by
+        itself.
         key = key.repeat_interleave(heads // groups, dim=-3)  →  query = query.unflatten(-3, (groups, -1)).mean(-3)
         value = value.repeat_interleave(heads // groups, dim=-3)  →
-    queries_averaged: The queries of a group are averaged, and its heads all get the same. Keys and values are shared, and each
-        head asks by itself.
+    queries_averaged: The queries of a group are averaged, and its heads all get the same. Keys and values are shared,
+        and each head asks by itself.
         key = key.repeat_interleave(heads // groups, dim=-3)  →  query = query.unflatten(-3, (groups, -1)).mean(-3, keepdim=True).expand(*query.shape[:-3], groups, heads // groups, -1, -1).flatten(-4, -3); key = key.repeat_interleave(heads // groups, dim=-3)
-    values_of_one_group: The keys follow the groups, and the values are those of group 0 for every head. Share the values out as
-        you share the keys.
+    values_of_one_group: The keys follow the groups, and the values are those of group 0 for every head. Share the
+        values out as you share the keys.
         value.repeat_interleave(heads // groups, dim=-3)  →  value[..., :1, :, :].expand(*value.shape[:-3], heads, -1, -1)
     values_in_turns: The keys follow the groups and the values do not: share the values out as you share the keys.
         value.repeat_interleave(heads // groups, dim=-3)  →  torch.cat([value] * (heads // groups), dim=-3)

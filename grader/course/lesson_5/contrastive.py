@@ -77,8 +77,8 @@ CONTRASTIVE = written_exercise("5.5 Pairs that find each other", contrastive_los
     draw=draw_joined_pairs, returns=("loss",), probe=loss_values,
     difficulty=2, minutes=12, review="Pairs that find each other",
     mistakes=edits(contrastive_loss, """
-    only_pictures_choose: Only the pictures choose their texts here. Let the texts choose their pictures, too, and take the
-        mean of both.
+    only_pictures_choose: Only the pictures choose their texts here. Let the texts choose their pictures, too, and
+        take the mean of both.
         -(texts_chosen + images_chosen).mean() / 2  →  -texts_chosen.mean()
     only_texts_choose: Only the texts choose their pictures here. Let the pictures choose their texts, too, and take the
         mean of both.
@@ -87,8 +87,8 @@ CONTRASTIVE = written_exercise("5.5 Pairs that find each other", contrastive_los
         -(texts_chosen + images_chosen).mean() / 2  →  -(texts_chosen + images_chosen).mean()
     pairs_added: The losses of all pairs are added up. Take their mean.
         .mean() / 2  →  .sum() / 2
-    dot_products_of_pairs: These are dot products. Cosine similarity compares directions: divide both vectors by their length
-        first.
+    dot_products_of_pairs: These are dot products. Cosine similarity compares directions: divide both vectors by their
+        length first.
         F.normalize(image, dim=-1)  →  image
         F.normalize(text, dim=-1)  →  text
     only_texts_normalised: The texts are normalised, the pictures are not. Cosine similarity needs both.
@@ -98,7 +98,8 @@ CONTRASTIVE = written_exercise("5.5 Pairs that find each other", contrastive_los
     along_the_pairs: The vectors are divided by lengths that are taken over the pairs. Each vector has its own: dim=-1.
         F.normalize(image, dim=-1)  →  F.normalize(image, dim=-2)
         F.normalize(text, dim=-1)  →  F.normalize(text, dim=-2)
-    multiplied_by_temperature: Divide by the temperature. A small one makes the choice sharper, so it must make the logits larger.
+    multiplied_by_temperature: Divide by the temperature. A small one makes the choice sharper, so it must make the
+        logits larger.
         / temperature  →  * temperature
     temperature_left_out: The argument temperature is not used.
         / temperature  →  / 0.07
@@ -117,9 +118,11 @@ CONTRASTIVE = written_exercise("5.5 Pairs that find each other", contrastive_los
         logits.log_softmax(-2).diagonal(dim1=-2, dim2=-1)  →  logits.log_softmax(-2).diagonal()
     exp_of_temperature: The logits are multiplied by exp(temperature) here. Divide by the temperature itself.
         / temperature  →  * torch.tensor(temperature).exp()
-    similar_ones_share: The targets are shared out among similar pictures and texts here. The target of each is its own pair alone.
+    similar_ones_share: The targets are shared out among similar pictures and texts here. The target of each is its
+        own pair alone.
         return -(texts_chosen + images_chosen).mean() / 2  →  likes = (F.normalize(image, dim=-1) @ F.normalize(image, dim=-1).transpose(-2, -1) + F.normalize(text, dim=-1) @ F.normalize(text, dim=-1).transpose(-2, -1)) / 2; target = (likes / temperature).softmax(-1); return -((target * logits.log_softmax(-1)).sum(-1).mean() + (target.transpose(-2, -1) * logits.log_softmax(-2)).sum(-2).mean()) / 2
-    pairs_only_pulled: Only the similarity of the pairs counts here, so nothing pushes the others apart. Cross-entropy does both.
+    pairs_only_pulled: Only the similarity of the pairs counts here, so nothing pushes the others apart. Cross-entropy
+        does both.
         return -(texts_chosen + images_chosen).mean() / 2  →  return -logits.diagonal(dim1=-2, dim2=-1).mean()
     batches_meet: All batches are put into one. The pairs of one batch choose among themselves.
         + image, text = image.flatten(0, -2), text.flatten(0, -2)
@@ -129,15 +132,16 @@ CONTRASTIVE = written_exercise("5.5 Pairs that find each other", contrastive_los
         F.normalize(text, dim=-1)  →  F.normalize(image, dim=-1)
     distances_of_pairs: These logits say how far apart the vectors are. Take their cosines.
         F.normalize(image, dim=-1) @ F.normalize(text, dim=-1).transpose(-2, -1)  →  -torch.cdist(F.normalize(image, dim=-1), F.normalize(text, dim=-1))
-    exp_of_logits: exp of a large logit is infinite, and a small temperature makes logits large. F.cross_entropy and log_softmax
-        stay finite.
+    exp_of_logits: exp of a large logit is infinite, and a small temperature makes logits large. F.cross_entropy and
+        log_softmax stay finite.
         logits.log_softmax(-1)  →  (logits.exp() / logits.exp().sum(-1, keepdim=True)).log()
         logits.log_softmax(-2)  →  (logits.exp() / logits.exp().sum(-2, keepdim=True)).log()
-    log_of_softmax: The softmax rounds small probabilities to 0, and the log of 0 is −∞. F.cross_entropy and log_softmax stay
-        finite.
+    log_of_softmax: The softmax rounds small probabilities to 0, and the log of 0 is −∞. F.cross_entropy and
+        log_softmax stay finite.
         logits.log_softmax(-1)  →  torch.log(torch.softmax(logits, dim=-1))
         logits.log_softmax(-2)  →  torch.log(torch.softmax(logits, dim=-2))
-    without_minus (slip): The loss has the wrong sign: it falls as the pairs move apart. The loss is minus the mean of the logarithms.
+    without_minus (slip): The loss has the wrong sign: it falls as the pairs move apart. The loss is minus the mean of
+        the logarithms.
         return -(texts_chosen  →  return (texts_chosen
 """))  # fmt: skip
 
@@ -161,11 +165,13 @@ SIGMOID = written_exercise("5.6 Every pair by itself", sigmoid_loss, (
     draw=draw_biased_pairs, returns=("loss",), probe=loss_values,
     difficulty=2, minutes=10, review="Every pair by itself",
     mistakes=edits(sigmoid_loss, """
-    divided_by_n_twice: This divides by the number of all logits. The losses are added up, and divided by n, the number of pairs.
+    divided_by_n_twice: This divides by the number of all logits. The losses are added up, and divided by n, the
+        number of pairs.
         .sum(-1).mean()  →  .mean()
     never_divided: The losses are added up, and not divided by n, the number of pairs.
         .sum(-1).mean()  →  .sum()
-    all_belong_together: Every picture and every text count as a pair here. Two that do not belong together have the sign −1.
+    all_belong_together: Every picture and every text count as a pair here. Two that do not belong together have the
+        sign −1.
         signs * logits  →  logits
     signs_exchanged: The sign is wrong: for a pair the loss must fall as the logit grows, for all others it must rise.
         signs * logits  →  -signs * logits
@@ -198,7 +204,8 @@ SIGMOID = written_exercise("5.6 Every pair by itself", sigmoid_loss, (
         + image, text = image.flatten(0, -2), text.flatten(0, -2)
     log_of_sigmoid: The sigmoid rounds to 0, and the log of 0 is −∞. F.logsigmoid stays finite.
         F.logsigmoid(signs * logits)  →  torch.log(torch.sigmoid(signs * logits))
-    log_of_one_minus: The sigmoid rounds to 0 or to 1, and the log of 0 is −∞. F.logsigmoid stays finite, also of minus the logit.
+    log_of_one_minus: The sigmoid rounds to 0 or to 1, and the log of 0 is −∞. F.logsigmoid stays finite, also of
+        minus the logit.
         -F.logsigmoid(signs * logits)  →  -((signs + 1) / 2 * torch.sigmoid(logits).log() + (1 - signs) / 2 * (1 - torch.sigmoid(logits)).log())
     bias_without_its_sign: The bias is added after the sign. Add it to the logit first: the sign multiplies both.
         signs * logits  →  signs * (logits - bias) + bias

@@ -38,10 +38,12 @@ RANK = written_exercise("5.7 The nearest names", rank_names, (
     draw=draw_ranking, returns=("similarity", "indices"),
     difficulty=1, minutes=8, review="Names that it never saw",
     mistakes=edits(rank_names, """
-    dot_products_ranked: These are dot products, and long vectors come first. Divide pictures and names by their length first.
+    dot_products_ranked: These are dot products, and long vectors come first. Divide pictures and names by their
+        length first.
         F.normalize(image, dim=-1)  →  image
         F.normalize(names, dim=-1)  →  names
-    long_names_win: The names are not normalised, so a long vector comes before a nearer one. Cosine similarity needs both lengths.
+    long_names_win: The names are not normalised, so a long vector comes before a nearer one. Cosine similarity needs
+        both lengths.
         F.normalize(names, dim=-1)  →  names
     pictures_keep_their_length: The order is right, but these are no cosines: the pictures are not normalised.
         F.normalize(image, dim=-1)  →  image
@@ -123,13 +125,14 @@ RECALL = written_exercise("5.8 How often among the first k", recall_at_k, (
     ties_in_favour: A tie counts for the model here. If another column is as high as the right one, it counts as higher.
         logits >= right  →  logits > right
         .sum(-1) - 1  →  .sum(-1)
-    ties_by_place: Among equal numbers, argsort goes by their places. A tie counts against the model: count the columns that are
-        as high as the right one.
+    ties_by_place: Among equal numbers, argsort goes by their places. A tie counts against the model: count the
+        columns that are as high as the right one.
         = (logits.argsort(dim=-1, descending=True, stable=True)[..., :k] == target.unsqueeze(-1)).any(-1).to(logits.dtype).mean()
-    ties_by_chance: Among equal numbers, topk takes any. A tie counts against the model: count the columns that are as high as the
-        right one.
+    ties_by_chance: Among equal numbers, topk takes any. A tie counts against the model: count the columns that are as
+        high as the right one.
         = (logits.topk(k, dim=-1).indices == target.unsqueeze(-1)).any(-1).to(logits.dtype).mean()
-    ties_of_probabilities: The softmax rounds small probabilities to 0, and makes ties that the logits do not have. Compare the logits.
+    ties_of_probabilities: The softmax rounds small probabilities to 0, and makes ties that the logits do not have.
+        Compare the logits.
         + logits = logits.softmax(-1)
     one_too_many: The right one may be at place k + 1 here. Fewer than k others may be as high or higher.
         rivals < k  →  rivals <= k

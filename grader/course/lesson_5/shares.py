@@ -30,28 +30,32 @@ PATCH_MAP = written_exercise("5.9 Shares of the patches", patch_map, (
     draw=drawn(aligned=draw_patches, text=normal("* d", scale=2.0)), returns=("map",),
     difficulty=2, minutes=10, review="Where in the picture",
     mistakes="""
-    cosine_of_each_patch: Each patch is divided by its own length here, so the mean is no longer the picture's similarity. Divide
-        all by the length of their mean.
+    cosine_of_each_patch: Each patch is divided by its own length here, so the mean is no longer the picture's
+        similarity. Divide all by the length of their mean.
         = F.cosine_similarity(aligned, text.unsqueeze(-2), dim=-1)
     length_of_the_mean_missing: The shares are not divided by the length of the mean of the patches.
         .squeeze(-1) / length  →  .squeeze(-1)
-    mean_of_the_lengths: This divides by the mean of the patches' lengths. Divide by the length of their mean, which is shorter.
+    mean_of_the_lengths: This divides by the mean of the patches' lengths. Divide by the length of their mean, which
+        is shorter.
         aligned.mean(-2).norm(dim=-1, keepdim=True)  →  aligned.norm(dim=-1).mean(-1, keepdim=True)
     text_keeps_its_length: The text is not divided by its length.
         F.normalize(text, dim=-1)  →  text
-    dot_products_with_the_text: These are dot products. Divide by two lengths: that of the mean of the patches, and that of the text.
+    dot_products_with_the_text: These are dot products. Divide by two lengths: that of the mean of the patches, and
+        that of the text.
         F.normalize(text, dim=-1)  →  text
         .squeeze(-1) / length  →  .squeeze(-1)
-    shares_that_sum: The shares sum to the similarity here, but their mean should be the similarity. Do not divide by the number
-        of patches, nor by the length of their sum.
+    shares_that_sum: The shares sum to the similarity here, but their mean should be the similarity. Do not divide by
+        the number of patches, nor by the length of their sum.
         = result / result.shape[-1]
     shares_sum_to_one: The shares are divided by their sum. Their mean must be the similarity of the picture.
         = result / result.sum(-1, keepdim=True)
     scaled_to_one: The map is scaled to 0 … 1 here. Leave the shares as they are, negative ones, too.
         = (result - result.amin(-1, keepdim=True)) / (result.amax(-1, keepdim=True) - result.amin(-1, keepdim=True))
-    one_length_for_all: norm() without an axis takes one length of all batches. Each batch has its own: dim=-1, keepdim=True.
+    one_length_for_all: norm() without an axis takes one length of all batches. Each batch has its own: dim=-1,
+        keepdim=True.
         aligned.mean(-2).norm(dim=-1, keepdim=True)  →  aligned.mean(-2).norm()
-    one_length_of_everything: norm() without an axis takes one length of all batches. Each batch has its own: dim=-1, keepdim=True.
+    one_length_of_everything: norm() without an axis takes one length of all batches. Each batch has its own: dim=-1,
+        keepdim=True.
         aligned.mean(-2).norm(dim=-1, keepdim=True)  →  aligned.mean(-2).norm()
         F.normalize(text, dim=-1)  →  (text / text.norm())
     length_of_all_patches: This divides by the length of all patches together. Divide by the length of their mean.
@@ -66,6 +70,7 @@ PATCH_MAP = written_exercise("5.9 Shares of the patches", patch_map, (
         = result.abs()
     one_number_for_all: This is the similarity of the whole picture. Return a share for each patch.
         = result.mean(-1)
-    mean_subtracted_first: The mean of the patches is subtracted first, so the shares sum to 0. Leave the patches as they are.
+    mean_subtracted_first: The mean of the patches is subtracted first, so the shares sum to 0. Leave the patches as
+        they are.
         aligned @ F.normalize  →  (aligned - aligned.mean(-2, keepdim=True)) @ F.normalize
 """)  # fmt: skip

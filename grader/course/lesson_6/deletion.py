@@ -95,7 +95,8 @@ DELETION_MISTAKES = edits(deletion_curve, """
         = result[:, :-1]
     steps_in_rows: The curve has a row for each step. A row for each scene is asked for: (B, n + 1).
         = result.T
-    blanked_in_every_scene: The patches that go in one scene go in all scenes here. Scene b loses those of order[b] alone.
+    blanked_in_every_scene: The patches that go in one scene go in all scenes here. Scene b loses those of order[b]
+        alone.
         order.argsort(1)  →  order.argsort(1).amin(0).expand_as(order)
     order_as_turns: `order` is read as the turn of each patch. It lists the patches: order[b, 0] is the patch that
         goes first.
@@ -119,7 +120,8 @@ INSERTION_MISTAKES = edits(insertion_curve, """
         order.argsort(1)  →  order
     one_order_for_insertion: The first scene's order is used for all scenes. Scene b has order[b].
         + order = order[:1].expand_as(order)
-    puts_in_every_scene: The patches that come in one scene come in all scenes here. Scene b gets those of order[b] alone.
+    puts_in_every_scene: The patches that come in one scene come in all scenes here. Scene b gets those of order[b]
+        alone.
         order.argsort(1)  →  order.argsort(1).amin(0).expand_as(order)
     begins_with_zeros: It begins with zeros. An empty scene is made of `blank`.
         + blank = torch.zeros_like(blank)
