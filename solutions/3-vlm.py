@@ -1338,9 +1338,12 @@ for name, one in (("before", model), ("after", cautious)):
 # | "what" right | 0.981 ± 0.004 | 0.982 ± 0.003 |
 # | "read" right | 0.947 ± 0.009 | 0.949 ± 0.006 |
 #
-# Why not ask for absent digits from the start? We tried, with 3 seeds. With a quarter of the "where" questions about absent digits
+# <details><summary>Why not ask for absent digits from the start?</summary>
+#
+# We tried, with 3 seeds. With a quarter of the "where" questions about absent digits
 # in all 800 steps, a place was still named for 0.08 ± 0.02 of them; with half of them, as here, for 0.07 ± 0.04, and at one of the
 # seeds "where" was right in 0.55 only.
+# </details>
 #
 # ## Controls: trainings that must fail
 #
