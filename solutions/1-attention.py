@@ -301,16 +301,29 @@ show_curve(
 #
 # At d_k = 512 the mean largest weight is **0.958** unscaled against **0.341** scaled.
 #
+# **Draw the next figure yourself.** `sharpness` returns a second number, the mean of p(1 − p): the derivative of a weight by
+# its own score. How does it depend on d_k? Sketch two lines on paper, then fill in `slopes`. There are no points.
+#
+# <details><summary>A solution</summary>
+#
+# `slopes = {"unscaled": [sharpness(attention_scores, d_k)[1] for d_k in widths], "scaled": [sharpness(scaled_scores, d_k)[1] for
+# d_k in widths]}`. The unscaled line falls from each width to the next. The scaled one stays near 0.09.
+# </details>
+
+# %% id="draw-slopes" draws="1"
+slopes = {}  # TODO: a list of means for "unscaled" and one for "scaled", as in the cell above
+if slopes:
+    show_curve(widths, slopes, "d_k", "mean p(1 − p)", logarithmic=True)
+
+# %% [markdown]
+# *Nothing is drawn until you fill in `slopes`. Then two lines over d_k: the one without the root falls, the one with it does not.*
+#
 # ### How much gradient reaches the query?
 #
-# Vaswani et al. suspect that without the root the softmax has "extremely small gradients" (section 3.2.1). The cell
-# above prints the mean of p(1 − p), the derivative of a weight by its own score: **0.0068** without the root,
-# **0.0876** with it, 13 times as much. It is tempting to stop here. But the scores are $qk^\top/\sqrt{d_k}$, so by the
-# chain rule the root divides what goes back to the query once more, by √512 = 22.6. It would seem to do more harm than
-# good!
-#
-# So let autograd say what arrives: 2,000 random queries, each with nine random keys and nine values, one random number
-# each. How long is ∂output/∂query?
+# Vaswani et al. suspect that without the root the softmax has "extremely small gradients" (section 3.2.1). At d_k = 512 the mean
+# of p(1 − p) is **0.0068** without the root and **0.0876** with it. But that is the derivative by a *score*, and on the way back to
+# the query the root divides once more. So let autograd say what arrives: 2,000 random queries, each with nine random keys and nine
+# values, one random number each. How long is ∂output/∂query?
 
 
 # %% id="gradient-at-query" draws="1"
@@ -342,17 +355,14 @@ show_spread(lengths, "length of ∂output/∂query, d_k = 512", smallest=1e-12)
 # ten; the median lies far to the left of the mean, and the first bar holds all that is smaller still. With the root
 # they stand in one narrow heap, and mean and median agree.*
 #
-# The **mean** is larger *without* the root: **1.20** against **0.33**. And it is the mean of a lottery. The **median**
-# is **0.0017** without and **0.31** with the root, 183 times as much. Without it, one query in ten gets 78 % of all
-# that arrives: the queries where two keys happen to share the weight. The poorer half give their best key more than
-# 99.9 % of it, and next to nothing comes back to them. So the root does not make gradients larger. At this
-# width it lets *every* query have one: nine of ten lie between 0.14 and 0.60. (At d_k = 32 the median, too, is larger
-# without it, 0.48 against 0.30: there the lottery has hardly begun.)
+# The **mean** is larger *without* the root, **1.20** against **0.33**, but it is the mean of a lottery. One query in ten gets 78 %
+# of all that arrives: the queries where two keys happen to share the weight. The poorer half give their best key more than
+# 99.9 % of it, and next to nothing comes back to them. So the **median** is **0.0017** without and **0.31** with the root.
 #
-# What that does to training is another question. We shall ask it at the end, of the pointer.
+# **The root does not make gradients larger. At this width it lets *every* query have one.** (At d_k = 32 the median, too, is
+# larger without it, 0.48 against 0.30.) What that does to training we ask at the end, of the pointer.
 #
-# Would you like to turn the knob yourself? If `ipywidgets` is installed, the next cell has a slider. If not, it shows
-# d_k = 512, and you miss nothing.
+# If `ipywidgets` is installed, the next cell has a slider for d_k. If not, it shows d_k = 512.
 
 
 # %% id="scale-slider" draws="1"
@@ -1138,17 +1148,18 @@ show_curve(range(shown_steps), curves, "step", "loss", level=math.log(9), level_
 # | d_k = 512, our loss, 3 seeds | 0.97 | breaks off | 0.97 |
 # | d_k = 512, `F.cross_entropy` of the scores, 5 seeds | | 0.96 ± 0.01 | |
 #
-# (After ±, the standard deviation over the seeds.) At d_k = 32 the root makes no difference in the end. Our loss judges the weights
-# themselves, and through the logarithm a small weight still gets its gradient. Without that logarithm (with the squared distance from
-# the right weights) the wide pointer loses 0.07. Is that the lottery of gradients? Hardly. With a fifth of the learning rate the
-# lottery is the same, and nearly all of the loss is gone. Without the root the same step in W_Q and W_K moves the scores √512 = 23
-# times as far. So the steps were too long.
+# (After ±, the standard deviation over the seeds.) At d_k = 32 the root makes no difference in the end. At d_k = 512 it does, and the
+# lottery of gradients is not the cause. We found two others:
 #
-# With our loss the root matters at d_k = 512, too, for another reason. Without it the first loss is **28.8** instead of **2.6**,
-# and training ends at step 13: the weight on some right patch is so small that it is rounded to 0, the logarithm of 0 is −∞, and
-# no gradient leads back from there. Seed 2 breaks off as well, in step 12; whether seed 1 does, rounding decides. Where softmax and
-# logarithm are one function (`F.cross_entropy`), no seed breaks off, and with a fifth of the learning rate none does either: it takes
-# long steps *and* the logarithm of 0. (On a GPU, or if your `pointer_loss` guards its logarithm, yours may get through.)
+# - **Steps that are too long.** Without the root the same step in W_Q and W_K moves the scores √512 = 23 times as far. With the squared
+#   distance from the right weights as its loss, the wide pointer loses 0.07. With a fifth of the learning rate the lottery is the same,
+#   and nearly all of the loss is gone.
+# - **The logarithm of 0.** With our loss the first value is **28.8** instead of **2.6**, and training ends at step 13: the weight on
+#   some right patch is so small that it is rounded to 0, the logarithm of 0 is −∞, and no gradient leads back from there. (Seed 2
+#   breaks off as well; whether seed 1 does, rounding decides.) Where softmax and logarithm are one function (`F.cross_entropy`), no
+#   seed breaks off, and with a fifth of the learning rate none does either.
+#
+# On a GPU, or if your `pointer_loss` guards its logarithm, yours may get through.
 #
 # Now the maps themselves.
 
@@ -1320,8 +1331,8 @@ compare_predictions({**predicted_cost, **predicted_same}, {**measured_cost, **me
 #
 # - **Scaled dot-product attention**: each query gets a mean of the values, and the weights of this mean come from the dot products
 #   of the query with the keys.
-# - **A reason for √d_k**: without it the scores grow with the width, the softmax becomes sharp, and little gradient reaches the
-#   queries and the keys.
+# - **A reason for √d_k**: without it the scores grow with the width, the softmax becomes sharp, and most queries get next to no
+#   gradient.
 # - **Masks**, which hide scores before the softmax. A query that may look nowhere gets zeros, and no NaN.
 # - **Self-attention and cross-attention.** They are one function: only where the queries and the keys come from differs.
 # - **A trained pointer, and its map** of scenes that it has never seen. The map looks at the digit that the word names, and not at

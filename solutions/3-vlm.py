@@ -1285,9 +1285,11 @@ print(f"a shown digit beside an absent one: the shown one has the larger weight 
 #
 # The map tells what the word of the answer does not. At seed 0 the head gives one patch of a shown digit 0.93 of its weight on
 # average, of an absent one 0.46. Take a shown and an absent digit: the shown one has the larger weight in 0.97 ± 0.01 of the pairs
-# (5 seeds, 2,000 questions of each kind). But the map is not alone in that: the probability of the word that is said tells them apart
-# in 0.96 ± 0.01, and at one of the five seeds it is the better of the two. What differs is how sure they look: about
-# four in ten absent digits get a place with a probability above 0.9, and hardly one in a hundred such a weight.
+# (5 seeds, 2,000 questions of each kind). The probability of the word that is said tells them apart nearly as well, in 0.96 ± 0.01.
+#
+# **But 0.9 of a weight is not 0.9 of a probability.** Of the absent digits, four or five in ten get a probability above 0.9, and one or
+# two in a hundred such a weight. Does the map know better? No: of the *shown* digits, too, one or two in ten get a smaller weight.
+# Choose each threshold so that 95 of 100 shown digits pass, and about one absent digit in ten passes either of them (3 seeds).
 #
 # ### A way out
 #
@@ -1325,7 +1327,8 @@ for name, one in (("before", model), ("after", cautious)):
 # two maps of the same head, for a digit that it shows and for one that it lacks, with the answers above them. For the
 # shown digit one patch is bright, for the absent one the weight is spread over several.*
 #
-# False places become rare. This has a price: some digits that are shown are now denied. Over 20 seeds, with 2,000 scenes each:
+# False places become rare. This has a price: some digits that are shown are now denied. (Not every denial costs a right answer: some of
+# these digits were placed wrong before.) Over 20 seeds, with 2,000 scenes each:
 #
 # | mean ± standard deviation | before | after |
 # |---|--:|--:|
@@ -1335,9 +1338,12 @@ for name, one in (("before", model), ("after", cautious)):
 # | "what" right | 0.981 ± 0.004 | 0.982 ± 0.003 |
 # | "read" right | 0.947 ± 0.009 | 0.949 ± 0.006 |
 #
-# Why not ask for absent digits from the start? We tried, with 3 seeds. With a quarter of the "where" questions about absent digits
+# <details><summary>Why not ask for absent digits from the start?</summary>
+#
+# We tried, with 3 seeds. With a quarter of the "where" questions about absent digits
 # in all 800 steps, a place was still named for 0.08 ± 0.02 of them; with half of them, as here, for 0.07 ± 0.04, and at one of the
-# seeds "where" was right in 0.55 only. And then you could not have seen the failure.
+# seeds "where" was right in 0.55 only.
+# </details>
 #
 # ## Controls: trainings that must fail
 #
@@ -1364,8 +1370,9 @@ if controls:
 # ### Predict, then run: four learned queries
 #
 # BLIP-2 does not let the text look at the image itself. A few learned queries look first, and the text sees only what they
-# bring back. They are the same for every question: they must pack what *might* be asked. Here four of them stand between
-# the nine image tokens and the text. Everything else stays, the training too.
+# bring back. They are the same for every question, so they must pack what *might* be asked. (For answering questions BLIP-2 is
+# trained further, and then its queries are shown the question, too.) Here four of them stand between
+# the nine image tokens and the text, and see no question. Everything else stays, the training too.
 #
 # **Predict first.** How often will "where", "what" and "read" be right? Put numbers from 0 to 1 in place of `None`. The next
 # cell trains as long as the training cell above.
@@ -1384,14 +1391,15 @@ narrow_scores = {task: accuracy(narrow, generate, task, questions) for task, que
 compare_predictions(my_queries, narrow_scores)
 
 # %% [markdown]
-# We measured 0.25, 0.43 and 0.08 at seed 0; the same model, written in another way, ends some hundredths
-# away. Not a tenth of the scenes is read right, though four vectors of 64 numbers would be room enough for nine digits. With this
-# model and this training they do not learn to use it. BLIP-2 trains 32 queries, on 129 million images.
+# We measured 0.25, 0.43 and 0.08 at seed 0. The same model, written in another way, ends some hundredths away, and another seed further:
+# seed 1 has 0.40 for "where". Hardly a tenth of the scenes is read right, though four vectors of 64 numbers would be room enough for nine
+# digits. With this model and this training they do not learn to use it. BLIP-2 trains 32 queries, on 129 million images.
 
 # %% [markdown]
 # ## What goes wrong
 #
-# A loss that does not fall has many causes, and they look alike from outside. Measure before you turn knobs:
+# A loss that does not fall has many causes, and the curve alone seldom tells which: two of the three faulty trainings below end near
+# the loss of somebody who guesses. Measure before you turn knobs:
 #
 # | finding | how to see it | where to look |
 # |---|---|---|
@@ -1775,9 +1783,9 @@ print(f"{page} is written ({page.stat().st_size / 1e6:.1f} MB): open it in a bro
 # 1. Why can the head average be wrong while every answer is right?
 #
 #    === BEGIN ANSWER ===
-#    The answer is made of what the heads bring, and the average of their weights. Heads that serve other questions have weights
-#    that sum to 1 like those of any other, so three of them outvote the one that looks. Taken out all together, they change
-#    hardly an answer to "where"; they are what "what" and "read" are answered with.
+#    The answer is made of what the heads bring; the average is made of their weights alone. Heads that serve other questions have
+#    weights that sum to 1 like those of any other, so three of them can outvote the one that looks. Taken out all together, they
+#    change hardly an answer to "where"; they are what "what" and "read" are answered with.
 #    === END ANSWER ===
 # 2. Without image positions "what is at top-left?" fails as surely as "where is the 7?". Why?
 #

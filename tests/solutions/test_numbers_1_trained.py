@@ -245,12 +245,12 @@ def test_the_root_matters_where_the_head_is_wide() -> None:
     ends = numbers("d_k = 32, our loss, 3 seeds | # | # | |")
     assert [ends[0]] * 3 + [ends[1]] * 3 == pytest.approx(with_root + narrow, abs=0.011)
     broken, sound = trained(0, 512, root=False)[1], trained(0, 512)[1]
-    said("Without it the first loss is **#** instead of **#**", broken[0], sound[0])
+    said("With our loss the first value is **#** instead of **#**", broken[0], sound[0])
     said("instead of **2.6**, and training ends at step #:", len(broken) - 1)
     claims("the weight on some right patch is so small that it is rounded to 0, the logarithm of 0 is −∞")
     assert broken[-1] == math.inf
-    early = len(trained(2, 512, root=False)[1]) - 1
-    assert numbers("Seed 2 breaks off as well, in step #;") == pytest.approx([early], abs=2)
+    claims("(Seed 2 breaks off as well;")
+    assert not math.isfinite(trained(2, 512, root=False)[1][-1])
     reached = [share(trained(seed, 512)[0], seed) for seed in range(3)]
     assert numbers("d_k = 512, our loss, 3 seeds | # | breaks off | 0.97 |") * 3 == pytest.approx(reached, abs=0.011)
     claims("whether seed 1 does, rounding decides")
@@ -260,11 +260,6 @@ def test_the_root_matters_where_the_head_is_wide() -> None:
     claims("Where softmax and logarithm are one function (`F.cross_entropy`), no seed breaks off")
     whole = [share(trained(seed, 512, root=False, loss_of=fused)[0], seed) for seed in range(5)]
     assert (fmean(whole), stdev(whole)) == (pytest.approx(mean, abs=0.011), pytest.approx(deviation, abs=0.01))
-    claims("through the logarithm a small weight still gets its gradient")
-    score = torch.tensor([0.0, 30.0], requires_grad=True)
-    p = torch.softmax(score, 0)
-    assert torch.autograd.grad(-p[0].log(), score, retain_graph=True)[0][0].item() == pytest.approx(-1.0)
-    assert abs(torch.autograd.grad(p[0], score)[0][0].item()) < 1e-12
 
 
 def test_where_the_pointer_looks_depends_on_the_word() -> None:

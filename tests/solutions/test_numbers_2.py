@@ -287,19 +287,18 @@ def test_why_truncation_is_below_chance():
     """ "The upper halves of digits are much alike, so most patches are nearest to the same two words." """
     patches, labels = digits("test")
     upper = F.normalize(patches[:, :32], dim=-1)
-    right, cosine, taken, of, lucky = says(
-        r"learns nothing is right in #, \*below\* chance\. .* \(the mean cosine of any two is #\), so # of the # patches "
-        r'are nearest to the same two words, "2" and "3", and right only # times'
+    right, taken, of = says(
+        r"learns nothing is right in #, \*below\* chance: the upper halves of digits are much alike, so # of the # patches "
+        r"are nearest to the same two words"
     )
     nearest = (upper @ word_vectors(0).T).argmax(-1)
     counts = nearest.bincount(minlength=10)
     assert (taken, of) == (counts[2] + counts[3], len(labels))
     assert counts.topk(2).indices.sort().values.tolist() == [2, 3]
-    assert lucky == ((nearest == labels) & ((nearest == 2) | (nearest == 3))).sum()
     assert right == pytest.approx((nearest == labels).float().mean().item(), abs=6e-4)
     pairs = len(labels) * (len(labels) - 1)
-    assert cosine == pytest.approx(((upper @ upper.T).sum().item() - len(labels)) / pairs, abs=6e-3)
-    least, most = says(r"with four other draws of the ten words, truncation is right in # to #")
+    assert ((upper @ upper.T).sum().item() - len(labels)) / pairs > 0.45  # of any two directions it would be about 0
+    least, most = says(r"With four other draws of the ten words, truncation is right in # to #")
     others = [matching_accuracy(patches[:, :32], word_vectors(seed), labels) for seed in range(1, 5)]
     assert [least, most] == pytest.approx([min(others), max(others)], abs=6e-4)
     centred = F.normalize(patches[:, :32] - digits("train").patches[:, :32].mean(0), dim=-1)
@@ -309,7 +308,7 @@ def test_why_truncation_is_below_chance():
 
 
 def test_what_was_cut_off_is_not_learned_back_by_a_stronger_reader_either():
-    assert "what was cut off cannot be learned back" in PROSE
+    assert "What was cut off cannot be learned back" in PROSE
     (seen, names), (unseen, answers) = digits("train"), digits("test")
     half, whole = (SVC(C=10).fit(seen[:, :n], names).score(unseen[:, :n], answers) for n in (32, 64))
     assert half < 0.92 < 0.98 < whole

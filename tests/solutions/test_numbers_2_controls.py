@@ -12,11 +12,13 @@ import torch
 from attention.alignment import TokenAligner
 from attention.experiments.matching import train_aligner, word_vectors
 from attention.experiments.pair_finder import PAIR_STEPS, PairFinder, finder_right, train_finder
-from attention.experiments.reader import TwoCellReader, draw_parameters, draw_reading, train_reader
+from attention.experiments.reader import HalfAndHalf, TwoCellReader, draw_parameters, draw_reading, train_reader
 from attention.heads import split_heads
+from attention.multi_head import MultiHeadAttention
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from tests.scripts import cells_of
 from tests.solutions.prose_2 import PROSE, says
 from tests.solutions.test_numbers_2_trained import right, unseen
 
@@ -94,15 +96,13 @@ def test_one_head_never_reads_both(change: str, monkeypatch: pytest.MonkeyPatch)
     assert both < 0.15
 
 
-@pytest.mark.parametrize("seed", [0, 5])
-def test_with_shorter_steps_two_heads_do_it_where_they_failed(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both right, at seeds 0 to 5: 0.91 to 0.94 with a rate of 0.001; with 0.003 0.10 at these two, and 0.95 to 0.97 at the others."""
-    rate, found, seeds, mean, deviation = says(r"with # two heads did it on # of # seeds, seed 0 among them \(# ± #\)")
-    assert found == seeds
-    assert right(train_reader(2, 600, seed))[2] < 0.2
-    adam = torch.optim.Adam
-    monkeypatch.setattr(torch.optim, "Adam", lambda parameters, lr: adam(parameters, lr=rate))
-    assert right(train_reader(2, 600, seed))[2] == pytest.approx(mean, abs=3 * deviation)
+@pytest.mark.parametrize(("seed", "usual", "slow"), [(0, False, True), (6, False, False), (8, True, False)])
+def test_shorter_steps_are_no_cure_for_two_heads(seed: int, usual: bool, slow: bool) -> None:
+    """Both right: 0.91 to 0.97 where they do it, 0.10 to 0.20 where they do not."""
+    slow_rate, usual_rate = says(r"With a learning rate of # in place of # two heads did it")
+    for rate, found in ((usual_rate, usual), (slow_rate, slow)):
+        both = right(train_reader(2, 600, seed, rate=rate))[2]
+        assert both > 0.85 if found else both < 0.3
 
 
 def test_a_readout_that_is_told_the_cells_does_not_find_their_order() -> None:
@@ -110,6 +110,33 @@ def test_a_readout_that_is_told_the_cells_does_not_find_their_order() -> None:
     assert "It would still have to know *which digit belongs to which cell*, and that is gone, too." in PROSE
     _, _, both, pair = right(train_reader(1, 600, 0, kind=ToldReader))
     assert both < 0.3 < 0.9 < pair
+
+
+def test_the_folded_control_runs_and_finds_what_it_says() -> None:
+    """The lesson's own solution to "Which control would refute this?"."""
+    pair, most_pair, order, most = says(
+        r"the pair is right in any order in # to # of the scenes, and in order in # to #\. So the rival"
+    )
+    (told,) = (
+        cell.source
+        for cell in cells_of("2-heads")
+        if "class MyControl(HalfAndHalf)" in cell.source and "```" in cell.source
+    )
+    names = {"HalfAndHalf": HalfAndHalf, "nn": nn, "F": F, "torch": torch}
+    exec(told.partition("```python\n")[2].partition("```")[0], names)
+    _, _, both, found = right(train_reader(1, 600, 0, kind=names["MyControl"]))
+    assert order - 0.03 < both < most + 0.03
+    assert pair - 0.02 < found < most_pair + 0.02
+
+
+def test_the_values_length_alone_does_not_tell_what_they_bring() -> None:
+    assert "divide W_V by 100 and multiply W_O by 100, and the layer does the same as before" in PROSE
+    layer, tokens = MultiHeadAttention(16, 2), torch.randn(5, 16, generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        before = layer(tokens)[0]
+        layer.W_V.weight.div_(100)
+        layer.W_O.weight.mul_(100)
+        assert torch.allclose(layer(tokens)[0], before, atol=1e-5)
 
 
 def test_unequal_weights_are_read_in_order_unless_the_readout_is_linear() -> None:

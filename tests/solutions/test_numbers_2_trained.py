@@ -132,6 +132,12 @@ def test_what_the_seeds_say():
     assert (good, seeds) == (sum(share > 0.94 for share in four), len(four)) == (len(four) - 1, len(four))
     assert [four_least, four_most] == [four[1], four[-1]]
     assert PROSE.count(f"Four heads: {good:.0f} dots lie above 0.94, one at {four[0]:.2f}.") == 1
+    slow = by_seed["2 heads, rate 0.001"]
+    assert says(r"two heads did it on # of the first # seeds, .* Over all seeds it is \*\*# of #\*\*: they fail on 6, 8, 10 and 15\.") == [
+        sum(share > 0.9 for share in slow[:6]), 6, sum(share > 0.9 for share in slow), len(slow)
+    ]  # fmt: skip
+    assert [seed for seed, share in enumerate(slow) if share < 0.9] == [6, 8, 10, 15]
+    assert says(r"with a learning rate of 0\.001 instead of 0\.003 it is # of #\.") == [16, len(slow)]
     assert [least, most] == [min(by_seed["16 heads"]), max(by_seed["16 heads"])]
     assert len(by_seed["16 heads"]) == 5
     assert two[0] < 0.12  # "seed 0 is a seed on which they fail"

@@ -204,10 +204,7 @@ def test_the_map_tells_absent_digits_apart_and_the_probability_nearly_as_well():
     weight, probability = (of_seeds("as it is", f"told apart by {name}") for name in ("weight", "probability"))
     assert (seeds, scenes) == (len(weight), 2000)
     assert [mean, deviation] == as_written(weight, 2)
-    assert says(r"the word that is said tells them apart in # ± #, and at one of the five seeds it is the better") == (
-        as_written(probability, 2)
-    )
-    assert sum(by_word > by_map for by_word, by_map in zip(probability, weight, strict=True)) == 1
+    assert says(r"the word that is said tells them apart nearly as well, in # ± #\.") == as_written(probability, 2)
 
 
 @pytest.mark.parametrize(
@@ -324,7 +321,9 @@ def test_absent_digits_over_the_seeds():
     seeds, *named = says(r"for nearly all absent digits \(over # seeds for # ± # of them\)")
     assert seeds == len(RUNS)
     assert named == as_written([run["a place"] for run in before])
-    seeds, scenes = says(r"are now denied\. Over # seeds, with # scenes each:")
+    seeds, scenes = says(r"were placed wrong before\.\) Over # seeds, with # scenes each:")
+    lost = fmean(one["where"] - other["where"] for one, other in zip(before, after, strict=True))
+    assert lost < fmean(run["nowhere, of a shown digit"] for run in after)  # "Not every denial costs a right answer"
     assert (seeds, scenes) == (len(RUNS), 2000)
     rows = {
         "a place for an absent digit": "a place",
@@ -350,7 +349,7 @@ def test_four_learned_queries():
     measured = next(p for p in PARTS if p["variant"] == "four learned queries" and p["seed"] == 0)
     written = says(r"We measured #, # and # at seed 0")
     assert written == pytest.approx([measured[task] for task in ("where", "what", "read")], abs=6e-3)
-    assert measured["read"] < 0.1  # "not a tenth"
+    assert measured["read"] < 0.12  # "Hardly a tenth"
 
 
 def test_what_queries_for_a_film_cost():

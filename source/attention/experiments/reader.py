@@ -73,12 +73,17 @@ def draw_parameters(model: nn.Module, seed: int) -> None:
 
 
 def train_reader(
-    num_heads: int, steps: int, seed: int, device: torch.device | str = "cpu", kind: type[TwoCellReader] = TwoCellReader
+    num_heads: int,
+    steps: int,
+    seed: int,
+    device: torch.device | str = "cpu",
+    kind: type[TwoCellReader] = TwoCellReader,
+    rate: float = 3e-3,
 ) -> TwoCellReader:
-    """A reader after `steps` updates: Adam, 3e-3 on half a cosine down to 0, 128 fresh scenes a step."""
+    """A reader after `steps` updates: Adam, its rate on half a cosine down to 0, 128 fresh scenes a step."""
     reader = kind(num_heads).to(device)
     draw_parameters(reader, seed)
-    optimizer = torch.optim.Adam(reader.parameters(), lr=3e-3)
+    optimizer = torch.optim.Adam(reader.parameters(), lr=rate)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, max(steps, 1))
     generator = torch.Generator().manual_seed(seed)
     for _ in progress(range(steps), f"{kind.__name__}, heads: {num_heads}"):
