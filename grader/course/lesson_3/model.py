@@ -159,6 +159,8 @@ MINI_VLM = written_exercise("3.4 The whole model", MiniVLM, (
     blocks_side_by_side: Every block reads the words afresh: give each block what the one before it returned.
         tokens = self.text_positions  →  text = self.text_positions
         block(tokens,  →  block(text,
+    first_block_alone: Only the first block is used. Send the tokens through every block.
+        in self.blocks  →  in self.blocks[:1]
     none_among_the_maps (slip): The list contains a None for each block that does not look. Only blocks that
         cross-attend have a map.
         if weights is not None:  →  if True:
