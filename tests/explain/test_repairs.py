@@ -23,7 +23,7 @@ WRONG_AND_RIGHT = [
     ("def f(a, b):\n    return a // b", "the operation in `a // b`", (7.0, 2.0), 3.5),
     ("def f(a, b):\n    return a ** 1/2 + b", "brackets are missing", (9.0, 1.0), 4.0),
     ("def f(a, b):\n    a = a + 1\n    return a * b", "without this line", (3.0, 5.0), 15.0),
-    ("def f(a, b):\n    return abs(a - b) + 0.01", "without `0.01` after `abs(a - b)`", (3.0, 5.0), 2.0),
+    ("def f(a, b):\n    return abs(a - b) + 0.01", "without `+ 0.01` after `abs(a - b)`", (3.0, 5.0), 2.0),
     ("def f(a, b):\n    return round(a) / b", "without `round` around `a`", (3.3, 2.0), 1.65),
     ("def f(a, b):\n    return b - a", "the order of the two sides in `b - a`", (3.0, 5.0), -2.0),
     ("def f(a, b):\n    return a < b", "the comparison in `a < b`", (3.0, 3.0), True),
@@ -245,7 +245,7 @@ def test_where_another_check_fails_all_the_same_less_is_claimed():
     part, _ = search(
         source, lambda text, trial: "0.1" not in text and not trial, ["values", "other"], [False, False], "values"
     )
-    assert part.what == "without `0.1` after `a // b`, this check passes. Another check still fails."
+    assert part.what == "without `+ 0.1` after `a // b`, this check passes. Another check still fails."
 
 
 def test_the_names_in_a_condition_stay():

@@ -61,7 +61,7 @@ ROWS = """
 3 A - B → B - A  # check the order of the two sides in `{it}`.
 3 A / B → B / A  # check the order of the two sides in `{it}`.
 3 A ** B → B ** A  # check the order of the two sides in `{it}`.
-2 SIDES(A, B) → A  # without `{B}` after `{A:30}`, …
+2 SIDES(A, B) → A  # without `{it:end}` after `{A:30}`, …
 4 SIDES(A, B) → B  # `{B}` alone, without `{A:30}`, is right.
 2 A / B → A / B ** 0.5  # a root is missing: check `{B}`.
 2 A * B → A * B ** 0.5  # a root is missing: check `{B}`.
@@ -175,12 +175,21 @@ def _of_table(node: Any, piece: Piece) -> Changes:
     def name(part: Any, how: str) -> str:
         if how == "name":
             return called(part) or piece(part.func)
+        if how == "end":
+            return _with_operator(part, piece)
         return cut(piece(part), int(how)) if how else piece(part)
 
     for found in TABLE.found(node):
         words, is_right = found.says(name), found.row.sentence.endswith(COMES_RIGHT)
         look = Look(words.removesuffix(COMES_RIGHT), End.RIGHT) if is_right else Look(words)
         yield found.row.mark, look, node.lineno, found.new
+
+
+def _with_operator(node: ast.BinOp, piece: Piece) -> str:
+    """Return the right side of an operation with its operator, "/ 2"; without it where brackets are between them."""
+    sign = ast.unparse(ast.BinOp(ast.Name("a"), node.op, ast.Name("b")))[1:-1].strip()
+    right = piece(node.right)
+    return next((end for end in (f"{sign} {right}", f"{sign}{right}") if end in piece(node)), right)
 
 
 def _arguments(node: ast.Call, piece: Piece) -> Changes:
