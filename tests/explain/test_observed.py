@@ -34,6 +34,18 @@ def test_trials_of_another_function_say_nothing_about_axes():
     assert of_batch([scenes], [scenes, curves._replace(inputs={"scenes": 2})], source) is not None
 
 
+def test_a_turned_input_that_never_has_a_batch_is_not_the_cause():
+    """In 5.7 pictures have batch axes, and names never do."""
+    source = "def f(image, names):\n    return (image @ names.T).topk(2, dim=0)"
+    names = torch.ones(5, 4)
+    batch = seen(False, sizes={"batch_shape": (2,)}, inputs={"image": torch.ones(2, 4), "names": names})
+    alone = seen(True, sizes={"batch_shape": ()}, inputs={"image": torch.ones(4), "names": names})
+    assert of_batch([batch], [batch, alone], source) is None
+    turned = of_batch([batch], [batch, alone], source.replace("names.T", "names.T + image.T"))
+    assert turned is not None
+    assert turned.line == 2
+
+
 def test_an_input_that_was_changed_and_the_line_that_did_it():
     wrong = [Seen("conduct", False, {"inputs unchanged": False, "changed": ["x"]}, {"inputs unchanged": True})]
     found = of_conduct(wrong, "def f(x):\n    x += 1\n    return x")

@@ -261,7 +261,7 @@ def test_a_rerun_shows_what_a_person_wrote_since(course: SmallCourse) -> None:
     text = course.page("ada").read_text("utf-8")
     assert "Look at k." in text
     assert "3 of 5" in text
-    assert "the autograder gave 0" in text
+    assert "The autograder gave 0" in text
     assert "Look at k." not in course.page("bob").read_text("utf-8")
     unchanged = course.page("ada").stat().st_mtime_ns
     course.grade()
