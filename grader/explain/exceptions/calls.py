@@ -7,7 +7,6 @@ from math import prod
 from grader.explain.code.read_code import Raising, called_name, calls, parameters_of, parts_of, shape_of, text_of
 from grader.explain.exceptions.names import NO_RETURN, nearest
 from grader.explain.exceptions.rules import Rule, sentence
-from grader.explain.values.wording import with_article
 
 GIVEN = "To check whether it was passed, use `is None`."
 
@@ -206,7 +205,7 @@ def own_refusal(raising: Raising, _: re.Match) -> str:
     if start.startswith("raise"):
         return (
             "Your own `raise` refuses this input."
-            f" If the task wants that, raise a ValueError, not {with_article(raising.error)}."
+            f" If the task wants that, raise a ValueError, not {raising.error}."
         )
     return ""
 
