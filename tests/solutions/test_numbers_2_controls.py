@@ -223,6 +223,6 @@ def test_more_steps_do_not_help_where_a_direction_or_a_layer_is_missing(finder) 
 
 
 def test_tokens_that_are_added_twice_need_the_last_norm() -> None:
-    twice, scaled = says(r"the finder that adds twice stays at #, and the one that scales reaches #")
+    twice, scaled = says(r"the finder that adds twice stays at #, while the one that scales reaches #")
     assert places(NormlessFinder(6, keep=2.0, add=1.0), 0) == pytest.approx(twice, abs=0.03)
     assert places(NormlessFinder(6), 0) == pytest.approx(scaled, abs=0.02)

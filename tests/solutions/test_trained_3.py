@@ -289,7 +289,7 @@ def sureness(lesson) -> list[tuple[torch.Tensor, torch.Tensor]]:
 
 def test_the_probability_of_the_word_tells_it_too(lesson):
     """The control to "the map tells what the answer does not": the word's probability does, nearly as well."""
-    mean, deviation = says(r"the probability of the word that is said tells them apart nearly as well, in # ± #\.")
+    mean, deviation = says(r"The probability of the word that is said tells them apart nearly as well, in # ± #\.")
     prob, weight = zip(*sureness(lesson), strict=True)
     pairs = [(shown.unsqueeze(1) > absent).float().mean().item() for shown, absent in (prob, weight)]
     assert pairs[0] == pytest.approx(mean, abs=3 * deviation)
