@@ -23,7 +23,7 @@ from tests.serve.people import grade, open_course, solved
 
 FORK = get_context("forkserver")
 FORK.set_forkserver_preload(["grader.serve.grading"])  # so that a kill hits grading and not imports
-PATIENCE = 240.0  # seconds
+PATIENCE = 600.0  # seconds: only a hang takes longer
 
 
 def hand_in(site: Site, student: str, content: bytes) -> Attempt:
