@@ -357,7 +357,7 @@ show_spread(lengths, "length of ∂output/∂query, d_k = 512", smallest=1e-12)
 #
 # The **mean** is larger *without* the root, **1.20** against **0.33**, but it is the mean of a lottery. One query in ten gets 78 %
 # of all that arrives: the queries where two keys happen to share the weight. The poorer half give their best key more than
-# 99.9 % of it, and next to nothing comes back to them. So the **median** is **0.0017** without and **0.31** with the root.
+# 99.9 % of it, and almost no gradient reaches them. So the **median** is **0.0017** without and **0.31** with the root.
 #
 # **The root does not make gradients larger. At this width it lets *every* query have one.** (At d_k = 32 the median, too, is
 # larger without it, 0.48 against 0.30.) What that does to training we ask at the end, of the pointer.

@@ -160,7 +160,7 @@ def test_the_root_lets_every_query_have_a_gradient() -> None:
     claims("the queries where two keys happen to share the weight")
     assert weight[tenth, -2].min() > 0.03
     assert weight[~tenth, -2].median() < 1e-4
-    claims("The poorer half give their best key more than 99.9 % of it, and next to nothing comes back to them.")
+    claims("The poorer half give their best key more than 99.9 % of it, and almost no gradient reaches them.")
     assert weight[without < without.median(), -1].min() > 0.999
     claims("The root does not make gradients larger. At this width it lets *every* query have one.")
     assert without.quantile(0.05) < 1e-9 < 0.1 < with_root.quantile(0.05)

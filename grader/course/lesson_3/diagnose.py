@@ -304,7 +304,7 @@ DIAGNOSE = written_exercise("3.P1 What is wrong with this model?", diagnose, (
     zeros_overlooked: A parameter whose gradient is all zeros is not found here. It learns nothing: that is "no
         gradient", too.
         gradient is None or not gradient.any()  →  gradient is None
-    any_zero: A gradient that contains more than zeros counts as none here. Only a gradient that is all zeros is none.
+    any_zero: A gradient that is not all zeros counts as missing here. Only a gradient of zeros counts as missing.
         not gradient.any()  →  not gradient.all()
     stale_gradients: A part that gets no gradient now is not found here. torch.autograd.grad gives None for it, and
         does not look at what training has left.

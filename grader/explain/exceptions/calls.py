@@ -203,10 +203,7 @@ def own_refusal(raising: Raising, _: re.Match) -> str:
             "Your own `raise` refuses an input that the task allows: check its condition, and how its values are made."
         )
     if start.startswith("raise"):
-        return (
-            "Your own `raise` refuses this input."
-            f" If the task wants that, raise a ValueError, not {raising.error}."
-        )
+        return f"Your own `raise` refuses this input. If the task wants that, raise a ValueError, not {raising.error}."
     return ""
 
 
