@@ -30,7 +30,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import torch
@@ -136,13 +136,24 @@ def in_both(mistakes: Sequence[Mistake], **pairs: str) -> tuple[Mistake, ...]:
 
 
 def _source(right: Any) -> str:
-    """Return the text of a definition without its docstrings."""
-    lines = textwrap.dedent(inspect.getsource(right)).splitlines(keepends=True)
-    for node in ast.walk(ast.parse("".join(lines))):
+    """Return the text of a definition at the top level of its module, without its docstrings."""
+    text, tree = _module_of(right.__module__)
+    lines = text.splitlines(keepends=True)
+    definitions = (node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef))
+    whole = next(node for node in definitions if node.name == right.__name__)
+    for node in ast.walk(whole):
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
             first, last = node.body[0].lineno, node.body[0].end_lineno or 0
             lines[first - 1 : last] = ["\n"] * (last - first + 1)
-    return "".join(lines)
+    first = min(node.lineno for node in [whole, *whole.decorator_list])
+    return "".join(lines[first - 1 : whole.end_lineno])
+
+
+@cache
+def _module_of(name: str) -> tuple[str, ast.Module]:
+    """Return the text and the tree of an imported module, which has several definitions with mistakes."""
+    text = inspect.getsource(sys.modules[name])
+    return text, ast.parse(text)
 
 
 def _written(right: str, text: str) -> list[_Written]:
@@ -195,7 +206,8 @@ def _with_more(source: str, written: _Written) -> ast.Module:
         method = name if name.isidentifier() and rest else "forward"
         _function(tree.body[0], method).body[:0] = ast.parse(rest if method == name else statement).body
     for expression in written.back:
-        _GiveBack(expression).generic_visit(_function(tree.body[0], "forward"))
+        given = ast.parse(expression, mode="eval").body
+        _GiveBack(given).generic_visit(_function(tree.body[0], "forward"))
     return ast.fix_missing_locations(tree)
 
 
@@ -210,7 +222,7 @@ def _function(definition: ast.stmt, method: str) -> ast.FunctionDef:
 class _GiveBack(ast.NodeTransformer):
     """Makes each `return x` of a function `result = x; return EXPRESSION`."""
 
-    def __init__(self, expression: str) -> None:
+    def __init__(self, expression: ast.expr) -> None:
         self.expression = expression
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
@@ -218,4 +230,4 @@ class _GiveBack(ast.NodeTransformer):
 
     def visit_Return(self, node: ast.Return) -> list[ast.stmt]:
         kept = ast.Assign([ast.Name("result", ast.Store())], node.value or ast.Constant(None))
-        return [kept, ast.Return(ast.parse(self.expression, mode="eval").body)]
+        return [kept, ast.Return(self.expression)]

@@ -5,6 +5,7 @@ An `Effect` of the code is measured by others; `grader.explain.code.clues` looks
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 Shape = tuple[int, ...]
@@ -54,8 +55,9 @@ class Raising(NamedTuple):
     lengths: Callable[[], str]  # names the two lengths that do not fit in any of the failing trials; "" if they differ
 
 
+@lru_cache(16)  # an answer is read by many rules, and the answers that it builds on beside it
 def tree_of(source: str) -> ast.Module:
-    """Parse source; where Python cannot read it, return an empty module."""
+    """Parse source to a tree that nobody may change; where Python cannot read it, return an empty module."""
     try:
         return ast.parse(source)
     except UNREADABLE:

@@ -66,7 +66,7 @@ class Table:
             ValueError: a line cannot be read.
         """
         self.views, self.names = views or {}, names or {}
-        self.rows = tuple(map(_row, filter(None, text.splitlines())))
+        self.rows = _rows(text)
         self._by_kind: dict[Any, list[Row]] = {}
 
     def found(self, node: ast.AST) -> Iterator[Found]:
@@ -123,12 +123,15 @@ def is_hole(name: str) -> bool:
     return len(name) == 1 and name.isupper()
 
 
-def _row(line: str) -> Row:
-    row = ROW.fullmatch(line)
-    if row is None:
-        raise ValueError(f"no row of a table: {line!r}")
-    old, new = (ast.parse(row[side], mode="eval").body for side in ("old", "new"))
-    return Row(int(row["mark"]), old, new, row["says"])
+def _rows(text: str) -> tuple[Row, ...]:
+    """Read the rows of a table. Their sides are parsed as the statements of one text, one on each line."""
+    found = [(ROW.fullmatch(line), line) for line in text.splitlines() if line]
+    if wrong := [line for row, line in found if row is None]:
+        raise ValueError(f"no row of a table: {wrong[0]!r}")
+    rows = [row for row, _ in found if row is not None]
+    statements = iter(ast.parse("\n".join(row[side] for row in rows for side in ("old", "new"))).body)
+    sides = (statement.value for statement in statements if isinstance(statement, ast.Expr))
+    return tuple(Row(int(row["mark"]), old, new, row["says"]) for row, old, new in zip(rows, sides, sides, strict=True))
 
 
 def _kind(node: ast.AST) -> tuple[type, str]:
