@@ -224,7 +224,8 @@ def linear_attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
 #
 # <details><summary>Second hint</summary>
 #
-# A mask with a batch has no head axis: `mask.unsqueeze(-3)` makes it hold for every head.
+# A mask with a batch, (B, T, S), has no head axis: `mask.unsqueeze(-3)` makes it hold for every head. A mask of one or two axes
+# holds for every head already.
 # </details>
 #
 # Expected below: the same output, in less time on long sequences.

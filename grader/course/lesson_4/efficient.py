@@ -42,11 +42,13 @@ def largest_tensor(function, arguments: Mapping[str, Any]) -> Mapping[str, Value
 
 
 WINDOW = written_exercise("4.1 A sliding window", sliding_window_attention, (
-    CheckSpec("values", 6, "equal to dense attention under a band mask", examples=[sizes(n=5, d=2, d_v=3, window=1)],
-        trials=[sizes(batch_shape=(2,), n=11, d=3, d_v=5, window=2),
-            sizes(batch_shape=(2, 3), n=7, d=5, d_v=2, window=3), sizes(n=5, d=3, d_v=2, window=7),
-            sizes(batch_shape=(1,), n=5, d=3, d_v=1, window=1),
+    CheckSpec("values", 4, "equal to dense attention under a band mask", examples=[sizes(n=5, d=2, d_v=3, window=1)],
+        trials=[sizes(n=11, d=3, d_v=5, window=2), sizes(n=5, d=3, d_v=2, window=7),
             sizes(n=5, d=3, d_v=2, window=0)]),
+    CheckSpec("batch", 2, examples=[sizes(batch_shape=(2,), n=4, d=2, d_v=3, window=1)],
+        trials=[sizes(batch_shape=(2,), n=11, d=3, d_v=5, window=2),
+            sizes(batch_shape=(2, 3), n=7, d=5, d_v=2, window=3),
+            sizes(batch_shape=(1,), n=5, d=3, d_v=1, window=1)]),
     CheckSpec("zero keys", 1, "a key of zeros is a key like any other", examples=[sizes(n=4, d=2, d_v=3, window=1)],
         trials=[sizes(batch_shape=(2,), n=7, d=3, d_v=5, window=2), sizes(n=5, d=2, d_v=3, window=0)],
         draw=draw_zero_keys),
@@ -110,9 +112,11 @@ WINDOW = written_exercise("4.1 A sliding window", sliding_window_attention, (
 """, defines="sliding_window_attention"))  # fmt: skip
 
 LINEAR = written_exercise("4.2 Linear attention", linear_attention, (
-    CheckSpec("values", 6, "equal to its quadratic form", examples=[sizes(n=3, d=2, d_v=4)],
-        trials=[sizes(batch_shape=(2,), n=11, d=3, d_v=5), sizes(n=5, d=7, d_v=2),
-            sizes(batch_shape=(2, 3), n=7, d=2, d_v=5), sizes(batch_shape=(1,), n=5, d=3, d_v=1)]),
+    CheckSpec("values", 4, "equal to its quadratic form", examples=[sizes(n=3, d=2, d_v=4)],
+        trials=[sizes(n=11, d=3, d_v=5), sizes(n=5, d=7, d_v=2)]),
+    CheckSpec("batch", 2, examples=[sizes(batch_shape=(2,), n=3, d=2, d_v=4)],
+        trials=[sizes(batch_shape=(2,), n=11, d=3, d_v=5), sizes(batch_shape=(2, 3), n=7, d=2, d_v=5),
+            sizes(batch_shape=(1,), n=5, d=3, d_v=1)]),
     CheckSpec("memory", 3, "without any n × n matrix", examples=[sizes(n=23, d=2, d_v=3)],
         trials=[sizes(n=211, d=3, d_v=5)], probe=largest_tensor),
     CheckSpec("conduct", 1, examples=[sizes(n=3, d=2, d_v=4)],

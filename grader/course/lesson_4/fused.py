@@ -89,12 +89,16 @@ def fused_conduct(
 
 
 FUSED = written_exercise("4.3 The fused kernel", fused_forward, (
-    CheckSpec("values", 4, "the same output as MultiHeadAttention",
-        examples=[sizes(tokens=2, patches=3, d_model=4, heads=2),
-            sizes(tokens=2, patches=3, d_model=4, heads=2, dropout=0.5)],
+    CheckSpec("values", 2, "the same output as MultiHeadAttention",
+        examples=[sizes(tokens=2, patches=3, d_model=4, heads=2)],
+        trials=[sizes(tokens=5, patches=7, d_model=6, heads=2),
+            sizes(tokens=5, patches=7, d_model=6, heads=3, cross=False)]),
+    CheckSpec("batch", 1, examples=[sizes(batch_shape=(2,), tokens=2, patches=3, d_model=4, heads=2)],
         trials=[sizes(batch_shape=(3,), tokens=5, patches=7, d_model=6, heads=2),
-            sizes(tokens=5, patches=7, d_model=6, heads=2, dropout=0.5),
             sizes(batch_shape=(2,), tokens=5, patches=7, d_model=6, heads=3, cross=False)]),
+    CheckSpec("dropout", 1, "in evaluation mode nothing is dropped",
+        examples=[sizes(tokens=2, patches=3, d_model=4, heads=2, dropout=0.5)],
+        trials=[sizes(tokens=5, patches=7, d_model=6, heads=2, dropout=0.5)]),
     CheckSpec("mask", 2, "and the same mask",
         examples=[sizes(tokens=2, patches=3, d_model=4, heads=2, mask="random")],
         trials=[sizes(tokens=5, patches=7, d_model=6, heads=2, mask="random"),
