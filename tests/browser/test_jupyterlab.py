@@ -63,7 +63,7 @@ def see_what_is_wrong(notebook: Notebook) -> None:
     notebook.press_run("exercise-1-2")
     notebook.press_run("check-1-2")
     shown = page.locator(".jp-Notebook .jp-mod-active .jp-OutputArea")
-    expect(shown.locator("strong")).to_contain_text("Take its square root")
+    expect(shown.locator("strong")).to_contain_text("Divide them by its square root")
     expect(shown.locator("details pre")).not_to_be_visible()
     notebook.screenshot("1-2-wrong")
     shown.locator("summary").click()

@@ -293,7 +293,7 @@ def attention_scores(query, key):
 @pytest.mark.parametrize(
     ("exercise", "answer", "not_said"),
     [
-        ("1.1", MEANS, "from the front"),
+        ("1.1", MEANS, "count from the end"),
         ("1.3", ANY_ROW, "absolute value"),
         ("1.7", SCALE, "W_Q"),
         ("2.7", NO_ALIGNER, "the comparison"),
@@ -305,7 +305,7 @@ def attention_scores(query, key):
         ("1.6", LOGS, "minus sign"),
         ("1.6", LARGEST, "no_grad"),
         ("3.6", PRINTED, "is printed"),
-        ("3.1", TURNED, "counts from the front"),
+        ("3.1", TURNED, "count from the end"),
         ("4.4", LOOP, "needs it as it was"),
     ],
 )

@@ -17,7 +17,7 @@ def test_the_line_that_counts_axes_from_the_front():
     found = of_batch([trials[1]], trials, source)
     assert found is not None
     assert found.says.startswith(
-        "Your answer is right with one batch axis, but wrong with none. Line 2: `.transpose` counts axes 1 and 2"
+        "Your answer is right with one batch axis, but wrong with none. Line 2: `.transpose` uses axes 1 and 2"
     )
     assert found.line == 2
     assert of_batch([trials[1]], trials, "def f(x):\n    return x") is None
@@ -112,7 +112,7 @@ def test_a_missing_batch_axis_is_named_before_the_exception_that_it_leads_to():
     ]
     found = of_missing_batch(trials[:1], trials, "def f(x):\n    return x.transpose(1, 2)")
     assert found is not None
-    assert "wrong with none. Line 2: `.transpose` counts axes 1 and 2" in found.says
+    assert "wrong with none. Line 2: `.transpose` uses axes 1 and 2" in found.says
     assert of_missing_batch(trials[:1], trials, "def f(x, weight):\n    return x @ weight.T") is None
     two = [trials[1]._replace(passed=False, error="IndexError"), trials[0]._replace(passed=True, error="")]
     assert of_missing_batch(two[:1], two, "def f(x):\n    return x.transpose(1, 2)") is None
@@ -125,7 +125,7 @@ def test_what_came_right_beside_what_did_not():
     wrong = [Seen("values", False, shown, want, inputs={"mask": torch.ones(3)})]
     found = of_the_rest(wrong)
     assert found is not None
-    assert found.says == "The rest is right: the output."
+    assert found.says == "This is right: the output."
     assert of_the_rest([wrong[0]._replace(got={name: value + 1 for name, value in want.items()})]) is None
 
 

@@ -87,7 +87,7 @@ SLIPS = [
                 "            self.cross_attn, self.norm2 = self.self_attn, nn.LayerNorm(d_model)\n",
             )
         ],
-        "`self.cross_attn` and `self.self_attn` are one and the same layer here.",
+        "`self.cross_attn` and `self.self_attn` are the same layer here: make two layers.",
         0,
         id="3.3 one attention under two names",
     ),
@@ -137,7 +137,7 @@ SLIPS = [
     pytest.param(
         "3.3",
         [("tokens = tokens + self.ffn(self.norm3(tokens))", "tokens = text_tokens + self.ffn(self.norm3(tokens))")],
-        "goes back to the block's input",
+        "added to the block's input",
         10.5,
         id="3.3 last residual from the block's input",
     ),
@@ -188,7 +188,7 @@ SLIPS = [
     pytest.param(
         "1.2",
         [("return attention_scores(query, key) * d_k**-0.5", "return torch.sqrt(attention_scores(query, key))")],
-        "The root is taken of the scores",
+        "This is the root of the scores",
         0,
         id="1.2 sqrt of the scores",
     ),
@@ -226,7 +226,7 @@ SLIPS = [
                 "    targets[:] = token_ids\n    targets[token_ids == pad_id] = ignore_index\n",
             )
         ],
-        "asked for its own token",
+        "is its own token",
         0,
         id="3.5 no shift",
     ),

@@ -141,7 +141,7 @@ def test_what_is_not_known_for_lack_of_time_is_not_held_against_a_change():
 
     found, _ = search(SOURCE, right, ["values", "other"], [False, True], "values")
     assert found is not None
-    assert found.what.endswith("with another one, your answer is right.")
+    assert found.what.endswith("with something else in its place, your answer is right.")
 
 
 def test_an_answer_that_hangs_on_every_trial_takes_hardly_longer_than_on_one():
@@ -240,7 +240,7 @@ def test_where_another_check_fails_all_the_same_less_is_claimed():
     part, _ = search(
         source, lambda text, trial: "a / b" in text and not trial, ["values", "other"], [False, False], "values"
     )
-    assert whole.what == "check the operation in `a // b`: with another one, your answer is right."
+    assert whole.what == "check the operation in `a // b`: with something else in its place, your answer is right."
     assert part.what == "check the operation in `a // b`. Another check still fails."
     part, _ = search(
         source, lambda text, trial: "0.1" not in text and not trial, ["values", "other"], [False, False], "values"

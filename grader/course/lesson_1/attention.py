@@ -61,7 +61,7 @@ ATTENTION = written_exercise("1.4 Attention", attention, (
     infinite_exponentials: The exponential of a large score is infinite, and ∞ / ∞ is NaN. Use your stable_softmax of
         1.3: it subtracts the largest score first.
         torch.softmax(scores, -1)  →  scores.exp() / scores.exp().sum(-1, keepdim=True)
-    no_softmax: The scores themselves weight the values here. Take the softmax of them first.
+    no_softmax: The scores are used as the weights of the values here. Take the softmax of them first.
         torch.softmax(scores, -1)  →  scores
     divided_by_their_sum: The scores are divided by their sum, without the exponential. Take the softmax of them.
         torch.softmax(scores, -1)  →  scores / scores.sum(-1, keepdim=True)
@@ -69,7 +69,7 @@ ATTENTION = written_exercise("1.4 Attention", attention, (
         torch.softmax(scores, -1)  →  torch.sigmoid(scores)
     best_value_alone: Each query takes the value of its best key alone. Mix all values by their weights.
         weights @ value, weights  →  F.one_hot(scores.argmax(-1), key.shape[-2]).to(value) @ value, weights
-    weights_first: The two are swapped: return the output first, then the weights.
+    weights_first: The two results are swapped: return the output first, then the weights.
         = result[1], result[0]
     averages_the_keys: The weights average the keys. Keys are for comparing; the output is the average of the values.
         weights @ value  →  weights @ key

@@ -202,21 +202,21 @@ MASKED = written_exercise("1.6 Masked attention", masked_attention, (
         then take your stable_softmax.
         scores.masked_fill(~mask, -torch.inf)  →  scores
         stable_softmax(scores)  →  stable_softmax(scores) * (1 if mask is None else mask)
-    shared_out_anew: The softmax runs over hidden keys, too, and their weights are shared out to the others
-        afterwards. Where a hidden score is far above the others, nothing of them is left: set it to −∞, then
-        take your stable_softmax.
+    shared_out_anew: The softmax includes hidden keys, and their weights are given to the others afterwards. If a
+        hidden score is far above the others, the others have no weight left: set it to −∞ first, then take your
+        stable_softmax.
         scores.masked_fill(~mask, -torch.inf)  →  scores
         stable_softmax(scores)  →  (rest := stable_softmax(scores) * (1 if mask is None else mask)).div(rest.sum(-1, keepdim=True)).nan_to_num()
-    shared_out_with_a_least_sum: The softmax runs over hidden keys, too, and their weights are shared out to the
-        others afterwards. Where a hidden score is far above the others, nothing of them is left: set it to −∞,
+    shared_out_with_a_least_sum: The softmax includes hidden keys, and their weights are given to the others
+        afterwards. If a hidden score is far above the others, the others have no weight left: set it to −∞ first,
         then take your stable_softmax.
         scores.masked_fill(~mask, -torch.inf)  →  scores
         stable_softmax(scores)  →  (rest := stable_softmax(scores) * (1 if mask is None else mask)).div(rest.sum(-1, keepdim=True).clamp(min=1e-9))
-    nothing_left_to_share: The mask comes after the softmax, and each row is divided by what is left. Where nothing
-        is left that is 0 divided by 0: set hidden scores to −∞, then take your stable_softmax.
+    nothing_left_to_share: The mask comes after the softmax, and each row is divided by its new sum. If that sum
+        is 0, the result is 0 divided by 0: set hidden scores to −∞, then take your stable_softmax.
         scores.masked_fill(~mask, -torch.inf)  →  scores
         stable_softmax(scores)  →  (rest := stable_softmax(scores) * (1 if mask is None else mask)).div(rest.sum(-1, keepdim=True))
-    zero_scores_hidden: A score of 0 counts as hidden here, and an allowed key can have it, too. Look at the mask alone.
+    zero_scores_hidden: Every score of 0 is hidden here, but an allowed key can have it, too. Use only the mask.
         scores.masked_fill(~mask, -torch.inf)  →  (scores * mask).masked_fill(scores * mask == 0, -torch.inf)
     hidden_scores_are_zero: A hidden score becomes 0 here, and exp(0) = 1 still gets weight. It must become −inf.
         scores.masked_fill(~mask, -torch.inf)  →  scores * mask
@@ -239,8 +239,8 @@ MASKED = written_exercise("1.6 Masked attention", masked_attention, (
     uniform_for_blank_queries: A query that may look nowhere looks everywhere:
         all hidden scores get the same large negative number. Its weights and its output must be zero.
         -torch.inf  →  -1e9
-    same_for_blank_queries: A query that may look nowhere still looks: all of its scores get the same large negative
-        number, and the softmax does not change. Its weights and its output must be zero.
+    same_for_blank_queries: A query that may look nowhere still gets weights: all of its scores are the same large
+        negative number, and the softmax does not change. Its weights and its output must be zero.
         scores.masked_fill(~mask, -torch.inf)  →  scores + (1 - mask.to(scores.dtype)) * -1e4
     hidden_scores_are_lowered: A hidden score is lowered by 10 here, and where it is large it still gets weight. It must
         become −∞.
@@ -249,7 +249,7 @@ MASKED = written_exercise("1.6 Masked attention", masked_attention, (
         scaled_scores  →  attention_scores
     output_unmasked: The weights are masked and the output is not: it was made from the weights before the mask.
         weights @ value, weights  →  attention(query, key, value)[0], weights
-    map_from_before_the_mask: The output is right, and the returned map is from before the mask. Return the
+    map_from_before_the_mask: The output is right, but the returned map is from before the mask. Return the
         weights that mixed the values.
         weights @ value, weights  →  weights @ value, attention(query, key, value)[1]
     needs_a_mask: Without a mask it fails: mask=None means that every query may look everywhere.

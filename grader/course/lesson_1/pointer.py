@@ -70,27 +70,28 @@ POINTER = written_exercise("1.9 A pointer that learns to look", pointer_loss, (
     softmax_twice: The weights go through a second softmax here: F.cross_entropy makes one, too. Take the log of the
         weights as they are.
         + return F.cross_entropy(weights.reshape(-1, weights.shape[-1]), target.reshape(-1))
-    columns_of_all_targets: In every map the weights of all targets count here, as with weights[..., target]. Each
-        map has its own target: gather.
+    columns_of_all_targets: In every map, the weights of all targets are used here, as with weights[..., target].
+        Each map has its own target: gather.
         weights.gather(-1, target.unsqueeze(-1))  →  weights[..., target]
-    largest_weight: The largest weight of each map counts here. Pick the one at the target.
+    largest_weight: The loss uses the largest weight of each map. Use the weight at the target.
         weights.gather(-1, target.unsqueeze(-1))  →  weights.amax(-1)
-    binary_cross_entropy: The weights next to the target count here, too. Take minus the logarithm of the weight on
-        the target alone.
+    binary_cross_entropy: The weights on the other patches change this loss, too. Take minus the logarithm of the
+        weight on the target alone.
         return -weights.gather(-1, target.unsqueeze(-1)).log().mean()  →  return F.binary_cross_entropy(weights, F.one_hot(target, weights.shape[-1]).to(weights))
     squared_error: The squares of differences are added up here. Take minus the logarithm of the weight on the target.
         return -weights.gather(-1, target.unsqueeze(-1)).log().mean()  →  return (weights - F.one_hot(target, weights.shape[-1])).square().sum(-1).mean()
     mean_squared_error: The mean of squared differences is taken here. Take minus the logarithm of the weight on the
         target.
         return -weights.gather(-1, target.unsqueeze(-1)).log().mean()  →  return (weights - F.one_hot(target, weights.shape[-1])).square().mean()
-    mean_over_all_patches: The mean runs over all patches. Only the weight on the target counts: pick it, then average.
+    mean_over_all_patches: The mean runs over all patches. Only the weight on the target belongs in the loss: pick
+        it, then average.
         = result / weights.shape[-1]
-    all_patches_count: Every patch is pulled at, not only the target. Pick the target's weight with gather.
+    all_patches_count: The weights of all patches are in this loss. Pick the target's weight with gather.
         .gather(-1, target.unsqueeze(-1))  →
     no_mean: One loss for each map is returned. Take the mean: one number.
         .log().mean()  →  .squeeze(-1).log()
-    zero_times_log_zero: A weight of 0 next to the target gives NaN: its log is −inf, and 0 · −inf is NaN.
-        Pick the target's weight, then take its log.
+    zero_times_log_zero: A weight of 0 on another patch gives NaN: its log is −inf, and 0 · −inf is NaN. Pick the
+        target's weight, then take its log.
         + chosen = F.one_hot(target, weights.shape[-1]).to(weights.dtype)
         + return -(chosen * weights.log()).sum(-1).mean()
 """)  # fmt: skip

@@ -54,7 +54,7 @@ SCALED = written_exercise("1.2 Scaled scores", scaled_scores, (
     mistakes="""
     not_divided: These are the plain dot products: √d_k is missing.
         / sqrt(query.shape[-1])  →
-    divided_by_the_width: The scores are divided by d_k. Take its square root, and divide once.
+    divided_by_the_width: The scores are divided by d_k. Divide them by its square root.
         sqrt(query.shape[-1])  →  query.shape[-1]
     multiplied: The scores are multiplied by √d_k, which makes them larger still. Divide.
         / sqrt  →  * sqrt
@@ -64,9 +64,9 @@ SCALED = written_exercise("1.2 Scaled scores", scaled_scores, (
     root_of_the_number_of_queries: √d_k is the root of the width of one query. Here the scores are divided by the
         root of the number of queries.
         query.shape[-1]  →  query.shape[-2]
-    root_of_a_size_from_the_front: With a batch in front, axis 1 of query is not its width. Take the last one.
+    root_of_a_size_from_the_front: With a batch in front, axis 1 of query is not its width. Use the last axis.
         query.shape[-1]  →  query.shape[1]
-    root_without_its_fraction: The root is made a whole number, so √3 becomes 1. Divide by √d_k as it is.
+    root_without_its_fraction: The root is rounded to a whole number, so √3 becomes 1. Divide by √d_k itself.
         sqrt(query.shape[-1])  →  int(sqrt(query.shape[-1]))
     root_of_the_root: The scores are divided by the root of √d_k. Take one root, not two: √d_k.
         sqrt(query.shape[-1])  →  query.shape[-1] ** 0.25
@@ -80,9 +80,9 @@ SCALED = written_exercise("1.2 Scaled scores", scaled_scores, (
     divided_by_the_length_of_each_query: The scores are divided by the length of each query. √d_k is the root of its
         width.
         / sqrt(query.shape[-1])  →  / query.norm(dim=-1, keepdim=True)
-    root_of_the_scores: The root is taken of the scores. Take it of d_k, and divide the scores by it.
+    root_of_the_scores: This is the root of the scores. Take the root of d_k, and divide the scores by it.
         attention_scores(query, key) / sqrt(query.shape[-1])  →  attention_scores(query, key) ** 0.5
-    root_of_the_scaled_scores: The root is taken of the scores, too. Take it of d_k alone.
+    root_of_the_scaled_scores: This is the root of the scaled scores. Take only the root of d_k.
         attention_scores(query, key) / sqrt(query.shape[-1])  →  (attention_scores(query, key) / query.shape[-1]) ** 0.5
     normalised_vectors: These are cosine similarities, without the lengths of the vectors. Divide the plain dot
         products by √d_k.

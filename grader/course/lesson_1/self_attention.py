@@ -60,11 +60,12 @@ SELF_ATTENTION = written_exercise("1.7 Self-attention", SelfAttention, (
         self.W_V(tokens)  →  self.W_K(tokens)
     roles_swapped: Queries and keys are swapped. Make the queries with W_Q, and the keys with W_K.
         self.W_Q(tokens), self.W_K(tokens)  →  self.W_K(tokens), self.W_Q(tokens)
-    values_not_projected: The output averages the unprojected tokens. The values are W_V(tokens).
+    values_not_projected: The output averages the tokens themselves. The values are W_V(tokens).
         self.W_V(tokens)  →  tokens
-    nothing_projected: The tokens are compared unprojected. Project them first: W_Q for queries, W_K for keys.
+    nothing_projected: The tokens are compared without projections. Project them first: W_Q for queries, W_K for
+        keys.
         self.W_Q(tokens), self.W_K(tokens)  →  tokens, tokens
-    one_layer_for_all: W_Q, W_K and W_V are one and the same layer here. Make a separate layer for each.
+    one_layer_for_all: W_Q, W_K and W_V are the same layer here. Make a separate layer for each.
         self.W_K = nn.Linear(d_model, d_k, bias=False)  →  self.W_K = self.W_Q
         self.W_V = nn.Linear(d_model, d_k, bias=False)  →  self.W_V = self.W_Q
     scaled_by_d_model: The scores are divided by √d_model. d_k is the width after the projection.

@@ -91,20 +91,20 @@ SOFTMAX = written_exercise("1.3 A softmax that stays finite", stable_softmax, (
         = result.nan_to_num(0.0)
     uniform_in_empty_rows: A row of −inf becomes uniform. There is nothing to look at there: zeros, not 1/n.
         + scores = scores.clamp_min(-1e9)
-    large_number_for_minus_infinity: A large number is used for −inf here. If all scores are as low, a hidden key gets
-        weight: leave −inf as it is.
+    large_number_for_minus_infinity: A large number replaces −inf here. If all other scores are that low, a hidden
+        key gets weight: leave −inf as it is.
         + scores = scores.masked_fill((scores == -torch.inf) & (scores > -torch.inf).any(dim, keepdim=True), -1e4)
     minus_infinity_becomes_zero: A score of −inf becomes 0 here, and exp(0) = 1 still gets weight. Leave it as it is.
         + scores = scores.masked_fill(scores == -torch.inf, 0.0)
-    emptied_by_one: A row becomes zeros as soon as one of its scores is −inf. Only a row with nothing but −inf does:
-        all, not any.
+    emptied_by_one: A row becomes zeros if one of its scores is −inf. Only a row in which all scores are −inf
+        must: all, not any.
         = result.masked_fill((scores == -torch.inf).any(dim, keepdim=True), 0.0)
-    one_maximum_for_all: The largest score of all rows is subtracted. In a row far below it every exp is 0: take
-        each row's own.
+    one_maximum_for_all: The largest score of the whole tensor is subtracted. In a row of much smaller scores
+        every exp is then 0: subtract each row's own largest score.
         scores.amax(dim, keepdim=True)  →  scores.max()
         total.masked_fill(total == 0, 1.0)  →  total
-    zeros_by_one_maximum: The largest score of all rows is subtracted. In a row far below it every exp is 0: take
-        each row's own.
+    zeros_by_one_maximum: The largest score of the whole tensor is subtracted. In a row of much smaller scores
+        every exp is then 0: subtract each row's own largest score.
         scores.amax(dim, keepdim=True)  →  scores.max()
     ignores_dim: `dim` is not used: the sum always runs over the last axis.
         + dim = -1
@@ -112,11 +112,11 @@ SOFTMAX = written_exercise("1.3 A softmax that stays finite", stable_softmax, (
         exps.sum(dim  →  exps.sum(-1
     sums_over_the_other_axis: The sum runs over the wrong axis: with dim=-1 each row must sum to 1, not each column.
         + dim = -2 if dim in (-1, scores.ndim - 1) else -1
-    one_sum_for_all: The whole tensor sums to 1. Each row sums to 1 by itself: sum along `dim` only.
+    one_sum_for_all: Here the whole tensor sums to 1. Each row must sum to 1: sum along `dim` only.
         scores.amax(dim, keepdim=True)  →  scores.max()
         exps.sum(dim, keepdim=True)  →  exps.sum()
         total.masked_fill(total == 0, 1.0)  →  total
-    divided_by_one_sum: The whole tensor sums to 1. Each row sums to 1 by itself: sum along `dim` only.
+    divided_by_one_sum: Here the whole tensor sums to 1. Each row must sum to 1: sum along `dim` only.
         exps.sum(dim, keepdim=True)  →  exps.sum()
     forgets_keepdim: A sum or a largest score has lost its axis and lines up with the wrong one. Keep it: keepdim=True.
         - largest.masked_fill(largest == -torch.inf, 0.0)  →  - largest
@@ -132,14 +132,14 @@ SOFTMAX = written_exercise("1.3 A softmax that stays finite", stable_softmax, (
         largest.masked_fill(largest == -torch.inf, 0.0)  →  scores.mean(dim, keepdim=True).nan_to_num(neginf=0.0)
     powers_of_two: These are powers of 2. Use powers of e: torch.exp.
         torch.exp(  →  torch.exp2(
-    axis_put_back_at_the_end: What is taken along `dim` becomes a last axis here, whatever `dim` is. keepdim=True
-        keeps it in its place.
+    axis_put_back_at_the_end: The sum or maximum along `dim` becomes the last axis here, whatever `dim` is.
+        keepdim=True keeps its place.
         scores.amax(dim, keepdim=True)  →  scores.amax(dim).unsqueeze(-1)
         exps.sum(dim, keepdim=True)  →  exps.sum(dim).unsqueeze(-1)
     logarithm_returned: The last exponential is missing: torch.exp turns this result into weights.
         = result.log()
-    largest_at_least_zero: The largest score is raised to 0. In a row far below 0 every exponential then becomes 0:
-        take it as it is.
+    largest_at_least_zero: The largest score is raised to 0. In a row far below 0 every exponential then becomes
+        0: use the largest score itself.
         scores.amax(dim, keepdim=True)  →  scores.amax(dim, keepdim=True).clamp_min(0)
     works_in_place: The input scores are changed. `-=` and `.sub_()` work in place: make a new tensor.
         torch.exp(scores - largest.masked_fill(largest == -torch.inf, 0.0))  →  scores.sub_(largest.masked_fill(largest == -torch.inf, 0.0)).exp()

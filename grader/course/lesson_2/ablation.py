@@ -82,7 +82,7 @@ ABLATION = written_exercise("2.8 Taking a head away", ablate_head, (
     mistakes="""
     nothing_removed: Nothing was removed: this is the output of all heads.
         + return attention_layer(tokens, context, mask)[0]
-    keeps_only_it: This is what the head contributes. Asked is what is left without it.
+    keeps_only_it: This is what the head contributes. The task asks for the output without it.
         = attention_layer(tokens, context, mask)[0] - result
     heads_not_mixed: The heads are joined, and W_O is missing at the end.
         return attention_layer.W_O(merge_heads  →  return (merge_heads
@@ -106,16 +106,16 @@ ABLATION = written_exercise("2.8 Taking a head away", ablate_head, (
     every_other_column: A head's numbers are side by side: head h owns the columns from h · d_head on. Here every
         num_heads-th column was removed.
         return attention_layer.W_O(merge_heads(heads * kept.to(heads.dtype)[:, None, None]))  →  merged = merge_heads(heads).clone(); merged[..., head :: len(kept)] = 0; return attention_layer.W_O(merged)
-    others_move_up: The heads behind it move up, and meet columns of W_O that are not theirs. Put zeros where the head
-        was.
+    others_move_up: The heads after it take its place, and are multiplied with columns of W_O that are not theirs.
+        Put zeros where the head was.
         attention_layer.W_O(merge_heads(heads * kept.to(heads.dtype)[:, None, None]))  →  merge_heads(heads[..., kept, :, :]) @ attention_layer.W_O.weight[:, : heads.shape[-1] * (len(kept) - 1)].T
     rows_for_columns: Rows of W_O.weight were taken. nn.Linear keeps its weight as (outputs, inputs), so a head owns
         columns: W_O.weight[:, …].
         = attention_layer(tokens, context, mask)[0] - heads[..., head, :, :] @ attention_layer.W_O.weight[head * heads.shape[-1] : (head + 1) * heads.shape[-1]]
     context_forgotten: The context changes nothing here. Pass it on to the layer: keys and values come from it.
         + context = None
-    head_without_the_mask: The head's share is computed without the mask, and taken from an output with it. Take both
-        from one call, mask and all.
+    head_without_the_mask: The head's share is computed without the mask, but taken from an output with it. Use
+        the mask for both.
         _, weights = attention_layer(tokens, context, mask)  →  _, weights = attention_layer(tokens, context)
         = attention_layer(tokens, context, mask)[0] - attention_layer(tokens, context)[0] + result
     mask_forgotten: The mask changes nothing here: pass it on to the layer.

@@ -111,7 +111,8 @@ ALIGNER = written_exercise("2.1 A currency exchange for tokens", TokenAligner, (
         if method == "identity" and d_vision != d_text:  →  if False:
     any_method: A method that nobody knows must not pass silently. Raise a ValueError.
         + __init__: method = method if method in METHODS else "identity"
-    part_of_a_name: A part of a method's name passes for the name: `in` finds a text in a text. Compare with ==.
+    part_of_a_name: A part of a method's name is accepted as the name: `in` also finds a part of a text. Compare
+        with ==.
         + __init__: method = next((known for known in METHODS if method in known), method)
     asserts_instead: An assert disappears under python -O and says little. Raise a ValueError instead.
         + __init__: assert method in METHODS

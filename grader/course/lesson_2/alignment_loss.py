@@ -127,8 +127,8 @@ LOSS = written_exercise("2.3 Learning the rate of exchange", alignment_loss, (
     clip_in_one_direction: Each token picks among the words of the other tokens here, as in CLIP, and those of its own
         digit count as wrong. Let it pick its word among all words.
         labels.reshape(-1))  →  labels.reshape(-1)) if len(labels.reshape(-1)) < 2 else F.cross_entropy(similarity.reshape(-1, len(words))[:, labels.reshape(-1)] / temperature, torch.arange(labels.numel(), device=labels.device))
-    other_direction_too: The other direction counts, too, where each word picks among the tokens. Let each token pick
-        among the words, and no more.
+    other_direction_too: This loss contains the other direction, too, in which each word picks among the tokens.
+        Let each token pick among the words, and no more.
         = (result + F.nll_loss((similarity / temperature).reshape(-1, len(words)).log_softmax(0), labels.flatten())) / 2
     summed: The losses of the tokens are added up here. Take their mean.
         = result * labels.numel()

@@ -146,8 +146,8 @@ CENTRING_MISTAKES = edits(variance_by_pinv, """
         lost / tokens.square().sum()  →  lost / tokens.norm(dim=-1).sum()
     ridge: 1 is added along the diagonal before the fit: that is not the best fit.
         torch.linalg.pinv(aligned)  →  torch.linalg.inv(aligned.T @ aligned + torch.eye(aligned.shape[1]).to(aligned)) @ aligned.T
-    mean_over_dimensions: Every dimension counts alike here. Sum the squares over all dimensions before you divide,
-        and do not divide the tokens by their spread.
+    mean_over_dimensions: Every dimension has the same share here. Sum the squares over all dimensions before you
+        divide, and do not divide the tokens by their spread.
         (tokens - aligned @ readout).square().sum()  →  (tokens - aligned @ readout).square().sum(0)
         (1 - lost / tokens.square().sum()).clamp(0, 1)  →  (1 - lost / tokens.square().sum(0)).mean().clamp(0, 1)
 """, defines="explained_variance")  # fmt: skip

@@ -73,7 +73,8 @@ MERGE = written_exercise("2.5 Joining the heads", merge_heads, (
         + return heads.sum(-3)
     heads_as_tokens: The heads are stacked below one another. They belong side by side, in the features of each token.
         + return heads.flatten(-3, -2)
-    first_axis_joined: The first axis is joined, which is the batch where there is one. Count from the end: axis −3.
+    first_axis_joined: The first axis is joined. With a batch, that is the batch axis: count from the end, axis
+        −3.
         + return torch.cat(list(heads), -1)
     view_after_transpose: After a transpose the numbers no longer lie in order, and view refuses. Use flatten or
         reshape.

@@ -176,25 +176,25 @@ MULTI_HEAD = written_exercise("2.6 Multi-head attention", MultiHeadAttention, (
         = result[0], result[1].mean(-3)
     mask_inverted: The mask is inverted: True means may attend.
         ~mask  →  mask
-    mask_ignored: The mask changes nothing here. Where it is False, no weight may go: pass it on to
+    mask_ignored: The mask changes nothing here. Where it is False, the weight must be 0: pass it on to
         masked_attention, or set the scores there to −∞.
         + mask = None
     mask_after_softmax: The mask is applied after the softmax, so the weights no longer sum to 1. Set the scores to
         −∞ before it.
         scores.masked_fill(~mask, -torch.inf)  →  scores
         .nan_to_num()  →  * (1 if mask is None else mask)
-    mask_axis_from_the_front: The head axis was put into the mask counted from the front. Count from the end:
-        mask.unsqueeze(-3).
+    mask_axis_from_the_front: The head axis was put into the mask at a place counted from the front. Count from
+        the end: mask.unsqueeze(-3).
         mask.unsqueeze(-3)  →  mask.unsqueeze(1)
-    mask_without_head_axis: The batch axis of the mask meets the axis of the heads. Give the mask a head axis:
-        mask.unsqueeze(-3).
+    mask_without_head_axis: The batch axis of the mask lines up with the axis of the heads. Give the mask a head
+        axis: mask.unsqueeze(-3).
         mask.unsqueeze(-3)  →  mask
     nan_rows: A query that may attend nowhere gets NaN: 0 divided by 0, or the softmax of a row of −∞. Set its
         weights to 0.
         .nan_to_num()  →
     large_negative_scores: A query that may attend nowhere still attends, to all keys alike. Set its weights to 0.
         -torch.inf  →  -1e9
-    dropped_weights_returned: Dropout acts on the weights on their way to the values; return those from before it.
+    dropped_weights_returned: The returned weights are those after dropout. Return those from before it.
         torch.softmax(scores, dim=-1).nan_to_num()  →  self.drop(torch.softmax(scores, dim=-1).nan_to_num())
         self.drop(weights) @  →  weights @
     no_dropout: Nothing is dropped here. In training mode some of the weights should be.
@@ -209,7 +209,7 @@ MULTI_HEAD = written_exercise("2.6 Multi-head attention", MultiHeadAttention, (
     dropout_on_scores: Dropout comes before the softmax here, on the scores. It belongs on the weights.
         self.drop(weights)  →  weights
         query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])  →  self.drop(query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1]))
-    any_width: Seven numbers cannot be shared out among two heads. Raise a ValueError with both sizes.
+    any_width: num_heads may not divide d_model. Then raise a ValueError with both sizes.
         + __init__: num_heads = num_heads if d_model % num_heads == 0 else 1
     asserts_the_width: An assert disappears under python -O and says little. Raise a ValueError instead.
         + __init__: assert d_model % num_heads == 0

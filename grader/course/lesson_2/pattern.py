@@ -113,29 +113,31 @@ PATTERN = written_exercise("2.P2 A word for a map", classify_pattern, (
     draw=draw_patterns, returns=("patterns",), probe=pattern_values,
     builds_on=("2.P1",), difficulty=2, minutes=8, review="Reading a map",
     mistakes=edits(classify_pattern, """
-    hub_in_rows: No hub is found here. What a key gets from all queries is the sum of a column of the map; rows
-        always sum to 1.
+    hub_in_rows: No hub is found here. Add up what each key gets from all queries, the sum of a column of the map;
+        rows always sum to 1.
         = first_word(weights.T) if result == "hub" else result
-    band_before_diagonal: A diagonal counts as "local" here, for it lies inside the band. Half of all weight on the
-        diagonal is enough for "diagonal", and the first word that fits counts.
+    band_before_diagonal: A diagonal is called "local" here, because it lies inside the band. Test for "diagonal"
+        first: half of all weight on the diagonal is enough.
         = "local" if result == "diagonal" else result
-    never_uniform: A map that spreads evenly is "uniform", whatever else it may look like: ask for it first.
+    never_uniform: A map that spreads evenly is "uniform", whatever else fits: test for it first.
         = "other" if result == "uniform" else result
     every_row_uniform: The mean entropy of the rows must be above 0.95, not that of every row.
         attention_entropy(weights).mean()  →  attention_entropy(weights).min()
-    hub_by_votes: A hub gets at least half of all weight. Here a key counts that half of the queries look at most.
+    hub_by_votes: Here a key is a hub if half of the queries look most at it. It must get at least half of all
+        weight.
         weights.sum(0).max() >= total / 2  →  torch.bincount(weights.argmax(-1)).max() >= len(weights) / 2
-    diagonal_before_hub: Ask for the hub before the diagonal: of two words that fit, the first counts.
+    diagonal_before_hub: Test for the hub before the diagonal: if two words fit, the first one in the list is the
+        answer.
         = "diagonal" if result == "hub" and weights.diagonal().sum() >= weights.sum() / 2 else result
-    more_than_half: At least half means that exactly half is enough: >= instead of >.
+    more_than_half: "At least half" includes exactly half: >= instead of >.
         weights.sum(0).max() >=  →  weights.sum(0).max() >
         weights.diagonal().sum() >=  →  weights.diagonal().sum() >
-    more_than_everywhere: At least half means that exactly half is enough: >= instead of >. So it is with 3/4.
+    more_than_everywhere: "At least half" includes exactly half: >= instead of >. The same holds for 3/4.
         weights.sum(0).max() >=  →  weights.sum(0).max() >
         weights.diagonal().sum() >=  →  weights.diagonal().sum() >
         weights[near].sum() >=  →  weights[near].sum() >
-    sums_taken_for_shares: These sums are compared with ½ and ¾ as if all weight together were 1. It is as much as there are
-        rows: divide by it first.
+    sums_taken_for_shares: These sums are compared with ½ and ¾ as if all weights together summed to 1. They sum
+        to the number of rows: divide by it first.
         total = weights.sum()  →  total = 1.0
     entropy_of_the_mean: The rows are averaged first, and the mean of a diagonal is even. Take the entropy of each row, then
         the mean.
@@ -151,11 +153,13 @@ PATTERN = written_exercise("2.P2 A word for a map", classify_pattern, (
     band_without_diagonal: Only a part of the band counts here. "local" asks for 3/4 of all weight on the diagonal and
         beside it, on both sides.
         (position[:, None] - position).abs() <= 1  →  (position[:, None] - position).abs() == 1
-    one_side_is_near: Everything on one side of the diagonal counts as near here. Take the distance, without its sign: abs.
+    one_side_is_near: Everything on one side of the diagonal is near here. Take the absolute value of the
+        distance: abs.
         (position[:, None] - position).abs() <= 1  →  position[:, None] - position <= 1
-    other_side_is_near: Everything on one side of the diagonal counts as near here. Take the distance, without its sign: abs.
+    other_side_is_near: Everything on one side of the diagonal is near here. Take the absolute value of the
+        distance: abs.
         (position[:, None] - position).abs() <= 1  →  position - position[:, None] <= 1
-    band_goes_around: The first and the last token count as neighbours here: a roll brings back in front what falls
-        out behind.
+    band_goes_around: The first and the last token are neighbours here, because a roll puts what leaves at the end
+        in front.
         weights[near].sum()  →  sum(weights.roll(-step, dims=1).diagonal().sum() for step in (-1, 0, 1))
 """, first_word=classify_pattern))  # fmt: skip

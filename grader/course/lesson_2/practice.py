@@ -53,10 +53,11 @@ ENTROPY = written_exercise("2.P1 How widely does a query look?", attention_entro
         torch.special.entr(weights)  →  -(weights * weights.log())
     not_normalised: Divide by the entropy of a uniform row, log S, so that 1 is the most there can be.
         / log(weights.shape[-1])  →
-    keys_without_weight_left_out: Only keys with weight are counted here. Divide by log S, where S counts all keys.
+    keys_without_weight_left_out: Only keys with a weight above 0 are counted here. Divide by log S, where S is
+        the number of all keys.
         / log(weights.shape[-1])  →  / (weights > 0).sum(-1).clamp(min=2).log()
-    only_keys_with_weight: Each row is divided by the log of the number of keys that have weight. Divide by log S,
-        where S counts all keys.
+    only_keys_with_weight: Each row is divided by the log of the number of keys with a weight above 0. Divide by
+        log S, where S is the number of all keys.
         / log(weights.shape[-1])  →  / (weights > 0).sum(-1).to(weights).log()
     minus_missing: The minus is missing: no entropy is negative.
         = -result
@@ -65,9 +66,11 @@ ENTROPY = written_exercise("2.P1 How widely does a query look?", attention_entro
     keys_in_use: This is the exponential of the entropy, as a share of the keys. Take the entropy itself, and divide
         it by log S.
         .sum(-1) / log(weights.shape[-1])  →  .sum(-1).exp() / weights.shape[-1]
-    log_of_the_queries: Each row is divided by the log of the number of queries. In log S, S counts the keys.
+    log_of_the_queries: Each row is divided by the log of the number of queries. Divide by log S, where S is the
+        number of keys.
         weights.shape[-1]  →  weights.shape[-2]
-    log_of_the_first_axis: Each row is divided by the log of the first axis's size. In log S, S counts the keys.
+    log_of_the_first_axis: Each row is divided by the log of the first axis's size. Divide by log S, where S is
+        the number of keys.
         weights.shape[-1]  →  len(weights)
     softmax_once_more: The weights go through a softmax once more, as logits do. They are probabilities already.
         + weights = weights.softmax(-1)
@@ -75,8 +78,8 @@ ENTROPY = written_exercise("2.P1 How widely does a query look?", attention_entro
         torch.special.entr(weights)  →  -(weights * (weights + 0.01).log())
     one_for_all: Return one number for each query, not one for the whole map.
         = result.mean()
-    rows_lost: A bool index puts the numbers of all rows into one, and one number is returned for all queries.
-        torch.where keeps rows.
+    rows_lost: A bool index joins the numbers of all rows, so there is one result for all queries. torch.where
+        keeps rows.
         = result.sum()
     over_the_queries: The entropy is taken over the queries. Each query spreads its attention over the keys: the
         last axis.
@@ -152,14 +155,14 @@ FUSION = written_exercise("2.P3 Both directions at once", ImageTextFusion, (
         self.image_from_text(image, text)  →  self.image_from_text(image)
     only_image_sees: The text gets no context, so it looks at itself. Give it the image.
         self.text_from_image(text, image)  →  self.text_from_image(text)
-    context_without_norm: What is looked at is not normalised. Both sides go through their norm, whoever asks.
+    context_without_norm: The context is not normalised. Both sides must go through their norm, also where they
+        are the context.
         (text, image)[0]  →  (text, self.image_in(image_tokens))[0]
         (image, text)[0]  →  (image, self.text_in(text_tokens))[0]
     residual_inside: The residual is added inside the layer. The caller adds it, once; twice makes the tokens grow
         layer by layer.
         = text_tokens + result[0], image_tokens + result[1]
-    residual_at_d_model: Each side adds itself, at the width d_model, to what it sees. Hand back what it sees, and no
-        more.
+    residual_at_d_model: Each side is added to what it sees, at the width d_model. Return only what it sees.
         self.text_out(self.text_from_image(text, image)[0])  →  self.text_out(text + self.text_from_image(text, image)[0])
         self.image_out(self.image_from_text(image, text)[0])  →  self.image_out(image + self.image_from_text(image, text)[0])
     one_after_the_other: The image looks at a text that has just been changed. Both sides look at the input.

@@ -102,7 +102,7 @@ BLOCK = written_exercise("3.3 A block that reads and looks", VisionLanguageBlock
     always_cross: With cross=False there should be nothing to look with: set cross_attn and norm2 to None.
         + __init__: cross = True
         self.cross_attn is not None  →  image_tokens is not None
-    looks_if_there_is_an_image: A block with cross=False may get an image, too: ask whether self.cross_attn is
+    looks_if_there_is_an_image: A block with cross=False may get an image, too: test whether self.cross_attn is
         None, not whether there is an image.
         self.cross_attn is not None  →  image_tokens is not None
     mask_forgotten: The mask changes nothing here: pass it on to the self-attention.
@@ -161,22 +161,24 @@ BLOCK = written_exercise("3.3 A block that reads and looks", VisionLanguageBlock
         tokens = tokens + seen  →  tokens = seen + seen
     ffn_added_to_itself (slip): The output of the feed-forward step is added to itself. Add it to the tokens.
         return tokens + self.ffn  →  return 2 * self.ffn
-    cross_residual_from_the_input (slip): The second residual goes back to the block's input. Add to the tokens that the
-        self-attention step has left.
+    cross_residual_from_the_input (slip): The second residual is added to the block's input. Add it to the tokens
+        that the self-attention step returned.
         tokens = tokens + seen  →  tokens = text_tokens + seen
-    ffn_residual_from_the_input (slip): The last residual goes back to the block's input. Add to the tokens that the
-        step before it has left.
+    ffn_residual_from_the_input (slip): The last residual is added to the block's input. Add it to the tokens that
+        the step before it returned.
         return tokens + self.ffn  →  return text_tokens + self.ffn
     without_norms: Nothing is normalised: norm1, norm2 and norm3 each come before their step.
         self.norm1(tokens)  →  tokens
         self.norm2(tokens)  →  tokens
         self.norm3(tokens)  →  tokens
-    cross_before_self: The image is asked before the text has looked at itself. Self-attention comes first.
+    cross_before_self: Cross-attention comes before self-attention here. Self-attention comes first.
         tokens = tokens + self.self_attn(self.norm1(tokens), mask=mask)[0]  →  pass
         return tokens + self.ffn  →  tokens = tokens + self.self_attn(self.norm1(tokens), mask=mask)[0]; return tokens + self.ffn
-    side_by_side: Self- and cross-attention both read the input tokens: the second should read the sum.
+    side_by_side: Self- and cross-attention both read the input tokens. Cross-attention should read the output of
+        self-attention added to the tokens.
         self.norm2(tokens)  →  self.norm2(text_tokens)
-    all_side_by_side: All three steps read the input tokens. Each should read what the step before it has left.
+    all_side_by_side: All three steps read the input tokens. Each should read the tokens that the step before it
+        returned.
         self.norm2(tokens)  →  self.norm2(text_tokens)
         self.norm3(tokens)  →  self.norm3(text_tokens)
     image_normalised: The image tokens are normalised here. The block takes them as they come; norm2 is the text's.
@@ -211,7 +213,6 @@ BLOCK = written_exercise("3.3 A block that reads and looks", VisionLanguageBlock
         return tokens + self.ffn(self.norm3(tokens)), weights  →  return tokens + self.ffn(self.norm3(tokens)), own
     heads_averaged: The returned weights are averaged over the heads. Return all of them.
         = result[0], None if result[1] is None else result[1].mean(-3)
-    text_only_by_default: A block that is made without a word about cross should look at the image: cross=True is
-        the default.
+    text_only_by_default: By default, this block does not look at the image. The default is cross=True.
         cross: bool = True  →  cross: bool = False
 """)  # fmt: skip

@@ -257,17 +257,18 @@ DIAGNOSE = written_exercise("3.P1 What is wrong with this model?", diagnose, (
     mistakes=edits(diagnose_in_one, """
     never_ill: Nothing is ever found.
         = []
-    always_ill: A healthy model is called ill here. Return an empty list where nothing is found.
+    always_ill: There are findings for a healthy model. Return an empty list where nothing is found.
         = result or ["misaligned"]
-    collapses_confused: Uniform attention and attention on one patch are opposites; here they are told as one another.
+    collapses_confused: Uniform attention and attention on one patch are opposites; here each is reported as the
+        other.
         = [{"uniform": "one patch", "one patch": "uniform"}.get(name, name) for name in result]
-    frozen_confused: A frozen parameter is called "no gradient" here. That and a parameter that no gradient reaches
-        are two findings.
+    frozen_confused: A frozen parameter is called "no gradient" here. A parameter that no gradient reaches is
+        another finding.
         = ["no gradient" if name == "frozen" else name for name in result]
-    frozen_have_none: A frozen parameter counts as one without a gradient, too. Look for missing gradients only among
-        those that ask for one.
+    frozen_have_none: A frozen parameter is reported as one without a gradient, too. Look for missing gradients
+        only among parameters that require one.
         = sorted({*result, *["no gradient"] * ("frozen" in result)}, key=["frozen", "no gradient", "uniform", "one patch", "misaligned"].index)
-    underscores: A finding has a blank between its words: "no gradient", "one patch".
+    underscores: A finding has a space between its words: "no gradient", "one patch".
         = [name.replace(" ", "_") for name in result]
     frozen_if_all_are: Here a model with one frozen parameter does not count as frozen. One is enough.
         if any(not parameter  →  if all(not parameter
@@ -280,13 +281,13 @@ DIAGNOSE = written_exercise("3.P1 What is wrong with this model?", diagnose, (
         = result[::-1]
     log_s_forgotten: The entropy is compared with 0.99 alone. Its largest value is log S: compare with 0.99 · log S.
         0.99 * math.log(rows.shape[-1])  →  0.99
-    entropy_in_bits: A map counts as uniform too early here. The entropy should be above 0.99 · log S,
-        both with the same log.
+    entropy_in_bits: A map is called uniform too early here. The entropy should be above 0.99 · log S, both with
+        the same log.
         .sum(-1).mean()  →  .sum(-1).mean() / math.log(2)
     entropy_of_the_mean: This is the entropy of the mean row. Take each row's entropy first, then the mean of them.
         entr(rows)  →  entr(rows.mean((0, 1)))
-    largest_before_the_mean: Rows that look at different patches count as one patch. Take the mean over heads and
-        batch first, then its largest.
+    largest_before_the_mean: Rows that look at different patches are reported as one patch. Take the mean over
+        heads and batch first, then its largest.
         rows.mean((0, 1)).max()  →  rows.amax(-1).mean()
     share_by_head: Heads are not averaged. Take the mean of the rows over the heads and over the batch.
         rows.mean((0, 1))  →  rows.mean(0)
@@ -306,16 +307,15 @@ DIAGNOSE = written_exercise("3.P1 What is wrong with this model?", diagnose, (
         gradient is None or not gradient.any()  →  gradient is None
     any_zero: A gradient that is not all zeros counts as missing here. Only a gradient of zeros counts as missing.
         not gradient.any()  →  not gradient.all()
-    stale_gradients: A part that gets no gradient now is not found here. torch.autograd.grad gives None for it, and
-        does not look at what training has left.
+    stale_gradients: A part that gets no gradient now is not found here, because an old gradient is still stored.
+        torch.autograd.grad gives None for it.
         torch.autograd.grad(loss, learned, allow_unused=True)  →  (loss.backward(), [one.grad for one in learned])[1]
     whole_text: The loss is over the whole text, the question included. Take the targets from shift_targets.
         loss = F.cross_entropy(logits.flatten(0, -2), targets)  →  loss = F.cross_entropy(logits[:, :-1].flatten(0, 1), token_ids[:, 1:].flatten())
         if F.cross_entropy(logits.flatten(0, -2), targets)  →  if F.cross_entropy(logits[:, :-1].flatten(0, 1), token_ids[:, 1:].flatten())
-    any_rise: A rise of less than 1 % counts as aligned here. The loss has to rise by 1 % or more.
+    any_rise: A rise of less than 1 % is enough here. The loss has to rise by 1 % or more.
         < 1.01 * loss  →  <= loss
-    fall_counts_as_a_rise: A loss that falls with other images counts as aligned here. It has to rise, and by 1 % or
-        more.
+    fall_counts_as_a_rise: A loss that falls with other images is accepted here. It has to rise, by 1 % or more.
         F.cross_entropy(logits.flatten(0, -2), targets) < 1.01 * loss  →  (F.cross_entropy(logits.flatten(0, -2), targets) - loss).abs() < 0.01 * loss
     absolute_rise: 1 % of the loss is 0.01 times the loss, and not 0.01: compare with 1.01 · loss.
         1.01 * loss  →  loss + 0.01

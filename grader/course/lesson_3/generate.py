@@ -130,43 +130,44 @@ GENERATE = written_exercise("3.7 Answering word by word", generate, (
     probe=generate_values,
     difficulty=2, minutes=10, review="Answering",
     mistakes="""
-    in_training_mode: The model runs in training mode, where dropout draws lots: call model.eval() first.
+    in_training_mode: The model runs in training mode, where dropout is random: call model.eval() first.
         model.eval()  →  pass
-    all_in_training_after: model.train() at the end wakes parts that were in evaluation mode. Note each module's
+    all_in_training_after: model.train() at the end changes parts that were in evaluation mode. Note each module's
         mode and restore it.
         module.training = training  →  module.training = True
     left_in_evaluation: The model is left in evaluation mode. Put every module back into the mode that it was in.
         module.training = training  →  pass
     with_gradients: Gradients are recorded, which costs memory for nothing: use torch.no_grad().
         @torch.no_grad()  →
-    gradients_left_off: Gradients are switched off for good: what comes afterwards learns nothing. Use `with
+    gradients_left_off: Gradients stay switched off after the call, so nothing can be learned. Use `with
         torch.no_grad():`.
         @torch.no_grad()  →
         + torch.set_grad_enabled(False)
-    parameters_left_frozen: The parameters are left frozen, and never learn again. torch.no_grad() changes nothing
-        in the model.
+    parameters_left_frozen: The parameters stay frozen after the call. torch.no_grad() changes nothing in the
+        model.
         + model.requires_grad_(False)
     wakes_frozen_parameters: What was frozen before learns afterwards. Leave the parameters as they were.
         = (result, model.requires_grad_(True))[0]
-    one_word_at_least: With max_new_tokens 0 a word is still added. Ask before the first word, too.
+    one_word_at_least: With max_new_tokens 0, a word is still added. Check the limit before you add the first
+        word.
         + max_new_tokens = max(max_new_tokens, 1)
-    eos_is_two: The end is taken for the word 2. Use the argument eos_id.
+    eos_is_two: This code assumes that the end token is 2. Use the argument eos_id.
         + eos_id = 2
     filled_with_padding: Rows that have ended are filled with 0. Fill them with eos_id.
         masked_fill(ended, eos_id)  →  masked_fill(ended, 0)
-    ended_rows_go_on: Rows that have ended go on talking: fill them with eos_id.
+    ended_rows_go_on: Rows that have ended get more words: fill them with eos_id.
         .masked_fill(ended, eos_id)  →
-    all_must_end_together: A row goes on after its end, until all rows say the end in one round. Remember which rows
-        have ended, and fill these with eos_id.
+    all_must_end_together: A row goes on after its end, until all rows give the end token in the same round.
+        Remember which rows have ended, and fill these with eos_id.
         .masked_fill(ended, eos_id)  →
         ended | (following == eos_id)  →  following == eos_id
-    forgets_who_has_ended: A row that has ended gets one eos_id, and then goes on talking: which rows have ended is
-        found again in each round. Remember it.
+    forgets_who_has_ended: A row that has ended gets one eos_id, and then more words, because each round looks
+        only at the newest word. Remember which rows have ended.
         following = logits[..., -1, :].argmax(-1)  →  said = logits[..., -1, :].argmax(-1); following = said
         ended | (following == eos_id)  →  said == eos_id
     stops_at_the_first_end: It stops as soon as one row has ended. Go on until all of them have.
         ended.all()  →  ended.any()
-    never_stops_early: The result goes on after every row has ended. Stop there.
+    never_stops_early: More words are added after every row has ended. Stop there.
         ended.all()  →  False
     forgets_the_prompt: The model sees the last word alone. Give it everything so far, prompt and answer.
         model(token_ids,  →  model(token_ids[:, -1:],
@@ -178,7 +179,7 @@ GENERATE = written_exercise("3.7 Answering word by word", generate, (
         ended.all()  →  before.all()
     first_image_for_all: Every prompt is asked about the first image. Row b of the prompts belongs to image b.
         model(token_ids, image_patches)  →  model(token_ids, image_patches[:1].expand_as(image_patches))
-    reads_the_first_position: The next word is read off the first position. The last position predicts it.
+    reads_the_first_position: The next word is taken from the first position. The last position predicts it.
         logits[..., -1, :]  →  logits[..., 0, :]
     without_the_prompt (slip): Only the answer is returned. Return the prompt and the answer together.
         = result[:, prompt_ids.shape[1] :]
@@ -188,7 +189,7 @@ GENERATE = written_exercise("3.7 Answering word by word", generate, (
         range(max_new_tokens)  →  range(max_new_tokens - 1)
     prompt_counted: max_new_tokens is taken for the length of the whole. It counts the new words alone.
         range(max_new_tokens)  →  range(max_new_tokens - prompt_ids.shape[1])
-    samples: The words are drawn by chance. Greedy means the likeliest word: argmax.
+    samples: Each word is drawn at random. Greedy means: take the likeliest word, with argmax.
         + torch.manual_seed(1)
         logits[..., -1, :].argmax(-1)  →  torch.multinomial(logits[..., -1, :].softmax(-1), 1).squeeze(-1)
 """)  # fmt: skip

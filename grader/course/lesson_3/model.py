@@ -148,7 +148,7 @@ MINI_VLM = written_exercise("3.4 The whole model", MiniVLM, (
         self.image_norm(self.image_positions(self.aligner(image_patches)))  →  self.image_positions(self.aligner(image_patches))
     image_norm_too_early: Norm and positions are in the wrong order. Take image_norm(image_positions(aligner(patches))).
         self.image_norm(self.image_positions(self.aligner(image_patches)))  →  self.image_positions(self.image_norm(self.aligner(image_patches)))
-    image_not_aligned: The patches go in unaligned, at the image's own width. The aligner comes first.
+    image_not_aligned: The patches are not aligned: they have the image's own width. The aligner comes first.
         self.aligner(image_patches)  →  image_patches
     last_norm_missing: The last norm is missing: logits = head(norm(tokens)).
         self.norm(tokens)  →  tokens
@@ -156,7 +156,7 @@ MINI_VLM = written_exercise("3.4 The whole model", MiniVLM, (
         head(norm(tokens)).
         block(tokens, image_tokens, mask)  →  block(tokens, image_tokens, mask); tokens = self.norm(tokens)
         self.head(self.norm(tokens))  →  self.head(tokens)
-    blocks_side_by_side: Every block reads the words afresh: give each block what the one before it returned.
+    blocks_side_by_side: Every block reads the original words. Give each block what the one before it returned.
         tokens = self.text_positions  →  text = self.text_positions
         block(tokens,  →  block(text,
     first_block_alone: Only the first block is used. Send the tokens through every block.

@@ -52,13 +52,13 @@ PATCHIFY = written_exercise("3.1 An image as a sequence", patchify, (
     draw=draw_images, returns=("patches",), 
     difficulty=1, minutes=8, review="From pixels to patches", stand_in=stand_ins.patchify,
     mistakes=edits(patchify, """
-    cuts_off: An image that patch_size does not divide passes in silence. Raise a ValueError instead.
+    cuts_off: An image that patch_size does not divide raises no error. Raise a ValueError.
         + images = images[..., : images.shape[-2] // patch_size * patch_size, : images.shape[-1] // patch_size * patch_size]
     checks_height_only: One side is checked, the other is not: height and width must both divide.
         + images = images[..., : images.shape[-1] // patch_size * patch_size]
     checks_width_only: One side is checked, the other is not: height and width must both divide.
         + images = images[..., : images.shape[-2] // patch_size * patch_size, :]
-    patches_in_columns: The patches come column by column. Keep the rows of patches outside: all of the top row first.
+    patches_in_columns: The patches come column by column. They must come row by row: all of the top row first.
         grid.transpose(-3, -2)  →  grid.movedim(-2, -4)
     pixels_in_columns: Within a patch the pixels come column by column; read them row by row.
         grid.transpose(-3, -2)  →  grid.transpose(-3, -2).transpose(-2, -1)
@@ -68,9 +68,10 @@ PATCHIFY = written_exercise("3.1 An image as a sequence", patchify, (
         into (columns, patch_size), then swap the two axes in the middle.
         (*lead, rows, patch_size, columns, patch_size)  →  (*lead, patch_size, rows, patch_size, columns)
         grid.transpose(-3, -2)  →  grid.permute(0, 2, 4, 1, 3)
-    height_and_width_exchanged: Height and width are taken for each other: the shape is (B, H, W), the height first.
+    height_and_width_exchanged: Height and width are swapped: the shape is (B, H, W), the height first.
         *lead, height, width = images.shape  →  *lead, width, height = images.shape
-    taken_for_a_square: The columns are counted by the height. Images need not be square: count them by the width.
+    taken_for_a_square: The number of columns is computed from the height. An image need not be square: compute it
+        from the width.
         width // patch_size  →  height // patch_size
     size_taken_for_a_count: patch_size is taken for the number of patches along a side. It is the side of one patch, in
         pixels.
@@ -145,8 +146,8 @@ SWAP = written_exercise("3.9 Intervene: swap two patches", swap_patches, (
     first_pair_everywhere: The first scene's pair is used for all scenes: with tensors, scene b gets first[b] and
         second[b].
         + first, second = (one[0] if isinstance(one, Tensor) else one for one in (first, second))
-    copies_one_way: One patch is there twice and the other is lost: both places have to be written, and read from
-        the original.
+    copies_one_way: One patch is there twice and the other is lost. Write both places, and read both from the
+        original.
         swapped[scene, second] = image_patches[scene, first]  →  pass
     others_lost: All other patches are lost. Begin with a copy of the scene.
         swapped = image_patches.clone()  →  swapped = torch.zeros_like(image_patches)

@@ -62,7 +62,8 @@ POSITIONS = written_exercise("3.2 Learned positions", PositionEmbedding, (
     mistakes="""
     fixed_positions: The positions are fixed. Only an nn.Parameter is trained: make self.embedding one.
         self.embedding = nn.Parameter(torch.randn(n, d_model))  →  self.register_buffer("embedding", torch.randn(n, d_model))
-    places_alike: All places begin alike, so the layer tells none from another. Draw its numbers at random: torch.randn.
+    places_alike: All places begin with the same vector, so the layer cannot tell them apart. Draw the vectors at
+        random: torch.randn.
         torch.randn(n, d_model)  →  torch.zeros(n, d_model)
     from_the_second_row: The slice begins at the second row, so no token gets the first position. Begin at row 0.
         self.embedding[:count]  →  self.embedding[1 : count + 1]
@@ -70,7 +71,7 @@ POSITIONS = written_exercise("3.2 Learned positions", PositionEmbedding, (
         tokens + self.embedding[:count]  →  self.embedding[:count].expand_as(tokens)
     positions_missing: The tokens are returned as they went in: add self.embedding.
         tokens + self  →  tokens + 0.0 * self
-    first_position_for_all: All tokens get one and the same vector; give each its own row of self.embedding.
+    first_position_for_all: All tokens get the same vector. Give each its own row of self.embedding.
         self.embedding[:count]  →  self.embedding[0]
     last_position_for_all: All tokens get the vector of the last place, row T − 1. Take the rows 0 to T − 1: a slice.
         self.embedding[:count]  →  self.embedding[count - 1]

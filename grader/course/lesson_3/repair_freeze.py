@@ -88,27 +88,29 @@ FREEZE = written_exercise("3.P3 Repair a training that stands still", start_stag
     draw=draw_frozen,
     difficulty=2, minutes=8, review="Repair three trainings",
     mistakes=edits(start_stage_two, """
-    sets_an_attribute: What was frozen is frozen still: a new attribute of a module changes no parameter. Call the
-        function that does it: its name ends in an underscore.
+    sets_an_attribute: The frozen parameters are still frozen: a new attribute of a module changes no parameter.
+        Call the function that does it: its name ends in an underscore.
         model.requires_grad_(True)  →  model.requires_grad = True
         list(model.parameters())  →  [one for one in model.parameters() if one.requires_grad]
     lists_before_the_thaw: The list contains only what learned before: the aligner. Let all learn first, and then make
         the list.
         model.requires_grad_(True)  →  learning = [one for one in model.parameters() if one.requires_grad]; model.requires_grad_(True)
         list(model.parameters())  →  learning
-    lists_without_a_thaw: The list contains every parameter, and most are frozen still. Call the function that lets all
-        of them learn: its name ends in an underscore.
+    lists_without_a_thaw: The list contains every parameter, but most are still frozen. Call the function that
+        lets all of them learn: its name ends in an underscore.
         model.requires_grad_(True)  →  pass
-    only_what_was_frozen: The list contains what was frozen alone. The aligner learns on: list all parameters.
+    only_what_was_frozen: The list contains only what was frozen. The aligner must learn, too: list all
+        parameters.
         model.requires_grad_(True)  →  thawed = [one for one in model.parameters() if not one.requires_grad]; model.requires_grad_(True)
         list(model.parameters())  →  thawed
-    aligner_is_left_out: The aligner learned in stage 1, and it has to learn on in stage 2 with all the others.
+    aligner_is_left_out: The aligner must also learn in stage 2, together with all other parameters.
         model.requires_grad_(True)  →  model.requires_grad_(True); model.aligner.requires_grad_(False)
         list(model.parameters())  →  [one for one in model.parameters() if one.requires_grad]
-    aligner_not_listed: The aligner is missing in the list, but it has to learn on in stage 2: list all parameters.
+    aligner_not_listed: The aligner is missing in the list, but it must also learn in stage 2: list all
+        parameters.
         list(model.parameters())  →  [one for name, one in model.named_parameters() if "aligner" not in name]
-    aligner_frozen_now: The aligner is frozen now. It learned in stage 1, and it has to learn on in stage 2 with all
-        the others.
+    aligner_frozen_now: The aligner is frozen now. It must also learn in stage 2, together with all other
+        parameters.
         model.requires_grad_(True)  →  model.requires_grad_(True); model.aligner.requires_grad_(False)
     all_but_the_aligner_thaw: The aligner stays as it was, frozen or not. Let every parameter learn:
         model.requires_grad_(True).
@@ -124,12 +126,13 @@ FREEZE = written_exercise("3.P3 Repair a training that stands still", start_stag
     only_the_parts_thaw: What belongs to the model itself, and to none of its parts, stays frozen. Call
         model.requires_grad_(True).
         model.requires_grad_(True)  →  [part.requires_grad_(True) for part in model.children()]
-    turned_round: What learned before is frozen now: all were turned round. Let every parameter learn.
+    turned_round: What learned before is frozen now, because each requires_grad was inverted. Let every parameter
+        learn.
         model.requires_grad_(True)  →  [one.requires_grad_(not one.requires_grad) for one in model.parameters()]
     copies: These are copies: the optimizer would change them, and the model would stay as it is. Return the model's
         own.
         list(model.parameters())  →  [deepcopy(one.detach().clone()).requires_grad_(True) for one in model.parameters()]
-    copies_without_a_thaw: These are copies, and the model's own parameters are frozen still. Let those learn, and
+    copies_without_a_thaw: These are copies, and the model's own parameters are still frozen. Let those learn, and
         return them.
         model.requires_grad_(True)  →  pass
         list(model.parameters())  →  [deepcopy(one.detach().clone()).requires_grad_(True) for one in model.parameters()]

@@ -30,7 +30,7 @@ LOOK = written_exercise("3.P2 Repair a collapse", look_at_image, (
     draw=draw_look,
     difficulty=2, minutes=8, review="Repair three trainings",
     mistakes=edits(look_at_image, """
-    still_causal: The first word sees the first patch alone: the mask is causal still. It hides words that come
+    still_causal: The first word sees the first patch alone: the mask is still causal. It hides words that come
         later, and no patch comes later.
         cross_attn(words, patches)  →  cross_attn(words, patches, everywhere(words, patches).tril())
     causal_and_one_more: Each word sees one patch more than before, and not yet all. No patch has to be hidden from
@@ -52,10 +52,11 @@ LOOK = written_exercise("3.P2 Repair a collapse", look_at_image, (
         + mask = torch.cat([everywhere(words, words).tril(), everywhere(words, patches)], -1)
         + seen, weights = cross_attn(words, torch.cat([words, patches], -2), mask)
         + return seen, weights[..., words.shape[-2] :]
-    empty_patches_hidden: A patch of zeros is hidden here. It is empty paper, and no padding: every word may look at it.
+    empty_patches_hidden: A patch of zeros is hidden here. It is empty paper and not padding: every word may look
+        at it.
         cross_attn(words, patches)  →  cross_attn(words, patches, everywhere(words, patches) & patches.any(-1).unsqueeze(-2))
-    words_look_at_words: The words look at each other: without a second argument the layer does self-attention. Hand
-        it the patches too.
+    words_look_at_words: The words look at each other: without a second argument the layer does self-attention.
+        Pass the patches, too.
         cross_attn(words, patches)  →  cross_attn(words)
     patches_ask: Here the patches ask and the words answer. The words ask: they come first.
         cross_attn(words, patches)  →  cross_attn(patches, words)

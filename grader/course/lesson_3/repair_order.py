@@ -70,10 +70,10 @@ ORDER = written_exercise("3.P4 Repair a misalignment", shuffle_questions, (
     draw=draw_questions_and_images,
     difficulty=1, minutes=6, review="Repair three trainings",
     mistakes="""
-    two_orders: The images are in another order than the questions, so a question comes with the image of another.
-        One order must do for both.
+    two_orders: The images are in another order than the questions, so a question comes with another image. Use
+        one order for both.
         image_patches[order]  →  image_patches[torch.randperm(len(order), generator=generator)]
-    images_stay: The questions are shuffled, and the images stay: they have to go along.
+    images_stay: The questions are shuffled and the images are not. Put both in the same order.
         image_patches[order]  →  image_patches
     images_go_back: The images move the other way, back to where the order came from. Index both with the same order.
         image_patches[order]  →  image_patches[order.argsort()]

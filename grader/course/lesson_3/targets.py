@@ -60,44 +60,51 @@ TARGETS = written_exercise("3.5 What to learn: the next word of the answer", shi
         + pad_id = 0
     ignore_is_fixed: ignore_index is taken for −100. Use the argument.
         + ignore_index = -100
-    not_shifted: Each position is asked for its own token, which it can see. The target is the next token.
+    not_shifted: The target of each position is its own token, which it can see. The target must be the next
+        token.
         F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids
         prompt_lengths.unsqueeze(-1) - 1  →  prompt_lengths.unsqueeze(-1)
         answers & (position < token_ids.shape[-1] - 1)  →  answers
-    not_shifted_at_all: Each position is asked for its own token, which it can see. The target is the next token.
+    not_shifted_at_all: The target of each position is its own token, which it can see. The target must be the
+        next token.
         F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids
         answers & (position < token_ids.shape[-1] - 1)  →  answers
-    not_shifted_but_the_last: Each position is asked for its own token, which it can see. The target is the next token.
+    not_shifted_but_the_last: The target of each position is its own token, which it can see. The target must be
+        the next token.
         F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids
     shifted_backwards: The tokens are shifted to the other side: each place gets the token before it. Take the next one.
         F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  F.pad(token_ids[..., :-1], (1, 0), value=pad_id)
     rolled_backwards: The tokens are rolled to the other side: each place gets the token before it. Take the next one.
         F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids.roll(1, -1)
-    shifted_twice: The target is two places on. Position t predicts token t + 1.
+    shifted_twice: The target is two positions ahead. Position t predicts token t + 1.
         token_ids[..., 1:], (0, 1)  →  token_ids[..., 2:], (0, 2)
-    prompt_not_ignored: The prompt counts here, too. Only the answer is to be learned: ignore targets within the prompt.
+    prompt_not_ignored: The prompt is a target, too. Only the answer should be learned: ignore targets within the
+        prompt.
         prompt_lengths.unsqueeze(-1) - 1  →  0
-    first_word_missed: The first word of the answer is never asked for: the last position of the prompt predicts it.
+    first_word_missed: The first word of the answer is never a target: the last position of the prompt predicts
+        it.
         prompt_lengths.unsqueeze(-1) - 1  →  prompt_lengths.unsqueeze(-1)
-    one_too_early: The last word of the prompt is asked for here, too. Counted from 0, targets begin
-        at position prompt_length − 1.
+    one_too_early: The last word of the prompt is a target, too. Counted from 0, targets begin at position
+        prompt_length − 1.
         prompt_lengths.unsqueeze(-1) - 1  →  prompt_lengths.unsqueeze(-1) - 2
     padding_not_ignored: Padding is a target here: ignore positions whose next token is padding.
         & (following != pad_id)  →
-    one_padding_left: After the end of sequence one padding is still asked for: look at the next token, not at this one.
+    one_padding_left: After the end of sequence, one padding is still a target: look at the next token, not at
+        this one.
         following != pad_id  →  token_ids != pad_id
-    padding_after_the_end: After the end of sequence a padding is asked for: look at the next token, not at this one.
+    padding_after_the_end: After the end of sequence, a padding is a target: look at the next token, not at this
+        one.
         following != pad_id  →  token_ids != pad_id
         & (position < token_ids.shape[-1] - 1)  →
-    end_ignored: The end of sequence is never asked for here. It should be a target too: the model has to learn when
-        to stop.
+    end_ignored: The end of sequence is never a target here. It should be one: the model has to learn when to
+        stop.
         answers & (position < token_ids.shape[-1] - 1)  →  answers & (position < (token_ids != pad_id).sum(1, keepdim=True) - 2)
-    wraps_around: The first token comes round to the end, as with torch.roll. The last column has no next token:
+    wraps_around: The first token becomes the last target, as with torch.roll. The last column has no next token:
         ignore it.
         F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids.roll(-1, -1)
         answers & (position < token_ids.shape[-1] - 1)  →  answers
-    full_rows_wrap_around: In a row that is full, the last column is asked for the first token of the row. It has no
-        next token: ignore it.
+    full_rows_wrap_around: In a row without padding, the last target is the first token of the row. The last
+        column has no next token: ignore it.
         F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids.roll(-1, -1)
         answers & (position < token_ids.shape[-1] - 1)  →  answers & (token_ids != pad_id)
     one_length_for_all: One prompt length is used for the whole batch; each row has its own.

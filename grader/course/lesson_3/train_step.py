@@ -104,18 +104,20 @@ STEP = written_exercise("3.6 One training step", train_step, (
         model.train()  →  pass
     returns_a_tensor: The returned loss is not a float. Return loss.item().
         loss.item()  →  loss
-    no_update: The weights never change: loss.backward(), then optimizer.step(), and no zero_grad() between the two.
+    no_update: The weights never change: call loss.backward(), then optimizer.step(), and no zero_grad() between
+        the two.
         loss.backward()  →  pass
         optimizer.step()  →  pass
     no_zero_grad: Gradients pile up from step to step: call optimizer.zero_grad() before loss.backward().
         optimizer.zero_grad()  →  pass
-    clears_after_the_step: The gradients are cleared after the step, and what somebody else's backward() has left
-        counts in the first one: call optimizer.zero_grad() before loss.backward().
+    clears_after_the_step: The gradients are cleared after the step, so gradients from before the call change the
+        first step. Call optimizer.zero_grad() before loss.backward().
         optimizer.zero_grad()  →  pass
         optimizer.step()  →  optimizer.step(); optimizer.zero_grad()
     summed_loss: The loss is a sum over the targets. Take their mean.
         ignore_index=-100  →  reduction="sum"
-    mean_over_all_places: Places without a target count in the mean, as losses of 0. Take the mean over targets alone.
+    mean_over_all_places: Positions without a target are part of the mean, with a loss of 0. Take the mean over
+        targets alone.
         ignore_index=-100)  →  ignore_index=-100, reduction="none").mean()
     mean_over_questions: The losses of all targets are divided by the number of questions here. Divide by the number of
         targets: cross_entropy does that by itself.
@@ -124,13 +126,13 @@ STEP = written_exercise("3.6 One training step", train_step, (
         shift_targets(token_ids, prompt_lengths)  →  shift_targets(token_ids, torch.ones_like(prompt_lengths))
     learns_to_copy: The logits are compared with the tokens at the same place. shift_targets gives the next ones.
         shift_targets(token_ids, prompt_lengths)  →  shift_targets(token_ids, prompt_lengths).roll(1, -1)
-    learns_every_token: The targets are the tokens as they came, those of the question included. Take shift_targets.
+    learns_every_token: The targets are the tokens themselves, those of the question included. Use shift_targets.
         shift_targets(token_ids, prompt_lengths)  →  token_ids
-    learns_every_next_token: Every next token is learned, those of the question and the padding, too. Take
+    learns_every_next_token: Every next token is a target here, even in the question and the padding. Use
         shift_targets.
         shift_targets(token_ids, prompt_lengths)  →  F.pad(token_ids[..., 1:], (0, 1), value=-100)
-    shifted_once_more: The targets are shifted once more. shift_targets has done it: compare logits and targets as
-        they are.
+    shifted_once_more: The targets are shifted twice. shift_targets has shifted them already: compare logits and
+        targets as they are.
         logits.flatten(0, -2), targets.flatten()  →  logits[:, :-1].flatten(0, -2), targets[:, 1:].flatten()
     reshapes_the_logits: A reshape to (B, vocabulary, T) mixes up words and positions. Swap the axes, or flatten
         batch and positions together.

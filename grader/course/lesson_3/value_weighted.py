@@ -96,8 +96,8 @@ GROUNDING = written_exercise("3.8 Where it really looks", value_weighted_map, (
         total.norm(dim=-1)  →  total.square().sum(-1)
     normalised_rows: The rows are normalised to sum to 1. Return the lengths as they are.
         = result / result.sum(-1, keepdim=True)
-    mean_of_heads_first: The heads' weights are averaged before they meet the values. Multiply the values of each
-        head with its own weights.
+    mean_of_heads_first: The heads' weights are averaged before they are multiplied with the values. Multiply the
+        values of each head with its own weights.
         + lengths = cross_attn.W_O(cross_attn.W_V(image_tokens)).norm(dim=-1)
         + return cross_attn(tokens, image_tokens)[1].mean(-3) * lengths.unsqueeze(-2)
     norm_of_the_output: The patches are summed up before the norm, so all share one length. Take the length of what
@@ -106,7 +106,7 @@ GROUNDING = written_exercise("3.8 Where it really looks", value_weighted_map, (
         + return output.norm(dim=-1, keepdim=True) * weights.mean(-3)
     length_of_the_output: Each patch gets the length of the whole output. Take the length of what it adds by itself.
         total.norm(dim=-1)  →  total.sum(-2, keepdim=True).norm(dim=-1).expand(total.shape[:-1])
-    without_weights: The values are used without the weights: a patch that nobody looks at brings nothing.
+    without_weights: The values are used without the weights. A patch with weight 0 adds nothing.
         + lengths = cross_attn.W_O(cross_attn.W_V(image_tokens)).norm(dim=-1)
         + return lengths.unsqueeze(-2).expand(*tokens.shape[:-1], image_tokens.shape[-2])
 """, defines="value_weighted_map"))  # fmt: skip

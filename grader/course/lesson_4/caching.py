@@ -125,20 +125,20 @@ CACHE = written_exercise("4.8 A key-value cache", attend_with_cache, (
     cache_not_read: The cache is not read: the new tokens look at themselves alone. Put its keys and values before
         the new ones.
         + cache = None
-    cache_not_extended: The returned cache contains the new tokens alone. It holds all: those from before, then
-        the new ones.
+    cache_not_extended: The returned cache contains only the new tokens. Return the earlier keys and values,
+        followed by the new ones.
         = result[0], (key[..., -new:, :], value[..., -new:, :])
     cache_as_it_was: The cache is returned as it was passed in: the new keys and values are not in it.
         = result[0], result[1] if cache is None else cache
-    cached_without_mask: Nothing is masked: among the new tokens each sees those after it, too. New token t sees all
-        before, and new ones up to t.
+    cached_without_mask: Nothing is masked: each new token also sees those after it. New token t may see all
+        earlier tokens, and new ones up to t.
         (query, key, value, mask)  →  (query, key, value)
     masked_at_first_only: Only the first call hides what comes later. New tokens behind a cache need their mask, too.
         (query, key, value, mask)  →  (query, key, value, mask if cache is None else None)
     mask_without_the_past: The causal mask begins at the first column, as if nothing were cached. New token t may
         see P + t + 1 keys: .tril(P).
         .tril(known - new)  →  .tril()
-    mask_one_short: The mask hides each token from itself. The diagonal belongs to what may be seen.
+    mask_one_short: The mask hides each token from itself. The diagonal must be True.
         .tril(known - new)  →  .tril(known - new - 1); mask = mask | ~mask.any(-1, keepdim=True)
     new_before_old: The new keys and values come before the old ones. Put the old ones first, in the order of the
         tokens.
@@ -156,13 +156,14 @@ CACHE = written_exercise("4.8 A key-value cache", attend_with_cache, (
     cached_before_the_split: The returned cache is not split into heads. Its keys and values have to be (...,
         H, P + T, d_head).
         = result[0], (merge_heads(key), merge_heads(value))
-    tokens_cached: The tokens are cached, and not their keys and values: then these are computed again each time.
+    tokens_cached: The tokens are cached, and not their keys and values, which must then be computed again in each
+        call.
         + before = () if cache is None else (cache[0],)
         = result[0], 2 * (torch.cat([*before, split_heads(tokens, layer.num_heads)], dim=-2),)
     cache_changed_in_place: The input cache is changed. Make a new one with torch.cat: somebody may
         still need the old one.
         = (result, [old.zero_() for old in cache or ()])[0]
-    heads_joined_as_they_lie: The heads are joined as they lie, so a token gets numbers of other tokens. Move their
-        axis behind that of the tokens first.
+    heads_joined_as_they_lie: The heads are joined without swapping axes, so a token gets numbers of other tokens.
+        Move the heads' axis behind that of the tokens first.
         merge_heads(output)  →  output.contiguous().reshape(tokens.shape)
 """)  # fmt: skip

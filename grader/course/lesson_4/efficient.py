@@ -76,7 +76,7 @@ WINDOW = written_exercise("4.1 A sliding window", sliding_window_attention, (
         window + 1, device  →  1, device
     half_the_window: The window reaches window // 2 places to each side. It reaches `window` places to both sides.
         + window = window // 2
-    dense_window: The answer is right, but it builds the whole n × n matrix: nothing is saved.
+    dense_window: The answer is right, but it builds the whole n × n matrix, which saves no memory.
         + band = torch.ones(query.shape[-2], query.shape[-2]).tril(window).triu(-window).bool()
         + scores = query @ key.transpose(-1, -2) / query.shape[-1] ** 0.5
         + return scores.masked_fill(~band, -torch.inf).softmax(-1) @ value
@@ -142,35 +142,38 @@ LINEAR = written_exercise("4.2 Linear attention", linear_attention, (
         F.elu(query) + 1, F.elu(key) + 1  →  F.relu(query) + 1, F.relu(key) + 1
     leaky_relu_features: The feature map is elu(x) + 1; here it is a leaky ReLU, so the similarities may be negative.
         F.elu(query) + 1, F.elu(key) + 1  →  F.leaky_relu(query), F.leaky_relu(key)
-    raw_query: The queries go in as they are. The feature map elu(x) + 1 belongs to queries and keys.
+    raw_query: The feature map is not used on the queries. elu(x) + 1 belongs to queries and keys.
         F.elu(query) + 1, F.elu(key) + 1  →  query, F.elu(key) + 1
-    raw_key: The keys go in as they are. The feature map elu(x) + 1 belongs to queries and keys.
+    raw_key: The feature map is not used on the keys. elu(x) + 1 belongs to queries and keys.
         F.elu(query) + 1, F.elu(key) + 1  →  F.elu(query) + 1, key
-    raw_keys_below: The sum below is over the keys as they came. Divide by φ(q) · Σ φ(k): φ belongs there, too.
+    raw_keys_below: The denominator sums the keys without the feature map. Divide by φ(q) · Σ φ(k).
         F.elu(key) + 1  →  F.elu(raw := key) + 1
         key.sum(-2)  →  raw.sum(-2)
-    value_features: The values go through φ, too. It belongs to queries and keys alone.
+    value_features: The values go through φ, too. Use it only on queries and keys.
         @ value  →  @ (F.elu(value) + 1)
-    causal_sums: The sums end at each query's own place: this is the causal form. Here every query meets all keys.
+    causal_sums: The sums end at each query's own place: this is the causal form. Here every query must see all
+        keys.
         return query @ summary / total  →  w = (query @ key.mT).tril(); return w @ value / w.sum(-1, keepdim=True)
-    causal_sums_above: The sums above end at each query's own place, and those below do not. Here every query meets
-        all keys: take the whole sum, not a cumsum.
+    causal_sums_above: The sums in the numerator end at each query's own place, and those in the denominator do
+        not. Every query must see all keys: take the whole sum, not a cumsum.
         return query @ summary / total  →  return (query @ key.mT).tril() @ value / total
-    divided_by_the_count: It is divided by the number of keys. Divide by φ(q) · Σ φ(k), so that the weights sum to 1.
+    divided_by_the_count: The result is divided by the number of keys. Divide by φ(q) · Σ φ(k), so that the
+        weights sum to 1.
         / total  →  / key.shape[-2]
-    divided_by_features: It is divided by sums over the features. Sum φ(k) over all keys, axis −2, and divide by
-        φ(q) times that sum.
+    divided_by_features: The result is divided by sums over the features. Sum φ(k) over all keys, axis −2, and
+        divide by φ(q) times that sum.
         query @ key.sum(-2).unsqueeze(-1)  →  query.sum(-1, keepdim=True) * key.sum(-1, keepdim=True)
-    divided_by_two_sums: It is divided by the product of two sums. φ(q) · Σ φ(k) is a sum of products, number by number.
+    divided_by_two_sums: The result is divided by the product of two sums. φ(q) · Σ φ(k) is a dot product:
+        multiply number by number, then add.
         query @ key.sum(-2).unsqueeze(-1)  →  query.sum(-1, keepdim=True) * key.sum((-2, -1), keepdim=True)
-    softmax_features: There are softmaxes in place of elu(x) + 1: that is another linear attention. Then divide by
-        φ(q) · Σ φ(k).
+    softmax_features: There are softmaxes in place of elu(x) + 1. Use elu(x) + 1, and then divide by φ(q) · Σ
+        φ(k).
         F.elu(query) + 1, F.elu(key) + 1  →  query.softmax(-1), key.softmax(-2)
         / total  →
-    softmax_in_the_features: There are softmaxes in place of elu(x) + 1: the feature map is another one.
+    softmax_in_the_features: There are softmaxes in place of the feature map. It must be elu(x) + 1.
         F.elu(query) + 1, F.elu(key) + 1  →  query.softmax(-1), key.softmax(-1)
-    one_sum_for_all: All rows are divided by one number, a sum over the queries, too. Each query has its own: φ(q) ·
-        Σ φ(k).
+    one_sum_for_all: All rows are divided by the same number, a sum over all queries. Divide each by its own: φ(q)
+        · Σ φ(k).
         query @ key.sum(-2).unsqueeze(-1)  →  (query @ key.sum(-2).unsqueeze(-1)).sum(-2, keepdim=True)
     exponential_features: The feature map is elu(x) + 1; here it is an exponential.
         F.elu(query) + 1, F.elu(key) + 1  →  torch.exp(query), torch.exp(key)

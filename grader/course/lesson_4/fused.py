@@ -135,13 +135,13 @@ FUSED = written_exercise("4.3 The fused kernel", fused_forward, (
         attn_mask=mask  →  attn_mask=None if mask is None else ~mask
     fused_without_projection: W_O is missing at the end.
         layer.W_O(output)  →  output
-    joined_as_they_lie: A reshape joins the heads as they lie, and mixes tokens. Swap heads and tokens back first.
+    joined_as_they_lie: A reshape alone joins numbers of different tokens. Swap heads and tokens back first.
         output.transpose(-3, -2).flatten(-2)  →  output.reshape(tokens.shape)
-    split_as_they_lie: A reshape cuts the heads as they lie, so a head gets numbers of other tokens. Cut the width into
-        heads, then swap the axes.
+    split_as_they_lie: A reshape alone gives a head numbers of different tokens. Cut the width into heads, then
+        swap the axes.
         (query, key, value,  →  (*(x.transpose(-3, -2).reshape(x.shape) for x in (query, key, value)),
-    only_reshaped: A reshape alone cuts and joins the heads, and mixes tokens. Swap heads and tokens after the cut, and
-        back before the join.
+    only_reshaped: A reshape alone mixes tokens, at the cut and at the join. Swap heads and tokens after the cut,
+        and back before the join.
         (query, key, value,  →  (*(x.transpose(-3, -2).reshape(x.shape) for x in (query, key, value)),
         output.transpose(-3, -2).flatten(-2)  →  output.reshape(tokens.shape)
     heads_not_swapped: The heads of a token look at each other: the kernel attends over the last axis but one. Put the
@@ -150,7 +150,8 @@ FUSED = written_exercise("4.3 The fused kernel", fused_forward, (
         output.transpose(-3, -2).flatten  →  output.flatten
     causal_for_any_mask: Any mask is taken for the causal one. Pass on the mask itself, attn_mask=mask.
         attn_mask=mask  →  is_causal=mask is not None
-    causal_unasked: A token sees only the keys up to its own place, which nobody asked for. Without a mask it sees all.
+    causal_unasked: A token sees only the keys up to its own place, which the task does not ask for. Without a
+        mask it sees all.
         attn_mask=mask  →  attn_mask=mask, is_causal=mask is None
     weights_by_hand: The weights are still made. F.scaled_dot_product_attention gives the output without them.
         output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)  →  scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5; hidden = torch.zeros_like(scores).bool() if mask is None else ~mask; output = scores.masked_fill(hidden, -1e30).softmax(-1).masked_fill(hidden, 0.0) @ value

@@ -70,7 +70,8 @@ GROUPED = written_exercise("4.7 Grouped queries", grouped_attention, (
     groups_in_turns: Head h looks at group h % G here. Neighbouring heads share a group: h // (H/G).
         key.repeat_interleave(heads // groups, dim=-3)  →  torch.cat([key] * (heads // groups), dim=-3)
         value.repeat_interleave(heads // groups, dim=-3)  →  torch.cat([value] * (heads // groups), dim=-3)
-    head_over_groups: Head h looks at group h // G here. Each group serves H/G heads: it is h // (H/G).
+    head_over_groups: Head h looks at group h // G here. Each group serves H/G heads, so head h looks at group h
+        // (H/G).
         key.repeat_interleave(heads // groups, dim=-3)  →  key[..., torch.arange(heads) // groups, :, :]
         value.repeat_interleave(heads // groups, dim=-3)  →  value[..., torch.arange(heads) // groups, :, :]
     first_group_for_all: All heads look at the first group. Each group serves H/G heads.
@@ -79,19 +80,18 @@ GROUPED = written_exercise("4.7 Grouped queries", grouped_attention, (
     groups_averaged: The keys and values are averaged over the groups. Each head looks at those of its group alone.
         key.repeat_interleave(heads // groups, dim=-3)  →  key.mean(-3, keepdim=True)
         value.repeat_interleave(heads // groups, dim=-3)  →  value.mean(-3, keepdim=True)
-    heads_averaged_in_groups: The heads of a group are averaged, and G heads come out. Each of the H heads asks by
-        itself.
+    heads_averaged_in_groups: The heads of a group are averaged, so G heads are returned. Return all H heads.
         key = key.repeat_interleave(heads // groups, dim=-3)  →  query = query.unflatten(-3, (groups, -1)).mean(-3)
         value = value.repeat_interleave(heads // groups, dim=-3)  →
-    queries_averaged: The queries of a group are averaged, and its heads all get the same. Keys and values are shared,
-        and each head asks by itself.
+    queries_averaged: The queries of a group are averaged, so its heads all get the same result. Share keys and
+        values only.
         key = key.repeat_interleave(heads // groups, dim=-3)  →  query = query.unflatten(-3, (groups, -1)).mean(-3, keepdim=True).expand(*query.shape[:-3], groups, heads // groups, -1, -1).flatten(-4, -3); key = key.repeat_interleave(heads // groups, dim=-3)
     values_of_one_group: The keys follow the groups, and the values are those of group 0 for every head. Share the
         values out as you share the keys.
         value.repeat_interleave(heads // groups, dim=-3)  →  value[..., :1, :, :].expand(*value.shape[:-3], heads, -1, -1)
     values_in_turns: The keys follow the groups and the values do not: share the values out as you share the keys.
         value.repeat_interleave(heads // groups, dim=-3)  →  torch.cat([value] * (heads // groups), dim=-3)
-    repeated_g_times: Keys and values come G times each. Each group serves H/G heads: repeat them H/G times.
+    repeated_g_times: Each key and value is repeated G times. Each group serves H/G heads: repeat them H/G times.
         key.repeat_interleave(heads // groups  →  key.repeat_interleave(groups
         value.repeat_interleave(heads // groups  →  value.repeat_interleave(groups
     grouped_without_scale: The scores are not divided by √d.
@@ -105,15 +105,16 @@ GROUPED = written_exercise("4.7 Grouped queries", grouped_attention, (
         + mask = None
     grouped_mask_inverted: The mask is inverted: True = may attend.
         ~mask  →  mask
-    mask_without_head_axis: A mask with the axes of the batch meets the heads. Give it an axis for them: unsqueeze(-3).
+    mask_without_head_axis: The batch axes of the mask line up with the heads. Give the mask an axis for them:
+        unsqueeze(-3).
         mask.unsqueeze(-3) if mask.dim() > 2 else mask  →  mask
     grouped_masked_late: The mask comes after the softmax, so the weights no longer sum to 1. Mask the scores, with −∞.
         scores.masked_fill(~mask, float("-inf"))  →  scores
         torch.softmax(scores, dim=-1)  →  torch.softmax(scores, dim=-1) * (1 if mask is None else mask)
-    heads_reordered: The heads are returned in another order than they went in. Those of one group must stand beside
-        each other.
+    heads_reordered: The heads are returned in another order than the queries. Those of one group must stand
+        beside each other.
         = result.unflatten(-3, (groups, -1)).transpose(-4, -3).flatten(-4, -3)
-    unequal_groups_accepted: Heads that cannot be shared out to the groups raise no ValueError.
+    unequal_groups_accepted: If G does not divide H, there must be a ValueError.
         heads % groups != 0  →  False
         key.repeat_interleave(heads // groups, dim=-3)  →  key[..., torch.arange(heads) * groups // heads, :, :]
         value.repeat_interleave(heads // groups, dim=-3)  →  value[..., torch.arange(heads) * groups // heads, :, :]

@@ -108,14 +108,16 @@ ROTATE = written_exercise("4.5 Rotary positions", rotate, (
     halves_turned_and_stacked: Dimension i is paired with i + d/2, and the pairs are returned as neighbours. Pair
         neighbours: 2i and 2i + 1.
         vectors[..., 0::2], vectors[..., 1::2]  →  vectors.chunk(2, dim=-1)
-    partners_of_halves: The angles are those of neighbours, and the partners are d/2 apart. Pair neighbours in both:
-        2i and 2i + 1.
+    partners_of_halves: The angles fit pairs of neighbours, but the partners are d/2 apart. Pair neighbours in
+        both: 2i and 2i + 1.
         return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)  →  a, b = vectors.chunk(2, -1); return vectors * cos.repeat_interleave(2, -1) + torch.cat([-b, a], -1) * sin.repeat_interleave(2, -1)
-    angles_of_halves: The partners are neighbours, and the angles repeat after d/2. Give both of a pair the same angle.
+    angles_of_halves: Neighbours form a pair, but the angles repeat after d/2. Give both numbers of a pair the
+        same angle.
         return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)  →  return vectors * torch.cat([cos, cos], -1) + torch.stack([-second, first], -1).flatten(-2) * torch.cat([sin, sin], -1)
-    exponents_from_one: The exponents begin at −2/d. That of the first pair is 0: count i from 0.
+    exponents_from_one: The exponents begin at −2/d. The first pair has exponent 0: count i from 0.
         torch.arange(0, d, 2,  →  torch.arange(2, d + 2, 2,
-    turned_backwards: The vectors are turned backwards. Turn by plus the angle: the first gets − second · sin.
+    turned_backwards: The vectors are turned in the wrong direction. Turn by plus the angle: the first gets −
+        second · sin.
         + positions = -positions
     same_speed_for_all: All pairs are turned by the same angle, the place itself. Pair i has its own speed:
         base^(−2i/d).
@@ -131,24 +133,25 @@ ROTATE = written_exercise("4.5 Rotary positions", rotate, (
         base ** -(torch.arange(0, d, 2, dtype=torch.float64, device=vectors.device) / d)  →  base ** -torch.linspace(0, 1, d // 2, dtype=torch.float64)
     base_written_out: The base is always 10000, whatever the argument says. Use base.
         + base = 10000.0
-    uses_the_turned_first: The second of a pair is computed from the first that is already turned. Keep the old one
-        for both lines.
+    uses_the_turned_first: The second number of a pair is computed from the first one after it was turned. Use the
+        old first number in both lines.
         return torch.stack([first * cos - second * sin,  →  first = first * cos - second * sin; return torch.stack([first,
     halves_come_back: The pairs are right, but are returned as two halves. Put each pair back as neighbours: stack on a
         new last axis, then flatten.
         = torch.cat([result[..., 0::2], result[..., 1::2]], dim=-1)
-    places_cut_to_whole_numbers: The places are cut to whole numbers. A place may be a fraction: take them as they are.
+    places_cut_to_whole_numbers: The places are cut to whole numbers. A place may be a fraction: do not round it.
         + positions = positions.long()
     mirrored: Both lines have a plus, and so lengths change. In a turn exactly one of the two has a minus.
         first * cos - second  →  first * cos + second
-    sines_added: Sine and cosine are added to the vectors, as the first transformer did. Turn each pair by them.
+    sines_added: Sine and cosine are added to the vectors, as the first transformer did. Turn each pair by its
+        angle instead.
         torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)  →  vectors + torch.stack([sin, cos], dim=-1).flatten(-2)
     dtype_of_the_places: The result has the dtype of the places. Give it that of the vectors: .to(vectors.dtype).
         angle.cos().to(vectors.dtype), angle.sin().to(vectors.dtype)  →  (angle.to(positions.dtype) if positions.is_floating_point() else angle.float()).cos(), (angle.to(positions.dtype) if positions.is_floating_point() else angle.float()).sin()
     places_counted: The places are counted 0, 1, 2 … here. Use the argument positions.
         + positions = torch.arange(vectors.shape[-2])
-    places_without_an_axis: The positions meet the speeds one by one. Each position turns every pair: give the positions
-        an axis for the pairs, .unsqueeze(-1).
+    places_without_an_axis: Each position is multiplied by one speed only. Each position turns every pair: give
+        the positions an axis for the pairs, .unsqueeze(-1).
         positions.unsqueeze(-1)  →  positions
     last_dimension_left_alone: With an odd width the last dimension has no partner: raise a ValueError.
         + whole, vectors = vectors, vectors[..., : vectors.shape[-1] // 2 * 2]
@@ -179,20 +182,20 @@ ROTATE_2D = written_exercise("4.6 Rotary positions on a grid", rotate_2d, (
     draw=draw_grid, returns=("rotated",),
     builds_on=("4.5",), difficulty=1, minutes=6, review="Positions that turn",
     mistakes="""
-    rows_alone: The row turns the whole vector, and the column nothing. Each of them gets one half.
+    rows_alone: The whole vector is turned by the row, and the column changes nothing. Each must turn one half.
         + return rotate(vectors, rows, base)
     rows_twice: Both halves are turned by the row. The last half belongs to the column.
         rotate(by_column, columns, base)  →  rotate(by_column, rows, base)
     columns_first: Rows and columns are exchanged. Turn the first half by the row, the last by the column.
         + rows, columns = columns, rows
-    row_plus_column: All dimensions are turned by row plus column, so (1, 2) and (2, 1) are the same place. Give
-        each one half.
+    row_plus_column: All dimensions are turned by row plus column, so (1, 2) and (2, 1) get the same angles. Turn
+        one half by the row, the other by the column.
         + return rotate(rotate(vectors, rows, base), columns, base)
     numbered_row_by_row: The whole vector is turned by one number, which counts the patches as on a line. Turn its
         first half by the row, its last half by the column.
         + return rotate(vectors, rows * (columns.max() + 1) + columns, base)
-    one_number_for_both: Both halves are turned by one number that is made of row and column. The first half belongs to
-        the row alone, the last to the column alone.
+    one_number_for_both: Both halves are turned by one number, which is made of row and column. Turn the first
+        half by the row alone, the last by the column alone.
         + rows = columns = rows * (columns.max() + 1) + columns
     patches_halved: The patches are cut in two here, not the width: dimensions are the last axis.
         + upper, lower = vectors.chunk(2, dim=-2)
@@ -202,23 +205,23 @@ ROTATE_2D = written_exercise("4.6 Rotary positions on a grid", rotate_2d, (
         + pairs = vectors.unflatten(-1, (-1, 2))
         + vectors = torch.cat([pairs[..., 0::2, :].flatten(-2), pairs[..., 1::2, :].flatten(-2)], dim=-1)
         = result.unflatten(-1, (2, -1, 2)).transpose(-3, -2).flatten(-3)
-    speeds_of_the_whole: Each half has the speeds of the whole width d. Turn it as a separate vector, of width d/2.
+    speeds_of_the_whole: Each half has the speeds of the whole width d. Turn each half like a vector of width d/2.
         + base = base**0.5
-    speeds_go_on: The column's half goes on where the row's speeds end. Turn each half as a separate vector, of
-        width d/2: both begin at the speed 1.
+    speeds_go_on: The speeds of the column's half continue where those of the row's half end. Turn each half like
+        a vector of width d/2: both begin at the speed 1.
         rotate(by_row, rows, base), rotate(by_column, columns, base)  →  rotate(by_row, rows, base**0.5), rotate(by_column, columns * base**-0.5, base**0.5)
     columns_do_nothing: The column's half is returned as it was. Turn it by the column, and keep what `rotate` returns.
         rotate(by_column, columns, base)  →  by_column
     every_second_dimension: Every second dimension is turned by the row. Give the whole first half to the row.
         + vectors = torch.cat([vectors[..., 0::2], vectors[..., 1::2]], dim=-1)
         = result.unflatten(-1, (2, -1)).transpose(-2, -1).flatten(-2)
-    base_not_handed_on: The base is always 10000, whatever the argument says. Hand base on.
+    base_not_handed_on: The base is always 10000, whatever the argument says. Pass base on.
         rotate(by_row, rows, base), rotate(by_column, columns, base)  →  rotate(by_row, rows), rotate(by_column, columns)
     halves_on_a_new_axis: torch.stack puts the halves on a new axis in front. Put one after the other: torch.cat
         along the last axis.
         torch.cat([rotate(by_row, rows, base), rotate(by_column, columns, base)], dim=-1)  →  torch.stack([rotate(by_row, rows, base), rotate(by_column, columns, base)])
-    halves_interleaved: The halves are returned number by number. Put one whole half after the other: torch.cat along
-        the last axis.
+    halves_interleaved: The numbers of the two halves alternate in the result. Put one whole half after the other:
+        torch.cat along the last axis.
         torch.cat([rotate(by_row, rows, base), rotate(by_column, columns, base)], dim=-1)  →  torch.stack([rotate(by_row, rows, base), rotate(by_column, columns, base)], dim=-1).flatten(-2)
     halves_exchanged: The halves are returned in the other order. Put the row's half first.
         = result.roll(vectors.shape[-1] // 2, dims=-1)

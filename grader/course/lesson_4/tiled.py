@@ -87,26 +87,26 @@ TILED = written_exercise("4.4 Tiled attention", tiled_attention, (
     bans={"fused attention"}, difficulty=3, minutes=20, review="A softmax while the keys go by",
     stand_in=stand_ins.tiled_attention,
     mistakes="""
-    dense_attention: The answer is right, but T × S numbers are in memory at once: nothing is saved. Add each tile
-        up before the next.
+    dense_attention: The answer is right, but T × S numbers are in memory at once, which saves nothing. Add each
+        tile to the result before you compute the next.
         + return (query @ key.transpose(-2, -1) / sqrt(query.shape[-1])).softmax(-1) @ value
     tiles_of_queries: The queries are cut into tiles, and each tile sees all keys at once. Cut the keys, so that a
         row of scores is never whole.
         + parts = [part @ key.transpose(-2, -1) / sqrt(part.shape[-1]) for part in query.split(tile, dim=-2)]
         + return torch.cat([part.softmax(-1) @ value for part in parts], dim=-2)
-    tiles_kept_in_a_list: The tiles are all kept, so that T × S numbers are in memory at once. Make the scores of
-        one tile, add it up, then take the next.
+    tiles_kept_in_a_list: The tiles are all kept, so that T × S numbers are in memory at once. Add the scores of
+        one tile to the result before you compute the next.
         + parts = [query @ part.transpose(-2, -1) / sqrt(query.shape[-1]) for part in key.split(tile, dim=-2)]
         + largest = torch.stack([part.amax(-1, keepdim=True) for part in parts]).amax(0)
         + weights = [torch.exp(part - largest) for part in parts]
         + total = torch.stack([part.sum(-1, keepdim=True) for part in weights]).sum(0)
         + return torch.stack([one @ part for one, part in zip(weights, value.split(tile, dim=-2))]).sum(0) / total
-    softmax_of_each_tile: Each tile gets its own softmax, and the results are averaged. The exponentials of all
-        tiles share one sum.
+    softmax_of_each_tile: Each tile gets its own softmax, and the results are averaged. Divide by one sum, the
+        exponentials of all tiles.
         + parts = [query @ part.transpose(-2, -1) / sqrt(query.shape[-1]) for part in key.split(tile, dim=-2)]
         + return torch.stack([one.softmax(-1) @ part for one, part in zip(parts, value.split(tile, dim=-2))]).mean(0)
-    tiles_by_their_sizes: Each tile gets its own softmax, and counts as much as it has keys. The exponentials
-        of all tiles share one sum.
+    tiles_by_their_sizes: Each tile gets its own softmax, and is weighted by its number of keys. Divide by one
+        sum, the exponentials of all tiles.
         + parts = [query @ part.transpose(-2, -1) / sqrt(query.shape[-1]) for part in key.split(tile, dim=-2)]
         + return torch.stack([one.softmax(-1) @ part * part.shape[-2] / key.shape[-2] for one, part in zip(parts, value.split(tile, dim=-2))]).sum(0)
     nothing_scaled_down: Neither sum is scaled down when a larger score comes: multiply both by exp(old largest −
@@ -119,8 +119,8 @@ TILED = written_exercise("4.4 Tiled attention", tiled_attention, (
     total_not_scaled_down: The sum with the values is scaled down when a larger score comes, the sum of the
         exponentials is not.
         total * shrink  →  total
-    largest_of_each_tile: Each tile is measured against its own largest score, so the tiles do not fit together.
-        Keep the largest so far.
+    largest_of_each_tile: Each tile subtracts its own largest score, so the tiles do not fit together. Keep the
+        largest score so far.
         torch.maximum(largest, scores.amax(-1, keepdim=True))  →  scores.amax(-1, keepdim=True)
         torch.exp(before - largest)  →  1.0
     nothing_subtracted: No largest score is subtracted, so exp overflows where scores are large. Subtract the
@@ -138,14 +138,14 @@ TILED = written_exercise("4.4 Tiled attention", tiled_attention, (
     largest_of_the_last_tile: The largest score of the last tile takes the place of the largest so far. Where it is
         far lower, exp(old − new) is infinite: keep the larger of the two.
         torch.maximum(largest, scores.amax(-1, keepdim=True))  →  scores.amax(-1, keepdim=True)
-    last_tile_left_out: The keys that fill no whole tile are left out. The last tile may be smaller.
+    last_tile_left_out: The last keys are left out, because they do not fill a tile. The last tile may be smaller.
         + key, value = (one[..., : max(key.shape[-2] // tile, 1) * tile, :] for one in (key, value))
     tiled_without_scale: The scores are not divided by √d.
         query = query / sqrt(query.shape[-1])  →  pass
     never_divided: Divide by the sum of the exponentials at the end.
         summed / total  →  summed
-    divided_in_every_round: The output is divided in every round, and the old one is not multiplied by the old total
-        before. Divide once, at the end.
+    divided_in_every_round: The output is divided in every round, but it is not multiplied by the old sum first.
+        Divide once, at the end.
         summed = summed * shrink + weights @ value[..., start : start + tile, :]  →  summed = (summed * shrink + weights @ value[..., start : start + tile, :]) / total
         summed / total  →  summed
     tiled_query_scaled_in_place: The input query is changed. Scale a new tensor, not in place.

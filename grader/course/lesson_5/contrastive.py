@@ -118,8 +118,8 @@ CONTRASTIVE = written_exercise("5.5 Pairs that find each other", contrastive_los
         logits.log_softmax(-2).diagonal(dim1=-2, dim2=-1)  →  logits.log_softmax(-2).diagonal()
     exp_of_temperature: The logits are multiplied by exp(temperature) here. Divide by the temperature itself.
         / temperature  →  * torch.tensor(temperature).exp()
-    similar_ones_share: The targets are shared out among similar pictures and texts here. The target of each is its
-        own pair alone.
+    similar_ones_share: The targets are shared among similar pictures and texts. The target of each is its own
+        pair alone.
         return -(texts_chosen + images_chosen).mean() / 2  →  likes = (F.normalize(image, dim=-1) @ F.normalize(image, dim=-1).transpose(-2, -1) + F.normalize(text, dim=-1) @ F.normalize(text, dim=-1).transpose(-2, -1)) / 2; target = (likes / temperature).softmax(-1); return -((target * logits.log_softmax(-1)).sum(-1).mean() + (target.transpose(-2, -1) * logits.log_softmax(-2)).sum(-2).mean()) / 2
     pairs_only_pulled: Only the similarity of the pairs counts here, so nothing pushes the others apart. Cross-entropy
         does both.
@@ -175,7 +175,8 @@ SIGMOID = written_exercise("5.6 Every pair by itself", sigmoid_loss, (
         signs * logits  →  logits
     signs_exchanged: The sign is wrong: for a pair the loss must fall as the logit grows, for all others it must rise.
         signs * logits  →  -signs * logits
-    zero_for_the_others: Two that do not belong together have the sign 0 here, so they pull nothing. Their sign is −1.
+    zero_for_the_others: Two that do not belong together have the sign 0 here, so their logits change nothing.
+        Their sign is −1.
         2 * torch.eye(logits.shape[-1], dtype=logits.dtype, device=logits.device) - 1  →  torch.eye(logits.shape[-1], dtype=logits.dtype, device=logits.device)
     pairs_alone: Only the pairs count here, so nothing pushes the others apart. All n² logits count.
         -F.logsigmoid(signs * logits).sum(-1).mean()  →  -F.logsigmoid(logits.diagonal(dim1=-2, dim2=-1)).mean()

@@ -73,14 +73,14 @@ PATCH_EMBEDDING = written_exercise("5.1 Patches become tokens", patch_embedding,
     colours_last: The numbers of a patch are in another order than those of the weight. That order is colour, row,
         column.
         cut.permute(0, 2, 4, 1, 3, 5)  →  cut.permute(0, 2, 4, 3, 5, 1)
-    positions_cut_off: For another grid the first positions are taken, as they stand. Interpolate the grid to the
-        new one.
+    positions_cut_off: For another grid, the first positions are used unchanged. Interpolate the grid to the new
+        one.
         grid.reshape(d, n).T  →  positions[1 : n + 1]
-    upper_left_places: For a smaller grid the upper left places are taken as they stand. The learned grid stands for
+    upper_left_places: For a smaller grid, the upper left places are used unchanged. The learned grid stands for
         the whole picture: interpolate it.
         F.interpolate(grid, size=(rows, columns), mode="bicubic", align_corners=False)  →  grid[..., :rows, :columns]
-    same_number_of_places: A grid of as many patches passes for the same grid. Compare rows and columns with the
-        side: 2 × 8 patches are as many as 4 × 4, and lie elsewhere.
+    same_number_of_places: A grid with as many patches is treated as the same grid. Compare rows and columns with
+        the side: 2 × 8 patches are as many as 4 × 4, but at other places.
         grid = F.interpolate(grid, size=(rows, columns), mode="bicubic", align_corners=False)  →  grid = grid if n == side**2 else F.interpolate(grid, size=(rows, columns), mode="bicubic", align_corners=False)
     positions_linear: The grid of positions is interpolated by straight lines. Use mode="bicubic".
         "bicubic"  →  "bilinear"
@@ -179,12 +179,12 @@ VIT_ATTENTION = written_exercise("5.2 Attention with a real layer", vit_attentio
     heads_take_turns: The heads take every H-th number. A head holds neighbours: its own d_head numbers in a row.
         unflatten(-1, (heads, width)).transpose(-3, -2)  →  unflatten(-1, (width, heads)).movedim(-1, -3)
         seen.transpose(-3, -2).flatten(-2)  →  seen.movedim(-3, -1).flatten(-2)
-    vit_split_as_they_lie: The heads are cut out as they lie, so a head gets numbers of several tokens. Cut d_model
-        into H × d_head, and move the heads' axis in front of the tokens.
+    vit_split_as_they_lie: The heads are split without swapping axes, so a head gets numbers of several tokens.
+        Cut d_model into H × d_head, and move the heads' axis in front of the tokens.
         unflatten(-1, (heads, width)).transpose(-3, -2)  →  reshape(*tokens.shape[:-2], heads, -1, width)
         seen.transpose(-3, -2).flatten(-2)  →  seen.reshape(tokens.shape)
-    vit_joined_as_they_lie: The heads are joined as they lie, so a token gets numbers of other tokens. Move their
-        axis behind that of the tokens first.
+    vit_joined_as_they_lie: The heads are joined without swapping axes, so a token gets numbers of other tokens.
+        Move the heads' axis behind that of the tokens first.
         seen.transpose(-3, -2).flatten(-2)  →  seen.reshape(tokens.shape)
     vit_without_projection: The heads are joined, and W_O is missing at the end.
         layer.W_O(joined)  →  joined
@@ -238,8 +238,8 @@ VIT_BLOCK = written_exercise("5.3 A block with layer scale", vit_block,
     norms_swapped: The two norms are swapped: norm_1 is for attention, norm_2 for the feed-forward step.
         (layer, layer.norm_1(tokens))  →  (layer, layer.norm_2(tokens))
         expand(layer.norm_2(tokens))  →  expand(layer.norm_1(tokens))
-    without_layer_scale: What attention and the feed-forward step bring is added whole. Multiply the first by
-        scale_1, the second by scale_2.
+    without_layer_scale: The outputs of attention and of the feed-forward step are added without a scale. Multiply
+        the first by scale_1, the second by scale_2.
         layer.scale_1 * seen  →  seen
         layer.scale_2 * worked  →  worked
     tanh_of_the_scales: The scales go through a tanh. Multiply by them as they are.
@@ -304,14 +304,14 @@ CLS_MAP = written_exercise("5.4 What [CLS] looks at", cls_map, (
     draw=draw_map_and_grid, returns=("map",),
     difficulty=1, minutes=5, review="What [CLS] looks at",
     mistakes="""
-    looked_at_cls: This is the column of [CLS]: who looks at it. Take its row: what it looks at.
+    looked_at_cls: This is the column of [CLS]: how much each token looks at it. Take its row: what it looks at.
         weights[..., 0, 1:]  →  weights[..., 1:, 0]
     last_patch_asks: This is the row of the last token. [CLS] is the first.
         weights[..., 0, 1:]  →  weights[..., -1, 1:]
     cls_taken_for_last: This is what the last token looks at, without itself. [CLS] is the first token.
         weights[..., 0, 1:]  →  weights[..., -1, :-1]
-    itself_kept: The weight of [CLS] on itself is among the patches, and the last patch is missing. Leave out the
-        first number of the row.
+    itself_kept: The weight of [CLS] on itself is returned as a patch, and the last patch is missing. Leave out
+        the first number of the row.
         weights[..., 0, 1:]  →  weights[..., 0, :-1]
     every_query_averaged: All queries are averaged. Take the row of [CLS] alone.
         weights[..., 0, 1:]  →  weights[..., 1:].mean(-2)

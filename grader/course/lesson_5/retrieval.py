@@ -122,7 +122,8 @@ RECALL = written_exercise("5.8 How often among the first k", recall_at_k, (
     draw=draw_recall, returns=("recall",), probe=recall_of,
     difficulty=1, minutes=8, review="Names that it never saw",
     mistakes=edits(recall_at_k, """
-    ties_in_favour: A tie counts for the model here. If another column is as high as the right one, it counts as higher.
+    ties_in_favour: A tie counts for the model here. It must count against it: treat a column that is as high as
+        the right one as higher.
         logits >= right  →  logits > right
         .sum(-1) - 1  →  .sum(-1)
     ties_by_place: Among equal numbers, argsort goes by their places. A tie counts against the model: count the

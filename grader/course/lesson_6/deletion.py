@@ -113,8 +113,8 @@ INSERTION_MISTAKES = edits(insertion_curve, """
         + return deletion_curve(score, image_patches, order, blank)
     shows_one_patch: Each point shows one patch alone. What was put in stays in.
         turn < step  →  turn == step - 1
-    puts_in_one_after_another: The patches go into the places in the order of their numbers. Put the patch of place
-        order[:, step] there, and no other.
+    puts_in_one_after_another: The patches are put in by their numbers, 0, 1, 2 and so on. In each step, put in
+        only the patch order[:, step].
         _score_with(score, image_patches, turn < step  →  _score_with(score, image_patches[torch.arange(len(turn))[:, None], turn], turn < step
     puts_in_by_turns: `order` is read as the turn of each patch. It lists the patches: order[b, 0] is put in first.
         order.argsort(1)  →  order

@@ -72,8 +72,8 @@ BONUS_REPAIR = written_exercise("6.9 Repair: it stares at one patch", looking_lo
     mean_over_the_patches: The mean runs over the patches, too: an entropy is a sum over them, and the mean is over
         the maps. The training would reach its threshold, but the bonus is smaller than was asked for.
         + strength = strength / weights.shape[-1]
-    zero_weights_give_nan: A weight of exactly 0 gives NaN, since 0 · log 0 does. The training would still reach its
-        threshold, because this training had none: keep the weights above 0 inside the log.
+    zero_weights_give_nan: A weight of exactly 0 gives NaN, because 0 · log 0 is NaN. The training would reach its
+        threshold, because no weight in it was 0: keep the weights above 0 inside the log.
         .clamp_min(torch.finfo(weights.dtype).tiny)  →
     softmax_of_the_weights: The weights go through a softmax once more, as scores do, and the training would reach
         its threshold all the same. They sum to 1 already: take the entropy of the weights as they are.

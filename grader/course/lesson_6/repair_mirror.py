@@ -31,7 +31,7 @@ MIRROR_REPAIR = written_exercise("6.8 Repair: it looks at two places", mirror_le
         = cells.clone(), patches.clone()
     scenes_stay: The questions are mirrored, and the scenes stay: the fault has changed sides.
         = result[0], patches
-    every_question_mirrored: Every question is mirrored, and only some of the scenes are. `turned` says which.
+    every_question_mirrored: Every question is mirrored, but only some of the scenes are. `turned` says which.
         = cells - 2 * (cells % 3) + 2, result[1]
     others_mirrored: The scenes that should stay are mirrored, and the others stay. The training would reach its
         threshold, but the task is another one: mirror those whose `turned` is True.

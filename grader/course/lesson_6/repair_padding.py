@@ -66,14 +66,14 @@ PADDING_REPAIR = written_exercise("6.5 Repair: it looks where nothing is", look_
     mask_of_the_first_scene: Every scene gets the mask of the first. Each scene has its own padding: keep the
         batch axis.
         padding.unsqueeze  →  padding[:1].unsqueeze
-    mask_of_the_batch: A cell is open to all as soon as it is no padding in one scene of the batch. Each scene needs
-        its own mask.
+    mask_of_the_batch: A cell is open in all scenes if it is not padding in one of them. Each scene needs its own
+        mask.
         ~padding.unsqueeze(-2)  →  ~padding.all(0)
-    mask_of_all_scenes: A cell is hidden from all as soon as it is padding in one scene of the batch. Each scene needs a
-        mask of its own.
+    mask_of_all_scenes: A cell is hidden in all scenes if it is padding in one of them. Each scene needs its own
+        mask.
         ~padding.unsqueeze(-2)  →  ~padding.any(0)
-    padding_at_the_end: The first cells are open, as many as are no padding. Padding may lie at any place: open the
-        cells where `padding` is False.
+    padding_at_the_end: The first cells are open, as many as are not padding. Padding may lie at any place: open
+        the cells where `padding` is False.
         ~padding.unsqueeze(-2)  →  (torch.arange(padding.shape[-1], device=padding.device) < (~padding).sum(-1, keepdim=True)).unsqueeze(-2)
     mask_turned_round: The order of the cells is reversed. The mask has to be true where a cell is no padding,
         cell by cell.

@@ -101,7 +101,7 @@ CONCATENATION = written_exercise("6.10 Concatenation: the image is in front of t
     draw=draw_joined, returns=("tokens", "weights"),
     difficulty=2, minutes=8, review="Concatenation: who may see whom?",
     mistakes="""
-    words_first: The words are in front here. Put the image's tokens first, then the words.
+    words_first: The words stand before the image here. Put the image's tokens first, then the words.
         = (lambda order: (result[0][..., order, :], result[1][..., order, :][..., order]))([*range(S, S + T), *range(S)])
     words_in_front: The words are put in front, and the mask is made for the image in front. Put the image's tokens
         first.
@@ -112,7 +112,7 @@ CONCATENATION = written_exercise("6.10 Concatenation: the image is in front of t
     closed_only_with_a_mask: The image sees the words where no mask is given. Close the words' columns to it in any
         case.
         allowed[:S, S:] = False  →  allowed[:S, S:] = mask is None
-    nothing_masked: No mask reaches the attention, so the image sees the words. Hand yours on: self.self_attn(…,
+    nothing_masked: No mask reaches the attention, so the image sees the words. Pass yours on: self.self_attn(…,
         mask=…).
         , mask=allowed  →
     image_sees_words: The image sees the words here. Close the words' columns to the image's rows.
@@ -127,7 +127,7 @@ CONCATENATION = written_exercise("6.10 Concatenation: the image is in front of t
     other_corner_closed: The words do not see the image, and the patches see the words. Close the other corner: the
         patches' rows, the words' columns.
         allowed[:S, S:] = False  →  allowed[S:, :S] = False
-    causal_and_the_word_mask: One causal mask lies over everything but the words' corner, so a patch sees only the
+    causal_and_the_word_mask: The causal mask covers all rows except those of the words, so a patch sees only the
         patches before it. Let all patches see all patches.
         allowed[:S, S:] = False  →  allowed = allowed.tril(); allowed[S:, S:] = True
     words_blind: The words do not see the image: open the image's columns to the words' rows.
@@ -172,15 +172,16 @@ GATED = written_exercise("6.11 Gated cross-attention: a door that begins closed"
         torch.tanh  →  torch.sigmoid
     tanh_of_what_is_seen: tanh is taken of what the words see. It belongs around the gate.
         torch.tanh(self.gate) * seen  →  self.gate * torch.tanh(seen)
-    gate_on_both: The gate closes on the text, too. Put it before what the words see, and only there.
+    gate_on_both: The gate also multiplies the text. Multiply only what the words see.
         text_tokens + torch.tanh(self.gate) * seen  →  torch.tanh(self.gate) * (text_tokens + seen)
-    gate_mixes: The text gets less as the gate opens. Add to the text; do not mix.
+    gate_mixes: The text is scaled down as the gate opens. Add to the text; do not mix.
         text_tokens + torch.tanh(self.gate) * seen  →  (1 - torch.tanh(self.gate)) * text_tokens + torch.tanh(self.gate) * seen
     gate_without_residual (slip): There is no residual: what is seen replaces the text. Add it to the text.
         return text_tokens +  →  return
     gate_unused: What is seen comes in whole, without the gate. Multiply it by tanh(gate).
         torch.tanh(self.gate) * seen  →  seen + 0 * self.gate
-    gate_without_norm: The words ask without a norm. Let the cross-attention read norm(text).
+    gate_without_norm: The text is not normalised before the cross-attention. Let the cross-attention read
+        norm(text).
         self.norm(text_tokens)  →  text_tokens + 0 * self.norm(text_tokens)
     gate_norms_image: The image tokens are normalised here. Take them as they come; the norm is the text's.
         (self.norm(text_tokens), image_tokens)  →  (self.norm(text_tokens), self.norm(image_tokens))
@@ -190,8 +191,8 @@ GATED = written_exercise("6.11 Gated cross-attention: a door that begins closed"
         torch.zeros(1)  →  torch.ones(1)
     gate_begins_anywhere: The gate begins at a random number. At 0 a new layer changes nothing: torch.zeros(1).
         torch.zeros(1)  →  torch.randn(1)
-    gate_closed_at_every_call: However far the gate has opened, nothing of what is seen comes in. Each call must
-        take tanh of the gate as it is by then, and leave it so.
+    gate_closed_at_every_call: The gate stays closed, although it has learned, so nothing of the image comes in.
+        Take tanh of the gate anew in each call, and do not change the gate.
         torch.tanh(self.gate)  →  torch.tanh(nn.init.zeros_(self.gate))
     gate_fixed: The gate never learns. Only an nn.Parameter does: make self.gate one.
         self.gate = nn.Parameter(torch.zeros(1))  →  self.register_buffer("gate", torch.zeros(1))

@@ -189,11 +189,12 @@ def _axes_of_call(node: ast.Call) -> tuple[str, tuple[int, ...]] | None:
 
 
 def _said_of_front(what: str, *axes: int) -> str:
-    counted = f"axis {axes[0]}" if len(axes) == 1 else f"axes {' and '.join(map(str, axes))}"
-    return (
-        f"{what} counts {counted} from the front, which means something else with another number of batch axes: "
-        "count from the end"
+    named = (
+        f"axis {axes[0]}, which is another axis"
+        if len(axes) == 1
+        else f"axes {axes[0]} and {axes[1]}, which are others"
     )
+    return f"{what} uses {named} if the number of batch axes changes: count from the end"
 
 
 # ---------------------------------------------------------------- random, rounded and other values

@@ -29,7 +29,7 @@ def sizes_do_not_multiply(raising: Raising, _: re.Match) -> str:
         number = next((f" Is the {number} right for every input?" for number in numbers if number and number > 1), "")
         return (
             f"The sizes in .{name} do not multiply to the number of entries of the tensor. "
-            f"Is it the right tensor, and is each of them one of its sizes?{number}"
+            f"Check that it is the right tensor, and that each number is one of its sizes.{number}"
         )
     return ""
 
@@ -129,7 +129,9 @@ def targets_and_scores(raising: Raising, _: re.Match) -> str:
         return "There are not as many rows of scores as targets: each target needs one row."
     name = next((called_name(call) for call in calls(raising.node, "cross_entropy", "nll_loss")), "")
     return (
-        f"{name} looks for the classes on axis 1. Flatten both first: a row of scores for each target." if name else ""
+        f"{name} looks for the classes on axis 1. Flatten scores and targets first, so that each target has one row of scores."
+        if name
+        else ""
     )
 
 
@@ -266,8 +268,8 @@ TORCH_RULES: tuple[Rule, ...] = (
     (
         "differentiated Tensors? .*appears? to not have been used",
         sentence(
-            "The result was not computed from every one of these. Is one a copy, or detached? If you intend "
-            "that, allow_unused=True returns None for it."
+            "The result does not depend on every tensor in this call. Is one of them a copy, or detached? If you "
+            "intend that, allow_unused=True returns None for it."
         ),
     ),
     (

@@ -101,7 +101,7 @@ class End(Enum):
 
     PLAIN = "", ""
     RIGHT = " your answer is right.", " this check passes."
-    ANOTHER = ": with another one, your answer is right.", "."
+    ANOTHER = ": with something else in its place, your answer is right.", "."
     COUNTED = (" counts its axes from the front, and not every input has the same number of axes.",) * 2
 
 
