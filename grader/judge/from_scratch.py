@@ -175,33 +175,52 @@ USUAL_MODULES = frozenset(
 # Where the same word is a name of PyTorch and one that everybody gives to a variable or a method, the word is usual.
 USUAL = frozenset(
     """
-    Tensor BoolTensor FloatTensor IntTensor LongTensor Generator Size device dtype finfo iinfo is_tensor is_floating_point
+    Tensor BoolTensor FloatTensor IntTensor LongTensor Generator Size device dtype finfo iinfo is_tensor
+    is_floating_point
     is_complex is_grad_enabled get_default_dtype set_default_dtype manual_seed no_grad enable_grad inference_mode
-    set_grad_enabled set_printoptions set_num_threads get_num_threads seed initial_seed compile typename autograd grad Function functional torch math nn F np init utils Optional Any Callable inf nan pi e newaxis
+    set_grad_enabled set_printoptions set_num_threads get_num_threads seed initial_seed compile typename
+    autograd grad Function functional torch math nn F np init utils Optional Any Callable inf nan pi e newaxis
     warn
-    bool uint8 int8 int16 short int32 int int64 long float16 half bfloat16 float32 float float64 double complex64 complex128 cfloat
-    tensor as_tensor asarray from_numpy scalar_tensor empty empty_like zeros zeros_like ones ones_like full full_like eye
-    arange range linspace meshgrid rand rand_like randn randn_like randint randperm normal bernoulli multinomial clone detach
-    abs absolute neg negative positive sign sgn add sub subtract mul multiply div divide true_divide floor_divide remainder fmod
-    addcmul addcdiv pow square sqrt rsqrt reciprocal exp exp2 expm1 log log2 log10 log1p sin cos tan tanh sinh cosh atan2
+    bool uint8 int8 int16 short int32 int int64 long float16 half bfloat16 float32 float float64 double
+    complex64 complex128 cfloat
+    tensor as_tensor asarray from_numpy scalar_tensor empty empty_like zeros zeros_like ones ones_like full
+    full_like eye
+    arange range linspace meshgrid rand rand_like randn randn_like randint randperm normal bernoulli multinomial
+    clone detach
+    abs absolute neg negative positive sign sgn add sub subtract mul multiply div divide true_divide
+    floor_divide remainder fmod
+    addcmul addcdiv pow square sqrt rsqrt reciprocal exp exp2 expm1 log log2 log10 log1p sin cos tan tanh sinh
+    cosh atan2
     sigmoid floor ceil round trunc frac clamp clamp_min clamp_max clip lerp maximum minimum fmax fmin hypot nan_to_num
-    exp_ sqrt_ mul_ add_ div_ sub_ neg_ clamp_ clamp_min_ clamp_max_ clip_ square_ reciprocal_ rsqrt_ log_ abs_ fill fill_ zero_
+    exp_ sqrt_ mul_ add_ div_ sub_ neg_ clamp_ clamp_min_ clamp_max_ clip_ square_ reciprocal_ rsqrt_ log_ abs_
+    fill fill_ zero_
     detach_ relu relu_ gelu silu elu selu celu softplus leaky_relu hardtanh threshold
-    eq ne lt le gt ge less greater less_equal greater_equal not_equal equal isclose allclose isfinite isinf isnan isneginf isposinf
+    eq ne lt le gt ge less greater less_equal greater_equal not_equal equal isclose allclose isfinite isinf
+    isnan isneginf isposinf
     logical_and logical_or logical_not logical_xor bitwise_and bitwise_or bitwise_not where masked_select
-    sum nansum mean nanmean prod max amax min amin aminmax argmax argmin all any std var std_mean var_mean norm cumsum cumprod
-    cummax count_nonzero nonzero sort argsort topk kthvalue median unique bincount histc diff dist vector_norm normalize
-    matmul mm bmm mv dot vdot inner outer einsum baddbmm addmm addbmm tensordot kron matrix_power chain_matmul multi_dot
+    sum nansum mean nanmean prod max amax min amin aminmax argmax argmin all any std var std_mean var_mean norm
+    cumsum cumprod
+    cummax count_nonzero nonzero sort argsort topk kthvalue median unique bincount histc diff dist vector_norm
+    normalize
+    matmul mm bmm mv dot vdot inner outer einsum baddbmm addmm addbmm tensordot kron matrix_power chain_matmul
+    multi_dot
     argwhere isin mode gradient real cosine_similarity scatter_reduce frombuffer
-    cat concat concatenate stack hstack vstack dstack column_stack chunk split tensor_split hsplit vsplit unbind unsqueeze squeeze
-    reshape view flatten ravel unflatten permute transpose swapaxes swapdims movedim moveaxis t adjoint flip fliplr flipud roll
-    rot90 expand expand_as broadcast_to broadcast_tensors broadcast_shapes repeat repeat_interleave tile narrow select slice_scatter
-    take take_along_dim gather scatter scatter_add index_select index_add index_put index_fill masked_fill masked_scatter
-    tril triu tril_indices triu_indices diag diagonal diag_embed diagflat trace block_diag atleast_1d atleast_2d atleast_3d
+    cat concat concatenate stack hstack vstack dstack column_stack chunk split tensor_split hsplit vsplit unbind
+    unsqueeze squeeze
+    reshape view flatten ravel unflatten permute transpose swapaxes swapdims movedim moveaxis t adjoint flip
+    fliplr flipud roll
+    rot90 expand expand_as broadcast_to broadcast_tensors broadcast_shapes repeat repeat_interleave tile narrow
+    select slice_scatter
+    take take_along_dim gather scatter scatter_add index_select index_add index_put index_fill masked_fill
+    masked_scatter
+    tril triu tril_indices triu_indices diag diagonal diag_embed diagflat trace block_diag atleast_1d atleast_2d
+    atleast_3d
     pad unfold fold one_hot embedding linear bilinear dropout layer_norm identity numel vmap result_type promote_types
-    Module Parameter UninitializedParameter Buffer Linear LazyLinear Bilinear Identity Dropout LayerNorm RMSNorm Embedding
+    Module Parameter UninitializedParameter Buffer Linear LazyLinear Bilinear Identity Dropout LayerNorm RMSNorm
+    Embedding
     Sequential ModuleList ModuleDict ParameterList ParameterDict ReLU GELU SiLU Tanh Sigmoid Flatten Unflatten
-    xavier_uniform_ xavier_normal_ kaiming_uniform_ kaiming_normal_ normal_ uniform_ constant_ zeros_ ones_ trunc_normal_ eye_
+    xavier_uniform_ xavier_normal_ kaiming_uniform_ kaiming_normal_ normal_ uniform_ constant_ zeros_ ones_
+    trunc_normal_ eye_
     orthogonal_ calculate_gain parameter
     softmax log_softmax logsumexp logaddexp logaddexp2 Softmax LogSoftmax scaled_dot_product_attention attention
     """.split()  # the last line has names that are banned where they may not be called

@@ -20,16 +20,19 @@ NAMES = frozenset(
     """
     _getframe _current_frames currentframe getouterframes f_back f_locals f_globals f_builtins
     tb_frame gi_frame cr_frame ag_frame gi_yieldfrom
-    getclosurevars getmembers getattr_static redispatch decomposition_table _profile_hook _schema DispatchKey DispatchKeySet _op_dk _op
+    getclosurevars getmembers getattr_static redispatch decomposition_table _profile_hook _schema DispatchKey
+    DispatchKeySet _op_dk _op
     redispatch_boxed _get_operation_overload _dispatch_key_parse py_impl py_kernels get_kernel call_boxed
     ExcludeDispatchKeyGuard module_from_spec BuiltinImporter
     _push_on_torch_dispatch_stack _dispatch_tls_set_dispatch_key_included _AutoDispatchBelowAutograd higher_order
-    _get_loss ast_transformers input_transformers_post get_objects get_referrers get_referents setprofile getprofile settrace addaudithook __del__
+    _get_loss ast_transformers input_transformers_post get_objects get_referrers get_referents setprofile
+    getprofile settrace addaudithook __del__
     __closure__ cell_contents __subclasses__ __globals__ __code__ __torch_dispatch__ TorchDispatchMode
     _DisableTorchDispatch _disable_current_modes _pop_mode _pop_mode_temporarily _get_dispatch_mode
     _get_current_dispatch_mode _get_current_dispatch_mode_stack _pop_torch_dispatch_stack
     _dispatch_library custom_op make_fx get_decompositions core_aten_decompositions
-    resolve_name get_field walk_stack run_path run_module InteractiveInterpreter InteractiveConsole runsource runcode ctypeslib run_cell
+    resolve_name get_field walk_stack run_path run_module InteractiveInterpreter InteractiveConsole runsource
+    runcode ctypeslib run_cell
     fork forkpty posix_spawn posix_spawnp Popen ProcessPoolExecutor create_subprocess_exec create_subprocess_shell
     """.split()
 )

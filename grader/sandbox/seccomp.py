@@ -43,14 +43,17 @@ ALWAYS = """
     fork vfork execve execveat exit exit_group wait4 waitid set_tid_address set_robust_list rseq arch_prctl
     getpid getppid gettid getpgid getpgrp getsid setsid setpgid getpriority getrlimit setrlimit getrusage times
     getuid geteuid getgid getegid getgroups getresuid getresgid capget
-    sched_yield sched_getaffinity sched_getscheduler sched_getparam sched_get_priority_max sched_get_priority_min getcpu
+    sched_yield sched_getaffinity sched_getscheduler sched_getparam sched_get_priority_max
+    sched_get_priority_min getcpu
     futex futex_waitv pidfd_open pidfd_send_signal
 
     kill tgkill tkill rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending rt_sigsuspend rt_sigtimedwait sigaltstack
     signalfd signalfd4 pause alarm getitimer setitimer restart_syscall
     clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday time
-    timerfd_create timerfd_settime timerfd_gettime timer_create timer_settime timer_gettime timer_getoverrun timer_delete
-    poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2 eventfd eventfd2
+    timerfd_create timerfd_settime timerfd_gettime timer_create timer_settime timer_gettime timer_getoverrun
+    timer_delete
+    poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2 eventfd
+    eventfd2
 
     recvfrom recvmsg getsockname getpeername getsockopt shutdown
     uname sysinfo getrandom
