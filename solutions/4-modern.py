@@ -215,7 +215,7 @@ def linear_attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
 # `W_O` joins what the heads found. The layer that this notebook provides returns the output and all weights.
 # Write `fused_forward(layer, tokens, context=None, mask=None)`: the output of a `MultiHeadAttention`, with
 # `F.scaled_dot_product_attention` in the middle and no weights. Here too True in the mask means "may attend". A token
-# that may attend nowhere gets zeros.
+# that may attend nowhere gets zeros. In evaluation mode nothing is dropped.
 #
 # <details><summary>First hint</summary>
 #

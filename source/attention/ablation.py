@@ -13,7 +13,7 @@ from attention.heads import merge_heads, split_heads
 def ablate_head(
     attention_layer: nn.Module, head: int, tokens: Tensor, context: Tensor | None = None, mask: Tensor | None = None
 ) -> Tensor:
-    """The output of a MultiHeadAttention without what one head contributes.
+    """Return the output of a MultiHeadAttention without what one head contributes.
 
     What a head contributes is weights · value · its columns of W_O; the contributions of all heads are added up,
     so that one of them can be left out. The layer stays as it is.

@@ -40,7 +40,7 @@ class TokenAligner(nn.Module):
 
 
 def explained_variance(tokens: Tensor, aligned: Tensor) -> Tensor:
-    """How much of the tokens can be read back, linearly, from what an aligner made of them.
+    """Return how much of the tokens can be read back, linearly, from what an aligner made of them.
 
     1 − residual / total sum of squares, summed over the dimensions of tokens, for the least-squares readout with
     intercept from aligned back to tokens. The best readout projects the centred tokens onto the span of the centred

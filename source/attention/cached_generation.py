@@ -12,7 +12,7 @@ from torch import Tensor, nn
 def read_on(
     model: nn.Module, attend: Callable, token_ids: Tensor, image_tokens: Tensor, start: int, caches: list
 ) -> Tensor:
-    """The scores for the word after the last of these tokens: (B, vocab_size). `caches` is brought up to date.
+    """Return the scores for the word after the last of these tokens: (B, vocab_size). `caches` is brought up to date.
 
     Args:
         model: a MiniVLM.
@@ -36,7 +36,7 @@ def read_on(
 def generate_with_cache(
     model: nn.Module, prompt_ids: Tensor, image_patches: Tensor, max_new_tokens: int, eos_id: int, attend: Callable
 ) -> Tensor:
-    """Prompt and greedy continuation, as `generate` gives; the image and each word are read once.
+    """Return prompt and greedy continuation, as `generate` gives; the image and each word are read once.
 
     Args:
         model: a MiniVLM, in evaluation mode.

@@ -13,7 +13,7 @@ Score = Callable[[Tensor], Tensor]  # image patches (B, n, d) → one number for
 
 
 def deletion_curve(score: Score, image_patches: Tensor, order: Tensor, blank: Tensor) -> Tensor:
-    """The score while patches are blanked, one after the other.
+    """Return the score while patches are blanked, one after the other.
 
     Args:
         score: called with image patches (B, n, d), returns (B,).
@@ -30,17 +30,20 @@ def deletion_curve(score: Score, image_patches: Tensor, order: Tensor, blank: Te
 
 
 def insertion_curve(score: Score, image_patches: Tensor, order: Tensor, blank: Tensor) -> Tensor:
-    """The score while patches are put into an empty scene, one after the other; as `deletion_curve` otherwise."""
+    """Return the score while patches are put into an empty scene, one after the other.
+
+    All else is as in `deletion_curve`.
+    """
     turn = order.argsort(1)
     steps = range(order.shape[1] + 1)
     return torch.stack([_score_with(score, image_patches, turn < step, blank) for step in steps], 1)
 
 
 def _score_with(score: Score, image_patches: Tensor, shown: Tensor, blank: Tensor) -> Tensor:
-    """The score of scenes of which only some patches (B, n) are shown."""
+    """Return the score of scenes of which only some patches (B, n) are shown."""
     return score(torch.where(shown.unsqueeze(-1), image_patches, blank))
 
 
 def area_under(curve: Tensor) -> Tensor:
-    """The area under curves (..., n + 1), by trapezoids, over a width of 1: (...)."""
+    """Return the area under curves (..., n + 1), by trapezoids, over a width of 1: (...)."""
     return ((curve[..., :-1] + curve[..., 1:]) / 2).mean(-1)

@@ -20,7 +20,7 @@ FINDINGS = ("frozen", "no gradient", "uniform", "one patch", "misaligned")
 
 
 def sharpness(weights: Tensor) -> tuple[float, float]:
-    """How spread the maps are, and how alike.
+    """Return how spread the maps are, and how alike.
 
     Args:
         weights: (..., T, S), rows sum to 1.
@@ -35,7 +35,7 @@ def sharpness(weights: Tensor) -> tuple[float, float]:
 
 
 def gradient_reach(model: nn.Module, loss: Tensor) -> dict[str, float | None]:
-    """For every parameter, by its own name, the norm of its gradient; None where it is frozen.
+    """Return the norm of every parameter's gradient, by the parameter's name; None where it is frozen.
 
     A parameter that the loss does not depend on has 0.
     """
@@ -47,14 +47,14 @@ def gradient_reach(model: nn.Module, loss: Tensor) -> dict[str, float | None]:
 
 
 def convergence(before: Mapping[str, Tensor], after: Mapping[str, Tensor]) -> dict[str, float]:
-    """How far each parameter moved between two checkpoints, relative to its size before."""
+    """Return how far each parameter moved between two checkpoints, relative to its size before."""
     return {
         name: ((after[name] - start).norm() / start.norm().clamp_min(1e-12)).item() for name, start in before.items()
     }
 
 
 def alignment_accuracy(aligned: Tensor, words: Tensor, labels: Tensor) -> float:
-    """The share of image tokens whose nearest word by cosine similarity is the right one.
+    """Return the share of image tokens whose nearest word by cosine similarity is the right one.
 
     Args:
         aligned: (..., d)
@@ -66,7 +66,7 @@ def alignment_accuracy(aligned: Tensor, words: Tensor, labels: Tensor) -> float:
 
 
 def diagnose(model: nn.Module, batch: tuple[Tensor, Tensor, Tensor]) -> list[str]:
-    """What is wrong with a model, in the order of `FINDINGS`; empty where nothing is found.
+    """Return what is wrong with a model, in the order of `FINDINGS`; empty where nothing is found.
 
     - "frozen": a parameter does not ask for gradients.
     - "no gradient": a parameter asks, and the loss gives it none, or only zeros.

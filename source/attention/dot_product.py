@@ -11,7 +11,7 @@ from torch import Tensor
 
 
 def attention_scores(query: Tensor, key: Tensor) -> Tensor:
-    """How well each query fits each key: their dot products, QKᵀ.
+    """Return how well each query fits each key: their dot products, QKᵀ.
 
     Args:
         query: (..., Q, d_k)
@@ -29,7 +29,7 @@ def attention_scores(query: Tensor, key: Tensor) -> Tensor:
 
 
 def scaled_scores(query: Tensor, key: Tensor) -> Tensor:
-    """The scores divided by √d_k, so that their variance does not grow with the width.
+    """Return the scores divided by √d_k, so that their variance does not grow with the width.
 
     For query and key of independent standard normal numbers a dot product has variance d_k (Vaswani et al.
     2017, footnote 4).
@@ -40,7 +40,7 @@ def scaled_scores(query: Tensor, key: Tensor) -> Tensor:
 
 
 def stable_softmax(scores: Tensor, dim: int = -1) -> Tensor:
-    """Softmax along `dim`, finite for scores of any size; where all scores are −inf, zeros.
+    """Compute the softmax along `dim`, finite for scores of any size; where all scores are −inf, zeros.
 
     exp(x − max) / Σ exp(x − max): shifting by the maximum changes nothing in exact arithmetic and keeps exp
     from overflowing (Goodfellow, Bengio and Courville 2016, section 4.1).
@@ -58,7 +58,7 @@ def stable_softmax(scores: Tensor, dim: int = -1) -> Tensor:
 
 
 def attention(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-    """softmax(QKᵀ / √d_k) V.
+    """Compute softmax(QKᵀ / √d_k) V.
 
     Args:
         query: (..., Q, d_k)
@@ -75,7 +75,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor
 
 
 def masked_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """Attention that looks only where the mask allows.
+    """Return attention that looks only where the mask allows.
 
     Args:
         query: (..., Q, d_k)

@@ -15,7 +15,7 @@ def window_mask(n: int, window: int, device: torch.device | str | None = None) -
 
 
 def sliding_window_attention(query: Tensor, key: Tensor, value: Tensor, window: int) -> Tensor:
-    """Attention to neighbours at most `window` places away: time and memory O(n · window).
+    """Return attention to neighbours at most `window` places away: time and memory O(n · window).
 
     Beltagy et al. 2020, section 3.1: https://arxiv.org/abs/2004.05150. The sequence is cut into blocks as long as
     the window; a block of queries needs its own keys and those of the blocks on either side, never an n×n matrix. All
@@ -55,13 +55,13 @@ def _blocks(tokens: Tensor, size: int, blocks: int) -> Tensor:
 
 
 def _neighbours(blocks: Tensor) -> Tensor:
-    """Each block with the one before and the one after: (..., blocks, 3 size, d)."""
+    """Return each block with the one before and the one after: (..., blocks, 3 size, d)."""
     padded = F.pad(blocks, (0, 0, 0, 0, 1, 1))
     return torch.cat([padded[..., :-2, :, :], padded[..., 1:-1, :, :], padded[..., 2:, :, :]], dim=-2)
 
 
 def linear_attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """Attention without softmax: similarity φ(q)·φ(k) with φ = elu + 1, in O(n · d · d_v).
+    """Return attention without softmax: similarity φ(q)·φ(k) with φ = elu + 1, in O(n · d · d_v).
 
     Katharopoulos et al. 2020, section 3.2: https://arxiv.org/abs/2006.16236. The sums over all keys are made once
     and shared by all queries. This is another attention, not an approximation of softmax.
@@ -80,7 +80,7 @@ def linear_attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
 
 
 def fused_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
-    """Exact attention in one kernel that never writes the weights to memory, and so cannot return them.
+    """Compute exact attention in one kernel that never writes the weights to memory, and so cannot return them.
 
     Dao et al. 2022, section 3.1: https://arxiv.org/abs/2205.14135. It saves memory traffic, not arithmetic.
 
@@ -95,7 +95,7 @@ def fused_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | No
 
 
 def fused_forward(layer, tokens: Tensor, context: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
-    """What a MultiHeadAttention in evaluation mode puts out, through the fused kernel.
+    """Return what a MultiHeadAttention in evaluation mode puts out, through the fused kernel.
 
     Args:
         tokens: (..., T, d_model)

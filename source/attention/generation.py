@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 @torch.no_grad()
 def generate(model: nn.Module, prompt_ids: Tensor, image_patches: Tensor, max_new_tokens: int, eos_id: int) -> Tensor:
-    """Prompt and greedy continuation.
+    """Return prompt and greedy continuation.
 
     The model runs in evaluation mode; afterwards every submodule is in the mode it was in.
 

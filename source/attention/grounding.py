@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 
 def value_weighted_map(cross_attn: nn.Module, tokens: Tensor, image_tokens: Tensor) -> Tensor:
-    """How long a vector each patch adds to each token, over all heads together.
+    """Return how long a vector each patch adds to each token, over all heads together.
 
     Args:
         cross_attn: a MultiHeadAttention.

@@ -12,7 +12,7 @@ from torch import Tensor
 
 
 def grouped_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
-    """Attention in which heads g·H/G … (g + 1)·H/G − 1 look at the keys and values of group g.
+    """Compute attention in which heads g·H/G … (g + 1)·H/G − 1 look at the keys and values of group g.
 
     The heads of a group are put below each other, as further queries: no key is copied.
 

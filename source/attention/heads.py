@@ -7,7 +7,7 @@ from torch import Tensor
 
 
 def split_heads(tokens: Tensor, num_heads: int) -> Tensor:
-    """Each head gets its own d_head numbers of every token: (..., n, d_model) → (..., H, n, d_head).
+    """Give each head its own d_head numbers of every token: (..., n, d_model) → (..., H, n, d_head).
 
     Head h holds the features h · d_head … (h + 1) · d_head − 1.
 
@@ -20,5 +20,5 @@ def split_heads(tokens: Tensor, num_heads: int) -> Tensor:
 
 
 def merge_heads(heads: Tensor) -> Tensor:
-    """The heads' answers side by side: (..., H, n, d_head) → (..., n, H · d_head). Undoes `split_heads`."""
+    """Return the heads' answers side by side: (..., H, n, d_head) → (..., n, H · d_head). Undoes `split_heads`."""
     return heads.transpose(-3, -2).flatten(-2)

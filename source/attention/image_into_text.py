@@ -23,7 +23,7 @@ class ConcatenatedAttention(nn.Module):
         self.self_attn = MultiHeadAttention(d_model, num_heads)
 
     def forward(self, text_tokens: Tensor, image_tokens: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """One self-attention over image and text.
+        """Let image and text attend to each other in one self-attention.
 
         Args:
             text_tokens: (..., T, d_model)

@@ -14,7 +14,7 @@ Cache = tuple[Tensor, Tensor]  # keys and values of all tokens so far, each (...
 
 
 def attend_with_cache(layer: nn.Module, tokens: Tensor, cache: Cache | None = None) -> tuple[Tensor, Cache]:
-    """Causal self-attention of new tokens to all before them, and to themselves.
+    """Compute causal self-attention of new tokens to all before them, and to themselves.
 
     Args:
         layer: a MultiHeadAttention, with W_Q, W_K, W_V, W_O and num_heads.

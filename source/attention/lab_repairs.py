@@ -24,7 +24,9 @@ def look_past_padding(cross_attn: nn.Module, words: Tensor, patches: Tensor, pad
 
 
 def look_once(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-    """Attention with its scale: softmax(QKᵀ / √d_k) V (Vaswani et al. 2017, eq. 1: https://arxiv.org/abs/1706.03762).
+    """Compute attention with its scale.
+
+    The formula is softmax(QKᵀ / √d_k) V (Vaswani et al. 2017, eq. 1: https://arxiv.org/abs/1706.03762).
 
     Args:
         query: (..., T, d_k)
@@ -75,7 +77,9 @@ def mirror_left_right(cells: Tensor, patches: Tensor, turned: Tensor) -> tuple[T
 
 
 def looking_loss(logits: Tensor, answers: Tensor, weights: Tensor, strength: float) -> Tensor:
-    """The cross-entropy of the answers, less a bonus for looking around: strength × the mean entropy of the maps.
+    """Return the cross-entropy of the answers, less a bonus for looking around.
+
+    The bonus is strength × the mean entropy of the maps.
 
     A bonus on entropy keeps a choice open until it is known what is good (Williams and Peng 1991, for actions:
     https://doi.org/10.1080/09540099108946587).

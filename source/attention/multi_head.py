@@ -39,7 +39,7 @@ class MultiHeadAttention(nn.Module):
     def forward(
         self, tokens: Tensor, context: Tensor | None = None, mask: Tensor | None = None, *, need_weights: bool = True
     ) -> tuple[Tensor, Tensor | None]:
-        """Attention of the tokens to the context, or to themselves.
+        """Let the tokens attend to the context, or to themselves.
 
         Args:
             tokens: (..., T, d_model)
@@ -68,7 +68,9 @@ class MultiHeadAttention(nn.Module):
 
 
 def _for_all_heads(mask: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
-    """The mask with an axis for the heads, and which queries may attend nowhere (..., T, 1), None if there are none.
+    """Return the mask with an axis for the heads, and which queries may attend nowhere (..., T, 1).
+
+    The second is None if there are none.
 
     Such a query is let look anywhere, so that its softmax is no 0/0 and its gradients are finite; what it brings
     back is set to zero afterwards.
@@ -81,7 +83,7 @@ def _for_all_heads(mask: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
 
 
 def _weights(query: Tensor, key: Tensor, mask: Tensor | None) -> Tensor:
-    """softmax(QKᵀ / √d_head) where the mask allows; `dot_product.masked_attention` in two tensors of n² numbers."""
+    """Compute softmax(QKᵀ / √d_head) where the mask allows; `dot_product.masked_attention` in two tensors of n² numbers."""
     scores = (query / sqrt(query.shape[-1])) @ key.transpose(-2, -1)
     if mask is not None:
         bias = torch.where(mask, 0.0, -torch.inf).to(scores.dtype)

@@ -81,7 +81,7 @@ class OpenVLM(nn.Module):
     def inside(
         self, token_ids: Tensor, image_patches: Tensor, edit: Callable[[Tensor], Tensor] | None = None
     ) -> Inside:
-        """One pass, with all that it computes.
+        """Run one pass, and return all that it computes.
 
         Args:
             token_ids: (B, T)
@@ -107,7 +107,7 @@ class OpenVLM(nn.Module):
 
 
 def heads_of(layer: nn.Module, tokens: Tensor, context: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """The maps of a layer's heads, and what each head brings back.
+    """Return the maps of a layer's heads, and what each head brings back.
 
     Args:
         layer: a MultiHeadAttention.
@@ -128,12 +128,12 @@ def heads_of(layer: nn.Module, tokens: Tensor, context: Tensor, mask: Tensor | N
 
 
 def joined(layer: nn.Module, heads: Tensor) -> Tensor:
-    """What a layer adds to its tokens: heads (..., H, T, d_head) → (..., T, d_model)."""
+    """Return what a layer adds to its tokens: heads (..., H, T, d_head) → (..., T, d_model)."""
     return layer.W_O(heads.movedim(-3, -2).flatten(-2))
 
 
 def answer_step(model: nn.Module, optimizer: torch.optim.Optimizer, batch: tuple[Tensor, Tensor, Tensor]) -> float:
-    """One step of training on token_ids (B, T), prompt_lengths (B,), image_patches (B, S, d_vision): the loss before it."""
+    """Take one step of training, and return the loss before it."""
     token_ids, prompt_lengths, image_patches = batch
     before, after = token_ids[:, :-1], token_ids[:, 1:]
     place = torch.arange(after.shape[1], device=after.device)

@@ -30,7 +30,7 @@ def patchify(images: Tensor, patch_size: int) -> Tensor:
 
 
 def swap_patches(image_patches: Tensor, first: int | Tensor, second: int | Tensor) -> Tensor:
-    """A copy in which two patches have changed places: the smallest experiment on what a model looks at.
+    """Return a copy in which two patches have changed places: the smallest experiment on what a model looks at.
 
     Args:
         image_patches: (..., n, d)
@@ -48,5 +48,5 @@ def swap_patches(image_patches: Tensor, first: int | Tensor, second: int | Tenso
 
 
 def _per_scene(position: int | Tensor, shape: torch.Size, device: torch.device) -> Tensor:
-    """One position for each scene: (..., 1)."""
+    """Return one position for each scene: (..., 1)."""
     return torch.as_tensor(position, dtype=torch.long, device=device).expand(shape).unsqueeze(-1)

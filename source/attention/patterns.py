@@ -14,7 +14,7 @@ PATTERNS = ("uniform", "hub", "diagonal", "local", "other")
 
 
 def attention_entropy(weights: Tensor) -> Tensor:
-    """How widely each query looks: −Σ w log w / log S, which is 0 for one key and 1 for all keys alike.
+    """Return how widely each query looks: −Σ w log w / log S, which is 0 for one key and 1 for all keys alike.
 
     Args:
         weights: (..., S) with S ≥ 2; rows sum to 1, or to 0 for a query that may attend nowhere (entropy 0).
@@ -26,7 +26,7 @@ def attention_entropy(weights: Tensor) -> Tensor:
 
 
 def classify_pattern(weights: Tensor) -> str:
-    """The first word of `PATTERNS` that fits one square map.
+    """Return the first word of `PATTERNS` that fits one square map.
 
     - "uniform": the mean entropy of the rows is above 0.95.
     - "hub": one key gets at least half of all weight (a vertical stripe).

@@ -7,7 +7,7 @@ from torch import Tensor
 
 
 def pointer_loss(weights: Tensor, target: Tensor) -> Tensor:
-    """The mean negative log weight on the target patch: cross-entropy, read off an attention map.
+    """Return the mean negative log weight on the target patch: cross-entropy, read off an attention map.
 
     Vinyals et al. 2015, eq. 3, trains attention weights as an output in this way: https://arxiv.org/abs/1506.03134
 

@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 
 def shift_targets(token_ids: Tensor, prompt_lengths: Tensor, pad_id: int = 0, ignore_index: int = -100) -> Tensor:
-    """What each position should predict: the next token, where that token belongs to the answer.
+    """Return what each position should predict: the next token, where that token belongs to the answer.
 
     Args:
         token_ids: (B, T): prompt, answer, end of sequence, padding.
@@ -27,7 +27,7 @@ def shift_targets(token_ids: Tensor, prompt_lengths: Tensor, pad_id: int = 0, ig
 
 
 def train_step(model: nn.Module, optimizer: torch.optim.Optimizer, batch: tuple[Tensor, Tensor, Tensor]) -> float:
-    """One update of the model on one batch.
+    """Update the model on one batch.
 
     Args:
         batch: token_ids (B, T), prompt_lengths (B,), image_patches (B, S, d_vision).

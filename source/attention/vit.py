@@ -58,7 +58,7 @@ def vit_attention(layer: ViTLayer, tokens: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def vit_block(layer: ViTLayer, tokens: Tensor) -> tuple[Tensor, Tensor]:
-    """One layer: attention, then a feed-forward step, each behind a norm and before a scale for every dimension.
+    """Run one layer: attention, then a feed-forward step, each behind a norm and before a scale for every dimension.
 
     Pre-norm: Dosovitskiy et al. 2021, eq. 2 and 3. Layer scale: Touvron et al. 2021, section 2.1, eq. 4:
     https://arxiv.org/abs/2103.17239
@@ -76,7 +76,7 @@ def vit_block(layer: ViTLayer, tokens: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def cls_map(weights: Tensor, rows: int, columns: int) -> Tensor:
-    """What [CLS] looks at, as pictures: its weights on the patches, without the one on itself.
+    """Return what [CLS] looks at, as pictures: its weights on the patches, without the one on itself.
 
     Args:
         weights: (..., T, T) with T = 1 + rows · columns; queries in rows.

@@ -34,7 +34,7 @@ class VisionLanguageBlock(nn.Module):
     def forward(
         self, text_tokens: Tensor, image_tokens: Tensor | None, mask: Tensor | None = None
     ) -> tuple[Tensor, Tensor | None]:
-        """One block.
+        """Run one block.
 
         Args:
             text_tokens: (..., T, d_model)
@@ -86,7 +86,7 @@ class MiniVLM(nn.Module):
         self.head = nn.Linear(d_model, vocab_size, bias=False)
 
     def forward(self, token_ids: Tensor, image_patches: Tensor) -> tuple[Tensor, list[Tensor]]:
-        """Scores for the next word at every position; position t sees words 0…t and the whole image.
+        """Return the scores of the next word at every position; position t sees words 0…t and the whole image.
 
         Args:
             token_ids: (..., T) integers, T ≤ max_tokens.

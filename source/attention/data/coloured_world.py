@@ -48,7 +48,7 @@ class ColouredQuestions(NamedTuple):
 
 
 def seen_pairs(missing: int = 1) -> Tensor:
-    """Which of the 50 pairs training may show, (50,) bool: every digit lacks `missing` of the five colours.
+    """Return which of the 50 pairs training may show, (50,) bool: every digit lacks `missing` of the five colours.
 
     The pairs lie evenly: each colour lacks 2 · missing of the ten digits.
     """
@@ -73,14 +73,14 @@ def paint(ink: Tensor, colours: Tensor) -> Tensor:
 
 
 def to_pictures(image_patches: Tensor) -> Tensor:
-    """Patches (..., 9, 192) as pictures (..., 24, 24, 3), 0 black to 1."""
+    """Return patches (..., 9, 192) as pictures (..., 24, 24, 3), 0 black to 1."""
     light = 1 - (image_patches * 0.33 + 0.2)
     grid = light.unflatten(-1, (3, 8, 8)).unflatten(-4, (3, 3))  # (..., 3, 3, 3, 8, 8): row, column, light, y, x
     return grid.movedim(-3, -1).transpose(-4, -3).flatten(-5, -4).flatten(-3, -2)
 
 
 def single_patches(split: str, seen: Tensor, generator: torch.Generator, count: int) -> tuple[Tensor, Tensor]:
-    """Single coloured digits of the pairs that `seen` (50,) allows: patches (count, 192), pairs (count,)."""
+    """Draw single coloured digits of the pairs that `seen` (50,) allows: patches (count, 192), pairs (count,)."""
     pairs = _choose(seen.expand(count, 50), generator)
     return paint(_handwriting_of(pairs % 10, split, generator), pairs // 10), pairs
 
@@ -95,7 +95,7 @@ def draw_coloured(
     fewest: int = 9,
     most: int = 9,
 ) -> ColouredQuestions:
-    """Questions about fresh scenes, drawn on the CPU.
+    """Return questions about fresh scenes, drawn on the CPU.
 
     - "colour", `which colour has the 3 ?`: no other 3 is there.
     - "at", `which colour is at center ?`: the same answer, but the question does not name the digit.
@@ -127,12 +127,12 @@ def draw_coloured(
 
 
 def _choose(allowed: Tensor, generator: torch.Generator) -> Tensor:
-    """One index along the last axis of allowed (..., n), all that are True equally likely: (...)."""
+    """Return one index along the last axis of allowed (..., n), all that are True equally likely: (...)."""
     return torch.where(allowed, torch.rand(allowed.shape, generator=generator), -1.0).argmax(-1)
 
 
 def _allowed_cells(task: Tensor) -> Tensor:
-    """The patches that may be asked about (B, 9): for "left" those that have a left neighbour."""
+    """Return the patches that may be asked about (B, 9): for "left" those that have a left neighbour."""
     middle_or_right = torch.arange(9) % 3 > 0
     return middle_or_right | (task != COLOURED_TASKS.index("left")).unsqueeze(1)
 
@@ -140,7 +140,10 @@ def _allowed_cells(task: Tensor) -> Tensor:
 def _fill(
     target: Tensor, cell: Tensor, task: Tensor, seen: Tensor, generator: torch.Generator
 ) -> tuple[Tensor, Tensor]:
-    """The pair of every patch (B, 9), and in which order patches are shown (B, 9): 0 for the one in question."""
+    """Return the pair of every patch (B, 9), and in which order patches are shown (B, 9).
+
+    The one in question has 0.
+    """
     count = len(target)
     pair = torch.arange(50)
     other = seen & (pair != target.unsqueeze(1))  # (B, 50)
@@ -163,14 +166,14 @@ def _fill(
 
 
 def _handwriting_of(labels: Tensor, split: str, generator: torch.Generator) -> Tensor:
-    """An image of each label (...), drawn among those of the split: (..., 64)."""
+    """Return an image of each label (...), drawn among those of the split: (..., 64)."""
     table, sizes = _by_label(split)
     which = (torch.rand(labels.shape, generator=generator) * sizes[labels]).long()
     return F.embedding(table[labels, which], digits(split).patches)
 
 
 def _sentences(target: Tensor, cell: Tensor, pairs: Tensor) -> Tensor:
-    """Each question in all four forms, with its answer: (4, B, 11)."""
+    """Return each question in all four forms, with its answer: (4, B, 11)."""
     colour, digit = _FIRST_COLOUR + target // 10, _FIRST_DIGIT + target % 10
     place = _FIRST_PLACE + cell
     beside = _FIRST_DIGIT + pairs.gather(1, (cell - 1).clamp(0).unsqueeze(1)).squeeze(1) % 10

@@ -42,7 +42,7 @@ class Scenes(NamedTuple):
 
 @cache
 def digits(split: str) -> Digits:
-    """All digits of one split, "train" (1,347) or "test" (450).
+    """Return all digits of one split, "train" (1,347) or "test" (450).
 
     Raises:
         ValueError: the split is neither.
@@ -73,14 +73,14 @@ def _handwriting() -> np.ndarray:
 
 @cache
 def _by_label(split: str) -> tuple[Tensor, Tensor]:
-    """Which digits show a label (10, most of a label), and how many do (10,)."""
+    """Return which digits show a label (10, most of a label), and how many do (10,)."""
     labels = digits(split).labels
     found = [torch.nonzero(labels == label).squeeze(1) for label in range(10)]
     return torch.nn.utils.rnn.pad_sequence(found, batch_first=True), torch.tensor([len(of) for of in found])
 
 
 def draw_scenes(count: int, generator: torch.Generator, split: str = "train", fewest: int = 9, most: int = 9) -> Scenes:
-    """Scenes of 3×3 patches with distinct digits, drawn on the CPU.
+    """Return scenes of 3×3 patches with distinct digits, drawn on the CPU.
 
     Args:
         count: how many scenes, B.
@@ -103,6 +103,6 @@ def draw_scenes(count: int, generator: torch.Generator, split: str = "train", fe
 
 
 def to_images(patches: Tensor) -> Tensor:
-    """Patches (B, 9, 64) put together as images (B, 24, 24): what a camera would have seen."""
+    """Put patches (B, 9, 64) together as images (B, 24, 24): what a camera would have seen."""
     count = len(patches)
     return patches.reshape(count, 3, 3, 8, 8).permute(0, 1, 3, 2, 4).reshape(count, 24, 24)

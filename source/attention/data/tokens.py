@@ -62,7 +62,7 @@ def encode(text: str) -> Tensor:
 
 
 def decode(token_ids: Tensor) -> str:
-    """Token ids (T,) as text, without <pad>, <bos> and <eos>."""
+    """Return token ids (T,) as text, without <pad>, <bos> and <eos>."""
     return " ".join(WORDS[token] for token in token_ids.tolist() if token > EOS)
 
 
@@ -75,7 +75,7 @@ def draw_questions(
     most: int = 9,
     absent: float = 0.0,
 ) -> Questions:
-    """Questions about fresh scenes, drawn on the CPU. "what" asks about a patch that shows a digit.
+    """Return questions about fresh scenes, drawn on the CPU. "what" asks about a patch that shows a digit.
 
     Args:
         count: how many, B.
@@ -122,12 +122,12 @@ def draw_questions(
 
 
 def one_of_each(generator: torch.Generator, split: str) -> Questions:
-    """A question of each kind, each about a full scene of its own."""
+    """Return a question of each kind, each about a full scene of its own."""
     drawn = [draw_questions(1, generator, split, (task,), fewest=9) for task in TASKS]
     return Questions(*(torch.cat(parts) for parts in zip(*drawn, strict=True)))
 
 
 def _absent_digit(labels: Tensor, generator: torch.Generator) -> Tensor:
-    """A digit that is not among the labels (B, 9) of each scene, all such digits equally likely: (B,)."""
+    """Return a digit that is not among the labels (B, 9) of each scene, all such digits equally likely: (B,)."""
     shown = F.one_hot(labels, BLANK + 1)[..., :BLANK].any(1)
     return torch.where(shown, -1.0, torch.rand(shown.shape, generator=generator)).argmax(1)

@@ -41,7 +41,7 @@ class Answers(NamedTuple):
 
 
 def coloured_model(looks: Collection[int] = (0, 1)) -> OpenVLM:
-    """A model whose blocks in `looks` attend to the image; the last one must be among them."""
+    """Return a model whose blocks in `looks` attend to the image; the last one must be among them."""
     model = OpenVLM(**COLOURED_MODEL)
     for number in range(COLOURED_MODEL["num_layers"]):
         sizes = (COLOURED_MODEL["d_model"], COLOURED_MODEL["num_heads"], COLOURED_MODEL["d_ff"])
@@ -97,13 +97,16 @@ def train_coloured(
 
 
 def held_out_coloured(task: str, count: int, unseen: bool, missing: int = 1, seed: int = 7) -> ColouredQuestions:
-    """Questions of one kind about full scenes of unseen images; the pair in question is a seen or an unseen one."""
+    """Return questions of one kind about full scenes of unseen images.
+
+    The pair in question is a seen or an unseen one.
+    """
     generator = torch.Generator().manual_seed(seed)
     return draw_coloured(count, generator, "test", (task,), missing, unseen)
 
 
 def coloured_answers(model: OpenVLM, task: str, asked: ColouredQuestions) -> Answers:
-    """What the model says to questions of one kind, and where it looks as it does."""
+    """Return what the model says to questions of one kind, and where it looks as it does."""
     length = COLOURED_PROMPTS[COLOURED_TASKS.index(task)]
     device = model.head.weight.device
     with torch.no_grad():
@@ -132,7 +135,7 @@ def coloured_scores(model: OpenVLM, missing: int = 1, count: int = 1000) -> dict
 
 
 def right_by_pair(model: OpenVLM, task: str, unseen: bool, missing: int = 1, count: int = 4000) -> Tensor:
-    """The share of right answers for every pair in question, (50,); NaN where a pair was never asked about."""
+    """Return the share of right answers for every pair in question, (50,); NaN where a pair was never asked about."""
     asked = held_out_coloured(task, count, unseen, missing)
     right = coloured_answers(model, task, asked).right.float()
     pair = asked.pairs.gather(1, asked.cells.unsqueeze(1)).squeeze(1)
@@ -140,7 +143,9 @@ def right_by_pair(model: OpenVLM, task: str, unseen: bool, missing: int = 1, cou
 
 
 def aligned_pairs(model: OpenVLM, seen: Tensor, count: int = 2000, seed: int = 7) -> dict[str, float]:
-    """How often the aligner brings a single unseen image nearest to the right digit, and to the right colour, by cosine.
+    """Return how often the aligner brings a single unseen image nearest to the right digit.
+
+    Do the same for the right colour. Nearness is by cosine.
 
     Args:
         seen: (50,) bool, the pairs that are drawn.

@@ -50,12 +50,12 @@ def draw_start(pointer: nn.Module, seed: int) -> None:
 
 
 def draw_looks(count: int, generator: torch.Generator, split: str = "train") -> Looks:
-    """Full scenes, drawn on the CPU, and for each the word of one digit that it shows."""
+    """Draw full scenes on the CPU, and for each the word of one digit that it shows."""
     patches, labels = draw_scenes(count, generator, split)
     target = torch.randint(9, (count,), generator=generator)
     return Looks(labels.gather(1, target.unsqueeze(1)).squeeze(1), patches, target)
 
 
 def found(weights: Tensor, target: Tensor) -> float:
-    """How often the largest weight of a map (..., S) lies on the target patch (...)."""
+    """Return how often the largest weight of a map (..., S) lies on the target patch (...)."""
     return (weights.argmax(-1) == target).double().mean().item()

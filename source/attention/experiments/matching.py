@@ -13,13 +13,13 @@ from attention.data.digits import digits
 
 
 def word_vectors(seed: int, d_text: int = 32) -> Tensor:
-    """Ten random directions, fixed: (10, d_text), each of length 1."""
+    """Return ten random directions, fixed: (10, d_text), each of length 1."""
     generator = torch.Generator().manual_seed(1000 + seed)
     return F.normalize(torch.randn(10, d_text, generator=generator), dim=-1)
 
 
 def matching_accuracy(aligned: Tensor, words: Tensor, labels: Tensor) -> float:
-    """The share of tokens (N, d) whose nearest word (V, d) is the right one (N,)."""
+    """Return the share of tokens (N, d) whose nearest word (V, d) is the right one (N,)."""
     similarity = F.normalize(aligned, dim=-1) @ F.normalize(words, dim=-1).T
     return (similarity.argmax(-1) == labels).float().mean().item()
 
@@ -53,7 +53,7 @@ def train_aligner(aligner: nn.Module, words: Tensor, steps: int, seed: int) -> l
 
 
 def train_words(words: Tensor, steps: int, seed: int) -> Tensor:
-    """The opposite: pull each word to its patches, which stay as they are. Returns the moved words."""
+    """Return the opposite: pull each word to its patches, which stay as they are. Returns the moved words."""
     device = words.device
     moved = words.clone().requires_grad_()
     optimizer = torch.optim.Adam([moved], lr=1e-2)

@@ -44,7 +44,10 @@ class PairFinder(nn.Module):
         self.place, self.named = nn.Linear(32, 9), nn.Linear(48, 2)
 
     def fuse(self, text: Tensor, aligned: Tensor) -> list[tuple[Tensor, Tensor]]:
-        """Words (B, 2, 32) and aligned patches (B, 9, 32) → text and image (B, 9, 48) before and after every layer."""
+        """Return words (B, 2, 32) and aligned patches (B, 9, 32) → text and image (B, 9, 48).
+
+        The result has them before and after every layer.
+        """
         image = torch.cat([aligned, self.positions.expand(*aligned.shape[:-1], 16)], -1)
         states = [(text, image)]
         for layer in self.layers:
@@ -56,20 +59,23 @@ class PairFinder(nn.Module):
         return states
 
     def forward(self, text: Tensor, aligned: Tensor) -> tuple[Tensor, Tensor]:
-        """Words (B, 2, 32), aligned patches (B, 9, 32) → logits of the place (B, 2, 9) and of "named" (B, 9, 2)."""
+        """Return words (B, 2, 32), aligned patches (B, 9, 32) → logits of the place (B, 2, 9).
+
+        There are also logits of "named", (B, 9, 2).
+        """
         text, image = self.fuse(text, aligned)[-1]
         return self.place(self.text_norm(text)), self.named(self.image_norm(image))
 
 
 def draw_pairs(count: int, generator: torch.Generator, split: str = "train") -> Pairs:
-    """Full scenes, drawn on the CPU, and two different digits of each."""
+    """Draw full scenes on the CPU, and two different digits of each."""
     patches, labels = draw_scenes(count, generator, split)
     cells = torch.rand(count, 9, generator=generator).argsort(1)[:, :2]
     return Pairs(labels.gather(1, cells), patches, cells.flip(1), F.one_hot(cells, 9).sum(1))
 
 
 def as_tokens(pairs: Pairs, words: Tensor, aligner: nn.Module) -> tuple[Tensor, Tensor]:
-    """The two words and the aligned patches, all of length √32, so that each number is about 1 large."""
+    """Return the two words and the aligned patches, all of length √32, so that each number is about 1 large."""
     with torch.no_grad():
         aligned = F.normalize(aligner(pairs.patches.to(words.device)), dim=-1)
     return words[pairs.digits.to(words.device)] * 32**0.5, aligned * 32**0.5

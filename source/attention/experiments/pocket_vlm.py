@@ -124,7 +124,7 @@ def align_pocket(model: PocketVLM) -> None:
 
 
 def pocket_rate(step: int) -> float:
-    """The learning rate of a step: a short warm-up, then half a cosine down to 0."""
+    """Return the learning rate of a step: a short warm-up, then half a cosine down to 0."""
     steps = POCKET_EPOCHS * POCKET_BATCHES
     return POCKET_RATE * min(1.0, (step + 1) / POCKET_WARM_UP) * (1 + cos(pi * step / steps)) / 2
 
@@ -139,7 +139,7 @@ def _pocket_step(model: PocketVLM, optimizer: torch.optim.Optimizer, token_ids: 
 
 
 def pocket_scores(model: PocketVLM, count: int = 500, seed: int = 7) -> dict[str, float]:
-    """On full scenes of unseen images: the share of right answers, and of maps that are largest on the right patch."""
+    """Return, on full scenes of unseen images, the share of right answers, and of maps that are largest on the right patch."""
     questions = pocket_questions(count, torch.Generator().manual_seed(seed), "test")
     device = model.head.weight.device
     with torch.no_grad():

@@ -31,7 +31,7 @@ def progress(steps: Sequence[Step], title: str) -> Iterator[Step]:
 
 
 def bar(title: str, done: int, count: int, seconds: float) -> str:
-    """One line: `reader ██████░░░░░░  50 %, 1.2 s, about 1.2 s left`; `done` is at least 1."""
+    """Return one line: `reader ██████░░░░░░  50 %, 1.2 s, about 1.2 s left`; `done` is at least 1."""
     full = WIDTH * done // count
     left = "" if done == count else f", about {seconds * (count - done) / done:.0f} s left"
     return f"{title} {'█' * full}{'░' * (WIDTH - full)} {100 * done // count:3} %, {seconds:.1f} s{left}"

@@ -25,12 +25,12 @@ class TwoCellReader(nn.Module):
         self.digits = nn.Linear(d_model, 20)
 
     def ask(self, patches: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
-        """What the attention gets: one query (B, 1, d_model), and the image tokens (B, 9, d_model)."""
+        """Return what the attention gets: one query (B, 1, d_model), and the image tokens (B, 9, d_model)."""
         query = self.first(cells[:, 0]) + self.second(cells[:, 1])
         return query.unsqueeze(1), self.aligner(patches) + self.positions
 
     def answer(self, output: Tensor) -> Tensor:
-        """What the attention brought back (B, 1, d_model), as scores for both digits (B, 2, 10)."""
+        """Return what the attention brought back (B, 1, d_model), as scores for both digits (B, 2, 10)."""
         return self.digits(output.squeeze(1)).unflatten(-1, (2, 10))
 
     def forward(self, patches: Tensor, cells: Tensor) -> tuple[Tensor, Tensor]:
@@ -54,7 +54,7 @@ class HalfAndHalf(TwoCellReader):
 
 
 def draw_reading(count: int, generator: torch.Generator, split: str = "train") -> tuple[Tensor, Tensor, Tensor]:
-    """Scenes, two different cells of each, and the digits there: (B, 9, 64), (B, 2), (B, 2)."""
+    """Draw scenes, two different cells of each, and the digits there: (B, 9, 64), (B, 2), (B, 2)."""
     patches, labels = draw_scenes(count, generator, split)
     cells = torch.rand(count, 9, generator=generator).argsort(1)[:, :2]
     return patches, cells, labels.gather(1, cells)
@@ -80,7 +80,7 @@ def train_reader(
     kind: type[TwoCellReader] = TwoCellReader,
     rate: float = 3e-3,
 ) -> TwoCellReader:
-    """A reader after `steps` updates: Adam, its rate on half a cosine down to 0, 128 fresh scenes a step."""
+    """Return a reader after `steps` updates: Adam, its rate on half a cosine down to 0, 128 fresh scenes a step."""
     reader = kind(num_heads).to(device)
     draw_parameters(reader, seed)
     optimizer = torch.optim.Adam(reader.parameters(), lr=rate)
@@ -98,7 +98,7 @@ def train_reader(
 
 
 def shares_right(logits: Tensor, answers: Tensor) -> tuple[float, float, float, float]:
-    """How often a reader is right: first digit, second digit, both in order, and the pair in any order.
+    """Return how often a reader is right: first digit, second digit, both in order, and the pair in any order.
 
     The pair is the two digits that both answers together give most. Chance, for two different digits out of ten, is
     1/10, 1/10, 1/90 and 1/45.

@@ -56,23 +56,26 @@ def draw_start(model: nn.Module, seed: int) -> None:
 
 
 def learning_rate(step: int, steps: int = STEPS) -> float:
-    """50 steps of warm-up, then half a cosine down to 0."""
+    """Return the rate of a step: 50 steps of warm-up, then half a cosine down to 0."""
     return LEARNING_RATE * min(1.0, (step + 1) / WARM_UP) * (1 + cos(pi * step / steps)) / 2
 
 
 def most_digits(step: int, steps: int = STEPS) -> int:
-    """The clutter ramp: scenes hold up to 2 digits at first, and up to 9 in the last third of training."""
+    """Return the clutter ramp: scenes hold up to 2 digits at first, and up to 9 in the last third of training."""
     return min(9, 2 + 11 * step // max(steps, 1))
 
 
 def training_questions(step: int, seed: int, steps: int = STEPS, count: int = BATCH) -> Questions:
-    """The questions of one step: drawn from the seed and the step alone."""
+    """Return the questions of one step: drawn from the seed and the step alone."""
     generator = torch.Generator().manual_seed(seed * 1_000_003 + step)
     return draw_questions(count, generator, "train", fewest=1, most=most_digits(step, steps))
 
 
 def nowhere_questions(step: int, seed: int, count: int = BATCH) -> Questions:
-    """The questions of one step of `teach_nowhere`: full scenes, half of the "where" questions without a digit."""
+    """Return the questions of one step of `teach_nowhere`.
+
+    The scenes are full, and half of the "where" questions ask for a digit that is not there.
+    """
     generator = torch.Generator().manual_seed((seed + 1) * 7_000_003 + step)
     return draw_questions(count, generator, "train", fewest=9, most=9, absent=ABSENT)
 
@@ -93,7 +96,7 @@ def align_step(model: nn.Module, optimizer: torch.optim.Optimizer, patches: Tens
 
 
 def adamw(model: nn.Module) -> torch.optim.AdamW:
-    """The recipe's optimizer; as one fused kernel, a tenth of the training time less, where there is one."""
+    """Return the recipe's optimizer; as one fused kernel, a tenth of the training time less, where there is one."""
     fused = next(model.parameters()).device.type in ("cpu", "cuda")
     return torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE, betas=BETAS, weight_decay=0.01, fused=fused)
 
@@ -106,7 +109,7 @@ def train(
     align_steps: int = ALIGN_STEPS,
     progress: Callable[[Iterable, str], Iterable] = as_they_are,
 ) -> dict:
-    """Both stages, in place.
+    """Train both stages, in place.
 
     Args:
         model: a MiniVLM; its parameters are drawn anew from the seed.
@@ -154,7 +157,7 @@ def teach_nowhere(
 
 
 def at_checkpoint(model: nn.Module, record: dict, step: int) -> nn.Module:
-    """A copy of the model as it was after a step of its training."""
+    """Return a copy of the model as it was after a step of its training."""
     earlier = deepcopy(model)
     earlier.load_state_dict(record["checkpoints"][step])
     return earlier

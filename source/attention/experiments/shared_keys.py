@@ -34,7 +34,7 @@ class SharedLinear(nn.Module):
 
 
 def share_keys(model: nn.Module, groups: int) -> nn.Module:
-    """A copy of a model in which the heads of each attention share keys and values in groups."""
+    """Return a copy of a model in which the heads of each attention share keys and values in groups."""
     shared = deepcopy(model)
     for block in shared.blocks:
         for layer in (block.self_attn, block.cross_attn):
@@ -58,7 +58,7 @@ def train_on(model: nn.Module, train_step: Callable, seed: int, steps: int = STE
 
 @torch.no_grad()
 def words_right(model: nn.Module, questions: Questions) -> float:
-    """The share of the answers' words that a model gets right, each after the right words before it."""
+    """Return the share of the answers' words that a model gets right, each after the right words before it."""
     token_ids, lengths, image_patches = questions.to(next(model.parameters()).device).batch
     after = token_ids[:, 1:]
     place = torch.arange(after.shape[1], device=after.device)

@@ -101,14 +101,14 @@ def short_step(
 
 
 def answers_and_maps(model: nn.Module, *asked: Tensor) -> tuple[Tensor, Tensor]:
-    """What a model answers, logits (B, V), and where it looks, weights (B, 9), without gradients."""
+    """Return what a model answers, logits (B, V), and where it looks, weights (B, 9), without gradients."""
     with torch.no_grad():
         logits, maps = model(*asked)
     return logits[:, 0], maps[-1][:, 0, 0]
 
 
 def short_scores(training: ShortTraining, model: nn.Module, count: int = 500, seed: int = 7) -> dict[str, float]:
-    """On scenes of unseen images: the share of right answers, and of maps that are largest on the right patch."""
+    """Return, on scenes of unseen images, the share of right answers, and of maps that are largest on the right patch."""
     device = next(model.parameters()).device
     examples = training.draw(count, torch.Generator().manual_seed(seed), "test", 9, 9).to(device)
     logits, maps = answers_and_maps(model, *examples.asked)
@@ -152,7 +152,10 @@ def draw_where_padded(count: int, generator: torch.Generator, split: str, most: 
 
 
 def draw_pointing(count: int, generator: torch.Generator, split: str, most: int = 9, fewest: int = 1) -> Examples:
-    """Draw "where is the 7?" in full scenes; the answer is the number of the place. `most` and `fewest` change nothing."""
+    """Draw "where is the 7?" in full scenes.
+
+    The answer is the number of the place. `most` and `fewest` change nothing.
+    """
     patches, labels = draw_scenes(count, generator, split)
     cells = torch.randint(9, (count,), generator=generator)
     return Examples((FIRST_DIGIT + labels.gather(1, cells.unsqueeze(1)), patches), cells, cells)
@@ -220,7 +223,10 @@ def mirror_examples(piece: Callable, examples: Examples, generator: torch.Genera
 
 
 def fading_bonus(piece: Callable, logits: Tensor, answers: Tensor, maps: Tensor, done: float) -> Tensor:
-    """The loss of a piece (logits, answers, weights, strength), whose strength falls from 1 to 0 over the first half."""
+    """Return the loss of a piece (logits, answers, weights, strength).
+
+    Its strength falls from 1 to 0 over the first half.
+    """
     return piece(logits, answers, maps, max(0.0, 1.0 - 2.0 * done))
 
 

@@ -112,7 +112,7 @@ class WayVLM(nn.Module):
 
 
 def over_patches(model: WayVLM, maps: list[Tensor]) -> Tensor:
-    """Where the words of the last block look among the patches, averaged over the heads: (B, T, S).
+    """Return where the words of the last block look among the patches, averaged over the heads: (B, T, S).
 
     Learned queries stand in between: a word looks at queries and these at patches, so their maps are multiplied.
     """
@@ -191,7 +191,7 @@ def train_way(
 
 
 def way_scores(model: WayVLM, count: int = 2000, seed: int = 7) -> dict[str, object]:
-    """Scores on full scenes of unseen images.
+    """Return scores on full scenes of unseen images.
 
     Returns:
         "right": the share of right answers; "on the patch": of maps that are largest on the patch in question;
@@ -212,7 +212,7 @@ def way_scores(model: WayVLM, count: int = 2000, seed: int = 7) -> dict[str, obj
 
 
 def new_layers(gated: Callable, count: int, gate: float, width: int = 64, num_heads: int = 4) -> nn.ModuleList:
-    """Layers of gated cross-attention that have learned nothing, their gates at `gate`; at 100 they are open, tanh is 1."""
+    """Return layers of gated cross-attention that have learned nothing, their gates at `gate`; at 100 they are open, tanh is 1."""
     layers = nn.ModuleList(gated(width, num_heads) for _ in range(count))
     for layer in layers:
         nn.init.constant_(layer.gate, gate)
@@ -247,7 +247,10 @@ def added_layers(model: nn.Module, layers: nn.ModuleList) -> Iterator[None]:
 
 
 def counted_flops(model: WayVLM, words: int = 1) -> int:
-    """The additions and multiplications of all matrix products for one question, counted while the model runs."""
+    """Return the additions and multiplications of all matrix products for one question.
+
+    They are counted while the model runs.
+    """
     device = model.head.weight.device
     token_ids = torch.zeros(1, words, dtype=torch.long, device=device)
     with FlopCounterMode(display=False) as counter:  # it fails on learned queries without gradients
@@ -258,7 +261,7 @@ def counted_flops(model: WayVLM, words: int = 1) -> int:
 def way_flops(
     way: str, patches: int, words: int = 1, num_queries: int = WAY_QUERIES, width: int = WAY_WIDTH, blocks: int = 1
 ) -> int:
-    """The same by formula, for any sizes, without the aligner and the head, which all three ways share.
+    """Return the same by formula, for any sizes, without the aligner and the head, which all three ways share.
 
     A product (n, a) · (a, b) takes 2·n·a·b: a multiplication and an addition each.
     """

@@ -28,18 +28,21 @@ BLANK_PATCH = torch.full((64,), -_MEAN / _STD)
 
 
 def held_out(task: str, count: int, seed: int = 7, split: str = "test", absent: float = 0.0) -> Questions:
-    """Questions of one kind about full scenes, by default of unseen images; `absent` as in `draw_questions`."""
+    """Return questions of one kind about full scenes, by default of unseen images.
+
+    `absent` as in `draw_questions`.
+    """
     generator = torch.Generator().manual_seed(seed)
     return draw_questions(count, generator, split, (task,), fewest=9, most=9, absent=absent)
 
 
 def prompt_of(task: str, questions: Questions) -> Tensor:
-    """The prompts of questions of one kind: (B, P)."""
+    """Return the prompts of questions of one kind: (B, P)."""
     return questions.token_ids[:, : PROMPT_LENGTHS[TASKS.index(task)]]
 
 
 def answer_to(model: nn.Module, generate: Callable, text: str, image_patches: Tensor) -> str:
-    """What the model says to one question about one scene (9, 64)."""
+    """Return what the model says to one question about one scene (9, 64)."""
     device = next(model.parameters()).device
     prompt = encode(text).unsqueeze(0).to(device)
     token_ids = generate(model, prompt, image_patches.unsqueeze(0).to(device), max_new_tokens=4, eos_id=EOS)
@@ -47,7 +50,7 @@ def answer_to(model: nn.Module, generate: Callable, text: str, image_patches: Te
 
 
 def answers(model: nn.Module, generate: Callable, task: str, questions: Questions) -> Tensor:
-    """The words that the model answers: (B, 1), or (B, 3) for "read"; −1 where it stopped too early."""
+    """Return the words that the model answers: (B, 1), or (B, 3) for "read"; −1 where it stopped too early."""
     device, words = next(model.parameters()).device, ANSWER_LENGTHS[TASKS.index(task)]
     prompt = prompt_of(task, questions).to(device)
     token_ids = generate(model, prompt, questions.image_patches.to(device), max_new_tokens=words + 1, eos_id=EOS)
@@ -56,14 +59,17 @@ def answers(model: nn.Module, generate: Callable, task: str, questions: Question
 
 
 def accuracy(model: nn.Module, generate: Callable, task: str, questions: Questions) -> float:
-    """The share of questions with every word of the answer right."""
+    """Return the share of questions with every word of the answer right."""
     start, words = PROMPT_LENGTHS[TASKS.index(task)], ANSWER_LENGTHS[TASKS.index(task)]
     truth = questions.token_ids[:, start : start + words]
     return (answers(model, generate, task, questions) == truth).all(1).float().mean().item()
 
 
 def where_it_points(model: nn.Module, generate: Callable, questions: Questions) -> dict[str, float]:
-    """The shares of answers to "where" that name a place, and that say "nowhere"; what is left is no answer."""
+    """Return the shares of answers to "where" that name a place, and that say "nowhere".
+
+    What is left is no answer.
+    """
     said = answers(model, generate, "where", questions)[:, 0]
     places = torch.tensor([WORDS.index(name) for name in POSITIONS])
     return {
@@ -73,7 +79,7 @@ def where_it_points(model: nn.Module, generate: Callable, questions: Questions) 
 
 
 def looked(model: nn.Module, token_ids: Tensor, image_patches: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """What happens in the last cross-attention, overheard while the model runs.
+    """Return what happens in the last cross-attention, overheard while the model runs.
 
     Returns:
         tokens (B, T, d_model) and image_tokens (B, S, d_model) that it gets, weights (B, H, T, S) that it gives.
@@ -97,7 +103,10 @@ def looked(model: nn.Module, token_ids: Tensor, image_patches: Tensor) -> tuple[
 
 
 def every_map(model: nn.Module, token_ids: Tensor, image_patches: Tensor) -> dict[str, Tensor]:
-    """All attention maps of one pass, by layer: over the words (B, H, T, T), and over the image (B, H, T, S)."""
+    """Return all attention maps of one pass, by layer.
+
+    Those over the words are (B, H, T, T), those over the image (B, H, T, S).
+    """
     met, handles, training = {}, [], model.training
     for number, block in enumerate(model.blocks, 1):
         for part, over in (("self_attn", "words"), ("cross_attn", "image")):
@@ -117,7 +126,7 @@ def every_map(model: nn.Module, token_ids: Tensor, image_patches: Tensor) -> dic
 
 
 def follow(model: nn.Module, text: str, image_patches: Tensor) -> dict[str, Tensor]:
-    """What one question about one scene (9, 64) becomes on its way through a model of two blocks, by name."""
+    """Return what one question about one scene (9, 64) becomes on its way through a model of two blocks, by name."""
     parts = {
         "aligned": model.aligner,
         "image tokens": model.image_norm,
@@ -145,23 +154,26 @@ def follow(model: nn.Module, text: str, image_patches: Tensor) -> dict[str, Tens
 
 
 def maps_by_cell(model: nn.Module, task: str, questions: Questions) -> Tensor:
-    """Square maps of the last cross-attention, (H, 9, 9): row c is the mean map of the questions about cell c."""
+    """Return square maps of the last cross-attention, (H, 9, 9).
+
+    Row c is the mean map of the questions about cell c.
+    """
     weights = looked(model, prompt_of(task, questions), questions.image_patches)[2][:, :, -1]
     return torch.stack([weights[questions.cells[:, 0] == cell].mean(0) for cell in range(9)], 1)
 
 
 def on_target(maps: Tensor, cells: Tensor) -> float:
-    """Grounding: the share of maps (B, S) whose largest value is on the cell (B,) that was asked about."""
+    """Return the grounding: the share of maps (B, S) whose largest value is on the cell (B,) that was asked about."""
     return (maps.argmax(-1).cpu() == cells.cpu()).float().mean().item()
 
 
 def blank_patches(image_patches: Tensor, position: Tensor) -> Tensor:
-    """A copy in which one patch of each scene, position (B,), is empty."""
+    """Return a copy in which one patch of each scene, position (B,), is empty."""
     chosen = torch.arange(image_patches.shape[1]) == position.unsqueeze(1)
     return torch.where(chosen.unsqueeze(-1), BLANK_PATCH, image_patches)
 
 
 def another_cell(cells: Tensor, seed: int = 7) -> Tensor:
-    """For each scene a cell that is not the one in question."""
+    """Return for each scene a cell that is not the one in question."""
     generator = torch.Generator().manual_seed(seed)
     return (cells + torch.randint(1, 9, cells.shape, generator=generator)) % 9

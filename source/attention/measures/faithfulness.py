@@ -14,7 +14,7 @@ from attention.open_vlm import OpenVLM
 
 
 def value_weighted(model: OpenVLM, image_patches: Tensor, cross_map: Tensor) -> Tensor:
-    """Lesson 3's value-weighted map: how long a vector each patch adds to each token, over all heads together.
+    """Return lesson 3's value-weighted map: how long a vector each patch adds to each token, over all heads together.
 
     Args:
         image_patches: (B, S, d_vision)
@@ -37,7 +37,7 @@ def four_maps(
     attention_rollout: Callable[..., Tensor],
     gradient_attention: Callable[..., Tensor],
 ) -> dict[str, Tensor]:
-    """Four explanations of the first word that the model says, by name: maps (B, S) over the patches."""
+    """Return four explanations of the first word that the model says, by name: maps (B, S) over the patches."""
     seen = model.inside(prompts, image_patches)
     score = seen.logits[:, -1].amax(-1)  # the logit of the word that it says
     cross_map, self_maps = seen.cross_map.detach(), [weights.detach() for weights in seen.self_maps]
@@ -51,13 +51,16 @@ def four_maps(
 
 
 def first_word(model: OpenVLM, prompts: Tensor, image_patches: Tensor) -> Tensor:
-    """The word that the model says first: (B,)."""
+    """Return the word that the model says first: (B,)."""
     with torch.no_grad():
         return model(prompts, image_patches)[0][:, -1].argmax(-1)
 
 
 def probability_of(model: OpenVLM, prompts: Tensor, words: Tensor) -> Callable[[Tensor], Tensor]:
-    """A score: called with image patches (B, S, d_vision), it returns the probability of each word (B,), (B,)."""
+    """Return a score: called with image patches (B, S, d_vision).
+
+    It returns the probability of each word, (B,), of words (B,).
+    """
 
     def score(image_patches: Tensor) -> Tensor:
         with torch.no_grad():
@@ -68,7 +71,7 @@ def probability_of(model: OpenVLM, prompts: Tensor, words: Tensor) -> Callable[[
 
 
 def with_weights(model: OpenVLM, prompts: Tensor, image_patches: Tensor, change: Callable[[Tensor], Tensor]) -> Tensor:
-    """The word that the model says first when its attention over the image is changed: (B,).
+    """Return the word that the model says first when its attention over the image is changed: (B,).
 
     Args:
         change: called with the weights (B, H, T, S), returns those that are used in their place.
@@ -83,7 +86,10 @@ def with_weights(model: OpenVLM, prompts: Tensor, image_patches: Tensor, change:
 
 
 def shuffled(heads: Collection[int], seed: int = 7) -> Callable[[Tensor], Tensor]:
-    """A change of weights (B, H, T, S): in these heads they go to other patches, in a random order for each scene."""
+    """Return a change of weights (B, H, T, S).
+
+    In these heads they go to other patches, in a random order for each scene.
+    """
 
     def change(weights: Tensor) -> Tensor:
         generator = torch.Generator().manual_seed(seed)
@@ -96,7 +102,7 @@ def shuffled(heads: Collection[int], seed: int = 7) -> Callable[[Tensor], Tensor
 
 
 def taken_out(heads: Collection[int]) -> Callable[[Tensor], Tensor]:
-    """An edit of what the heads hand on (B, H, T, d_head): these heads hand on nothing."""
+    """Return an edit of what the heads hand on (B, H, T, d_head): these heads hand on nothing."""
 
     def edit(handed: Tensor) -> Tensor:
         kept = torch.tensor([head not in heads for head in range(handed.shape[1])], device=handed.device)
@@ -108,7 +114,7 @@ def taken_out(heads: Collection[int]) -> Callable[[Tensor], Tensor]:
 def put_in_and_taken_out(
     model: OpenVLM, patch_head: Callable[..., Tensor], prompts: Tensor, clean: Tensor, twin: Tensor
 ) -> dict[str, list[float]]:
-    """What each head can do alone, and what the others can do without it, as shares of the scenes.
+    """Return what each head can do alone, and what the others can do without it, as shares of the scenes.
 
     Only scenes count whose twin is answered with another word.
 
@@ -140,7 +146,7 @@ def put_in_and_taken_out(
 
 
 def effects_of(score: Callable[[Tensor], Tensor], image_patches: Tensor) -> Tensor:
-    """How much the score of each scene falls when one patch is blanked: (B, S)."""
+    """Return how much the score of each scene falls when one patch is blanked: (B, S)."""
     whole, places = score(image_patches), range(image_patches.shape[1])
     return torch.stack([whole - score(_blanked(image_patches, place)) for place in places], 1)
 
@@ -152,7 +158,9 @@ def _blanked(image_patches: Tensor, place: int) -> Tensor:
 
 
 def rank_correlation(one: Tensor, other: Tensor) -> Tensor:
-    """Kendall's τ of the rows of two tensors (B, n): the share of pairs in the same order minus that in the other, (B,).
+    """Return Kendall's τ of the rows of two tensors (B, n).
+
+    It is the share of pairs in the same order minus that in the other, (B,).
 
     Kendall 1938, https://doi.org/10.1093/biomet/30.1-2.81; a pair that is equal in one of them counts for neither.
     """

@@ -25,7 +25,7 @@ class HeadEffect(NamedTuple):
 
 
 def without_head(model: nn.Module, head: int) -> nn.Module:
-    """A copy of the model in which one head of the last cross-attention adds nothing: its part of W_O is 0."""
+    """Return a copy of the model in which one head of the last cross-attention adds nothing: its part of W_O is 0."""
     silent = deepcopy(model)
     cross_attn = silent.blocks[-1].cross_attn
     with torch.no_grad():
@@ -34,7 +34,7 @@ def without_head(model: nn.Module, head: int) -> nn.Module:
 
 
 def head_effects(model: nn.Module, task: str, questions: Questions) -> list[HeadEffect]:
-    """What each head adds to the answers to questions of one kind, one record for each head."""
+    """Return what each head adds to the answers to questions of one kind, one record for each head."""
     device, prompts = next(model.parameters()).device, prompt_of(task, questions)
     asked = torch.arange(len(prompts), device=device)
     right = questions.token_ids[:, prompts.shape[1]].to(device)
@@ -43,7 +43,10 @@ def head_effects(model: nn.Module, task: str, questions: Questions) -> list[Head
     tokens, image_tokens, weights = looked(model, prompts, patches)
 
     def final(changed: nn.Module) -> tuple[Tensor, Tensor]:
-        """What the cross-attention puts out for the last token (B, d_model), and the logits there (B, vocabulary)."""
+        """Return what the cross-attention puts out for the last token (B, d_model), and the logits there.
+
+        The shapes are (B, d_model) and (B, vocabulary).
+        """
         with torch.no_grad():
             added, _ = changed.blocks[-1].cross_attn(tokens, image_tokens)
             return added[:, -1], changed(prompts, patches)[0][:, -1]

@@ -38,7 +38,7 @@ def check_recall(answers: Mapping[str, object], right: Mapping[str, tuple[object
 
 
 def agrees(answer: object, right: object) -> bool:
-    """Whether two answers agree: words in any case, numbers to a hundredth, number by number."""
+    """Return True if two answers agree: words in any case, numbers to a hundredth, number by number."""
     if isinstance(right, (tuple, list)):
         alike = isinstance(answer, (tuple, list)) and len(answer) == len(right)
         return alike and all(map(agrees, answer, right))

@@ -23,7 +23,7 @@ class Cost(NamedTuple):
 
 
 def dense_attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """Attention written out, with all n × n weights in memory."""
+    """Compute attention step by step, with all n × n weights in memory."""
     return (query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5).softmax(-1) @ value
 
 
@@ -52,7 +52,7 @@ def cost_of(attend: Callable[[Tensor, Tensor, Tensor], Tensor], n: int, width: i
 
 
 def slope(values: Mapping[int, float]) -> float:
-    """The slope of log value over log n over the last four lengths or fewer: 1 is linear, 2 quadratic."""
+    """Return the slope of log value over log n over the last four lengths or fewer: 1 is linear, 2 quadratic."""
     lengths = sorted(values)[-4:]
     x = torch.tensor([log(n) for n in lengths])
     y = torch.tensor([log(values[n]) for n in lengths])

@@ -55,7 +55,7 @@ def export_explorer(models: nn.Module | Mapping[str, nn.Module], path: str | Pat
 
 
 def models_of(path: str | Path) -> dict[str, dict[str, Tensor]]:
-    """The models of a page: the parameters of each, by name."""
+    """Return the models of a page: the parameters of each, by name."""
     text = Path(path).read_text("utf-8").partition('id="data">')[2].partition("</script>")[0]
     shapes = parameter_shapes()
     models = {}
@@ -67,7 +67,10 @@ def models_of(path: str | Path) -> dict[str, dict[str, Tensor]]:
 
 
 def parameter_shapes() -> dict[str, tuple[int, ...]]:
-    """The parameters of `MiniVLM(**MODEL)` and their shapes, by name, in the order in which the page reads them."""
+    """Return the parameters of `MiniVLM(**MODEL)` and their shapes, by name.
+
+    They are in the order in which the page reads them.
+    """
     d_model, words, last = MODEL["d_model"], MODEL["vocab_size"], MODEL["num_layers"] - 1
 
     def layers(name: str, d_in: int, d_hidden: int) -> dict[str, tuple[int, ...]]:
@@ -94,7 +97,7 @@ def parameter_shapes() -> dict[str, tuple[int, ...]]:
 
 
 def _weights(name: str, model: nn.Module) -> str:
-    """All parameters one after the other, as base64.
+    """Return all parameters one after the other, as base64.
 
     Raises:
         ValueError: they are not those of the lesson's model.
@@ -107,7 +110,7 @@ def _weights(name: str, model: nn.Module) -> str:
 
 
 def _fault(parameters: Mapping[str, Tensor]) -> str | None:
-    """What the page cannot compute with, or None."""
+    """Return what the page cannot compute with, or None."""
     shapes = parameter_shapes()
     for name, shape in shapes.items():
         if name not in parameters:
@@ -121,7 +124,7 @@ def _fault(parameters: Mapping[str, Tensor]) -> str | None:
 
 
 def _witnesses(model: nn.Module) -> list[dict]:
-    """Some questions with the model's own scores for the next word, each about nine digits of the page."""
+    """Return some questions with the model's own scores for the next word, each about nine digits of the page."""
     generator = torch.Generator().manual_seed(0)
     device = next(model.parameters()).device
     witnesses = []
@@ -141,7 +144,7 @@ def _witnesses(model: nn.Module) -> list[dict]:
 
 
 def _shown_digits(scene: Tensor) -> list[int]:
-    """Which digits of the test split a scene (9, 64) shows."""
+    """Return which digits of the test split a scene (9, 64) shows."""
     return (scene.unsqueeze(1) == digits("test").patches).all(-1).int().argmax(1).tolist()
 
 

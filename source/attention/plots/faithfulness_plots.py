@@ -14,7 +14,10 @@ _WIDTHS = (4.0, 3.0, 2.0, 1.2, 1.2)  # thin lines lie on thick ones: equal curve
 
 
 def show_curves(deletion: Mapping[str, Tensor], insertion: Mapping[str, Tensor], by_chance: str) -> None:
-    """Two panels of curves (n + 1,) by name on one scale from 0 to 1; the one called `by_chance` is dotted and black."""
+    """Draw two panels of curves (n + 1,) by name on one scale from 0 to 1.
+
+    The one called `by_chance` is dotted and black.
+    """
     figure, axes = plt.subplots(1, 2, figsize=(7.4, 2.9), sharey=True, layout="constrained")
     panels = ("deletion: low is good", "patches taken away"), ("insertion: high is good", "patches put in")
     for ax, curves, (title, below) in zip(axes, (deletion, insertion), panels, strict=True):
@@ -31,7 +34,9 @@ def show_curves(deletion: Mapping[str, Tensor], insertion: Mapping[str, Tensor],
 
 
 def show_quality(ours: Mapping[str, Mapping[str, Sequence[float]]], yours: Mapping[str, Mapping[str, float]]) -> None:
-    """A panel for each task: for each explanation a bar from the lowest to the highest of our runs, and yours as a mark.
+    """Draw a panel for each task.
+
+    Each explanation has a bar from the lowest to the highest of our runs, and yours as a mark.
 
     Args:
         ours: by task, then by explanation: the lowest and the highest.
@@ -61,7 +66,9 @@ def show_heads_by_task(
     chance: float | None = None,
     names: Sequence[str] = (),
 ) -> None:
-    """A panel for each task, with a group of bars (one for each head) from 0 to 1 for each thing that was measured.
+    """Draw a panel for each task.
+
+    Each thing that was measured has a group of bars from 0 to 1, one for each head.
 
     Args:
         shares: by task, then by name: a share for each head.

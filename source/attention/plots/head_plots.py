@@ -18,7 +18,7 @@ COLOURS, MARKERS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00"), "os^
 
 
 def show_heads(weights: Tensor, title: str = "", names: Sequence[str] = ()) -> None:
-    """The maps (H, T, S) of one layer side by side, from 0 to 1, one panel for each head."""
+    """Draw the maps (H, T, S) of one layer side by side, from 0 to 1, one panel for each head."""
     count, rows, columns = weights.shape
     height = 1.1 + min(5.6 / count * rows / columns, 3.0)
     figure, axes = _panels(1, count, height)
@@ -35,7 +35,9 @@ def show_heads(weights: Tensor, title: str = "", names: Sequence[str] = ()) -> N
 
 
 def show_readers(images: Tensor, cells: Tensor, maps: Mapping[str, Tensor]) -> None:
-    """Scenes with their two named cells, and beside them where every head looks: a row for each scene and reader.
+    """Draw scenes with their two named cells, and beside them where every head looks.
+
+    There is a row for each scene and reader.
 
     Args:
         images: (N, 24, 24)
@@ -63,7 +65,9 @@ def show_readers(images: Tensor, cells: Tensor, maps: Mapping[str, Tensor]) -> N
 
 
 def show_words(maps: Mapping[str, Tensor], places: Sequence[str]) -> None:
-    """Where every head looks for every word: a column for each place that is named, a row for each head of each group.
+    """Draw where every head looks for every word.
+
+    There is a column for each place that is named, and a row for each head of each group.
 
     Args:
         maps: (9, H, 9) by group: for the word of each place, the map of every head.
@@ -83,7 +87,7 @@ def show_words(maps: Mapping[str, Tensor], places: Sequence[str]) -> None:
 
 
 def show_similarities(similarities: Mapping[str, Tensor]) -> None:
-    """Mean cosine similarity of the patches of each digit (rows) with each word (columns), (10, 10) for each aligner."""
+    """Draw the mean cosine similarity of the patches of each digit (rows) with each word (columns), (10, 10) for each aligner."""
     figure, axes = _panels(1, len(similarities), 2.6, sharey=True)
     for ax, (name, table) in zip(axes[0], similarities.items(), strict=True):
         image = ax.imshow(table.detach().cpu().numpy(), vmin=-1, vmax=1, cmap="cividis")
@@ -97,7 +101,10 @@ def show_similarities(similarities: Mapping[str, Tensor]) -> None:
 
 
 def show_own_and_other(similarities: Mapping[str, Tensor], labels: Tensor) -> None:
-    """How similar patches are to their own word and to the other nine: two histograms for each aligner, (N, 10)."""
+    """Draw how similar patches are to their own word and to the other nine.
+
+    There are two histograms for each aligner, (N, 10).
+    """
     _, axes = _panels(1, len(similarities), 2.3, sharex=True, sharey=True)
     own = torch.nn.functional.one_hot(labels, 10).bool().cpu()
     bins = torch.linspace(-1, 1, 41).tolist()
@@ -114,7 +121,9 @@ def show_own_and_other(similarities: Mapping[str, Tensor], labels: Tensor) -> No
 
 
 def show_aligners(losses: Mapping[str, Sequence[float]], results: Mapping[str, tuple[float, float]]) -> None:
-    """Left: the loss of each aligner that was trained, step by step. Right: what each keeps, against what it matches.
+    """Draw the loss of each aligner that was trained, step by step, and on the right what each keeps.
+
+    What it keeps is drawn against how often it matches.
 
     Args:
         losses: a loss for each step, by name.
@@ -136,7 +145,10 @@ def show_aligners(losses: Mapping[str, Sequence[float]], results: Mapping[str, t
 
 
 def show_seeds(seeds: Mapping[str, Sequence[float]], here: Mapping[str, float], chance: float) -> None:
-    """A dot for each seed of a benchmark, a star for each reader that this notebook has measured, by name of the reader."""
+    """Draw a dot for each seed of a benchmark, a star for each reader that this notebook has measured.
+
+    Readers are given by name.
+    """
     figure, axes = _panels(1, 1, 1.1 + 0.5 * len(seeds))
     ax = axes[0][0]
     for row, (name, shares) in enumerate(seeds.items()):
@@ -153,7 +165,7 @@ def show_seeds(seeds: Mapping[str, Sequence[float]], here: Mapping[str, float], 
 
 
 def show_growth(stds: Mapping[str, Sequence[float]]) -> None:
-    """How large the tokens are after each layer, on a logarithmic scale, by name of how updates are added."""
+    """Draw how large the tokens are after each layer, on a logarithmic scale, by name of how updates are added."""
     _, axes = _panels(1, 1, 2.7)
     for index, (name, line) in enumerate(stds.items()):
         axes[0][0].plot(range(len(line)), line, marker=MARKERS[index], color=COLOURS[index], markersize=4, label=name)
@@ -163,7 +175,7 @@ def show_growth(stds: Mapping[str, Sequence[float]]) -> None:
 
 
 def _panels(rows: int, columns: int, height: float, width: float = 7.0, **more) -> tuple[Figure, np.ndarray]:
-    """A figure on white with rows × columns panels; sizes in inches."""
+    """Return a figure on white with rows × columns panels; sizes in inches."""
     figure, axes = plt.subplots(
         rows, columns, figsize=(width, height), layout="constrained", squeeze=False, facecolor="white", **more
     )
@@ -179,13 +191,13 @@ def _small_map(ax: Axes, weights: Tensor):
 
 
 def _scale(figure: Figure, shown, axes) -> None:
-    """One colour bar for all maps, with the level of chance."""
+    """Draw one colour bar for all maps, with the level of chance."""
     bar = figure.colorbar(shown, ax=axes, shrink=0.6, aspect=30)
     bar.set_ticks([0, 1 / 9, 0.5, 1], labels=["0", "chance", "0.5", "1"], fontsize=8)
 
 
 def _frame(ax: Axes, cells: Tensor, size: int) -> None:
-    """Frames inside the named cells of a 3×3 picture, solid and dashed, and no ticks."""
+    """Draw frames inside the named cells of a 3×3 picture, solid and dashed, and no ticks."""
     edge = 0.07 * size
     for cell, line in zip(cells.tolist(), ("-", "--"), strict=False):
         row, column = divmod(cell, 3)

@@ -21,7 +21,7 @@ CELL_WIDTH, CELL_HEIGHT = 10, 12
 
 
 def show_map(weights: Tensor, rows: Sequence[str] = (), columns: Sequence[str] = (), title: str = "") -> None:
-    """One map (Q, K): a row for each query, a column for each key."""
+    """Draw one map (Q, K): a row for each query, a column for each key."""
     show_maps({title: weights}, rows, columns)
 
 
@@ -32,7 +32,7 @@ def show_maps(
     label: str = "weight",
     largest: float = 1.0,
 ) -> None:
-    """Maps (Q, K), by title, side by side on one scale from 0 to `largest`."""
+    """Draw maps (Q, K), by title, side by side on one scale from 0 to `largest`."""
     queries, keys = next(iter(maps.values())).shape
     width = min(7.0, 0.9 + len(maps) * max(1.6, 0.5 * keys + 0.5))
     figure, axes = _panels(1, len(maps), width, 0.9 + 0.36 * max(queries, 3))
@@ -54,7 +54,7 @@ def show_maps(
 def show_over_image(
     images: Tensor, maps: Mapping[str, Tensor], target: Tensor, words: Sequence[str], largest: float = 1.0
 ) -> None:
-    """Scenes of 3×3 patches, a row each; the paper behind each digit shows its weight, on one scale.
+    """Draw scenes of 3×3 patches, a row each; the paper behind each digit shows its weight, on one scale.
 
     Args:
         images: (N, 24, 24)
@@ -90,7 +90,7 @@ def show_curve(
     level_name: str = "chance",
     logarithmic: bool = False,
 ) -> None:
-    """Lines by name over the same x, and if there is one, a dotted level to compare with."""
+    """Draw lines by name over the same x, and if there is one, a dotted level to compare with."""
     ax = _panels(1, 1, 6.2, 2.7)[1][0][0]
     colours, markers = ("#0072b2", "#d55e00", "#009e73", "#cc79a7"), "os^D"
     for index, (name, y) in enumerate(lines.items()):
@@ -107,7 +107,7 @@ def show_curve(
 
 
 def show_bars(values: Mapping[str, float], ylabel: str, chance: float) -> None:
-    """Shares from 0 to 1, each with its number, and the chance level."""
+    """Draw shares from 0 to 1, each with its number, and the chance level."""
     ax = _panels(1, 1, 6.2, 0.9 + 0.36 * len(values))[1][0][0]
     names = list(values)[::-1]
     bars = ax.barh(names, [values[name] for name in names], color="#0072b2", height=0.6)
@@ -120,7 +120,7 @@ def show_bars(values: Mapping[str, float], ylabel: str, chance: float) -> None:
 
 
 def show_spread(samples: Mapping[str, Tensor], xlabel: str, smallest: float) -> None:
-    """Positive numbers by name, a histogram each over one logarithmic axis, with mean and median.
+    """Draw positive numbers by name, a histogram each over one logarithmic axis, with mean and median.
 
     What is below `smallest` is counted in the first bar.
     """
@@ -142,14 +142,14 @@ def show_spread(samples: Mapping[str, Tensor], xlabel: str, smallest: float) -> 
 
 
 def _panels(rows: int, columns: int, width: float, height: float, **more: bool):
-    """A white figure of `width` by `height` inches, and its axes, rows × columns."""
+    """Return a white figure of `width` by `height` inches, and its axes, rows × columns."""
     return plt.subplots(
         rows, columns, figsize=(width, height), layout="constrained", squeeze=False, facecolor="white", **more
     )
 
 
 def _draw_scene(ax, image: Tensor, weights: Tensor | None, largest: float) -> None:
-    """Nine patches in a grid, dark ink on paper; the paper of a patch shows its weight, if there is one."""
+    """Draw nine patches in a grid, dark ink on paper; the paper of a patch shows its weight, if there is one."""
     ink = (image - image.min()) / (image.max() - image.min()).clamp(min=1e-9)
     canvas = np.zeros((3 * CELL_HEIGHT, 3 * CELL_WIDTH, 3))
     for place in range(9):

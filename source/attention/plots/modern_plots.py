@@ -27,7 +27,7 @@ def added_waves(vectors: Tensor, positions: Tensor, base: float = 10000.0) -> Te
 
 
 def show_shifts(scores: Mapping[str, Mapping[int, Tensor]]) -> None:
-    """Scores against the distance of query and key: a panel for each kind of positions, a line for each place.
+    """Draw scores against the distance of query and key: a panel for each kind of positions, a line for each place.
 
     Args:
         scores: by kind, then by the place of the query, the scores at distance 0, 1, 2, …
@@ -46,7 +46,10 @@ def show_shifts(scores: Mapping[str, Mapping[int, Tensor]]) -> None:
 
 
 def show_grids(scores: Mapping[str, Tensor]) -> None:
-    """How well a patch in the middle fits every patch of a grid (rows, columns): a panel for each kind of positions."""
+    """Draw how well a patch in the middle fits every patch of a grid (rows, columns).
+
+    There is a panel for each kind of positions.
+    """
     _, axes = plt.subplots(1, len(scores), figsize=(7.4, 3.2), layout="constrained", facecolor="white")
     low = min(grid.min().item() for grid in scores.values())
     high = max(grid.max().item() for grid in scores.values())
@@ -60,7 +63,7 @@ def show_grids(scores: Mapping[str, Tensor]) -> None:
 
 
 def show_seconds(seconds: Mapping[str, Mapping[int, float]]) -> None:
-    """Seconds against the number of new words, both axes logarithmic, a line for each way of answering."""
+    """Draw seconds against the number of new words, both axes logarithmic, a line for each way of answering."""
     _, ax = plt.subplots(figsize=(5.2, 3.2), layout="constrained", facecolor="white")
     for (name, by_words), colour, marker in zip(seconds.items(), ("#d55e00", "#0072b2"), ("o", "s"), strict=True):
         ax.plot(list(by_words), list(by_words.values()), color=colour, marker=marker, label=name)

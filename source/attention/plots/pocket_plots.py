@@ -21,7 +21,10 @@ def show_training(
     places: Sequence[str] = ("top-left", "center", "bottom-right"),
     scene: int = 0,
 ) -> None:
-    """The losses of trainings by name, and where a model looks on one unseen scene when asked about some places."""
+    """Draw the losses of trainings by name.
+
+    Beside them, draw where a model looks on one unseen scene when asked about some places.
+    """
     figure, axes = plt.subplots(
         1,
         2 + len(places),

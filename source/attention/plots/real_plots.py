@@ -17,7 +17,9 @@ _ORDERS = (("#0072b2", "o-"), ("#009e73", "^-"), ("#d55e00", "s--"), ("#cc79a7",
 
 
 def show_layers(picture: Tensor, maps: Tensor, layers: Sequence[int]) -> None:
-    """What [CLS] looks at in a picture (3, h, w): a panel for each head of each layer; the longer axis goes to the right.
+    """Draw what [CLS] looks at in a picture (3, h, w).
+
+    There is a panel for each head of each layer; the longer axis goes to the right.
 
     Args:
         maps: (L, H, rows, columns) on one scale, which ends at eight times the even weight.
@@ -47,7 +49,9 @@ def show_layers(picture: Tensor, maps: Tensor, layers: Sequence[int]) -> None:
 
 
 def show_boxes(pictures: Mapping[str, Tensor], maps: Mapping[str, Tensor], boxes: Mapping[str, Tensor]) -> None:
-    """Each picture with its box, and beside it the maps (H, rows, columns) with the share of each that lies in the box.
+    """Draw each picture with its box, and beside it its maps.
+
+    The maps are (H, rows, columns), and each has the share of it that lies in the box.
 
     Args:
         boxes: (rows, columns) bool, a rectangle.
@@ -73,7 +77,7 @@ def show_boxes(pictures: Mapping[str, Tensor], maps: Mapping[str, Tensor], boxes
 
 
 def show_depth(curves: Mapping[str, Mapping[str, Tensor]], chance: Mapping[str, float]) -> None:
-    """A panel for each measure: a line over the layers for each photo, and chance as a dotted line.
+    """Draw a panel for each measure: a line over the layers for each photo, and chance as a dotted line.
 
     Args:
         curves: by measure, then by photo: (L,)
@@ -96,7 +100,7 @@ def show_depth(curves: Mapping[str, Mapping[str, Tensor]], chance: Mapping[str, 
 
 
 def show_each_head(numbers: Mapping[str, Tensor], label: str, most: float, middle: float | None = None) -> None:
-    """A panel for each picture, layers to the right, heads downwards, a coloured field for each.
+    """Draw a panel for each picture, layers to the right, heads downwards, a coloured field for each.
 
     Args:
         numbers: by picture: (L, H)
@@ -120,7 +124,10 @@ def show_each_head(numbers: Mapping[str, Tensor], label: str, most: float, middl
 
 
 def show_word_maps(maps: Mapping[str, Tensor], pieces: Sequence[str]) -> None:
-    """Maps (T, T) by title, side by side on one scale; the tokens that ask stand at the left, those that answer below."""
+    """Draw maps (T, T) by title, side by side on one scale.
+
+    The tokens that ask stand at the left, those that answer below.
+    """
     figure, axes = plt.subplots(1, len(maps), figsize=(9.6, 2.9), sharey=True, layout="constrained", facecolor="white")
     for ax, (title, weights) in zip(axes, maps.items(), strict=True):
         image = ax.imshow(weights.numpy(), vmin=0, vmax=1, cmap="viridis")
@@ -132,7 +139,10 @@ def show_word_maps(maps: Mapping[str, Tensor], pieces: Sequence[str]) -> None:
 
 
 def show_deleted(curves: Mapping[str, Mapping[str, Tensor]], by_chance: Mapping[str, Tensor]) -> None:
-    """A panel for each picture: how alike it stays while squares are blanked, a line for each order, thin grey ones for chance.
+    """Draw a panel for each picture.
+
+    It shows how alike the picture stays while squares are blanked: a line for each order, thin grey
+    ones for chance.
 
     Args:
         curves: by picture, then by order: (n + 1,)
@@ -160,7 +170,7 @@ def show_deleted(curves: Mapping[str, Mapping[str, Tensor]], by_chance: Mapping[
 def show_matches(
     pictures: Mapping[str, Tensor], nearer: Mapping[tuple[str, str], Tensor], boxes: Mapping[str, Tensor]
 ) -> None:
-    """Each picture with its box, and for each kind of token which of two words its patches are nearer to.
+    """Draw each picture with its box, and for each kind of token which of two words its patches are nearer to.
 
     Args:
         nearer: by picture and kind: cosines to the word for the box less those to the other word, (rows, columns)

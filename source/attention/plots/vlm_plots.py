@@ -18,7 +18,7 @@ _BLUE, _ORANGE, _GREY, _GREEN = "#0072b2", "#e69f00", "#999999", "#009e73"
 
 
 def show_scene(ax, patches: Tensor, title: str = "", cell: int | None = None) -> None:
-    """One scene (9, 64) as an image, with a frame around the cell in question; patches stand a pixel apart."""
+    """Draw one scene (9, 64) as an image, with a frame around the cell in question; patches stand a pixel apart."""
     pixels = F.pad(patches.detach().cpu().reshape(3, 3, 8, 8), (1, 1, 1, 1), value=_PAPER)
     image = pixels.permute(0, 2, 1, 3).reshape(30, 30)
     ax.imshow(image.numpy(), cmap="gray_r", vmin=_PAPER, vmax=_INK)
@@ -34,7 +34,10 @@ def show_scene(ax, patches: Tensor, title: str = "", cell: int | None = None) ->
 def show_answers(
     scenes: Sequence[Tensor], questions: Sequence[str], said: Sequence[str], cells: Sequence[int | None] = ()
 ) -> None:
-    """Scenes (9, 64) side by side, above each the question, below it what was said; cells in question are framed."""
+    """Draw scenes (9, 64) side by side, above each the question, below it what was said.
+
+    Cells in question are framed.
+    """
     _, axes = plt.subplots(1, len(scenes), figsize=(2.4 * len(scenes), 3.0), layout="constrained", squeeze=False)
     cells = cells or [None] * len(scenes)
     for ax, patches, question, text, cell in zip(axes[0], scenes, questions, said, cells, strict=True):
@@ -51,7 +54,10 @@ def show_scene_maps(
     scene: str = "scene",
     values: str = "weight",
 ) -> None:
-    """A scene (9, 64) beside maps (9,) of it, by title, on one scale from 0 to `largest`; `values` names what they show."""
+    """Draw a scene (9, 64) beside maps (9,) of it, by title, on one scale from 0 to `largest`.
+
+    `values` names what they show.
+    """
     figure, axes = plt.subplots(1, 1 + len(maps), figsize=(1.7 * (1 + len(maps)), 2.3), layout="constrained")
     show_scene(axes[0], patches, scene, cell)
     for ax, (title, weights) in zip(axes[1:], maps.items(), strict=True):
@@ -69,7 +75,7 @@ def show_scene_maps(
 
 
 def show_word_maps(words: Sequence[str], maps: Mapping[str, Tensor]) -> None:
-    """Maps (T,) over the words of a question, by title, one row each on one scale from 0 to 1."""
+    """Draw maps (T,) over the words of a question, by title, one row each on one scale from 0 to 1."""
     _, ax = plt.subplots(figsize=(1.6 + 0.8 * len(words), 0.8 + 0.5 * len(maps)), layout="constrained")
     rows = torch.stack(list(maps.values())).detach().cpu()
     drawn = ax.imshow(rows.numpy(), cmap="viridis", vmin=0.0, vmax=1.0, aspect="auto")
@@ -90,7 +96,7 @@ def _frame(ax, cell: int, size: int) -> None:
 
 
 def show_losses(record: Mapping[str, Tensor]) -> None:
-    """The two stages' losses, step by step."""
+    """Draw the two stages' losses, step by step."""
     figure, axes = plt.subplots(1, 2, figsize=(7, 2.7), layout="constrained")
     for ax, name, title in zip(axes, ("align losses", "losses"), ("stage 1: align", "stage 2: answer"), strict=True):
         losses = record[name].tolist()
@@ -106,7 +112,7 @@ def show_losses(record: Mapping[str, Tensor]) -> None:
 
 
 def show_right_by_step(curves: Mapping[str, Mapping[int, float]], chance: float) -> None:
-    """Right answers by step of a training, a line for each name."""
+    """Draw right answers by step of a training, a line for each name."""
     _, ax = plt.subplots(figsize=(6.2, 2.8), layout="constrained")
     for (name, right), colour, mark in zip(curves.items(), (_BLUE, _ORANGE, _GREEN), "os^", strict=False):
         ax.plot(list(right), list(right.values()), marker=mark, markersize=5, color=colour, label=name)
@@ -119,7 +125,7 @@ def show_right_by_step(curves: Mapping[str, Mapping[int, float]], chance: float)
 def show_bars(
     groups: Mapping[str, Mapping[str, float]], ylabel: str, chance: Mapping[str, float] | None = None
 ) -> None:
-    """Bars from 0 to 1, side by side, and the chance of each name: {"trained": {"where": 0.99, …}, …}."""
+    """Draw bars from 0 to 1, side by side, and the chance of each name: {"trained": {"where": 0.99, …}, …}."""
     _, ax = plt.subplots(figsize=(6.8, 2.7), layout="constrained")
     names = list(next(iter(groups.values())))
     width = 0.8 / len(groups)
@@ -148,7 +154,7 @@ def show_bars(
 
 
 def show_next_words(probabilities: Mapping[str, Tensor], words: Sequence[str], most: int = 5) -> None:
-    """For each title, the `most` likeliest next words and their probabilities (V,), side by side."""
+    """Draw for each title the `most` likeliest next words and their probabilities (V,), side by side."""
     _, axes = plt.subplots(
         1, len(probabilities), figsize=(2.6 * len(probabilities), 2.2), layout="constrained", squeeze=False
     )
@@ -165,7 +171,7 @@ def show_next_words(probabilities: Mapping[str, Tensor], words: Sequence[str], m
 
 
 def show_spread(values: Mapping[str, Tensor], xlabel: str) -> None:
-    """Histograms of shares (N,) from 0 to 1, by name, over each other."""
+    """Draw histograms of shares (N,) from 0 to 1, by name, over each other."""
     _, ax = plt.subplots(figsize=(6.2, 2.4), layout="constrained")
     for (name, shares), colour in zip(values.items(), (_BLUE, _ORANGE, _GREEN), strict=False):
         ax.hist(shares.tolist(), bins=40, range=(0, 1), label=name, color=colour, alpha=0.65)
@@ -222,7 +228,7 @@ def show_head_effects(effects: Mapping[str, Sequence[Sequence[float]]]) -> None:
 
 
 def show_journey(question: str, patches: Tensor, met: Mapping[str, Tensor], words: Sequence[str]) -> None:
-    """One question through the model, with the tensors that it became on the way.
+    """Draw one question through the model, with the tensors that it became on the way.
 
     Args:
         patches: (9, 64), the scene.
@@ -288,14 +294,14 @@ def _draw_last_looks(ax, weights: Tensor):
 
 
 def _side_by_side(weights: Tensor) -> Tensor:
-    """The 3×3 maps of some heads, (H, 9), two in a row, with gaps (NaN) between them."""
+    """Return the 3×3 maps of some heads, (H, 9), two in a row, with gaps (NaN) between them."""
     tiles = F.pad(weights.unflatten(-1, (3, 3)), (0, 1, 0, 1), value=torch.nan)
     tiles = torch.cat([tiles, tiles.new_full((len(tiles) % 2, 4, 4), torch.nan)])
     return tiles.unflatten(0, (-1, 2)).transpose(1, 2).flatten(2).flatten(0, 1)[:-1, :-1]
 
 
 def _arrow(figure, start, at: tuple[float, float], end, to: tuple[float, float]) -> None:
-    """An arrow from a point of one panel to a point of another; points in shares of the panels."""
+    """Draw an arrow from a point of one panel to a point of another; points in shares of the panels."""
     arrow = ConnectionPatch(
         at, to, start.transAxes, end.transAxes, arrowstyle="->", color="0.25", shrinkA=2, shrinkB=2, mutation_scale=12
     )

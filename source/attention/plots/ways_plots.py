@@ -48,7 +48,7 @@ def show_sights(sights: Mapping[str, Tensor], patches: int) -> None:
 
 
 def show_costs(sizes: Sequence[int], costs: Mapping[str, Sequence[float]], here: str = "") -> None:
-    """Lines over the number of patches, both axes logarithmic, by name."""
+    """Draw lines over the number of patches, both axes logarithmic, by name."""
     _, ax = plt.subplots(figsize=(6.2, 3.0), layout="constrained")
     for (name, values), (colour, dash, mark) in zip(costs.items(), _STYLES, strict=True):
         ax.plot(
@@ -69,7 +69,7 @@ def show_costs(sizes: Sequence[int], costs: Mapping[str, Sequence[float]], here:
 
 
 def show_pictures(pictures: Tensor, questions: Sequence[str], said: Sequence[str], cells: Sequence[int] = ()) -> None:
-    """Coloured scenes (N, 24, 24, 3) side by side, above each the question, below it what was said; cells are framed."""
+    """Draw coloured scenes (N, 24, 24, 3) side by side, above each the question, below it what was said; cells are framed."""
     _, axes = plt.subplots(1, len(pictures), figsize=(2.6 * len(pictures), 3.0), layout="constrained", squeeze=False)
     for number, ax in enumerate(axes[0]):
         ax.imshow(pictures[number].clamp(0, 1).numpy())
@@ -105,7 +105,7 @@ def show_gap(seen: Mapping[str, float], unseen: Mapping[str, float], chance: Map
 
 
 def show_pairs(shares: Tensor, seen: Tensor, rows: Sequence[str], columns: Sequence[str], title: str) -> None:
-    """Shares (rows, columns) as a map, with a frame around every pair that is not `seen` (rows, columns)."""
+    """Draw shares (rows, columns) as a map, with a frame around every pair that is not `seen` (rows, columns)."""
     figure, ax = plt.subplots(figsize=(6.4, 3.0), layout="constrained")
     drawn = ax.imshow(shares.numpy(), cmap="viridis", vmin=0.0, vmax=1.0, aspect="auto")
     for row, column in torch.cartesian_prod(torch.arange(len(rows)), torch.arange(len(columns))).tolist():

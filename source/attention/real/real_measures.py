@@ -10,7 +10,9 @@ from attention.patterns import attention_entropy
 
 
 def share_in(maps: Tensor, box: Tensor) -> Tensor:
-    """Which share of a map's weight lies in a box: maps (..., rows, columns), box (rows, columns) bool → (...), 0 … 1.
+    """Return which share of a map's weight lies in a box.
+
+    From maps (..., rows, columns) and a box (rows, columns) of bool comes (...), 0 … 1.
 
     An even map has the box's share of the patches: that is chance.
     """
@@ -18,12 +20,14 @@ def share_in(maps: Tensor, box: Tensor) -> Tensor:
 
 
 def resting(weights: Tensor) -> Tensor:
-    """What [CLS] gives itself: weights (..., T, T) → (...), 0 … 1; by chance 1/T."""
+    """Return what [CLS] gives itself: weights (..., T, T) → (...), 0 … 1; by chance 1/T."""
     return weights[..., 0, 0]
 
 
 def evenness(weights: Tensor) -> Tensor:
-    """The entropy of each query's weights, as a share of the largest possible, log T, and the mean over the queries.
+    """Return the entropy of each query's weights, as a share of the largest possible, log T.
+
+    The result is the mean over the queries.
 
     Args:
         weights: (..., T, T)
@@ -35,7 +39,7 @@ def evenness(weights: Tensor) -> Tensor:
 
 
 def distance(weights: Tensor, columns: int) -> Tensor:
-    """How far patches look, in patches: the mean over the patches that ask, [CLS] left out on both sides.
+    """Return how far patches look, in patches: the mean over the patches that ask, [CLS] left out on both sides.
 
     Dosovitskiy et al. 2021, figure 7: https://arxiv.org/abs/2010.11929
 

@@ -22,7 +22,7 @@ def sample_pictures() -> dict[str, Tensor]:
 
 
 def pictures_aside() -> dict[str, Tensor]:
-    """The same photos, cut so that their objects stand at the left edge."""
+    """Return the same photos, cut so that their objects stand at the left edge."""
     return {name + ASIDE: as_picture(load_sample_image(file), left + 0.5) for name, (file, left) in PHOTOS.items()}
 
 

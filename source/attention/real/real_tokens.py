@@ -14,7 +14,9 @@ from attention.real.real_photos import sample_pictures
 
 
 def real_tokens() -> dict[str, Tensor]:
-    """The tokens (256, 384) of both pictures by name, after the last layer and its norm, without that of [CLS].
+    """Return the tokens (256, 384) of both pictures by name, after the last layer and its norm.
+
+    The token of [CLS] is left out.
 
     Raises:
         NoRealEyes: the file, or one of the two programs that read and run it, is not installed; one line says how to get it.
@@ -33,7 +35,7 @@ def real_tokens() -> dict[str, Tensor]:
 
 
 def pixels_of(picture: Tensor) -> Tensor:
-    """What the model is given of each patch of a picture (3, 224, 224): (256, 588)."""
+    """Return what the model is given of each patch of a picture (3, 224, 224): (256, 588)."""
     return F.unfold(_normed(picture).unsqueeze(0), 14, stride=14)[0].T
 
 
@@ -43,7 +45,7 @@ def _normed(picture: Tensor) -> Tensor:
 
 
 def _without_decoder(path: Path, onnx) -> bytes:
-    """The published program, ending where [CLS] is cut off the tokens."""
+    """Return the published program, ending where [CLS] is cut off the tokens."""
     model = onnx.load(str(path))
     (patches,) = (node for node in model.graph.node if node.name == "/Slice")
     del model.graph.output[:]

@@ -18,7 +18,7 @@ VALUES = (Path(__file__).parent / "real_values.txt").read_text("utf-8")
 
 
 def stored_values() -> dict[str, dict[str, Tensor]]:
-    """The measures by picture and name."""
+    """Return the measures by picture and name."""
     return {
         picture: {name: torch.tensor(numbers) for name, numbers in measures.items()}
         for picture, measures in json.loads(VALUES).items()

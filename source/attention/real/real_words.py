@@ -83,7 +83,7 @@ def load_real_words() -> RealWords:
 
 
 def read_safetensors(path: Path) -> dict[str, Tensor]:
-    """The tensors of float32 by name: a length, then JSON that says where each lies, then the numbers."""
+    """Return the tensors of float32 by name: a length, then JSON that says where each lies, then the numbers."""
     content = path.read_bytes()
     start = 8 + int.from_bytes(content[:8], "little")
     found = {}
@@ -140,7 +140,9 @@ def pieces_of(text: str, vocabulary: Mapping[str, int]) -> list[str]:
 
 
 def first_tokens(words: RealWords, pieces: Sequence[str], places: Tensor | None = None) -> Tensor:
-    """What goes into the first layer, (T, 384): piece + position + segment, normed. Devlin et al. 2019, figure 2.
+    """Return what goes into the first layer, (T, 384).
+
+    It is piece + position + segment, normed. Devlin et al. 2019, figure 2.
 
     Args:
         places: (T,) the position that each piece is given; 0, 1, 2 … if left out.
@@ -152,7 +154,10 @@ def first_tokens(words: RealWords, pieces: Sequence[str], places: Tensor | None 
 
 @torch.no_grad()
 def read_through(words: RealWords, tokens: Tensor, block: Callable) -> tuple[Tensor, Tensor]:
-    """The tokens (T, 384) after the last layer, and all maps (6, 12, T, T); `block(layer, tokens)` returns tokens and weights."""
+    """Return the tokens (T, 384) after the last layer, and all maps (6, 12, T, T).
+
+    `block(layer, tokens)` returns tokens and weights.
+    """
     maps = []
     for layer in words.layers:
         tokens, weights = block(layer, tokens)
@@ -178,7 +183,7 @@ def as_torch_layer(layer: ViTLayer) -> nn.TransformerEncoderLayer:
 
 
 def block_of_torch(layer: ViTLayer, tokens: Tensor) -> tuple[Tensor, Tensor]:
-    """What PyTorch's own layer makes of tokens (T, 384), and its weights (12, T, T): what to compare with."""
+    """Return what PyTorch's own layer makes of tokens (T, 384), and its weights (12, T, T): what to compare with."""
     theirs, batch = as_torch_layer(layer), tokens.unsqueeze(0)
     return theirs(batch)[0], theirs.self_attn(batch, batch, batch, average_attn_weights=False)[1][0]
 
@@ -187,12 +192,14 @@ LOOKS = ("word before", "word itself", "word after", "[CLS]", "[SEP]")
 
 
 def shown_maps(maps: Tensor) -> dict[str, Tensor]:
-    """The maps of `SHOWN_HEADS` by title."""
+    """Return the maps of `SHOWN_HEADS` by title."""
     return {f"layer {layer}, head {head}": maps[layer, head] for layer, head in SHOWN_HEADS}
 
 
 def looks_of(maps: Tensor) -> Tensor:
-    """What a sentence's words give the places of `LOOKS`: maps (..., T, T) → (5, ...), the mean over the words that have one.
+    """Return what a sentence's words give the places of `LOOKS`.
+
+    From maps (..., T, T) come (5, ...): means over the words that have such a place.
 
     Even weights give 1/T each. [CLS] and [SEP] are no words.
     """
