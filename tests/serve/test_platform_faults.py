@@ -284,10 +284,12 @@ def without_item(canvas: Simulated) -> dict[str, Any]:
     return {AGS: {"lineitems": f"{canvas.kind.services}/items"}}
 
 
+@pytest.mark.parametrize("filters", [True, False])
 def test_an_item_is_looked_for_before_one_is_made_and_made_once(
-    site: Site, internet: Internet, five: dict[str, float]
+    site: Site, internet: Internet, five: dict[str, float], filters: bool
 ) -> None:
     canvas = internet.platforms["canvas"]
+    canvas.kind = replace(canvas.kind, filters=filters)
     five["bob"] = 7.0
     rules(site, by_hand(SERVICES))
     canvas.items = [
