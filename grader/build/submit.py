@@ -10,6 +10,7 @@ import getpass
 import json
 import os
 import re
+import sys
 import time
 import uuid
 from collections.abc import Mapping
@@ -57,7 +58,7 @@ def submit(names: Mapping[str, Any], assignment: str, server: str, file: str = "
         token = _token(server)
         # A student who runs all cells has not confirmed that the notebook is ready.
         _asked(f"Submit {assignment} now? Type yes: ", wanted="yes")
-        attempt = _post(server, token, assignment, content)
+        token, attempt = _send(server, token, assignment, content)
     except CannotSubmit as problem:
         print(f"✘ {problem}")
         return
@@ -142,16 +143,22 @@ def _token(server: str) -> str:
     """Return the code of this student, or the token of JupyterHub if the server accepts it.
 
     The code is read from the environment, from Colab's secrets or from a file that only its
-    owner can read. If there is no code, the student is asked for it, and the file stores it.
+    owner can read. If there is no code, the student is asked for it.
     """
     kept = _file_of_code(server)
-    if code := os.environ.get(SECRET) or _secret_of_colab() or (kept.read_text("utf-8") if kept.is_file() else ""):
+    if code := _given_code() or (kept.read_text("utf-8") if kept.is_file() else ""):
         return code.strip()
-    hub = os.environ.get("JUPYTERHUB_API_TOKEN", "")
-    if hub and _ask(Request(f"{server}/api")).get("hub"):
+    if (hub := _token_of_hub()) and _ask(Request(f"{server}/api")).get("hub"):
         return hub
-    print(f"Open {server}, create a code under “Submit from the notebook”, and paste it here. You need it only once.")
-    code = _asked("Your code: ", hidden=True)
+    return _new_code(server)
+
+
+def _new_code(server: str) -> str:
+    """Ask the student for a code, and store it in the file. Colab deletes that file with the machine."""
+    in_colab = f"Colab forgets it. To keep it, store it in Colab's Secrets as {SECRET}."
+    lasts = in_colab if "google.colab" in sys.modules else "You need it only once."
+    print(f"Open {server}, create a code under “Submit from the notebook”, and paste it here. {lasts}")
+    code, kept = _asked("Your code: ", hidden=True), _file_of_code(server)
     kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with os.fdopen(os.open(kept, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as opened:
         opened.write(code)
@@ -162,7 +169,14 @@ def _file_of_code(server: str) -> Path:
     return Path.home() / ".attention-course" / re.sub(r"[^\w.-]", "_", urlsplit(server).netloc)
 
 
-def _secret_of_colab() -> str:
+def _token_of_hub() -> str:
+    return os.environ.get("JUPYTERHUB_API_TOKEN", "")
+
+
+def _given_code() -> str:
+    """Return the code in the environment or in Colab's secrets, or "" if there is none."""
+    if code := os.environ.get(SECRET):
+        return code
     try:
         from google.colab import userdata
 
@@ -198,6 +212,24 @@ class _NoRedirect(HTTPRedirectHandler):
         return None
 
 
+def _send(server: str, token: str, assignment: str, content: bytes) -> tuple[str, dict[str, Any]]:
+    """Send the notebook, and return the token that the server accepts and its report on the new attempt.
+
+    If the server refuses the token of JupyterHub, the student is asked for a code.
+    """
+    try:
+        return token, _post(server, token, assignment, content)
+    except _WrongToken as wrong:
+        if token == _token_of_hub():
+            print(f"{wrong} You can submit with a code instead.")
+            return _send(server, _new_code(server), assignment, content)
+        _file_of_code(server).unlink(missing_ok=True)  # the next run asks for another
+        replace = f" Replace {SECRET} with it." if token == _given_code().strip() else ""
+        raise CannotSubmit(f"Nothing was submitted: {wrong}{replace} Then run this cell again.") from None
+    except CannotSubmit as refused:
+        raise CannotSubmit(f"Nothing was submitted: {refused}") from None
+
+
 def _post(server: str, token: str, assignment: str, content: bytes) -> dict[str, Any]:
     """Send the notebook, and return the server's report on the new attempt."""
     boundary = uuid.uuid4().hex
@@ -212,13 +244,7 @@ def _post(server: str, token: str, assignment: str, content: bytes) -> dict[str,
         ]
     )
     kind = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
-    try:
-        return _ask(Request(server + PATH, body, {**_signed(token), **kind}))
-    except _WrongToken as wrong:
-        _file_of_code(server).unlink(missing_ok=True)  # the next run asks for another
-        raise CannotSubmit(f"Nothing was submitted: {wrong} Then run this cell again.") from None
-    except CannotSubmit as refused:
-        raise CannotSubmit(f"Nothing was submitted: {refused}") from None
+    return _ask(Request(server + PATH, body, {**_signed(token), **kind}))
 
 
 def _wait(server: str, token: str, told: dict[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from grader.serve.site import Site
 
 STATE, STATE_SECONDS = "hub state", 600
 REFUSED_SECONDS, MOST_REFUSED = 60.0, 10_000  # how long a refused token is remembered; how many are
+UNKNOWN = "Neither this server nor JupyterHub knows this code or token. Create a new code on the submission page."
 _refused: dict[str, float] = {}  # digest of a token → until when
 
 
@@ -57,7 +58,10 @@ def ticket_of(site: Site, token: str) -> Ticket:
 
 def _ticket(site: Site, hub: Hub, token: str) -> Ticket:
     """Ask JupyterHub for the user of a token; raise as `ticket_of`."""
-    user, _ = fetch(hub.may_fetch, f"{hub.url}/hub/api/user", b"", {"Authorization": f"token {token}"})
+    try:
+        user, _ = fetch(hub.may_fetch, f"{hub.url}/hub/api/user", b"", {"Authorization": f"token {token}"})
+    except Refused as refused:
+        raise Refused(UNKNOWN) from refused
     person, scopes, groups = user.get("name"), _texts(user.get("scopes")), _texts(user.get("groups"))
     allowed = {"access:services", f"access:services!service={hub.service}"}
     known = user.get("kind") == "user" and bool(allowed & scopes)

@@ -51,7 +51,7 @@ def register(visit: Visit) -> Response:
     """Register this server as a tool of the platform for which the link was made, and the platform in serve.toml.
 
     Without the operator's link, anybody could register a platform of the own, and sign in by it as anybody. Nothing is
-    fetched but from that platform.
+    fetched but from that platform: its school, or the host of the issuer, where Canvas has the configuration.
     """
     site, asked = visit.site, visit.request.query_params
     ticket = sign_in.link_ticket(site.store, site.key, visit["token"])
@@ -59,15 +59,15 @@ def register(visit: Visit) -> Response:
         raise LtiError("This address registers no platform. Write a new one: grader roster --platform ADDRESS")
     kind, _, school = ticket.person.rpartition(" ")
     preset = PRESETS.get(kind, STANDARD)
+    issuer = filled_in(kind, school, "")["issuer"] if kind else school
 
     def may_fetch(url: str) -> bool:
-        return origin(url) == origin(school) and is_protected(url)
+        return origin(url) in (origin(school), origin(issuer)) and is_protected(url)
 
     token = asked.get("registration_token")
     headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
     told, _ = fetch(may_fetch, asked.get("openid_configuration", ""), b"", headers)
-    own = origin(str(told.get("issuer"))) == origin(school)
-    if not own and not (kind and told.get("issuer") == filled_in(kind, school, "")["issuer"]):
+    if told.get("issuer") != issuer and origin(str(told.get("issuer"))) != origin(school):
         raise LtiError(
             "This platform names another issuer. If that is meant, name the platform: "
             "grader roster --platform NAME --school ADDRESS. Or write it into serve.toml by hand."

@@ -66,7 +66,8 @@ class Visit:
         """
         if not self._known:
             here = self.visitor_known_here
-            self._known = (hub.ticket_of(self.site, self.token) if self.token and here is None else here,)
+            of_hub = self.token and here is None and self.site.settings.hub
+            self._known = (hub.ticket_of(self.site, self.token) if of_hub else here,)
         return self._known[0]
 
     @property

@@ -262,6 +262,23 @@ def test_platforms_that_take_folders_get_each_page_in_the_students_own(
     course.grader(*arguments, "--force")
 
 
+def test_a_download_of_blackboard_goes_back_in_its_own_columns(course: SmallCourse, tmp_path: Path) -> None:
+    names = {who: f"My_lab_{who}_attempt_2026-11-20-10-15-33_a.ipynb" for who in ("ada", "bob")}
+    _, url = graded(course, "blackboard", names)
+    own, out, column = tmp_path / "own.xls", tmp_path / "scores.xls", "Lab 1 [Total Pts: 100 Score] |664617"
+    lines = [
+        ["Last Name", "Username", "Lab 0 [Total Pts: 5 Score] |664616", column],
+        *(["", who, "", ""] for who in names),
+    ]
+    own.write_text("".join("\t".join(f'"{cell}"' for cell in line) + "\n" for line in lines), encoding="utf-16")
+    course.grader(
+        *("export", "blackboard", "--gradebook", url, "--out", str(out)), *("--column", "664617", "--fill", str(own))
+    )
+    assert out.read_bytes()[:2] in (b"\xff\xfe", b"\xfe\xff")
+    expected = [["Username", column], ["ada", "5"], ["bob", "5"]]
+    assert list(csv.reader(out.read_text("utf-16").splitlines(), delimiter="\t")) == expected
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

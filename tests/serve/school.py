@@ -144,12 +144,10 @@ class School:
         """Answer a request of the tool."""
         if path == "/keys":
             return 200, self.config.get_jwks()
-        if path == "/course":
-            address = escape(self.login_address(self.clicks["user"]))
-            return (
-                200,
-                f'<!DOCTYPE html><title>Course</title><h1>Course</h1><iframe src="{address}" width="700" height="400"></iframe>',
-            )
+        if path in ("/course", "/frame"):
+            address = escape(form.get("url") or self.login_address(self.clicks["user"]))
+            frame = f'<iframe src="{address}" style="width: 100%; height: 600px"></iframe>'
+            return 200, f"<!DOCTYPE html><title>Course</title><h1>Course</h1>{frame}"
         if path == "/auth":
             told = self.launch(form, **self.clicks)
             fields = "".join(
@@ -214,7 +212,7 @@ def open_school(tool: str, host: str = "127.0.0.1") -> Iterator[School]:
         def log_message(self, *arguments: object) -> None:
             """Be quiet."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    with ThreadingHTTPServer((host, 0), Handler) as server:
         school = School(tool, host, server.server_port)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield school

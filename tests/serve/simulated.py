@@ -58,6 +58,7 @@ class Kind:
     claims: Mapping[str, Any] = field(default_factory=dict)  # more of each launch
     has_item: bool = True  # a launch names the line item
     may_create: bool = True
+    filters: bool = True  # lists the items of the link that is asked for, and no others
     item_query: str = ""
     item_maximum: float = 100
     roster: tuple[tuple[dict[str, Any], ...], ...] | None = ((),)  # pages of members; None: no such service
@@ -385,7 +386,7 @@ class Simulated:
         if ITEM not in scopes:
             raise Fault(403, "insufficient scope")
         if method == "GET":
-            wanted = query.get("resource_link_id")
+            wanted = query.get("resource_link_id") if self.kind.filters else None
             return 200, json.dumps([one for one in self.items if wanted in (None, one.get("resourceLinkId"))]), []
         made = json.loads(body)
         known = {"label", "scoreMaximum", "resourceLinkId", "resourceId", "tag"}

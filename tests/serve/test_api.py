@@ -11,6 +11,7 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
+from urllib.request import Request
 
 import httpx2
 import pytest
@@ -26,6 +27,7 @@ from tests.serve.people import URL, Person, grade, instructor, open_course, solv
 from tests.serve.running import course_on_free_port, running
 
 PATH = "/api/submissions"
+UNKNOWN_CODE = "The server does not know this code or token. Create a new code on the submission page."
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +77,7 @@ def test_what_is_wrong_is_said_as_json(site: Site) -> None:
         (sends(site, code, b"no notebook"), 400, "This file is not a notebook."),
         (looks(site, code, 999_999), 404, "There is no such submission"),
         (looks(site, code, "../../x"), 404, ""),
-        (sends(site, "made-up", b"{}"), 403, "JupyterHub"),
+        (sends(site, "made-up", b"{}"), 401, "does not know this code or token. Create a new code"),
     ):
         assert answer.status_code == status
         if answer.headers["content-type"].startswith("application/json"):
@@ -98,7 +100,7 @@ def test_a_code_works_until_a_new_one_is_made_and_signs_no_browser_in(site: Site
     headers = {"authorization": f"Bearer {code}"}
     assert Person.of(site).browser.get("/class", headers=headers).status_code == 404
     (newer,) = hand_codes(cem.posts("/code").text)
-    assert looks(site, code, id).status_code == 403
+    assert looks(site, code, id).status_code == 401
     assert looks(site, newer, id).status_code == 200
 
 
@@ -107,7 +109,7 @@ def hand_codes(page: str) -> list[str]:
 
 
 def test_a_personal_link_is_no_code_and_an_instructor_has_none(site: Site) -> None:
-    assert sends(site, Person.of(site).link("ada"), solved(site, remark="link")).status_code == 403
+    assert sends(site, Person.of(site).link("ada"), solved(site, remark="link")).status_code == 401
     assert instructor(site).posts("/code").status_code == 403
 
 
@@ -201,8 +203,13 @@ def test_a_journey_from_a_wrong_answer_to_all_its_points(
         student_code = code_of(site, "ada")  # a new code: the old one works no more, and is forgotten
         typed += ["yes"]
         submit.submit(names, NAME, server)
-        assert "✘" in capsys.readouterr().out
+        said = capsys.readouterr().out
+        assert said == f"✘ Nothing was submitted: {UNKNOWN_CODE} Then run this cell again.\n"
         assert not kept.exists()
+        monkeypatch.setenv(submit.SECRET, "of last year")
+        typed += ["yes"]
+        submit.submit(names, NAME, server)
+        assert f"{UNKNOWN_CODE} Replace {submit.SECRET} with it. Then" in capsys.readouterr().out
         assert student_code
     assert attempts.attempts_of(site.store, "ada")[0].score == 10.0
 
@@ -231,7 +238,13 @@ def in_colab(patched: pytest.MonkeyPatch, path: Path) -> dict[str, object]:
     return {}
 
 
-@pytest.mark.parametrize("way", [by_session, by_vs_code, in_colab])
+def elsewhere(patched: pytest.MonkeyPatch, path: Path) -> dict[str, object]:
+    """Find nothing: the student types the path."""
+    patched.setattr("builtins.input", lambda question: f" {path} " if "path of this notebook" in question else "")
+    return {}
+
+
+@pytest.mark.parametrize("way", [by_session, by_vs_code, in_colab, elsewhere])
 def test_the_notebook_is_found_in_each_front_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: list[str], way: Way
 ) -> None:
@@ -240,6 +253,8 @@ def test_the_notebook_is_found_in_each_front_end(
     assert json.loads(submit._content(names, NAME, "")) == json.loads(path.read_bytes())
     if way is in_colab:
         assert submit._token("https://grade.example.org") == "from the secrets"
+    other = path.rename(path.with_name("other.ipynb"))  # since the kernel started
+    assert json.loads(submit._content(names, NAME, str(other))) == json.loads(other.read_bytes())
 
 
 @pytest.mark.parametrize(
@@ -286,6 +301,35 @@ def test_what_fails_after_handing_in_does_not_say_that_nothing_was_handed_in(
     *_, first, second = capsys.readouterr().out.splitlines()
     assert first.startswith("Attempt 3 is submitted, but its points cannot be shown here: Too many requests.")
     assert second == sent["url"]
+
+
+def test_who_is_refused_by_jupyterhub_submits_with_a_code(
+    typed: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    refusal, codes = "JupyterHub does not allow you to submit here. Tell your instructor.", []
+
+    def answer(request: Request) -> dict[str, object]:
+        if request.full_url.endswith("/api"):
+            return {"hub": True}
+        codes.append(request.get_header("Authorization"))
+        if codes[-1] == "Bearer of the hub":
+            raise submit._WrongToken(refusal)
+        return {"id": 7, "attempt": 1, "state": "waiting", "is_done": request.data is None, "message": "In the queue.",
+                "score": None, "counts": True, "exercises": None, "url": "https://grade.example.org/a/1"}  # fmt: skip
+
+    monkeypatch.setattr(submit, "_ask", answer)
+    monkeypatch.setattr(submit, "LOOK_SECONDS", 0.0)
+    monkeypatch.setenv("JUPYTERHUB_API_TOKEN", "of the hub")
+    path = saved(tmp_path, b'{"nbformat": 4, "cells": []}')
+    for typed_in in (["yes", "my code"], ["yes"]):  # the second time, the file has the code
+        typed += typed_in
+        submit.submit({"__vsc_ipynb_file__": str(path)}, NAME, "https://grade.example.org")
+    said = capsys.readouterr().out
+    assert (
+        said.count(f"{refusal} You can submit with a code instead.\nOpen https://grade.example.org, create a code") == 1
+    )
+    assert said.count("Attempt 1: In the queue.") == 2
+    assert codes == ["Bearer of the hub", *["Bearer my code"] * 4]  # also while the grade is waited for
 
 
 def test_many_requests_with_one_code_are_refused(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -231,7 +231,9 @@ def test_groups_that_are_no_list_make_no_instructor(site: Site, hub: Hub, groups
 @pytest.mark.parametrize("token", ["", "made-up", SECRET, "x" * 4000])
 def test_a_token_that_the_hub_does_not_know(site: Site, hub: Hub, token: str) -> None:
     before = len(attempts.everybodys(site.store))
-    assert by_token(site, token, solved(site, remark="forged")).status_code in (401, 403)
+    answer = by_token(site, token, solved(site, remark="forged"))
+    assert answer.status_code in (401, 403)
+    assert "Create a new code on the submission page." in answer.json()["error"]
     assert len(attempts.everybodys(site.store)) == before
 
 
@@ -295,7 +297,7 @@ def test_without_a_hub_in_serve_toml_there_is_none(site: Site, hub: Hub) -> None
         page = Person.of(site).get("/").text
     finally:
         path.write_text(text)
-    assert (answers, "/hub/login" in page) == ([403, 403, 403], False)
+    assert (answers, "/hub/login" in page) == ([403, 403, 401], False)
 
 
 # ---------------------------------------------------------------- a real JupyterHub

@@ -284,10 +284,12 @@ def without_item(canvas: Simulated) -> dict[str, Any]:
     return {AGS: {"lineitems": f"{canvas.kind.services}/items"}}
 
 
+@pytest.mark.parametrize("filters", [True, False])
 def test_an_item_is_looked_for_before_one_is_made_and_made_once(
-    site: Site, internet: Internet, five: dict[str, float]
+    site: Site, internet: Internet, five: dict[str, float], filters: bool
 ) -> None:
     canvas = internet.platforms["canvas"]
+    canvas.kind = replace(canvas.kind, filters=filters)
     five["bob"] = 7.0
     rules(site, by_hand(SERVICES))
     canvas.items = [
@@ -477,9 +479,10 @@ class Registrar:
     """The side of a platform on which tools register."""
 
     def __init__(
-        self, school: str, configuration: dict[str, Any], answer: dict[str, Any], token: str = "ticket-1"
+        self, school: str, configuration: dict[str, Any], answer: dict[str, Any], token: str = "ticket-1", at: str = ""
     ) -> None:
         self.school, self.configuration, self.reply, self.token = school, configuration, answer, token
+        self.at = at or school  # the host of the configuration
         self.tool: dict[str, Any] = {}
 
     def answer(self, request: Request) -> tuple[int, str, list[tuple[str, str]]]:
@@ -497,17 +500,18 @@ class Registrar:
 def registered(site: Site, registrar: Registrar, kind: str, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Let a platform open the address of the registration; return the page."""
     internet = Internet({})
-    internet.others[registrar.school] = registrar.answer
+    internet.others |= {registrar.school: registrar.answer, registrar.at: registrar.answer}
     monkeypatch.setattr(lti_calls, "_opener", internet)
     about = f"{kind} {registrar.school}".strip()
     token = links_for(site.store, site.key, [about], PLATFORM_ROLE, 1)[about]
-    query = f"openid_configuration={registrar.school}/configuration"
+    query = f"openid_configuration={registrar.at}/configuration"
     query += f"&registration_token={registrar.token}" if registrar.token else ""
     return Person.of(site).get(f"/lti/register/{token}?{query}")
 
 
+ISSUER = "https://canvas.instructure.com"
 CANVAS_CONFIGURATION = {
-    "issuer": "https://canvas.instructure.com",
+    "issuer": ISSUER,
     "authorization_endpoint": f"{CLOUD}/api/lti/authorize_redirect",
     "token_endpoint": f"{CLOUD}/login/oauth2/token",
     "jwks_uri": f"{CLOUD}/api/lti/security/jwks",
@@ -516,8 +520,10 @@ CANVAS_CONFIGURATION = {
 
 
 def test_canvas_registers_the_tool(empty: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its issuer is another host, its configuration needs the token, and it names no deployment."""
-    registrar = Registrar("https://uni.instructure.com", CANVAS_CONFIGURATION, {"client_id": 170000000000007})
+    """Its configuration is at the host of the issuer and needs the token, and it names no deployment."""
+    registrar = Registrar(
+        "https://uni.instructure.com", CANVAS_CONFIGURATION, {"client_id": 170000000000007}, at=ISSUER
+    )
     page = registered(empty, registrar, "canvas", monkeypatch)
     assert page.status_code == 200, page.text
     assert "<h1>Registered</h1>" in page.text
