@@ -3,6 +3,7 @@
 import re
 import shlex
 import shutil
+import sys
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -186,6 +187,9 @@ def _what_it_holds(folder: Path, lessons: Mapping[str, Lesson]) -> list[str]:
         ]
     if folder.resolve() != Path.cwd():
         commands.insert(0, (f"cd {shlex.quote(str(folder))}", "run all commands there"))
+    activate = Path(sys.executable).parent / "activate"
+    if shutil.which("grader") is None and activate.is_file():
+        commands.insert(0, (f". {shlex.quote(str(activate))}", "in each new shell, so that it finds grader"))
     width = max(len(command) for command, _ in commands)
     return [
         f"created {folder}",
