@@ -126,6 +126,15 @@ def test_the_students_page_speaks_of_the_lessons_that_are_there(tmp_path: Path, 
     assert page.count("<!-- only with ") == page.count("<!-- /only -->")
 
 
+def test_the_students_page_of_a_course_on_another_subject_speaks_of_no_lesson(tmp_path: Path) -> None:
+    said = init(tmp_path / "course", "--empty")
+    page = (tmp_path / "course" / "docs" / "students.md").read_text("utf-8")
+    for word in (*LESSONS, "PyTorch with CUDA", "two hours", "40 seconds", "<!-- only"):
+        assert word not in page, word
+    assert "pip install -r requirements.txt" in page
+    assert "docs/students.md" in said
+
+
 def test_the_students_page_of_all_lessons_is_the_page_of_the_repository(course: Path) -> None:
     ours, theirs = ((root / "docs" / "students.md").read_text("utf-8") for root in (course, ROOT))
     assert LINKS.sub("", ours) == LINKS.sub("", theirs)
@@ -195,6 +204,7 @@ def test_an_empty_folder_may_be_there_and_may_be_where_one_stands(tmp_path: Path
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         ".gitignore",
         ".grader",
+        "docs",
         "gradebook.db",
         "lessons",
         "nbgrader_config.py",
