@@ -51,7 +51,7 @@ def student_zip(root: Path, name: str = "", server: str = "") -> tuple[str, byte
     project = tomllib.loads((of_project / "pyproject.toml").read_text("utf-8"))
     name = name or project["project"]["name"]
     files = {"environment.yml": _environment(project).encode(), "LICENSE": (of_project / "LICENSE").read_bytes()}
-    if (page := root / "docs" / "students.md").is_file():  # its author may have removed it
+    if (page := root / "docs" / "students.md").is_file():  # a course without copied lessons has none
         own_name = page.read_text("utf-8").replace(f"{project['project']['name']}.zip", f"{name}.zip")
         files["README.md"] = own_name.encode()
     declared, pytorch = lessons().values(), False

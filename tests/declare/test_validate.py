@@ -152,13 +152,6 @@ def test_the_copied_lesson_is_right(copied_lesson: Path) -> None:
         ),
         pytest.param(
             "scores",
-            "difficulty=1, minutes=5, review=\"Why",
-            "difficulty=7, minutes=5, review=\"Why",
-            "exercise 1.2, difficulty: 7 is not 1, 2 or 3",
-            id="difficulty",
-        ),
-        pytest.param(
-            "scores",
             "/ sqrt(query.shape[-1])  →\n    divided_by",
             "/ root(query.shape[-1])  →\n    divided_by",
             "edits of scaled_scores, not_divided: '/ root(query.shape[-1])' stands there 0 times, and must stand there once. A line like it: 'return attention_scores(query, key) / sqrt(query.shape[-1])'",
