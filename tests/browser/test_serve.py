@@ -188,6 +188,11 @@ def test_a_student_hands_in_reads_the_cause_mends_it_and_has_full_marks(
     expect(page.get_by_role("heading", name="Attempt 2")).to_be_visible()
     expect(page.locator(".score")).to_contain_text("100 of 100 points", timeout=PATIENCE)
     look(page, "graded")
+    page.set_viewport_size(PHONE)
+    box = page.get_by_role("link", name="download attempt 1").bounding_box()
+    assert box is not None
+    assert box["x"] + box["width"] < PHONE["width"], "a student on a phone does not see that there is a file"
+    page.set_viewport_size(DESK)
 
     page.goto(f"{address}/a/nowhere")
     look(page, "not-found")
