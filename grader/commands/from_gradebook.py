@@ -1,4 +1,4 @@
-"""Read the class from the gradebook, for the commands that only show it or hand it on; write a page of it anew."""
+"""Read the class from the gradebook, for the commands that only show it or hand it on; write pages of it anew."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,10 +7,14 @@ from pathlib import Path
 from grader.classes.gradebook.config import CourseConfig
 from grader.classes.gradebook.errors import RecordError
 from grader.classes.gradebook.reader import read_class, read_entry, read_whole_grades
-from grader.classes.results.folders import autograded_notebook, write_feedback
+from grader.classes.results.folders import PAGES, autograded_notebook, write_feedback
 from grader.classes.results.pages import class_predictions, page_of
+from grader.commands.given_file import write_result
 from grader.records import GradebookEntry
 from grader.report.class_page import class_page
+
+# The class page shows each check up to so many submissions: to read the checks of one takes 1.3 ms and some 30 KB.
+MOST_WITH_CHECKS = 2000
 
 
 def recorded_entries(config: CourseConfig, assignment: str | None = None) -> Sequence[GradebookEntry]:
@@ -43,3 +47,20 @@ def write_page(config: CourseConfig, entry: GradebookEntry) -> Path:
     whole = read_entry(config.gradebook, config.course_id, student, assignment)
     page = page_of(whole or entry, autograded_notebook(config.results / "autograded", student, assignment))
     return write_feedback(config.results / "feedback", student, assignment, page)
+
+
+def write_class_page(config: CourseConfig, everybody: Sequence[GradebookEntry], folder: Path) -> Path:
+    """Write the page of the class beside the students' pages in `folder`; return its path."""
+    shown = with_checks(config, everybody) if len(everybody) <= MOST_WITH_CHECKS else everybody
+    page = folder / "class.html"
+    write_result(page, class_page(shown, pages=PAGES))
+    return page
+
+
+def write_pages_anew(config: CourseConfig, entry: GradebookEntry) -> Path:
+    """Write the student's page, and that of the class if `grader grade` wrote one; return the path of the first."""
+    page = write_page(config, entry)
+    folder = config.results / "feedback"
+    if (folder / "class.html").is_file():
+        write_class_page(config, read_class(config.gradebook, config.course_id), folder)
+    return page

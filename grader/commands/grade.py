@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.classes.gradebook.errors import RecordError, StudentNameError, shown
-from grader.classes.results.folders import PAGES
 from grader.classes.workers import worker
 from grader.classes.workers.cluster import cluster_workers
 from grader.classes.workers.grade_class import grade_class
 from grader.classes.workers.job import Course, Workers, WorkersLost
 from grader.classes.workers.local import default_jobs, local_workers
 from grader.commands.console import Terminal, check_assignment
-from grader.commands.given_file import CannotWrite, read_own_file, write_result, writing
+from grader.commands.given_file import CannotWrite, read_own_file, writing
 from grader.commands.head_start import is_new
 from grader.commands.options import GradeOptions
 from grader.complaint import Complaint
@@ -25,7 +24,6 @@ from grader.course.trainings.recorded import read_kept
 from grader.grading.grade import master_notebook, run_trainings
 from grader.grading.graded import withheld
 from grader.records import Grade, GradebookEntry, GradingSettings
-from grader.report.class_page import class_page
 from grader.report.jsonl import to_json
 from grader.report.services.moodle import drafts
 from grader.report.terminal import progress, table
@@ -43,8 +41,6 @@ if TYPE_CHECKING:
     from grader.classes.results.writer import ResultsWriter
 
 GRADED, SOME_NOT_GRADED = 0, 1  # exit statuses
-# The class page shows each check up to so many submissions: to read the checks of one takes 1.3 ms and some 30 KB.
-MOST_WITH_CHECKS = 2000
 
 
 def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None = None) -> int:
@@ -241,18 +237,15 @@ def _results(
     `done` has student and assignment of those of `files` that are in the gradebook, `others` what to show of the rest.
     """
     from grader.classes.gradebook.reader import read_class
-    from grader.commands.from_gradebook import with_checks
+    from grader.commands.from_gradebook import write_class_page
 
     everybody = read_class(outputs.config.gradebook, outputs.config.course_id)
     ours = [entry for entry in everybody if (entry.student.id, entry.assignment) in done]
     late = {(file.student, file.assignment) for file in files if file.late}
-    shown = with_checks(outputs.config, everybody) if len(everybody) <= MOST_WITH_CHECKS else everybody
-    page = outputs.pages / "class.html"
-    write_result(page, class_page(shown, pages=PAGES))
     return Results(
         entries=sorted([*ours, *others], key=lambda entry: (entry.assignment, entry.student.id)),
         gradebook=outputs.config.gradebook,
-        class_page=page,
+        class_page=write_class_page(outputs.config, everybody, outputs.pages),
         not_counted_late=[
             entry for entry in ours if (entry.student.id, entry.assignment) in late and entry.seconds_late is None
         ],

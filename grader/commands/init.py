@@ -3,6 +3,7 @@
 import re
 import shlex
 import shutil
+import sys
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -47,7 +48,8 @@ __pycache__/
 .ipynb_checkpoints/
 """
 PACKAGE = '"""The lessons of this course, one package each: lesson_1, lesson_2, …"""\n'
-PAGES = ("glossary.md", "students.md")  # of docs/; the first is put into the notebooks
+STUDENTS_PAGE = "students.md"
+PAGES = ("glossary.md", STUDENTS_PAGE)  # of docs/; the first is put into the notebooks
 # What docs/students.md says of some lessons alone, which the first comment names.
 ONLY = re.compile(r"<!-- only with (.*?) -->.*?<!-- /only -->", re.DOTALL)
 PICTURE = re.compile(r"\]\((assets/[\w./-]+)\)")  # in a script
@@ -113,8 +115,7 @@ def _write(course: Path, lessons: Mapping[str, Lesson], name: str, late_per_day:
     (course / OWN_LESSONS / "__init__.py").write_text(PACKAGE, "utf-8")
     for assignment in lessons:
         _copy_lesson(course, assignment)
-    if lessons:
-        _copy_pages(course, lessons.values())
+    _copy_pages(course, lessons.values())
     safe = re.sub(r"[^\w.-]+", "-", name) or "course"
     (course / "nbgrader_config.py").write_text(CONFIG.format(course=safe, points=late_per_day), "utf-8")
     (course / ".gitignore").write_text(IGNORED, "utf-8")
@@ -144,12 +145,16 @@ def _copy_lesson(course: Path, assignment: str) -> None:
 
 
 def _copy_pages(course: Path, lessons: Collection[Lesson]) -> None:
-    """Copy the pages of docs/ that students read, and those to which the notebooks lead."""
+    """Copy the pages of docs/ that students read, and those to which the notebooks lead.
+
+    A course on another subject gets only the page that its zip for students begins with.
+    """
     source = shipped_root()
     notebooks = (notebook_path(course, lesson.assignment).read_text("utf-8") for lesson in lessons)
-    for page in sorted({*PAGES, *linked_pages("\n".join(notebooks))}):
+    pages = {*PAGES, *linked_pages("\n".join(notebooks))} if lessons else {STUDENTS_PAGE}
+    for page in sorted(pages):
         _copy(source / "docs" / page, course / "docs" / page)
-    students = course / "docs" / "students.md"
+    students = course / "docs" / STUDENTS_PAGE
     page = with_lessons(students.read_text("utf-8"), lessons, None)
     names = {lesson.assignment for lesson in lessons}
     students.write_text(ONLY.sub(lambda part: part[0] if names & {*part[1].split()} else "", page), "utf-8")
@@ -166,6 +171,7 @@ def _what_it_holds(folder: Path, lessons: Mapping[str, Lesson]) -> list[str]:
         ("notebooks/", "the students' notebooks: " + (", ".join(lessons) or "empty until you build a lesson")),
         ("solutions/", "the lesson scripts and the solution notebooks"),
         ("lessons/", "the tasks, checks and explanations of each lesson"),
+        ("docs/students.md", "the page for students, with which their zip begins"),
         ("submitted/", "for submissions: <student>/<assignment>/<assignment>.ipynb"),
         ("gradebook.db", "nbgrader's gradebook"),
         (".grader/secret", "the key of the hidden inputs, which only you can read; keep it as long as the grades"),
@@ -186,6 +192,9 @@ def _what_it_holds(folder: Path, lessons: Mapping[str, Lesson]) -> list[str]:
         ]
     if folder.resolve() != Path.cwd():
         commands.insert(0, (f"cd {shlex.quote(str(folder))}", "run all commands there"))
+    activate = Path(sys.executable).parent / "activate"
+    if shutil.which("grader") is None and activate.is_file():
+        commands.insert(0, (f". {shlex.quote(str(activate))}", "in each new shell, so that it finds grader"))
     width = max(len(command) for command, _ in commands)
     return [
         f"created {folder}",

@@ -259,7 +259,7 @@ class StudentsOptions(InCourse):
 
 
 class SiteOptions(InCourse):
-    """The course as static pages: lessons with their figures, the documentation, a search."""
+    """Write the course as static pages: lessons with their figures, the documentation, and a search."""
 
     out: Annotated[Path, Option(help="The folder to write.")] = Path("dist/site")
     solved: Annotated[bool, Option("--solved", help="Also write the solutions: for you, and not for students.")] = False

@@ -118,6 +118,7 @@ def _section(assignment: str, entries: Sequence[GradebookEntry]) -> dict[str, An
         "together": items.mistakes_together(graded)[:MOST_TOGETHER],
         "diagnoses": items.commonest_diagnoses(graded),
         "unexplained": items.unexplained(graded),
+        "stopped": items.stopped(graded),
         "time": _time(graded),
         "tiers": ", ".join(sorted({f"{grade.isolation} on {grade.device}" for grade in graded if grade.isolation})),
         "flags": [(entry.student, flag) for entry in entries for flag in entry.grade.flags],

@@ -18,7 +18,7 @@ from math import atanh, isclose, sqrt, tanh
 from statistics import fmean, median
 
 from grader.records import CheckResult, Grade, Outcome, Verdict
-from grader.report.text import by_number
+from grader.report.text import by_number, said_once
 
 PLACE = re.compile(r"\b([Ll]ine) \d+")
 SENTENCE_OF_PLACE = re.compile(r"(?<=[.!?:]) [Ll]ine \d+\b.*", re.S)
@@ -233,9 +233,21 @@ def unexplained(grades: Sequence[Grade]) -> dict[str, int]:
         verdict.id
         for grade in grades
         for verdict in grade.verdicts
-        if verdict.outcome is Outcome.FAILED and not is_explained(verdict)
+        if verdict.outcome is Outcome.FAILED and not is_explained(verdict) and not has_stopped(verdict)
     )
     return dict(sorted(counts.items(), key=lambda entry: by_number(entry[0])))
+
+
+def stopped(grades: Sequence[Grade]) -> dict[str, int]:
+    """Count the answers whose cell stops with an error before anything is tried, by exercise, in their order."""
+    counts = Counter(verdict.id for grade in grades for verdict in grade.verdicts if has_stopped(verdict))
+    return dict(sorted(counts.items(), key=lambda entry: by_number(entry[0])))
+
+
+def has_stopped(verdict: Verdict) -> bool:
+    """Return True if the student reads one message, and the lines around the error, instead of checks."""
+    is_about_a_line = verdict.outcome is Outcome.FAILED and bool(verdict.excerpt)
+    return is_about_a_line and said_once(verdict) and not is_explained(verdict)
 
 
 def is_explained(verdict: Verdict) -> bool:

@@ -16,11 +16,12 @@ from grader.report.text import (
     check_messages,
     clean,
     clean_lines,
-    kind,
+    kind_of_points,
     lateness,
     number,
     said_once,
     worth,
+    worth_of_cell,
 )
 
 # Characters that Markdown may make more of than text, anywhere in a line; ":" and "." make links of bare addresses.
@@ -73,7 +74,7 @@ def comment(cell: CellScore | None) -> str:
 
 def exercise(verdict: Verdict, entry: GradebookEntry) -> str:
     """Return one exercise: its points, its checks, and what explains what went wrong."""
-    name, cell = kind(verdict), entry.cells.get(verdict.id)
+    name, cell = kind_of_points(verdict, entry), entry.cells.get(verdict.id)
     points = entry.points(verdict)
     earned = "practice" if not verdict.max_points else worth(points, verdict.max_points)
     head = f"## {SYMBOLS[name][0]} {escape(verdict.id)} · {escape(verdict.title)}: {earned}"
@@ -100,7 +101,7 @@ def _check(check: CheckResult, message: str) -> str:
 
 def question(written: Written, cell: CellScore | None) -> str:
     """Return what a student wrote for a question, its points, and what the instructor writes."""
-    earned = worth(cell.points, cell.max_points) if cell and (cell.max_points or cell.by_hand) else "no points"
+    earned = worth_of_cell(cell, cell.points if cell else None)
     head = f"## {escape(written.id)} · {escape(written.title)}: {earned}"
     return "\n\n".join(filter(None, (head, text_of(written), comment(cell))))
 

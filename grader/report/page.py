@@ -29,6 +29,7 @@ from grader.report.text import (
     lateness,
     number,
     said_once,
+    worth_of_cell,
 )
 
 MOST_LINES, MOST_WIDTH = 200, 160  # that are shown of an answer
@@ -118,7 +119,8 @@ def templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"SYMBOLS": SYMBOLS, "kind": kind, "address": address}
+    environment.globals |= {"SYMBOLS": SYMBOLS, "address": address}
+    environment.globals |= {"kind_of_points": kind_of_points, "worth_of_cell": worth_of_cell}
     environment.filters |= {"number": number, "lines": _lines, "code": _with_code}
     environment.tests["waiting"] = is_waiting
     return environment

@@ -20,6 +20,7 @@ from grader.report.text import (
     clean_lines,
     exercise_ids,
     kind,
+    kind_of_points,
     lateness,
     number,
     said_once,
@@ -29,6 +30,7 @@ from grader.report.text import (
 )
 
 COLOURS = dict(full="green", part="yellow", wrong="red", missing="dim", timeout="magenta", fault="bold red")
+QUOTED = re.compile(r": `[^`]*`(?=: )")  # the line of code in a message: the note has no room for it
 CARET = re.compile(r"│ *\^$", re.MULTILINE)
 REPORT_EVERY = 10.0  # at least so many seconds between two lines of progress if the output is no terminal
 
@@ -36,7 +38,7 @@ REPORT_EVERY = 10.0  # at least so many seconds between two lines of progress if
 def table(entries: Sequence[GradebookEntry]) -> RenderableType:
     """Lay out a class: for each assignment a table with a symbol for each exercise and a summary.
 
-    Scores are the gradebook's; the symbols show how the automatic grading ended.
+    Scores are the gradebook's. The symbols are those of the points that count, as on the students' pages.
     """
     parts: list[RenderableType] = []
     for assignment, group in assignments(entries).items():
@@ -44,7 +46,7 @@ def table(entries: Sequence[GradebookEntry]) -> RenderableType:
         if missing := [who(entry.student) for entry in group if entry.status == "missing"]:
             parts.append(Text(f"submitted nothing: {some(missing)}"))
         parts.append(Text())
-    used = {kind(verdict) for entry in entries for verdict in entry.grade.verdicts}
+    used = {kind_of_points(verdict, entry) for entry in entries for verdict in entry.grade.verdicts}
     legend = Text(style="dim")
     for name in (name for name in SYMBOLS if name in used):
         symbol, meaning = SYMBOLS[name]
@@ -62,7 +64,7 @@ def _assignment(assignment: str, entries: Sequence[GradebookEntry]) -> Table:
     shown.add_column("notes", overflow="fold", ratio=1)
     for entry in entries:
         if entry.status != "missing":
-            symbols = _symbols(entry.grade, ids)
+            symbols = _symbols(entry, ids)
             longest = 24 if entry.student.name else 32  # a name leaves room for the notes
             name = Text(_short(who(entry.student), longest))
             shown.add_row(name, _score(entry), symbols, Text(_notes(entry)))
@@ -82,9 +84,9 @@ def _head(ids: Sequence[str]) -> Text:
     return Text("\n".join(map(" ".join, zip(*(one.rjust(height) for one in numbers), strict=True))))
 
 
-def _symbols(grade: Grade, ids: Sequence[str]) -> Text:
+def _symbols(entry: GradebookEntry, ids: Sequence[str]) -> Text:
     """Return the symbols of one student, each below its exercise's number."""
-    kinds = {verdict.id: kind(verdict) for verdict in grade.verdicts}
+    kinds = {verdict.id: kind_of_points(verdict, entry) for verdict in entry.grade.verdicts}
     marks = Text()
     for id in ids:
         name = kinds.get(id)
@@ -98,7 +100,7 @@ def _notes(entry: GradebookEntry) -> str:
     notes = [] if entry.status == "graded" else [f"{entry.status}: {_short(entry.message, 240)}"]
     for verdict in grade.verdicts:
         unexplained = verdict.outcome is Outcome.FAILED and not verdict.hint
-        if what := verdict.mistake or (unexplained and _short(verdict.message, 60)):
+        if what := verdict.mistake or (unexplained and _short(QUOTED.sub("", verdict.message), 100)):
             notes.append(f"{verdict.id} {what}")
     notes += [f"{_short(flag.exercise or '', 8)} [{_short(flag.kind, 24)}]".strip() for flag in grade.flags]
     if by_hand := [name for name, cell in entry.cells.items() if cell.by_hand]:

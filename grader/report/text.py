@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from statistics import mean, median
 
-from grader.records import Appeal, CheckResult, GradebookEntry, Outcome, Student, Verdict
+from grader.records import Appeal, CellScore, CheckResult, GradebookEntry, Outcome, Student, Verdict
 
 CODE = re.compile(r"`([^`]+)`")  # in a message: what is shown as code
 # How an exercise ended: one character, which is distinct without colour, and the words for it.
@@ -84,8 +84,25 @@ def number(value: float) -> str:
 
 
 def worth(points: float | None, max_points: float) -> str:
-    """Return the points of an exercise or question as text: "3 of 5"; "needs manual grading" for None."""
-    return "needs manual grading" if points is None else f"{number(points)} of {number(max_points)}"
+    """Return the points of an exercise or question as text: "3 of 5"; "needs manual grading" for None.
+
+    Points that a person gave where there are none to earn are not out of any: "2 points".
+    """
+    if points is None:
+        return "needs manual grading"
+    if not max_points:
+        return "1 point" if points == 1 else f"{number(points)} points"
+    return f"{number(points)} of {number(max_points)}"
+
+
+def worth_of_cell(cell: CellScore | None, points: float | None) -> str:
+    """Return the points of a question as text; "no points" if it has none and nobody gave it any.
+
+    Args:
+        cell: the question's cell in the gradebook.
+        points: those that count.
+    """
+    return worth(points, cell.max_points) if cell and (cell.max_points or cell.by_hand) else "no points"
 
 
 def or_dash(value: float | None) -> str:

@@ -126,6 +126,18 @@ def test_a_notebook_is_looked_at_before_it_is_sent(
     context.close()
 
 
+def test_a_time_names_its_zone(browser: Browser) -> None:
+    """The instructor sets a due date in UTC and reads it in local time, so a time without a zone is ambiguous."""
+    context = browser.new_context(timezone_id="Europe/Berlin", locale="en-US")
+    page = context.new_page()
+    moment = '<time datetime="2036-01-31T18:00:00+00:00">31 Jan 2036, 18:00 UTC</time>'
+    page.set_content(f"<p>{moment}</p><table><tr><td>{moment}</td></tr></table>")
+    page.add_script_tag(path=ROOT / "grader" / "serve" / "templates" / "live.js")
+    expect(page.locator("p")).to_have_text("Jan 31, 2036, 7:00 PM GMT+1")
+    expect(page.locator("td")).to_have_text("Jan 31, 7:00 PM")  # no room; the due date above the table names the zone
+    context.close()
+
+
 def mends(page: Page, answers: dict[str, Path]) -> None:
     """On the page of the assignment: hand in a wrong 1.4, read its cause, hand in a right one, have full marks."""
     hand_in(page, answers["wrong"])
@@ -176,6 +188,10 @@ def test_a_student_hands_in_reads_the_cause_mends_it_and_has_full_marks(
     expect(page.get_by_role("heading", name="Attempt 2")).to_be_visible()
     expect(page.locator(".score")).to_contain_text("100 of 100 points", timeout=PATIENCE)
     look(page, "graded")
+    page.set_viewport_size(PHONE)
+    table = page.get_by_role("group", name="Table of your attempts")
+    assert table.evaluate("box => box.scrollWidth <= box.clientWidth"), "a student on a phone does not see all links"
+    page.set_viewport_size(DESK)
 
     page.goto(f"{address}/a/nowhere")
     look(page, "not-found")

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import nbformat
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from examples.make import ROOT
+from grader.build.site.pages import RunLesson
+from grader.build.site.write import site_of
+from grader.course import lessons
+from grader.paths import notebook_path
 from tests.build.site.small_site import NAME, small_site
 
 PHONE, DESK = {"width": 400, "height": 800}, {"width": 1200, "height": 900}
@@ -46,6 +52,34 @@ def test_axe_finds_nothing_and_nothing_is_cut_off(
     assert found.violations_count == 0, found.generate_report()
     assert offline_page.evaluate("document.documentElement.scrollWidth") == size["width"]
     assert offline_page.evaluate(CUT_OFF) == []
+
+
+@pytest.fixture(scope="module")
+def whole_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site of this course, without outputs in the lessons: to run them takes minutes."""
+    folder = tmp_path_factory.mktemp("whole")
+    books = {name: nbformat.read(notebook_path(ROOT, name), as_version=4) for name in lessons()}
+    site_of(ROOT, [RunLesson(lessons()[name], book, None) for name, book in books.items()]).write(folder)
+    return folder
+
+
+@pytest.mark.slow(
+    held_by="tests/browser/test_site_page.py::test_axe_finds_nothing_and_nothing_is_cut_off[index.html-phone-dark]"
+)
+@pytest.mark.parametrize(("size", "scheme"), [(PHONE, "light"), (DESK, "dark")], ids=["phone", "desk"])
+def test_axe_finds_nothing_on_any_page_of_this_course(
+    offline_page: Page, whole_site: Path, size: dict, scheme: str
+) -> None:
+    offline_page.set_viewport_size(size)
+    offline_page.emulate_media(color_scheme=scheme)
+    troubles = {}
+    for page in sorted(whole_site.rglob("*.html")):
+        offline_page.goto(page.as_uri())
+        offline_page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+        found = Axe().run(offline_page, options=FROM_A_FILE)
+        if found.violations_count or offline_page.evaluate("document.documentElement.scrollWidth") > size["width"]:
+            troubles[page.name] = found.generate_report()
+    assert troubles == {}
 
 
 def test_the_search_finds_a_section_from_a_file(offline_page: Page, site: Path) -> None:

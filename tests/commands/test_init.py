@@ -126,6 +126,15 @@ def test_the_students_page_speaks_of_the_lessons_that_are_there(tmp_path: Path, 
     assert page.count("<!-- only with ") == page.count("<!-- /only -->")
 
 
+def test_the_students_page_of_a_course_on_another_subject_speaks_of_no_lesson(tmp_path: Path) -> None:
+    said = init(tmp_path / "course", "--empty")
+    page = (tmp_path / "course" / "docs" / "students.md").read_text("utf-8")
+    for word in (*LESSONS, "PyTorch with CUDA", "two hours", "40 seconds", "<!-- only"):
+        assert word not in page, word
+    assert "pip install -r requirements.txt" in page
+    assert "docs/students.md" in said
+
+
 def test_the_students_page_of_all_lessons_is_the_page_of_the_repository(course: Path) -> None:
     ours, theirs = ((root / "docs" / "students.md").read_text("utf-8") for root in (course, ROOT))
     assert LINKS.sub("", ours) == LINKS.sub("", theirs)
@@ -169,6 +178,25 @@ def test_it_says_what_it_made_and_what_comes_next(tmp_path: Path) -> None:
     assert "  grader grade submitted/ " in said
 
 
+def test_where_the_shell_does_not_find_grader_it_says_how_to_activate_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever ran `grader-env/bin/grader init` as the manual says has `grader` in no folder of the PATH."""
+    monkeypatch.setattr("sys.executable", str(tmp_path / "an env" / "bin" / "python"))
+    activate = tmp_path / "an env" / "bin" / "activate"
+    activate.parent.mkdir(parents=True)
+    activate.touch()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert f"next:\n  . '{activate}' " in init(tmp_path / "new", "--empty")
+    activate.with_name("grader").write_text("#!/bin/sh\n")
+    activate.with_name("grader").chmod(0o755)
+    monkeypatch.setenv("PATH", str(activate.parent))
+    assert "activate" not in init(tmp_path / "newer", "--empty")
+    activate.unlink()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "activate" not in init(tmp_path / "newest", "--empty")  # no environment of Python's venv
+
+
 def test_an_empty_folder_may_be_there_and_may_be_where_one_stands(tmp_path: Path) -> None:
     with chdir(tmp_path):
         said = init(".", "--empty")
@@ -176,6 +204,7 @@ def test_an_empty_folder_may_be_there_and_may_be_where_one_stands(tmp_path: Path
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         ".gitignore",
         ".grader",
+        "docs",
         "gradebook.db",
         "lessons",
         "nbgrader_config.py",

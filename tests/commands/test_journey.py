@@ -80,6 +80,7 @@ def test_a_term(term: Term, monkeypatch: pytest.MonkeyPatch) -> None:
 
     # One was late: Moodle's worksheet says so, and its zip does not.
     assert "26 hours late; 4 points subtracted; score 10 → 6" in term.grader("late", "4712", "26")
+    assert "(late −4)" in page.read_text("utf-8")
     # One appeals, and is right.
     digest = next(
         json.loads(line)["submission_sha256"]
@@ -90,6 +91,7 @@ def test_a_term(term: Term, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "4713 Carl Gauß" in term.grader("appeal", "list")
     said = term.grader("appeal", "decide", "1", "--points", "5", "--comment", "So you did.")
     assert "4713 Carl Gauß, 1-attention, 1.3: 0 of 10 → 5 of 10; score 10 → 15" in said
+    assert '<td class="right">15</td>' in page.read_text("utf-8")  # the page of the class is not behind
 
     rows, pages = term.back()
     assert {id: row["Grade"] for id, row in rows.items()} == {
@@ -111,7 +113,7 @@ def test_a_term(term: Term, monkeypatch: pytest.MonkeyPatch) -> None:
     term.grader("grade", str(term.zipped), "--force")
     assert term.scores() == {"4711": 10.0, "4712": 6.0, "4713": 15.0}
     assert "on time; score 6 → 10" in term.grader("late", "4712", "0")
-    monkeypatch.setattr("grader.commands.grade.MOST_WITH_CHECKS", 2)
+    monkeypatch.setattr("grader.commands.from_gradebook.MOST_WITH_CHECKS", 2)
     term.grader("grade", str(term.zipped))
     assert "Each check" not in page.read_text("utf-8")  # of a class that is too large for it
     assert term.scores()["4712"] == 10.0

@@ -37,6 +37,8 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for path in ("lessons/lesson_1/__init__.py", "lessons/lesson_1/twice_as_much.py", "solutions/1-lesson.py"):
         assert f"wrote {path}" in said
     grader(folder / "course", 'init --exercise "1.2 And again"')
+    declared = (folder / "course" / "lessons" / "lesson_1" / "__init__.py").read_text("utf-8")
+    assert "rename solutions/1-lesson.py" in declared  # a new name of the assignment alone does not build
     return folder / "course"
 
 

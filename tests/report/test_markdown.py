@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from html import unescape
 
 import nbformat
 import pytest
@@ -87,9 +88,17 @@ def test_people_s_words_points_and_a_question_are_in_it() -> None:
         "1.Q1": CellScore(points=None, max_points=4.0, needs_manual_grade=True),
     }
     html = rendered(replace(GradebookEntry.of(marked), cells=cells, score=97.0, penalty=3.0))
+    assert "◐ 1.4" in unescape(html)  # the mark of the points that count, as on the page
     for words in ("12 of 15", "Look &lt;again&gt;.", "Your instructor set these points.", "needs manual grading"):
         assert words in html
     assert "3 points were subtracted" in html
+
+
+def test_points_for_a_question_without_points_are_not_out_of_none() -> None:
+    cells = {"1.Q1": CellScore(points=2.0, max_points=0.0, by_hand=True)}
+    entry = GradebookEntry.of(replace(MISTAKEN, written=(Written(id="1.Q1", title="Why?", text="So"),)))
+    assert "Why?: no points" in rendered(entry)
+    assert "Why?: 2 points" in rendered(replace(entry, cells=cells))
 
 
 DAMAGED = replace(UNREADABLE, message="not a notebook: <img src=x>.pdf", student="[a](b)")

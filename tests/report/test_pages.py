@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 import pytest
 
 from grader import __version__
-from grader.records import CellScore, CheckResult, Grade, GradebookEntry, Outcome, Student, Verdict
+from grader.records import CellScore, CheckResult, Grade, GradebookEntry, Outcome, Student, Verdict, Written
 from grader.report.class_page import class_page
 from grader.report.page import feedback_page
 from tests.report.class_of_grades import (
@@ -227,6 +227,12 @@ def test_the_class_page_counts_one_answer_without_an_explanation_in_the_singular
     assert "1 more wrong or incomplete answer has no explanation: 1.4 (1)." in text
 
 
+def test_the_class_page_does_not_say_that_a_cell_which_stopped_has_no_explanation():
+    text = Page(page_of_class([grade("s", (STOPPED,))])).text
+    assert "no explanation" not in text
+    assert "1 more answer stops with an error before anything is tried: 1.4 (1)." in text
+
+
 def test_the_class_page_shows_diagnoses_that_no_mistake_was_declared_for():
     """Three answers are told the same, two of them on other lines; a stored grade without `diagnosis` counts, too."""
     says = "Every number is √d_k times too large. Line {}, `scores = query @ key.mT`: this is too large."
@@ -303,6 +309,21 @@ def test_the_mark_of_an_exercise_is_that_of_the_points_which_count(points: float
     cell = CellScore(points=points, max_points=15.0, by_hand=True)
     section = re.search(r"<h2>1\.4.*?</section>", feedback_page(by_people(cells={"1.4": cell})), re.DOTALL)
     assert f"<code>attention</code>: {says}" in section[0]
+
+
+@pytest.mark.parametrize(("points", "says"), [(0.0, "no points"), (3.0, "part of the points"), (15.0, "full points")])
+def test_the_class_page_marks_the_points_which_count(points: float, says: str):
+    cell = CellScore(points=points, max_points=15.0, by_hand=True)
+    assert f'title="1.4: {says}"' in class_page([by_people(cells={"1.4": cell})])
+
+
+@pytest.mark.parametrize(("points", "says"), [(2.0, "2 points"), (1.0, "1 point")])
+def test_points_for_a_question_without_points_are_not_out_of_none(points: float, says: str):
+    cell = CellScore(points=points, max_points=0.0, by_hand=True)
+    written = (Written(id="1.Q1", title="Why three?", text="So."),)
+    entry = GradebookEntry.of(replace(MISTAKEN, written=written))
+    assert "1.Q1 · Why three? no points You wrote:" in Page(feedback_page(entry)).text
+    assert f"1.Q1 · Why three? {says} You wrote:" in Page(feedback_page(replace(entry, cells={"1.Q1": cell}))).text
 
 
 @pytest.mark.parametrize("late", [{"penalty": 0.0, "seconds_late": 1.0}, {"penalty": 0.0, "seconds_late": 0.0}])

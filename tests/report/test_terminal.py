@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from rich.console import Console
 
+from grader.records import CellScore
 from grader.report import terminal
 from grader.report.terminal import details, progress, table
 from tests.report.class_of_grades import (
@@ -43,6 +44,19 @@ def test_each_student_has_score_marks_and_notes():
     assert "[uses-builtin]" in text
     assert line(text, "s0008").split()[:2] == ["s0008", "–"]
     assert "fault: the sandbox did not start" in line(text, "s0008")
+
+
+def test_a_note_on_a_cell_that_does_not_parse_ends_with_what_python_says():
+    text = " ".join(shown(table(entries([grade("s", (STOPPED,))])), width=200).split())
+    assert "1.4 your cell does not parse at line 2: SyntaxError: '(' was never closed" in text
+
+
+def test_the_mark_of_an_exercise_is_that_of_the_points_which_count():
+    (entry,) = entries([MISTAKEN])
+    cells = {"1.4": CellScore(points=3.0, max_points=15.0, by_hand=True)}
+    text = shown(table([replace(entry, cells=cells)]))
+    assert line(text, "s0417").split()[4:13] == [*"✓✓✓◐✓✓✓✓✓"]
+    assert "◐\N{NO-BREAK SPACE}part" in text
 
 
 def test_the_head_names_the_exercises_above_their_marks():

@@ -83,6 +83,18 @@ def test_the_page_shows_points_code_and_message_of_each_exercise(course: Site) -
     assert "<script>mine" not in page
 
 
+def test_points_that_a_person_gave_for_a_question_replace_no_points(course: Site) -> None:
+    eva = instructor(course)
+    assert '<span class="points">no points</span>' in section(eva.get(HERE).text, "1.Q1")
+    for points, says in ((2.0, "2 points"), (None, "no points")):
+        with Gradebook(course.gradebook, COURSE) as gradebook:
+            (notebook,) = gradebook.find_submission(NAME, "ada").notebooks
+            (own,) = [grade for grade in notebook.grades if grade.name == "written-1-Q1"]
+            own.manual_score = points
+            gradebook.db.commit()
+        assert f'<span class="points">{says}</span>' in section(eva.get(HERE).text, "1.Q1")
+
+
 def test_the_page_lists_all_attempts(course: Site) -> None:
     page = instructor(course).get(HERE).text
     rows = re.findall(r'<tr>\s*<th scope="row">(\d)</th>(.*?)</tr>', page, re.DOTALL)

@@ -127,12 +127,12 @@ def _about_question(written: Written, entry: GradebookEntry) -> tuple[str, ...]:
 
 
 def _worth(entry: GradebookEntry, name: str) -> str:
-    """Return the points that count: "3 of 5"; "" of an exercise without points."""
+    """Return the points that count: "3 of 5"; "" of an exercise without points to which nobody gave any."""
     verdict = next((verdict for verdict in entry.grade.verdicts if verdict.id == name), None)
     cell = entry.cells.get(name)
     points = entry.points(verdict) if verdict else cell.points if cell else None
     most = verdict.max_points if verdict else cell.max_points if cell else 0.0
-    return worth(points, most) if most else ""
+    return worth(points, most) if most or (cell and cell.by_hand and points) else ""
 
 
 def _by_hand(entry: GradebookEntry, name: str) -> str:

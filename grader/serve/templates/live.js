@@ -1,8 +1,8 @@
 // Shows times as the reader's clock has them, and what happens in the queue without a reload.
 "use strict";
 
-const WHOLE = { dateStyle: "medium", timeStyle: "short" };
 const IN_A_TABLE = { month: "short", day: "numeric", hour: "numeric", minute: "2-digit" };
+const WHOLE = { year: "numeric", ...IN_A_TABLE, timeZoneName: "short" };
 for (const time of document.querySelectorAll("time[datetime]")) {
   time.textContent = new Date(time.dateTime).toLocaleString([], time.closest("td") ? IN_A_TABLE : WHOLE);
 }
