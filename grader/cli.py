@@ -52,7 +52,7 @@ class Commands(TyperGroup):
 
 
 def _drop_output() -> None:
-    """Let standard output lead nowhere: Python would try, and fail, to write what it still holds as it ends."""
+    """Discard further standard output: Python would try, and fail, to write the rest of it when it ends."""
     with suppress(OSError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -250,7 +250,7 @@ class Grade(_ShortTexts):
 
     @property
     def fault(self) -> str:
-        """Why the submission could not be graded; "" if the status is no fault."""
+        """The reason why the submission could not be graded; "" if the status is not "fault"."""
         return (self.message or "the grader failed") if self.status == "fault" else ""
 
 
@@ -359,7 +359,7 @@ class GradebookEntry:
 
     @classmethod
     def of(cls, grade: Grade) -> Self:
-        """Make the entry of a grade that no gradebook holds: its score is the grade's, and it has no cells."""
+        """Make the entry of a grade that is not in a gradebook: it has the grade's score and no cells."""
         score = grade.score
         return cls(
             student=Student(id=grade.student),

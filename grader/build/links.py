@@ -84,7 +84,7 @@ def setting_of(root: Path) -> Repository:
 
 
 def repository_of(root: Path) -> Repository | None:
-    """Return the repository of `setting_of` or, for the placeholder, that of git's remote.
+    """Return the repository that the settings name; if they contain the placeholder, the one of git's remote.
 
     Returns None if neither is known or on GitHub.
     """

@@ -60,7 +60,7 @@ class OtherRounding(TorchDispatchMode):
             return func(*args, **given)
 
         def in_float64(change: Callable[[Tensor], Tensor]) -> list[Any]:
-            """Return what the operation gives on changed inputs in float64."""
+            """Return the result of the operation on changed inputs, computed in float64."""
             changed = [
                 change(leaf.double()) if isinstance(leaf, Tensor) and leaf.is_floating_point() else leaf
                 for leaf in leaves

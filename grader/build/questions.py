@@ -21,7 +21,7 @@ SOLUTION = "<!-- ### BEGIN SOLUTION -->", "<!-- ### END SOLUTION -->"
 
 
 def question_cells(id: str, source: str, lesson: Lesson) -> list[NotebookNode]:
-    """Return the cell that asks, and the cell to write in, which holds the mark scheme.
+    """Return the cell with the question, and the cell for the answer, which contains the mark scheme.
 
     `source` is heading, question and mark scheme. Raise ValueError if the heading or the mark scheme is missing, if the
     latter is not the end, or if the id is an exercise's.
@@ -48,7 +48,7 @@ def question_cells(id: str, source: str, lesson: Lesson) -> list[NotebookNode]:
 
 
 def nbgrader_metadata(grade_id: str, *, solution: bool, points: float | None = None) -> dict:
-    """Return nbgrader's metadata of a cell; one with a solution can be written in, and one with points is graded."""
+    """Return nbgrader's metadata of a cell. A cell with a solution is editable, and a cell with points is graded."""
     metadata = {
         "grade": points is not None,
         "grade_id": grade_id,

@@ -14,7 +14,11 @@ from grader.report.class_page import class_page
 
 
 def recorded_entries(config: CourseConfig, assignment: str | None = None) -> Sequence[GradebookEntry]:
-    """Read the entries of an assignment, or with None of all; RecordError if there are none, or none can be read."""
+    """Read the entries of one assignment, or of all assignments for None.
+
+    Raises:
+        RecordError: there are no entries, or they cannot be read.
+    """
     entries = read_class(config.gradebook, config.course_id)
     known = sorted({entry.assignment for entry in entries})
     if not known:

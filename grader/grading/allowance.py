@@ -42,7 +42,7 @@ class Allowance:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Stop the clock of the timed section that this section lies in; outside of one, do nothing."""
+        """Stop the clock of the enclosing timed section until the context ends; without a timed section, do nothing."""
         with self._switched(False):
             yield
 

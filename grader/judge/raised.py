@@ -118,7 +118,7 @@ class Raised:
 
     @property
     def in_a_call(self) -> str:
-        """The message where a call of the student's code raised the exception."""
+        """The message for an exception that a call in the student's code raised."""
         return line_in_words(self.where, self.source, self.what)
 
     def in_a_cell(self, verb: str, *, briefly: bool = False) -> str:

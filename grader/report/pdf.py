@@ -17,7 +17,7 @@ NO_PLAYWRIGHT = (
     "from a browser."
 )
 NO_CHROMIUM = (
-    "a PDF needs Chromium, and none starts. Run: playwright install --with-deps chromium. "
+    "a PDF needs Chromium, which does not start. Run: playwright install --with-deps chromium. "
     "Or print the HTML page from a browser. Playwright says: {}"
 )
 

@@ -113,7 +113,7 @@ def fetch(
         LtiError: it does not answer, or the address is not its own.
     """
     if not may_fetch(url):
-        raise LtiError(f"{shown(url.partition('?')[0])!r} is no address of a platform that is known here")
+        raise LtiError(f"{shown(url.partition('?')[0])!r} is not an address of a registered platform")
     service = origin(url)
     breaker.check(service)
     request = Request(url, data or None, {"User-Agent": USER_AGENT, **(headers or {})})
@@ -149,7 +149,7 @@ def _problem(url: str, error: Exception) -> LtiError:
 
 
 def _seconds_to_wait(retry_after: str) -> float:
-    """Return for how many seconds a service wants to be left alone: its header has them, or a time."""
+    """Return the seconds for which a service asks to be left alone, from its header."""
     with suppress(ValueError, TypeError, OverflowError):
         is_number = retry_after.strip().isdecimal()
         seconds = float(retry_after) if is_number else parsedate_to_datetime(retry_after).timestamp() - time.time()

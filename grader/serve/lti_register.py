@@ -69,7 +69,7 @@ def register(visit: Visit) -> Response:
     own = origin(str(told.get("issuer"))) == origin(school)
     if not own and not (kind and told.get("issuer") == filled_in(kind, school, "")["issuer"]):
         raise LtiError(
-            "This platform names another issuer. If that is meant, name the platform: "
+            "This platform names another issuer. If this is right, pass the platform's name: "
             "grader roster --platform NAME --school ADDRESS. Or write it into serve.toml by hand."
         )
     ours = web.render(

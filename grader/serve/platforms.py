@@ -126,7 +126,7 @@ PRESETS = {
             ("Services", "use for grade sync and column management; retrieve members' information"),
             ("Privacy", "share name and e-mail; accept grades from the tool"),
         ),
-        shows="The list of tools shows client id and deployment id (View configuration details).",
+        shows="The list of tools shows the client id and the deployment id (View configuration details).",
     ),
     "sakai": Preset(
         title="Sakai",
@@ -144,7 +144,7 @@ PRESETS = {
             ("Tool Keyset URL", "{keys}"),
             ("Privacy and services", "send name and e-mail; provide roster and grades; allow content selection"),
         ),
-        shows="The tool's page shows client id, deployment, and the token's address, which ends in the tool's number.",
+        shows="The tool's page shows the client id, the deployment and the token's address, which ends in the tool's number.",
     ),
     "schoology": Preset(
         title="Schoology",
@@ -184,7 +184,7 @@ PRESETS = {
             ("LTI Assignment and Grades Service", "programmatic"),
             ("Deep linking", "yes; Deep Linking Launch URL {launch}"),
         ),
-        shows="Studio shows client id, deployment, and the token's address, which ends in the number of the block.",
+        shows="Studio shows the client id, the deployment and the token's address, which ends in the number of the block.",
     ),
     "ilias": Preset(
         title="ILIAS",
@@ -194,7 +194,7 @@ PRESETS = {
         registers=True,
         where="Administration → Extending ILIAS → LTI → Consumer → create a provider",
         fields=(("LTI version", "1.3.0"), *URLS, *PUBLIC_KEYSET, ("Services", "grade synchronisation; names")),
-        shows="The provider's page shows client id and deployment id.",
+        shows="The provider's page shows the client id and the deployment id.",
     ),
     "openolat": Preset(
         title="OpenOlat",
@@ -209,14 +209,14 @@ PRESETS = {
             ("Public key", "URL: {keys}"),
             ("Custom attributes (course element)", "username=$userprops_username"),
         ),
-        shows="The tool's page shows client id and all addresses, the course element the deployment.",
+        shows="The tool's page shows the client id and all addresses, and the course element shows the deployment.",
     ),
 }
 STANDARD = Preset(title="", login_url="", token_url="", keys_url="", where="", fields=(), shows="")
 
 
 def filled_in(name: str, school: str, client_id: str, tool: str = "") -> dict[str, Any]:
-    """Return what serve.toml would say of a platform, without addresses with a {tool} that is unknown.
+    """Return the values of a platform for serve.toml, without addresses with a {tool} that is unknown.
 
     Args:
         school: the school's address, without a slash at the end.

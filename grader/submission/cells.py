@@ -128,7 +128,7 @@ def role(cell: str) -> Role:
 
 
 def exercise_of(cell: str) -> str | None:
-    """Return the exercise that a cell's id names: "1.4" for "check-1-4", None for a cell of no exercise."""
+    """Return "1.4" for "check-1-4", and None for a cell that does not belong to an exercise."""
     return cell.partition("-")[2].replace("-", ".") if role(cell) in BY_EXERCISE else None
 
 
@@ -257,7 +257,7 @@ def stub(exercise: str) -> str:
 
 
 def is_stub_line(statement: str) -> bool:
-    """Return True if a statement raises what a stub raises, whatever the exercise."""
+    """Return True if a statement raises the exception of a stub, for any exercise."""
     return re.match(rf"raise NotImplementedError\([\"']{TODO}", statement) is not None
 
 

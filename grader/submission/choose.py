@@ -142,7 +142,7 @@ class _Chooser:
         return groups or {"": files}
 
     def _assignment_of(self, file: StudentFile) -> str | None:
-        """Return the assignment that a notebook's cells say; None if they say none, or cannot be read."""
+        """Return the assignment that a notebook's cells identify; None if they identify none, or cannot be read."""
         if not file.entry.is_notebook:
             return None
         try:
@@ -186,7 +186,7 @@ class _Chooser:
 
 
 def renamed(name: str, assignment: str) -> str:
-    """Return the note that says under which name a notebook was submitted, and as which assignment it is graded."""
+    """Return the note with the name under which a notebook was submitted, and the assignment as which it is graded."""
     return f"submitted as {shown(name)!r}, graded as {assignment}"
 
 

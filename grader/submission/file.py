@@ -107,17 +107,17 @@ class SubmissionFile:
 
     @property
     def lms_id(self) -> str:
-        """The platform's own number of the student, where its download tells that and not the user name."""
+        """The platform's own number of the student, if its download contains that instead of the user name."""
         return self.student if self.platform in ("canvas", "moodle", "brightspace") else ""
 
     @property
     def path(self) -> Path:
-        """Return the path of the notebook, or of the zip that holds it."""
+        """The path of the notebook, or of the zip that contains it."""
         return self.folder.joinpath(*self.parts)
 
     @property
     def place(self) -> str:
-        """Return where the notebook lies, for messages: its path, or zip and member."""
+        """The place of the notebook, for messages: its path, or the zip and the member."""
         return f"{self.path}: {self.member}" if self.member else str(self.path)
 
 

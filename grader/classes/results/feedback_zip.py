@@ -94,7 +94,7 @@ def feedback_zip(
 
 
 def _page_name(service: str, parts: Sequence[str], place: int, file: SubmissionFile) -> str:
-    """Return where a student's page lies in the zip that a platform takes back.
+    """Return the path of a student's page in the zip that the platform imports.
 
     Args:
         parts: the path in the download.
@@ -116,7 +116,7 @@ def _page_name(service: str, parts: Sequence[str], place: int, file: SubmissionF
 
 
 def _is_newer(file: SubmissionFile, entry: GradebookEntry) -> bool:
-    """Return True if a file is not the one that the feedback is about; False where it cannot be read."""
+    """Return True if a file is not the one that the feedback is about; False if the file cannot be read."""
     try:
         digest = sha256(content(file)).hexdigest()
     except IntakeError:

@@ -122,14 +122,14 @@ class _Cluster:
         return self._jobs
 
     def avoid(self, unfit: UnfitWorker) -> bool:
-        """Give a worker no further job, and say why once; tell whether another worker is there."""
+        """Give a worker no further job, and report the reason once; return True if another worker is available."""
         if unfit.worker and unfit.worker not in self._unfit:
             self._unfit.add(unfit.worker)
             self._say(f"{unfit.worker} grades nothing here. {unfit.message}")
         return bool(unfit.worker and self._fit())
 
     def chosen(self) -> dict[str, list[str]]:
-        """Return the option with which a job goes to the fit workers alone; none as long as all are fit."""
+        """Return the option that sends a job only to fit workers; no option as long as all workers are fit."""
         return {"workers": self._fit()} if self._unfit else {}
 
     def _fit(self) -> list[str]:

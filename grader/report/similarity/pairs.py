@@ -44,7 +44,7 @@ class Comparison:
 
     @property
     def too_few(self) -> bool:
-        """Return True if there were too few answers to say what is rare."""
+        """Return True if there are too few answers to decide which code is rare."""
         return self.answers < LEAST_ANSWERS
 
 
