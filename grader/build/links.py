@@ -1,4 +1,4 @@
-"""Says where the course lies on GitHub, and makes the links of notebooks and pages that lead there.
+"""Finds the course's address on GitHub, and makes the links of notebooks and pages that lead there.
 
 The repository stands in pyproject.toml. As long as that is the placeholder, it is the remote `origin` of git, if that
 lies on GitHub. Where neither is known, no badge and no link is made: none may lead nowhere. The address of the course's

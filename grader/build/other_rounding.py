@@ -1,4 +1,4 @@
-"""Finds what another processor sees otherwise: wrong answers run again while every operation rounds a little otherwise.
+"""Finds results that depend on the processor: runs wrong answers again while every operation rounds differently.
 
 IEEE 754 requires +, ·, ÷ and the square root to be rounded correctly, so every processor gives
 the same result for them. Sums and matrix products may differ, because each processor adds in

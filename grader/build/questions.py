@@ -1,4 +1,4 @@
-"""Makes the cells of a question: what is asked, and the text that a student writes and a person may grade.
+"""Makes the cells of a question: its text, and the cell for the student's answer, which a person may grade.
 
 In the script a question is one Markdown cell, `# %% [markdown] question="1.Q1"`. It begins with a heading and ends
 with its mark scheme, between nbgrader's markers. The mark scheme becomes the "solution" of the text cell, so that

@@ -108,7 +108,7 @@ Known = Mapping[str, Any]  # what the notebook knows of an exercise, as JSON
 
 
 class SelfChecks(NamedTuple):
-    """What a cell of self-checks holds."""
+    """The content of a cell of self-checks."""
 
     modules: Mapping[str, str]  # the sources, by file name
     exercises: Mapping[str, Known]  # by exercise id

@@ -48,7 +48,7 @@ CLOSE = 0.5
 
 
 class Kept(NamedTuple):
-    """An exercise, and what the committed notebook knows of it."""
+    """An exercise, and its data in the committed notebook."""
 
     assignment: str
     exercise: str

@@ -1,4 +1,4 @@
-"""Computes what the self-check of an exercise knows: examples, what is expected there, and what wrong answers give."""
+"""Computes the data of an exercise's self-check: examples, expected results, and the results of wrong answers."""
 
 import json
 from collections.abc import Collection, Iterator, Sequence
@@ -21,7 +21,7 @@ from grader.records import Status
 
 
 class DraftAnswer(NamedTuple):
-    """A wrong answer, and what it gives on each trial: None where that is not known."""
+    """A wrong answer, and its result on each trial; None for a result that is not known."""
 
     name: str
     hint: str

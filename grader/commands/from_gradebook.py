@@ -1,4 +1,4 @@
-"""Read the class from the gradebook, for the commands that only show it or hand it on; write a page of it anew."""
+"""Read the class from the gradebook, for the commands that only show or export it; write its page again."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -21,7 +21,7 @@ UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # Blackboard's files begin 
 
 
 class CannotWrite(Complaint):
-    """A file cannot be written; the message names it in one line, says why, and what to do."""
+    """A file cannot be written; the message names the file, the reason and the next step in one line."""
 
 
 def write_result(path: Path, content: str | bytes, *, private: bool = False) -> None:

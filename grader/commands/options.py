@@ -1,4 +1,4 @@
-"""What each command takes: a record whose fields are the options and arguments of its command line, said nowhere else.
+"""The options and arguments of each command, as the fields of a record; they are defined nowhere else.
 
 `takes` gives a command the options of a record. A field without an option is for who calls the command from Python.
 """
@@ -77,7 +77,7 @@ Student = Annotated[str, Argument(help="The student's id in the gradebook.")]
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 class Options:
-    """What a command takes. Each kind is a frozen dataclass, whose fields are given by name."""
+    """The options of a command. Each kind is a frozen dataclass, whose fields are passed by name."""
 
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True, kw_only=True)(cls)

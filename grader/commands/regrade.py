@@ -1,4 +1,4 @@
-"""`grader regrade`: grade one student anew from the recorded submission, and say what changed."""
+"""`grader regrade`: grade one student's recorded submission again, and print the changes."""
 
 from dataclasses import fields
 from pathlib import Path

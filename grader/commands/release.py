@@ -25,7 +25,7 @@ MOST_NAMED = 3  # changed files in one message
 
 
 class CannotRelease(Complaint):
-    """The repository is in no state to release; the message says why and what to do."""
+    """The repository is not ready for a release; the message names the reason and the next step."""
 
 
 def release(root: Path, folder: Path) -> list[Path]:

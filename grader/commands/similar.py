@@ -1,4 +1,4 @@
-"""`grader similar`: answers of a class that agree in what few write, for a person to look at."""
+"""`grader similar`: list answers of a class that share rare code, for a person to review."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Plan one run of a notebook: what it executes, and when the probes run. Records in, a RunPlan out.
+"""Plan one run of a notebook: which cells run, and when the probes run. Records in, a RunPlan out.
 
 Cells that no verdict depends on are left out.
 """

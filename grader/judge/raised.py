@@ -1,4 +1,4 @@
-"""Describes the exception that ended student code, and shows the line of the notebook with a mark beside it.
+"""Describes the exception that ended student code, and shows the marked line of the notebook.
 
 What the sandbox reports of an exception is not trusted: it is bounded here, and only shown. The text of the
 line is taken from the notebook that was handed in, and none of the grader's own code is ever quoted.

@@ -1,4 +1,4 @@
-"""Judge the evidence of an exercise: which checks passed, how many points it earns, what is off.
+"""Judge the evidence of an exercise: which checks passed, how many points it earns, and what is wrong.
 
 A check that fails only because of one minor error keeps half of its points. A minor error is
 fixed in one place: the two results are in the wrong order, right numbers have another dtype, or
@@ -143,7 +143,7 @@ class Judged:
 
 
 class Tried(NamedTuple):
-    """A trial, what came back for it, and how that was judged."""
+    """A trial, its results from the sandbox, and their judgement."""
 
     trial: PlannedTrial
     got: Evidence

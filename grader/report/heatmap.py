@@ -33,7 +33,7 @@ class Panel:
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """Three pictures, or one where the maps are the same, with a caption that says where they differ most."""
+    """Three pictures, or one if the maps are equal, with a caption that names the largest difference."""
 
     title: str
     caption: str

@@ -23,7 +23,7 @@ NO_CHROMIUM = (
 
 
 class NoPdf(Complaint):
-    """There is nothing here that prints; the message says what to install."""
+    """No program that prints PDFs is available; the message shows what to install."""
 
 
 @contextmanager

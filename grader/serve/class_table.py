@@ -20,7 +20,7 @@ LONGEST_SEARCH = 100  # characters
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """A student's attempts at an assignment, and what the gradebook says of the submission."""
+    """A student's attempts at an assignment, and the gradebook's entry of the submission."""
 
     attempts: Sequence[Attempt] = ()  # the newest first
     entry: GradebookEntry | None = None  # None without a submission

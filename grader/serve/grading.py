@@ -163,7 +163,7 @@ class Queue(Iterator[SubmissionFile]):
 
 
 class AttemptWriter:
-    """Writes what became of an attempt: its page, the grade in the gradebook, its state in the queue."""
+    """Writes the results of an attempt: its page, the grade in the gradebook, its state in the queue."""
 
     def __init__(self, site: Site, results: ResultsWriter) -> None:
         self._site, self._folder, self._results = site, site.folder, results

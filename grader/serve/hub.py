@@ -1,4 +1,4 @@
-"""Signing in by JupyterHub: this server is one of its services, and JupyterHub says by OAuth who somebody is.
+"""Signing in by JupyterHub: this server is one of its services, and JupyterHub identifies the user by OAuth.
 
 A notebook server of the hub may also submit with the token that JupyterHub has given it, so that a student does not leave
 JupyterLab. Both tokens must allow the access to this service: whom the hub lets in is the hub's to say.

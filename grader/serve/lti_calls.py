@@ -43,7 +43,7 @@ _keys: dict[str, tuple[float, KeySet]] = {}
 
 
 class LtiError(Exception):
-    """A login or a launch is refused, or a platform does not answer; the message is for the person who sees the page."""
+    """A login or a launch is refused, or a platform does not answer; the person on the page reads the message."""
 
     status = 0  # of the answer behind it, as HTTP numbers them; 0 without one
     reason = ""  # what the platform wrote, for instructors

@@ -1,4 +1,4 @@
-"""Reads people from what a platform says: the role, the student's id, and the members of a course."""
+"""Reads people from a platform's data: the role, the student's id, and the members of a course."""
 
 from collections.abc import Mapping
 from typing import Any

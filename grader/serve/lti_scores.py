@@ -47,7 +47,7 @@ def unsent(site: Site, entries: Iterable[GradebookEntry]) -> Iterator[tuple[sqli
 
 
 class Sender:
-    """Sends what is not sent yet, again and again."""
+    """Sends the scores that have not been sent, in rounds, until the process ends."""
 
     def __init__(self, site: Site) -> None:
         self._site, self._services = site, Services(site.folder)

@@ -1,4 +1,4 @@
-"""In what learning platforms differ: their addresses, what they accept, what a person enters there.
+"""The differences between learning platforms: addresses, special cases, and the values that a person enters.
 
 One row for each platform that serve.toml may name (`platform = "canvas"`). All other code asks a row.
 Read in public documentation and source code in November 2026; docs/serve.md names the sources.
@@ -21,7 +21,7 @@ CANVAS_PLACEMENTS = {CHOICE: ("assignment_selection", "link_selection"), TASK: (
 
 @dataclass(frozen=True, kw_only=True)
 class Preset:
-    """A kind of platform. The defaults are what the standard says.
+    """A kind of platform. The defaults follow the standard.
 
     Addresses are functions of the school's: {school} is that address, {host} its host and port, {tool}
     the platform's own number of this tool, and {stage} "beta." or "test." for a trial system, else "".

@@ -25,7 +25,7 @@ SERVICE = re.compile(r"(https?)://((?:\*\.(?=[^.:]+\.))?[a-z0-9.-]+|\[[0-9a-f:]+
 
 
 class SettingsError(Complaint):
-    """serve.toml cannot be used; the message names the line's key and what to write."""
+    """serve.toml cannot be used; the message names the key of the line and the correct form."""
 
 
 def origin(url: str) -> str:
@@ -99,7 +99,7 @@ class Policy(_Table):
 
 
 class Platform(_Table):
-    """A learning platform, as [lti.NAME] registers it. A preset gives what the table leaves out."""
+    """A learning platform, as [lti.NAME] registers it. A preset supplies the values that the table leaves out."""
 
     issuer: str
     client_id: str

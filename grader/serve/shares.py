@@ -38,7 +38,7 @@ _uploads, _slow = Counter[str](), Counter[str]()
 
 
 class RateLimit:
-    """Counts what each client does within a minute."""
+    """Counts how often each client does something within a minute."""
 
     def __init__(self, most: int) -> None:
         self._most, self._began, self._counts = most, -math.inf, Counter[str]()

@@ -1,4 +1,4 @@
-"""The pages of a student. No address holds a student's name: each shows what belongs to the person who is signed in."""
+"""The pages of a student. Addresses contain no names: each page belongs to the person who is signed in."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""The cell protocol: the ids, tags and marker lines that say what a notebook's cell is for.
+"""The cell protocol: the ids, tags and marker lines that define the purpose of a notebook's cell.
 
 No other module contains these strings; a test searches for them. A cell's role follows from its id, which the
 builder sets and a rebuilt submission keeps:
@@ -45,7 +45,7 @@ class Role(StrEnum):
 
 
 class ScriptMarker(StrEnum):
-    """A marker on a cell of a lesson's percent script, by which the author says what the cell is for.
+    """A marker on a cell of a lesson's percent script, by which the author defines the purpose of the cell.
 
     In `# %% exercise="1.4"`, EXERCISE is the marker, and "1.4" its value.
     """

@@ -1,4 +1,4 @@
-"""Chooses the notebook that counts among the files of each person, and says for which assignment it is.
+"""Chooses the notebook that counts among the files of each person, and finds its assignment.
 
 Nobody is left out: a person without a notebook, or with two that may count, is a submission with a `problem`.
 """
@@ -17,7 +17,7 @@ MOST_CHARACTERS = 80  # of a name in a message
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """Which submissions are wanted, and what can be known of them without reading them."""
+    """The submissions that are wanted, and what is known of them before they are read."""
 
     assignments: tuple[str, ...]  # of the course
     only: str | None = None  # the assignment whose submissions are wanted; None for all

@@ -1,4 +1,4 @@
-"""Reads from the paths in a folder or zip who handed in which files.
+"""Finds out from the paths in a folder or zip who submitted which files.
 
 The layouts that it knows:
 - The download of a learning platform, as `downloads.py` lists them; the id is the platform's own id of the student.
@@ -85,7 +85,7 @@ class Person:
 
 @dataclass(frozen=True)
 class _Claim:
-    """The owner of a file, as its path tells."""
+    """The owner of a file, according to its path."""
 
     student: str
     key: str  # two keys of one student are two people, or two places

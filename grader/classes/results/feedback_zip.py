@@ -32,12 +32,12 @@ OLDEST = (1980, 1, 1, 0, 0, 0)  # of every file in the zip, so that the same fee
 
 
 class WrongDownload(Complaint):
-    """The given file is no download of the platform; the message says what it is."""
+    """The given file is not a download of the platform; the message says what it is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FeedbackZip:
-    """The zip, and who is not in it, or is in it with feedback on another version."""
+    """The zip, and the students who are missing in it or whose feedback is about another submission."""
 
     content: bytes
     names: tuple[str, ...]

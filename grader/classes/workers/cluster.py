@@ -18,7 +18,7 @@ COUNT_SECONDS = 5.0  # for which the number of the cluster's threads is cached
 
 
 class NoCluster(Complaint):
-    """The cluster cannot be used; the message says what to do."""
+    """The cluster cannot be used; the message names the next step."""
 
 
 @contextmanager
@@ -101,7 +101,7 @@ def this_worker() -> str:
 
 
 class _Cluster:
-    """The workers of a cluster: which of them can grade, how many jobs they may have, and what a run waits for."""
+    """The workers of a cluster: those that can grade, the number of their jobs, and when to report a wait."""
 
     def __init__(self, client: Any, say: Callable[[str], None]) -> None:
         self._client, self._say = client, say

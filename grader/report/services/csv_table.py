@@ -17,11 +17,11 @@ NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 
 
 class CannotExport(Complaint):
-    """A service has no file for this; the message says what to do."""
+    """The service has no file for this request; the message names the next step."""
 
 
 class WrongOwnFile(CannotExport):
-    """The service's own file is none; the message says why, without naming the file."""
+    """The given file is not the service's own file; the message gives the reason, without naming the file."""
 
 
 @dataclass(frozen=True, kw_only=True)

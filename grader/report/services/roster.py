@@ -1,4 +1,4 @@
-"""Reads who is in a class from a platform's own file: the export of its gradebook, or Moodle's grading worksheet."""
+"""Reads the students of a class from a platform's own file: its gradebook export, or Moodle's grading worksheet."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Compare the answers of a class to one exercise: which pairs share much of what is rare in the class.
+"""Compare the answers of a class to one exercise, and find the pairs that share much rare code.
 
 A fragment weighs the more, the fewer answers hold it (an inverse document frequency, Spärck Jones 1972); what
 was given out, what the solution holds, and what more than a tenth of the class writes weighs nothing. Only

@@ -1,4 +1,4 @@
-"""Ways past the tripwire, and what closes them.
+"""Ways past the tripwire, and the code that closes them.
 
 - **Functions that switch the dispatch of operators off**, or run an operator's kernel without it: who calls
   them is noted. A student needs them only to hide built-ins. Of a class the methods are replaced, and not the

@@ -1,4 +1,4 @@
-"""Finds where in the notebook an exception was raised, so that the student can be told the line.
+"""Finds the line of the notebook that raised an exception, for the message to the student.
 
 The report of this module is shown and never scored, so it may trust the exception. The trusted
 side bounds the report, and looks up the text of the line itself (grader/sandbox/replies.py).
