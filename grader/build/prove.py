@@ -90,7 +90,7 @@ def _passes(name: str, passed: int) -> str:
 
 
 def _other_hints(lesson: Lesson, exercise: Exercise) -> Iterator[str]:
-    """Yield a sentence on each mistake that fails but whose author would read another hint, because it fits better."""
+    """Yield a sentence on each mistake that fails, but whose hint students do not read because another one fits better."""
     planned, ours = plan_exercise(exercise, "proof", DRAWS[0]), ReferenceResults(lesson.reference)
     for wrong in exercise.mistakes:
         tried = judge_trials(planned, _evidence(planned, ours, wrong), ours)

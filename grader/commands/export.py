@@ -115,7 +115,7 @@ def _write(
 
 
 def _about_feedback(packed: FeedbackZip) -> Iterator[str]:
-    """Print whose feedback is missing in the zip, and whose feedback is about another submission."""
+    """Yield a line on the students whose feedback is missing in the zip, or is about another submission."""
     if packed.not_graded:
         yield f"these have no grade yet, so the zip contains no feedback for them: {some(packed.not_graded)}"
     if packed.no_file:
@@ -128,7 +128,7 @@ def _about_feedback(packed: FeedbackZip) -> Iterator[str]:
 
 
 def _remarks(entries: Sequence[GradebookEntry], left_out: Sequence[str], service: str) -> Iterator[str]:
-    """Print what the file of scores does not show: the students missing in it, and the scores that may still change."""
+    """Yield what the file of scores does not show: students who are missing in it, and scores that may still change."""
     if left_out:
         yield f"{service.capitalize()} does not know these students, so the file leaves them out: {some(left_out)}"
     faults = [entry for entry in entries if entry.status == "fault"]

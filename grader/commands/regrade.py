@@ -50,7 +50,7 @@ def _of(student: str, entries: list[GradebookEntry]) -> dict[str, GradebookEntry
 
 
 def _changes(before: GradebookEntry | None, after: GradebookEntry) -> list[str]:
-    """Print the scores before and after, and the points of each exercise whose points changed."""
+    """Return lines with the scores before and after, and with each exercise whose points changed."""
     lines = [
         f"{after.assignment}: {or_dash(before.score if before else None)} → "
         f"{or_dash(after.score)} of {number(after.max_score)}"

@@ -205,7 +205,7 @@ def _message(verdict: Verdict) -> str:
 
 
 def _check_message(check: CheckResult, message: str) -> str:
-    """Return the message of a check: for a fault the grader error, for a check without a result "no result"."""
+    """Return the message of a check; a fault has that of a grader error, and a missing result "no result"."""
     if check.outcome is Outcome.FAULT:
         return "this check could not be graded because of a grader error"
     return message or ("no result" if check.outcome is Outcome.MISSING else "")

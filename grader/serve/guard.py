@@ -194,7 +194,7 @@ def _from_here(headers: Headers, settings: Settings) -> bool:
 
 
 def is_too_slow(received: int, seconds: float) -> bool:
-    """Return True if only so few bytes of a body have arrived that its sender merely occupies a place."""
+    """Return True if so few bytes of a body have arrived after some seconds that its sender only occupies a place."""
     return received < LEAST_RATE * (seconds - GRACE_SECONDS)
 
 

@@ -49,7 +49,7 @@ def canvas(students: Scores, worth: Mapping[str, float], column: str = "", own: 
 
 
 def _head(column: str, assignment: str) -> str:
-    """Return the heading of a column: the given one, or our title followed by the given number."""
+    """Return the heading of a column: the given one, or the assignment's name with the given number after it."""
     if column.isdecimal():
         return f"{assignment} ({column})"
     return column or assignment
