@@ -1,4 +1,4 @@
-"""The command line: each command of `grader`, its options, and what ends it; `grader --help` lists them."""
+"""The command line: the commands of `grader`, their options, and their exit status; `grader --help` lists them."""
 
 import errno
 import gc
@@ -52,7 +52,7 @@ class Commands(TyperGroup):
 
 
 def _drop_output() -> None:
-    """Let standard output lead nowhere: Python would try, and fail, to write what it still holds as it ends."""
+    """Discard further standard output: Python would try, and fail, to write the rest of it when it ends."""
     with suppress(OSError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -136,7 +136,7 @@ def _serve(options: records.ServeOptions, terminal: Terminal) -> None:
 
 
 class NotInstalled(Complaint):
-    """The extra `serve` is missing; the message says how to get it."""
+    """The extra `serve` is missing; the message shows the command that installs it."""
 
 
 def serve_part(name: str) -> ModuleType:

@@ -75,7 +75,7 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """Where a cell's code comes from: it is given, answers an exercise, or was added by the student."""
+    """The origin of a cell's code: it is provided, answers an exercise, or was added by the student."""
 
     who: str = ""  # "given", or the id of the exercise that it answers; empty: the student added it
     defines: tuple[str, ...] = ()  # the names that the exercise asks to define
@@ -175,7 +175,7 @@ class CheckResult(_ShortTexts):
 
 @dataclass(frozen=True, kw_only=True)
 class Heatmap:
-    """An attention map of a public example, beside the reference's."""
+    """An attention map of a public example, and the reference's map."""
 
     title: str
     got: tuple[tuple[float, ...], ...]  # the rows of the student's map
@@ -184,7 +184,7 @@ class Heatmap:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict(_ShortTexts):
-    """The result of one exercise: outcome, points, and what the student is told."""
+    """The result of one exercise: outcome, points, and the messages for the student."""
 
     id: str
     name: str
@@ -250,7 +250,7 @@ class Grade(_ShortTexts):
 
     @property
     def fault(self) -> str:
-        """Why the submission could not be graded; "" if the status is no fault."""
+        """The reason why the submission could not be graded; "" if the status is not "fault"."""
         return (self.message or "the grader failed") if self.status == "fault" else ""
 
 
@@ -359,7 +359,7 @@ class GradebookEntry:
 
     @classmethod
     def of(cls, grade: Grade) -> Self:
-        """Make the entry of a grade that no gradebook holds: its score is the grade's, and it has no cells."""
+        """Make the entry of a grade that is not in a gradebook: it has the grade's score and no cells."""
         score = grade.score
         return cls(
             student=Student(id=grade.student),

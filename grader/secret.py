@@ -8,7 +8,7 @@ from grader.complaint import Complaint
 
 
 class SecretError(Complaint):
-    """The course secret cannot be read or made; the message names the file and what to do."""
+    """The course secret cannot be read or created; the message names the file and the next step."""
 
 
 def course_secret(root: Path) -> str:

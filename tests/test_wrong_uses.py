@@ -82,7 +82,7 @@ TABLE = [
     ("report --html {work}/folder", 2, "grader: cannot write {work}/folder: " + A_FOLDER),
     ("report --html {work}/file/class.html", 2, "grader: cannot write {work}/file/class.html: " + A_FILE),
     ("report --html /dev/full", 2, "grader: " + FULL),
-    ("export canvas --feedback {work}/f.zip", 2, "grader: --feedback and --submissions need each other: the zip has the names of Canvas's download"),
+    ("export canvas --feedback {work}/f.zip", 2, "grader: --feedback and --submissions need each other, because the zip gets the file names of Canvas's download. Pass both."),
     ("export moodle --column 1", 2, "grader: --column works only with canvas, blackboard, brightspace, sakai, not with moodle"),
     ("export canvas --fill {work}/notes.ipynb", 2, "grader: {work}/notes.ipynb: it is not an export of Canvas's gradebook"),
     ("export canvas --json - ", 2, "grader: --json - and the scores would both go to standard output. Pass --out FILE"),

@@ -18,7 +18,7 @@ STUB = 'raise NotImplementedError("TODO '
 
 
 def files_of_cells(names: Mapping[str, Any], exercise: str, defines: Sequence[str]) -> dict[str, str]:
-    """Map the file of each cell that made a value of the notebook to the exercise it answers, or ""; none on disk."""
+    """Map the file name of each cell that made a value to the exercise that it answers, or to ""; leave out real files."""
     files: dict[str, str] = {}
     for value in list(names.values()):
         file = file_of(value)
@@ -54,7 +54,7 @@ def raw_history(names: Mapping[str, Any]) -> list[str]:
 
 
 def trouble(names: Mapping[str, Any], exercise: str, defines: Sequence[str]) -> str:
-    """Say that an exercise's cell, as it ran last, is no Python or defines another name; "" if not, or if none ran.
+    """Return a message if an exercise's cell, as it ran last, is not Python or defines another name; else "".
 
     `names` is the notebook's globals. IPython keeps what ran, also where Python could not read it.
     """
@@ -79,7 +79,7 @@ def trouble(names: Mapping[str, Any], exercise: str, defines: Sequence[str]) -> 
 
 
 def two_cells(names: Mapping[str, Any], exercise: str) -> str:
-    """Say that an answer ran before the cell that is not solved yet took its place; "" if none did."""
+    """Return a message if an answer ran before a cell that is not solved yet replaced it; else ""."""
     ran = [cell for cell in raw_history(names) if (found := MARKER.search(cell)) and found[1] == exercise]
     answered = any(STUB not in cell for cell in ran)
     return " Another cell held an answer: of two cells, the one that ran last counts." if answered else ""

@@ -59,7 +59,7 @@ def _write(made: Mapping[Path, str]) -> list[Path]:
 
 
 def drift(root: Path) -> list[str]:
-    """Return one line for each generated file that is missing or out of date: where it differs.
+    """Return one line for each generated file that is missing or out of date; the line shows the first difference.
 
     The numbers of the self-checks may differ by as much as another processor rounds differently.
     If they differ by more, their exercise has a line, too.
@@ -158,7 +158,7 @@ def _text(notebook: NotebookNode) -> str:
 
 
 def _difference(root: Path, path: Path, text: str) -> str:
-    """Return a message that says where a file differs from its generated text; return "" if it does not."""
+    """Return a message that shows where a file differs from its generated text; "" if the two are equal."""
     name = path.relative_to(root)
     if not path.is_file():
         return f"{name} is missing; run: grader build"

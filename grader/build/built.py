@@ -44,7 +44,7 @@ class Built(NamedTuple):
 
 
 def read_built(root: Path) -> Built:
-    """Return the digests of the last build; none where they cannot be read."""
+    """Return the digests of the last build; no digests if they cannot be read."""
     try:
         known = json.loads(built_path(root).read_text("utf-8"))
         return Built(dict(known["lessons"]), dict(known["exercises"]))
@@ -105,7 +105,7 @@ def package_folder(package: str) -> Path:
 
 
 def release(package: str) -> str:
-    """Return the version of a package, for whatever device it was compiled: "2.9.1" of "2.9.1+cpu"."""
+    """Return the version of a package without the device that it was compiled for: "2.9.1" of "2.9.1+cpu"."""
     return version(package).partition("+")[0]
 
 

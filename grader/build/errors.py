@@ -4,4 +4,4 @@ from grader.complaint import Complaint
 
 
 class BuildError(Complaint):
-    """A lesson's script and its declaration do not fit; the message says where and what to do."""
+    """A lesson's script and its declaration do not fit; the message names the place and the next step."""

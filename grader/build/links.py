@@ -1,4 +1,4 @@
-"""Says where the course lies on GitHub, and makes the links of notebooks and pages that lead there.
+"""Finds the course's address on GitHub, and makes the links of notebooks and pages that lead there.
 
 The repository stands in pyproject.toml. As long as that is the placeholder, it is the remote `origin` of git, if that
 lies on GitHub. Where neither is known, no badge and no link is made: none may lead nowhere. The address of the course's
@@ -84,7 +84,7 @@ def setting_of(root: Path) -> Repository:
 
 
 def repository_of(root: Path) -> Repository | None:
-    """Return the repository of `setting_of` or, for the placeholder, that of git's remote.
+    """Return the repository that the settings name; if they contain the placeholder, the one of git's remote.
 
     Returns None if neither is known or on GitHub.
     """

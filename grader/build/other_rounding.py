@@ -1,4 +1,4 @@
-"""Finds what another processor sees otherwise: wrong answers run again while every operation rounds a little otherwise.
+"""Finds results that depend on the processor: runs wrong answers again while every operation rounds differently.
 
 IEEE 754 requires +, ·, ÷ and the square root to be rounded correctly, so every processor gives
 the same result for them. Sums and matrix products may differ, because each processor adds in
@@ -60,7 +60,7 @@ class OtherRounding(TorchDispatchMode):
             return func(*args, **given)
 
         def in_float64(change: Callable[[Tensor], Tensor]) -> list[Any]:
-            """Return what the operation gives on changed inputs in float64."""
+            """Return the result of the operation on changed inputs, computed in float64."""
             changed = [
                 change(leaf.double()) if isinstance(leaf, Tensor) and leaf.is_floating_point() else leaf
                 for leaf in leaves

@@ -1,4 +1,4 @@
-"""Writes what is generated in README.md, docs/students.md and docs/classroom/grade.yml."""
+"""Writes the generated parts of README.md, docs/students.md and docs/classroom/grade.yml."""
 
 import re
 from collections.abc import Iterable

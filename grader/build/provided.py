@@ -33,7 +33,7 @@ def inline(what: str) -> str:
 
 
 def _with_texts_of_files(source: str, module: ModuleType) -> str:
-    """Put in the place of each statement `NAME = …` with `__file__` the text that the module has there, compressed."""
+    """Replace each statement `NAME = …` that uses `__file__` by the text that the module has there, compressed."""
     lines = source.splitlines()
     for node in reversed(ast.parse(source).body):
         if isinstance(node, ast.Assign) and "__file__" in names_in(node.value):
@@ -88,7 +88,7 @@ def extract(source: str, wanted: tuple[str, ...] = (), what: str = "the module")
 
 
 def names_in(node: ast.AST) -> set[str]:
-    """Return the names that occur in code; attributes and what an import binds are none."""
+    """Return the names that occur in code, except attributes and the names that an import binds."""
     return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
 
 
@@ -108,12 +108,12 @@ def _join(parts: list[tuple[str, bool]]) -> str:
 
 
 def _is_import_of_project(node: ast.stmt) -> bool:
-    """Tell whether a statement imports from this project, or from __future__: `extract` adds that itself."""
+    """Return True if a statement imports from this project or from __future__, which `extract` adds itself."""
     if isinstance(node, ast.ImportFrom):
         return (node.module or "").partition(".")[0] in (*PROJECT, "__future__")
     return isinstance(node, ast.Import) and any(alias.name.partition(".")[0] in PROJECT for alias in node.names)
 
 
 def _first_line(node: ast.stmt) -> int:
-    """Return the number of the line where a statement begins; its decorators belong to it."""
+    """Return the number of the line where a statement begins, including its decorators."""
     return min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))])

@@ -1,4 +1,4 @@
-"""Makes the cells of a question: what is asked, and the text that a student writes and a person may grade.
+"""Makes the cells of a question: its text, and the cell for the student's answer, which a person may grade.
 
 In the script a question is one Markdown cell, `# %% [markdown] question="1.Q1"`. It begins with a heading and ends
 with its mark scheme, between nbgrader's markers. The mark scheme becomes the "solution" of the text cell, so that
@@ -21,7 +21,7 @@ SOLUTION = "<!-- ### BEGIN SOLUTION -->", "<!-- ### END SOLUTION -->"
 
 
 def question_cells(id: str, source: str, lesson: Lesson) -> list[NotebookNode]:
-    """Return the cell that asks, and the cell to write in, which holds the mark scheme.
+    """Return the cell with the question, and the cell for the answer, which contains the mark scheme.
 
     `source` is heading, question and mark scheme. Raise ValueError if the heading or the mark scheme is missing, if the
     latter is not the end, or if the id is an exercise's.
@@ -48,7 +48,7 @@ def question_cells(id: str, source: str, lesson: Lesson) -> list[NotebookNode]:
 
 
 def nbgrader_metadata(grade_id: str, *, solution: bool, points: float | None = None) -> dict:
-    """Return nbgrader's metadata of a cell; one with a solution can be written in, and one with points is graded."""
+    """Return nbgrader's metadata of a cell. A cell with a solution is editable, and a cell with points is graded."""
     metadata = {
         "grade": points is not None,
         "grade_id": grade_id,

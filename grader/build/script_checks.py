@@ -1,4 +1,4 @@
-"""Checks the fields `review` and `builds_on` of a declaration against the lesson's script, and what students read."""
+"""Checks the fields `review` and `builds_on`, and the texts for students, against the lesson's script."""
 
 import ast
 import re

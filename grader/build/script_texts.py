@@ -90,7 +90,7 @@ def with_glossary(text: str, root: Path) -> str:
 
 
 def with_reading_time(text: str, texts: Iterable[str]) -> str:
-    """Put the minutes in the place of `<!-- minutes to read -->`, or of `<!-- minutes to read up to "## Practice" -->`.
+    """Replace `<!-- minutes to read -->`, or `<!-- minutes to read up to "## Practice" -->`, by the number of minutes.
 
     They are counted in all texts of the lesson's script; raise ValueError if none has the heading.
     """

@@ -85,7 +85,7 @@ def check(notebook: Notebook, exercise: str) -> None:
 
 
 def checked(notebook: Notebook, exercise: str) -> str:
-    """Try an answer on small examples, and return what to say if it is right.
+    """Try an answer on small examples, and return the message for a right answer.
 
     Raises:
         NotSolved: the exercise is not solved yet.
@@ -185,7 +185,7 @@ def not_solved(todo: str, exercise: str) -> str:
 
 
 def is_wrong(notebook: Notebook, exercise: str, above: str) -> bool:
-    """Tell whether an exercise is wrong, or not solved; False if the code above mentions none of its names."""
+    """Return True if an exercise is wrong or not solved; False if the code above mentions none of its names."""
     packed = notebook.exercises.get(exercise)
     if not packed or not any(name in above for name in packed["defines"]):
         return False
@@ -196,7 +196,7 @@ def is_wrong(notebook: Notebook, exercise: str, above: str) -> bool:
 
 
 def praise(title: str, count: int, also: Sequence[str]) -> str:
-    """Return a message that says that an answer is right, and what the grader also checks."""
+    """Return the message for a right answer: that it is right, and what the grader also checks."""
     text = f"{title} — right on {count} small example{'s' * (count != 1)}."
     return f"{text} The grader also checks: {'; '.join(also)}." if also else text
 
@@ -272,7 +272,7 @@ def trial_as_seen(trial: Trial) -> Seen:
 
 
 def problem_of(trial: Trial, got: Mapping[str, Any], probes: Mapping[str, Callable]) -> str:
-    """Return a message that says what is off in what a probe returned; "" if it is right."""
+    """Return a message about the error in a probe's result; "" if the result is right."""
     rtol = trial.check["rtol"]
     if judge := probes.get(trial.check["judge"]):
         finding = judge(Case(inputs=trial.inputs, got=got, expected=lambda: trial.expected, rtol=rtol))
@@ -285,7 +285,7 @@ def problem_of(trial: Trial, got: Mapping[str, Any], probes: Mapping[str, Callab
 
 
 def changes_tried(notebook: Notebook, trials: Sequence[Trial]) -> Try:
-    """Return what runs changed answers on some of the trials, as long as there is time."""
+    """Return a function that runs changed answers on some of the trials, as long as there is time."""
     has_time = stopwatch()
 
     def try_(sources: Sequence[str], indices: Sequence[int]) -> list[list[bool | None]]:

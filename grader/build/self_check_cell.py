@@ -108,7 +108,7 @@ Known = Mapping[str, Any]  # what the notebook knows of an exercise, as JSON
 
 
 class SelfChecks(NamedTuple):
-    """What a cell of self-checks holds."""
+    """The content of a cell of self-checks."""
 
     modules: Mapping[str, str]  # the sources, by file name
     exercises: Mapping[str, Known]  # by exercise id
@@ -145,7 +145,7 @@ def needs_pytorch(notebook: NotebookNode) -> bool:
 
 
 def tensors_of_numpy() -> str:
-    """Return the source of the module that stands in for PyTorch."""
+    """Return the source of the module that replaces PyTorch."""
     return slim(module_file(TENSORS).read_text("utf-8"))
 
 
@@ -195,7 +195,7 @@ def self_check_source(checks: SelfChecks) -> str:
 
 
 def read_self_checks(source: str) -> SelfChecks | None:
-    """Read what a cell of self-checks holds; None if it is no such cell, or of a form that is not known any more."""
+    """Read the content of a cell of self-checks; None for any other cell, or for a form that is not known any more."""
     try:
         files = self_check_files(source.split("'''")[1])
         exercises = json.loads(files.pop(EXERCISES))

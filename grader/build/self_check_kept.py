@@ -48,7 +48,7 @@ CLOSE = 0.5
 
 
 class Kept(NamedTuple):
-    """An exercise, and what the committed notebook knows of it."""
+    """An exercise, and its data in the committed notebook."""
 
     assignment: str
     exercise: str
@@ -101,7 +101,7 @@ def tools_cells(
 
 
 def _computed(kept: Sequence[Kept], workers: Executor) -> list[tuple[Kept, Known]]:
-    """Compute what the self-checks of some exercises know; return it beside each, the longest to compute first."""
+    """Compute the data of some exercises' self-checks, and return it with each; the longest computation comes first."""
     kept = sorted(kept, key=lambda one: -one.size)  # the longest begin first
     drafts = list(workers.map(_draft, kept))
     found = zip(*(workers.map(partial(unsure, seed=seed), drafts) for seed in SEEDS), strict=True)
@@ -116,7 +116,7 @@ def _draft(one: Kept) -> Draft:
 
 
 def _difference(one: Kept, fresh: Known) -> str:
-    """Say if other choices are stored than were made now, or numbers that a new run does not give; "" if neither."""
+    """Return a message if a new run makes other choices, or does not confirm the stored numbers; else ""."""
     if one.stored is None:
         return "the notebook knows nothing of it"
     if not decided_alike(one.stored, fresh):
@@ -125,7 +125,7 @@ def _difference(one: Kept, fresh: Known) -> str:
 
 
 def _what_is_off(one: Kept) -> str:
-    """Run an exercise on its stored examples; say which input or result is off, "" if none is."""
+    """Run an exercise on its stored examples; return a message about the first wrong input or result, or ""."""
     assert one.stored is not None
     torch.set_num_threads(1)
     lesson = lessons()[one.assignment]
@@ -155,7 +155,7 @@ def _committed(root: Path, name: str) -> tuple[str, SelfChecks | None]:
 
 
 def what_is_off(lesson: Lesson, exercise: Exercise, stored: Known) -> str:
-    """Say what of an exercise's stored self-check does not hold any more; "" if all does."""
+    """Return a message about the part of an exercise's stored self-check that is no longer right; "" if all of it is."""
     results = ReferenceResults(lesson.reference)
     trials: list[PlannedTrial] = []
     right: list[Fingerprint] = []
@@ -188,9 +188,9 @@ def _fits(prints: Callable[[int], Fingerprint | None], wrong: Known, right: Sequ
 
 
 def decided_alike(stored: Known, fresh: Known) -> bool:
-    """Return True if two computations chose the same examples and wrong answers, and saw the same of these.
+    """Return True if two computations chose the same examples and wrong answers, and made the same observations.
 
-    The stored one may know less: what was seen to hang on rounding stays out, where chance does not show it this time.
+    An observation may be missing in `stored`, and only there: it was left out because it depended on rounding then.
     """
     if list(_chosen(stored)) != list(_chosen(fresh)):
         return False
@@ -211,5 +211,5 @@ def _chosen(known: Known) -> Iterator[Any]:
 
 
 def _seen(wrong: Known) -> list[int | None]:
-    """Return what was seen of a wrong answer on each trial, without the numbers; None where that is not known."""
+    """Return what was observed of a wrong answer on each trial, without the numbers; None if it is not known."""
     return [own[0] if isinstance(own, list) else own for own in wrong["gives"]]

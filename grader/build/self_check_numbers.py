@@ -1,4 +1,4 @@
-"""Computes what the self-check of an exercise knows: examples, what is expected there, and what wrong answers give."""
+"""Computes the data of an exercise's self-check: examples, expected results, and the results of wrong answers."""
 
 import json
 from collections.abc import Collection, Iterator, Sequence
@@ -21,7 +21,7 @@ from grader.records import Status
 
 
 class DraftAnswer(NamedTuple):
-    """A wrong answer, and what it gives on each trial: None where that is not known."""
+    """A wrong answer, and its result on each trial; None for a result that is not known."""
 
     name: str
     hint: str
@@ -40,7 +40,7 @@ class Draft(NamedTuple):
 
 
 def drafted(lesson: Lesson, exercise: Exercise) -> Draft:
-    """Choose the trials of an exercise's self-check, and compute what is expected there and what each mistake gives."""
+    """Choose the trials of an exercise's self-check; compute the expected results, and the results of each mistake."""
     trials, results = chosen_trials(lesson, exercise), ReferenceResults(lesson.reference)
     checks = list(dict.fromkeys(trial.check.name for trial in trials))
     known = {
@@ -89,7 +89,7 @@ def _wrong_answers(
 
 
 def _seen(trial: PlannedTrial, mistake: Mistake, results: ReferenceResults) -> Seen:
-    """Return what an answer with this mistake gives on a trial, beside what is expected."""
+    """Return the result of an answer with this mistake on a trial, compared with the expected result."""
     came = results.wrong(trial, mistake)
     got = dict(flatten(came.values)) if came.status is Status.OK else {}
     expected = dict(flatten(results.expected(trial)))

@@ -1,4 +1,4 @@
-"""Chooses the trials that the self-check of a notebook tries, and computes what is expected there."""
+"""Chooses the trials that the self-check of a notebook tries, and computes their expected results."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -30,7 +30,7 @@ NOT_SHOWN = ("weights", "grad_outputs")  # with these numbers among the inputs, 
 
 
 def what_is_off(name: str, got: Any, want: Any, rtol: float) -> str:
-    """Say which place of a value is the first that is off: "output[0, 1] is 0.512, expected −0.108 (in 2 of 6 places)".
+    """Return a message with the first wrong place: "output[0, 1] is 0.512, expected −0.108 (in 2 of 6 places)".
 
     Return "" where form or type differ, so that numbers say nothing.
     """
@@ -50,7 +50,7 @@ def what_is_off(name: str, got: Any, want: Any, rtol: float) -> str:
 
 
 def shown_inputs(inputs: Mapping[str, Any]) -> list[str]:
-    """List the inputs of a trial, a line each, if they are few numbers; nothing for a layer, whose weights are many."""
+    """List the inputs of a trial, one line each, if they are few numbers; return nothing for a layer's weights."""
     tensors = {name.removeprefix("arguments."): value for name, value in inputs.items() if isinstance(value, Tensor)}
     if any(name.partition(".")[0] in NOT_SHOWN for name in tensors):
         return []
@@ -71,7 +71,7 @@ def told_apart(came: Any, due: Any) -> tuple[str, str]:
 
 
 def number(value: Any, digits: int = 4) -> str:
-    """Write a float with so many significant digits and "−", one that is none as "NaN"; anything else as `str` does."""
+    """Format a float with so many significant digits and "−", and NaN as "NaN"; format any other value with `str`."""
     if isinstance(value, float):
         return "NaN" if value != value else f"{value:.{digits}g}".replace("-", "−")
     return str(value)

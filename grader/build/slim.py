@@ -54,12 +54,12 @@ def slim(source: str) -> str:
 
 
 def is_text(node: ast.stmt) -> bool:
-    """Whether a statement is a text alone, as a docstring is."""
+    """Return True if a statement is only a string, as a docstring is."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 def _without_empty_lines(source: str) -> str:
-    """Return code without empty lines and spaces at the end of lines, but for those within a text."""
+    """Return code without empty lines and spaces at the end of lines, except those within a string."""
     texts = {
         row
         for node in ast.walk(ast.parse(source))

@@ -73,7 +73,7 @@ def unversioned_gradebook() -> Iterator[None]:
 
 
 def release_config(root: str) -> Config:
-    """Return nbgrader's configuration to make student notebooks of the course in `root`: its folders, and the stubs."""
+    """Return the configuration with which nbgrader makes the student notebooks of a course: its folders and stubs."""
     config = Config()
     config.CourseDirectory.root = root
     config.CourseDirectory.source_directory = "solutions"

@@ -123,7 +123,7 @@ def _from_colab() -> bytes | None:
 
 
 def _not_saved(names: Mapping[str, Any], saved: list[str]) -> list[str]:
-    """Return the exercises whose answer was run last with a text that no saved cell has."""
+    """Return the exercises whose answer was last run with a text that is not in a saved cell."""
     shell = names.get("get_ipython")
     # As the student typed it: in `In`, IPython replaces lines such as `%time f(x)`.
     sources = shell().history_manager.input_hist_raw if shell else ()

@@ -64,7 +64,7 @@ def _solution_is_right(root: Path, name: str, terminal: Terminal) -> bool:
 
 
 def run_prove(options: ProveOptions, terminal: Terminal) -> int:
-    """Say for each exercise what was proven; return the exit status: 1 if a mistake passes."""
+    """Print for each exercise what was proven; return the exit status, which is 1 if a mistake passes."""
     exercise = options.exercise
     known = [each.id for lesson in lessons().values() for each in lesson.exercises]
     if exercise is not None and exercise not in known:
@@ -78,7 +78,7 @@ def run_prove(options: ProveOptions, terminal: Terminal) -> int:
 
 
 def _say_proof(proof: Proof, terminal: Terminal) -> None:
-    """Say what was found of one exercise."""
+    """Print the result of the proof of one exercise."""
     count = len(proof.exercise.mistakes)
     fails = f"the reference passes, {count} mistake{'s fail' if count != 1 else ' fails'}"
     terminal.say(f"{proof.exercise.id} {proof.exercise.title}: {'not proven' if proof.problems else fails}")

@@ -56,7 +56,11 @@ def run(options: CheckOptions, terminal: Terminal, early: ServerProcess | None =
 
 
 def _write(grade: Grade, file: SubmissionFile, options: CheckOptions, terminal: Terminal) -> None:
-    """Write what other programs read; raise CannotWrite where a file cannot be written."""
+    """Write the files for other programs.
+
+    Raises:
+        CannotWrite: a file cannot be written.
+    """
     if options.json:
         write_lines(options.json, [to_json(grade)], terminal.out.file)
     # Platforms know files by their paths in the repository, and say where that lies.

@@ -46,11 +46,15 @@ def set_late(options: LateOptions, terminal: Terminal) -> None:
 
 
 def _only_submission(options: LateOptions, entries: list[GradebookEntry]) -> GradebookEntry:
-    """Return the student's only submission; raise RecordError where there is none, or there are several."""
+    """Return the student's only submission.
+
+    Raises:
+        RecordError: there is no submission, or there are several.
+    """
     own = [entry for entry in entries if entry.student.id == options.student and entry.status != "missing"]
     if not own:
         raise RecordError(
-            f"the gradebook contains no submission of {clean(options.student)!r}. `grader report` lists all."
+            f"the gradebook contains no submission of {clean(options.student)!r}. `grader report` lists all students."
         )
     if len(own) > 1:
         names = ", ".join(entry.assignment for entry in own)

@@ -1,4 +1,4 @@
-"""`grader doctor`: report what this machine can do, and what is missing."""
+"""`grader doctor`: report what this machine supports, and what is missing."""
 
 import json
 from dataclasses import asdict

@@ -30,7 +30,7 @@ WITH_OWN_FILE = (*WITH_COLUMN, "moodle")
 
 
 def run(options: ExportOptions, terminal: Terminal) -> None:
-    """Write what the gradebook says to files, or the zip that grades at Gradescope."""
+    """Write the scores of the gradebook to files, or write the zip that grades at Gradescope."""
     if complaint := _wrong_options(options):
         raise Complaint(complaint)
     if options.autograder is not None:
@@ -67,7 +67,8 @@ def _wrong_options(options: ExportOptions) -> str:
             return f"{name} works only with {', '.join(services)}, not with {service}"
     if bool(options.feedback) != bool(options.submissions):
         return (
-            f"--feedback and --submissions need each other: the zip has the names of {service.capitalize()}'s download"
+            f"--feedback and --submissions need each other, because the zip gets the file names of "
+            f"{service.capitalize()}'s download. Pass both."
         )
     if service == "blackboard" and options.to is None:
         return "Blackboard needs UTF-16, which a terminal cannot show. Pass --out FILE, such as scores.xls."
@@ -77,7 +78,7 @@ def _wrong_options(options: ExportOptions) -> str:
 
 
 def _check_new(options: ExportOptions, *files: Path | None) -> None:
-    """Raise Complaint where a file that would be written exists already; a device is no such file."""
+    """Raise Complaint if a file that would be written exists already, unless it is a device."""
     there = [str(path) for path in files if path is not None and path.is_file()]
     if there and not options.force:
         raise Complaint(f"{' and '.join(there)} already exists. Choose another name, or pass --force to replace it.")
@@ -100,7 +101,7 @@ def _write(
     entries: Sequence[GradebookEntry],
     terminal: Terminal,
 ) -> None:
-    """Write the files; say on standard error which."""
+    """Write the files, and name each of them on standard error."""
     if options.to is None:
         terminal.out.file.write(exported.text)
     else:
@@ -114,7 +115,7 @@ def _write(
 
 
 def _about_feedback(packed: FeedbackZip) -> Iterator[str]:
-    """Say whose feedback is not in the zip, and whose is about another version."""
+    """Yield a line on the students whose feedback is missing in the zip, or is about another submission."""
     if packed.not_graded:
         yield f"these have no grade yet, so the zip contains no feedback for them: {some(packed.not_graded)}"
     if packed.no_file:
@@ -127,7 +128,7 @@ def _about_feedback(packed: FeedbackZip) -> Iterator[str]:
 
 
 def _remarks(entries: Sequence[GradebookEntry], left_out: Sequence[str], service: str) -> Iterator[str]:
-    """Say what the file of scores does not show: who is missing in it, and whose score may still change."""
+    """Yield what the file of scores does not show: students who are missing in it, and scores that may still change."""
     if left_out:
         yield f"{service.capitalize()} does not know these students, so the file leaves them out: {some(left_out)}"
     faults = [entry for entry in entries if entry.status == "fault"]

@@ -1,4 +1,4 @@
-"""Read the class from the gradebook, for the commands that only show it or hand it on; write pages of it anew."""
+"""Read the class from the gradebook, for the commands that only show or export it; write its pages again."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,7 +18,11 @@ MOST_WITH_CHECKS = 2000
 
 
 def recorded_entries(config: CourseConfig, assignment: str | None = None) -> Sequence[GradebookEntry]:
-    """Read the entries of an assignment, or with None of all; RecordError if there are none, or none can be read."""
+    """Read the entries of one assignment, or of all assignments for None.
+
+    Raises:
+        RecordError: there are no entries, or they cannot be read.
+    """
     entries = read_class(config.gradebook, config.course_id)
     known = sorted({entry.assignment for entry in entries})
     if not known:

@@ -21,7 +21,7 @@ UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # Blackboard's files begin 
 
 
 class CannotWrite(Complaint):
-    """A file cannot be written; the message names it in one line, says why, and what to do."""
+    """A file cannot be written; the message names the file, the reason and the next step in one line."""
 
 
 def write_result(path: Path, content: str | bytes, *, private: bool = False) -> None:
@@ -65,7 +65,7 @@ def is_standard_output(path: Path | None) -> bool:
 
 
 def _let_the_kernel_check(path: Path) -> None:
-    """Open a link for writing, and close it again; raise OSError where it must not be followed.
+    """Open a link for writing, and close it again, so that the kernel raises OSError if the link must not be followed.
 
     In a folder like /tmp another user may have put the link there. Linux then refuses to follow it
     (fs.protected_symlinks), but only where the link itself is opened, and not what it leads to.
@@ -99,7 +99,7 @@ def _reason(path: Path, error: OSError) -> str:
 
 
 def read_own_file(path: Path, read: Callable[[str], Read]) -> Read:
-    """Return what a function reads from the text of a platform's file: its gradebook export, its grading worksheet.
+    """Apply a function to the text of a platform's file, such as a gradebook export; return its result.
 
     Raise WrongOwnFile, which names the file, if it cannot be read, or is no such file.
     """

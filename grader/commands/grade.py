@@ -98,7 +98,7 @@ def _find(options: GradeOptions, known: tuple[str, ...]) -> tuple[list[Submissio
 
 
 def _check_paths(options: GradeOptions) -> None:
-    """Raise Complaint where the course itself is named: so does a shell with an empty variable, too, as "" is "."."""
+    """Raise Complaint if a path is the course itself. An empty variable of a shell leads to this, because "" means "."."""
     course = next((path for path in options.paths if path.resolve() == options.root.resolve()), None)
     if course is not None:
         raise Complaint(f"{course} is the course's own folder. Pass a notebook, a folder of submissions, or a zip.")
@@ -253,7 +253,7 @@ def _results(
 
 
 def _about_late(entries: Sequence[GradebookEntry]) -> str:
-    """Return a message that says that submissions are late for the platform, and not for the gradebook."""
+    """Return a message that some submissions are late according to the platform, but not according to the gradebook."""
     names = ", ".join(sorted({entry.assignment for entry in entries}))
     return (
         f"{len(entries)} of these have LATE in their file names. The gradebook has no due date for {names}, so it does "

@@ -34,6 +34,6 @@ def head_start(
 
 
 def is_new(root: Path, gradebook: str | None) -> bool:
-    """Tell, without nbgrader, whether the gradebook, at the given URL or else the course's own, has no file yet."""
+    """Return True if the gradebook has no file yet; do not import nbgrader. Without a URL, it is the course's own."""
     file = Path(gradebook.removeprefix("sqlite:///")) if gradebook else root / "gradebook.db"
     return not file.exists()

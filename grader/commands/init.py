@@ -56,7 +56,7 @@ PICTURE = re.compile(r"\]\((assets/[\w./-]+)\)")  # in a script
 
 
 def run(options: InitOptions, terminal: Terminal) -> None:
-    """Make the course, or add an exercise to it; say what was made and what comes next."""
+    """Make the course, or add an exercise to it; print the new files and the next commands."""
     if options.exercise is not None:
         _add_exercise(options, terminal)
         return
@@ -74,13 +74,17 @@ def run(options: InitOptions, terminal: Terminal) -> None:
 
 
 def _add_exercise(options: InitOptions, terminal: Terminal) -> None:
-    """Add an exercise to the course of this folder, and say which files to change."""
+    """Add an exercise to the course of this folder, and print which files to change."""
     if options.folder or options.lesson or options.empty or options.exercise is None:
-        raise Complaint("--exercise adds to the course that you are in: give no folder, --lesson or --empty with it")
+        raise Complaint(
+            "--exercise adds to the course that you are in. Do not pass a folder, --lesson or --empty with it."
+        )
     root = course_root()
     for path in add_exercise(root, options.exercise):
         terminal.say(f"wrote {path.relative_to(root)}")
-    terminal.say("The exercise doubles numbers. Change these files; `grader build --watch` shows each change.")
+    terminal.say(
+        "The new exercise doubles numbers. Change these files into your own exercise; `grader build --watch` shows each change."
+    )
 
 
 class FolderInUse(Complaint):
@@ -166,7 +170,7 @@ def _copy(file: Path, to: Path) -> None:
 
 
 def _what_it_holds(folder: Path, lessons: Mapping[str, Lesson]) -> list[str]:
-    """Say in lines what was made, and the next commands."""
+    """Return the lines that list the new folder's content and the next commands."""
     held = [
         ("notebooks/", "the students' notebooks: " + (", ".join(lessons) or "empty until you build a lesson")),
         ("solutions/", "the lesson scripts and the solution notebooks"),
@@ -174,21 +178,21 @@ def _what_it_holds(folder: Path, lessons: Mapping[str, Lesson]) -> list[str]:
         ("docs/students.md", "the page for students, with which their zip begins"),
         ("submitted/", "for submissions: <student>/<assignment>/<assignment>.ipynb"),
         ("gradebook.db", "nbgrader's gradebook"),
-        (".grader/secret", "the key of the hidden inputs, which only you can read; keep it as long as the grades"),
+        (".grader/secret", "the secret behind the hidden inputs; only you can read it. Keep it as long as the grades"),
         ("nbgrader_config.py", "the course's name and the late penalty"),
     ]
     if lessons:
         commands = [
             ("grader doctor", "shows whether this machine can grade"),
             ("grader students", "writes the zip for students"),
-            ("grader grade submitted/", "or pass the zip from your learning platform"),
-            ("grader build", "after you changed a lesson"),
+            ("grader grade submitted/", "grades the submissions; you can also pass a platform's zip"),
+            ("grader build", "run this after you change a lesson"),
         ]
     else:
         commands = [
             ("grader init --exercise '1.1 Means'", "adds a lesson with an exercise that works, for you to change"),
             ("grader build --watch", "shows each change as students see it"),
-            ("grader docs authors", "how to declare a lesson"),
+            ("grader docs authors", "shows how to declare a lesson"),
         ]
     if folder.resolve() != Path.cwd():
         commands.insert(0, (f"cd {shlex.quote(str(folder))}", "run all commands there"))

@@ -57,12 +57,14 @@ def _parts(heading: str) -> tuple[str, str, str, str]:
         raise Complaint(str(error)) from error
     name = re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_")
     if not re.fullmatch(r"\d+\.\d+", id) or not name.isidentifier():
-        raise Complaint(f"{heading!r}: write lesson and number, and a title in letters, as in '1.4 Means of rows'")
+        raise Complaint(
+            f"{heading!r}: write the number of the exercise and a title in letters, as in '1.4 Means of rows'"
+        )
     return id.partition(".")[0], id, title, name
 
 
 def _filled(template: str, values: dict[str, str]) -> str:
-    """Return a template with values in the place of their names in angle brackets."""
+    """Return a template in which values replace their names in angle brackets."""
     text = (TEMPLATES / template).read_text("utf-8")
     return re.sub(r"<(\w+)>", lambda match: values[match[1]], text)
 
@@ -81,12 +83,12 @@ def _assignment(path: Path, declaration: str) -> str:
     """Return the assignment of a lesson, from its declaration."""
     value = _lesson_call(path, declaration).get("assignment")
     if not isinstance(value, ast.Constant) or not isinstance(value.value, str):
-        raise Complaint(f'{path}: write the assignment of LESSON as a text, as in assignment="1-tables"')
+        raise Complaint(f'{path}: write the assignment of LESSON as a string, as in assignment="1-tables"')
     return value.value
 
 
 def _with_entry(path: Path, declaration: str, module: str, constant: str) -> str:
-    """Return a declaration that imports an exercise and has it as the last one of LESSON."""
+    """Return a declaration that imports an exercise and lists it last in LESSON."""
     exercises = _lesson_call(path, declaration).get("exercises")
     if not isinstance(exercises, ast.Tuple):
         raise Complaint(f"{path}: write the exercises of LESSON as a tuple, as in exercises=(MEANS, SUMS)")

@@ -1,4 +1,4 @@
-"""What each command takes: a record whose fields are the options and arguments of its command line, said nowhere else.
+"""The options and arguments of each command, as the fields of a record; they are defined nowhere else.
 
 `takes` gives a command the options of a record. A field without an option is for who calls the command from Python.
 """
@@ -19,7 +19,10 @@ Record = TypeVar("Record")
 
 
 def takes(record: type[Record]) -> Callable[[Callable[[Record], int | None]], Callable[..., None]]:
-    """Decorate a command that takes a record and returns its exit status, or None for 0."""
+    """Return a decorator that turns a function of a record into a command; the record's fields become its options.
+
+    The function returns the exit status, or None for 0.
+    """
     hints = get_type_hints(record, include_extras=True)
     own = {each.name: each.default for each in fields(record)}  # type: ignore[arg-type]  # it is a dataclass
     defaults = {name: Parameter.empty if value is MISSING else value for name, value in own.items()}
@@ -56,7 +59,9 @@ Annotations = Literal["github", "gitlab"]
 
 AnyAssignment = Annotated[str | None, Option(help="Only this assignment.")]
 AnyDevice = Annotated[Device, Option(help="The device on which the notebooks run.")]
-AnyIsolation = Annotated[Isolation, Option(help="The sandbox's tier; auto is the best one, but never none.")]
+AnyIsolation = Annotated[
+    Isolation, Option(help="The sandbox's tier. auto chooses the best one that works, but never none.")
+]
 AnyScheduler = Annotated[str | None, Option(help="The address of a dask.distributed scheduler.")]
 Gradebook = Annotated[str | None, Option(help="The gradebook's URL. Default: gradebook.db of the course.")]
 RunAll = Annotated[
@@ -72,7 +77,7 @@ Student = Annotated[str, Argument(help="The student's id in the gradebook.")]
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 class Options:
-    """What a command takes. Each kind is a frozen dataclass, whose fields are given by name."""
+    """The options of a command. Each kind is a frozen dataclass, whose fields are passed by name."""
 
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True, kw_only=True)(cls)
@@ -93,7 +98,9 @@ class InitOptions(Options):
     late_per_day: Annotated[float, Option(min=0.0, help="The late penalty, in points per day.")] = 0.0
     exercise: Annotated[
         str | None,
-        Option(help="In your own course: add an exercise that works, for you to change, such as '1.4 Means'."),
+        Option(
+            help="Add a small exercise that works, such as '1.4 Means', to the course in this folder. You then change it."
+        ),
     ] = None
 
 
@@ -104,8 +111,8 @@ class BuildOptions(InCourse):
     points: Annotated[
         bool | None,
         Option(
-            help="Also run each solution that was built, and print its points. Default: for your own lessons. The "
-            "solutions of the grader's lessons train models for minutes, and tests grade them."
+            help="Also run each solution that was built, and print its points. Default: only for your own lessons, because "
+            "the solutions of the supplied lessons train models for minutes."
         ),
     ] = None
     watch: Annotated[
@@ -150,7 +157,9 @@ class CheckOptions(InCourse):
     """Grade one notebook and show the verdicts, without recording them."""
 
     notebook: Annotated[Path, Argument(help="The notebook to grade.")]
-    assignment: Annotated[str | None, Option(help="The assignment, if the notebook does not show it.")] = None
+    assignment: Annotated[
+        str | None, Option(help="The assignment, if neither the name nor the cells of the notebook show it.")
+    ] = None
     device: Annotated[Device, Option(help="The device on which the notebook runs.")] = "auto"
     isolation: AnyIsolation = "auto"
     run_all: RunAll = False
@@ -192,7 +201,7 @@ class ReportOptions(InCourse):
 
 
 class SimilarOptions(InCourse):
-    """Find answers that share unusual code, for a person to review; points do not depend on it."""
+    """Find answers that share unusual code, for a person to review. This does not change points."""
 
     assignment: AnyAssignment = None
     html: Annotated[Path | None, Option(help="Write a page that shows the answers side by side to this file.")] = None
@@ -210,7 +219,9 @@ class ExportOptions(InCourse):
     column: Annotated[
         str, Option(help="The column on the platform, such as 'Lab 1 (87568490)' on Canvas, or its number.")
     ] = ""
-    fill: Annotated[Path | None, Option(help="The platform's own file of the class, to fill in the scores.")] = None
+    fill: Annotated[
+        Path | None, Option(help="The platform's own list of the class. The scores are filled into a copy of it.")
+    ] = None
     feedback: Annotated[
         Path | None, Option(help="Write the feedback to this zip, for upload to the platform. Needs --submissions.")
     ] = None
@@ -222,9 +233,9 @@ class ExportOptions(InCourse):
     autograder: Annotated[
         Path | None, Option(help="Write the autograder for Gradescope to this zip. It contains the course secret.")
     ] = None
-    isolation: Annotated[Isolation, Option(help="The tier on Gradescope; auto is the best one, but never none.")] = (
-        "auto"
-    )
+    isolation: Annotated[
+        Isolation, Option(help="The tier on Gradescope. auto chooses the best one that works, but never none.")
+    ] = "auto"
 
 
 class DoctorOptions(Options):
@@ -239,7 +250,7 @@ class DocsOptions(Options):
     page: Annotated[str, Argument(help="The page, such as serve or security.")] = "instructors"
     print_address: Annotated[bool, Option("--print", help="Only print the address; do not open a browser.")] = False
     out: Annotated[
-        Path | None, Option(help="Write the pages to this folder. By default, they are in the user's cache.")
+        Path | None, Option(help="Write the pages to this folder. Default: a folder in the user's cache.")
     ] = None
 
 
@@ -253,16 +264,16 @@ class StudentsOptions(InCourse):
     """Write the zip for students: notebooks, figures, and a page that explains how to begin."""
 
     to: Annotated[Path | None, Option("--out", help="The zip to write. Default: in dist/.")] = None
-    server: Annotated[str, Option(help="The address of `grader serve`, to which the notebooks' last cell submits.")] = (
-        ""
-    )
+    server: Annotated[
+        str, Option(help="The address of your submission server. The last cell of each notebook submits there.")
+    ] = ""
 
 
 class SiteOptions(InCourse):
-    """Write the course as static pages: lessons with their figures, the documentation, and a search."""
+    """Write the course as static pages: the lessons with their figures, the documentation, and a search."""
 
     out: Annotated[Path, Option(help="The folder to write.")] = Path("dist/site")
-    solved: Annotated[bool, Option("--solved", help="Also write the solutions: for you, and not for students.")] = False
+    solved: Annotated[bool, Option("--solved", help="Also write the solutions. Do not publish these pages.")] = False
 
 
 class LateOptions(InCourse):
@@ -287,8 +298,8 @@ class RosterOptions(InCourse):
     platform: Annotated[
         list[str] | None,
         Option(
-            help="Show how to register this server on a platform with LTI 1.3: its address, or canvas, blackboard, "
-            "brightspace, moodle, sakai, schoology, openedx, ilias or openolat with --school."
+            help="Print how to register this server on a platform with LTI 1.3. Pass the platform's address, or pass --school "
+            "and one of canvas, blackboard, brightspace, moodle, sakai, schoology, openedx, ilias and openolat."
         ),
     ] = None
     school: Annotated[str | None, Option(help="Your school's address on the platform.")] = None
@@ -299,7 +310,8 @@ class RosterOptions(InCourse):
         list[str] | None, Option(help="The deployment that the platform shows, or * for any. Can be repeated.")
     ] = None
     tool: Annotated[
-        str | None, Option(help="The tool's number at the end of the token address on Sakai or Open edX.")
+        str | None,
+        Option(help="The number at the end of the platform's token address. Only Sakai and Open edX need it."),
     ] = None
     revoke: Annotated[
         list[str] | None, Option(help="Revoke this person's link and end all their sessions. Can be repeated.")
@@ -328,7 +340,7 @@ class AppealOptions(InCourse):
     submission: Annotated[str, Argument(help="The first digits of “submission” on the feedback page.")]
     exercise: Exercise
     text: Annotated[str, Argument(help="The student's reason.")]
-    student: Annotated[str, Option(help="The student, if two submitted the same file.")] = ""
+    student: Annotated[str, Option(help="The student's id, if two students submitted the same file.")] = ""
     gradebook: Gradebook = None
 
 

@@ -1,4 +1,4 @@
-"""`grader regrade`: grade one student anew from the recorded submission, and say what changed."""
+"""`grader regrade`: grade one student's recorded submission again, and print the changes."""
 
 from dataclasses import fields
 from pathlib import Path
@@ -17,7 +17,7 @@ SUBMITTED = "submitted"  # nbgrader's folder of submissions
 
 
 def run(options: RegradeOptions, terminal: Terminal) -> int:
-    """Grade one student's submissions anew; return the exit status."""
+    """Grade one student's submissions again; return the exit status."""
     student = options.student
     config = read_config(options.root, options.gradebook)
     folder = config.results / config.config.CourseDirectory.get("submitted_directory", SUBMITTED)
@@ -50,7 +50,7 @@ def _of(student: str, entries: list[GradebookEntry]) -> dict[str, GradebookEntry
 
 
 def _changes(before: GradebookEntry | None, after: GradebookEntry) -> list[str]:
-    """Say the score before and after, and the same of each exercise that has another."""
+    """Return lines with the scores before and after, and with each exercise whose points changed."""
     lines = [
         f"{after.assignment}: {or_dash(before.score if before else None)} → "
         f"{or_dash(after.score)} of {number(after.max_score)}"

@@ -25,7 +25,7 @@ MOST_NAMED = 3  # changed files in one message
 
 
 class CannotRelease(Complaint):
-    """The repository is in no state to release; the message says why and what to do."""
+    """The repository is not ready for a release; the message names the reason and the next step."""
 
 
 def release(root: Path, folder: Path) -> list[Path]:
@@ -63,7 +63,7 @@ def date_of_tag(root: Path) -> str:
 
 
 def refuse_changes(root: Path, advice: str) -> None:
-    """Raise CannotRelease where a file is not as it was committed."""
+    """Raise CannotRelease if a file differs from its committed version."""
     if changed := _git(root, "status", "--porcelain").splitlines():
         names = ", ".join(line.split(maxsplit=1)[1] for line in changed[:MOST_NAMED])
         more = f" and {len(changed) - MOST_NAMED} more" if len(changed) > MOST_NAMED else ""
@@ -79,7 +79,11 @@ def wheel(root: Path, folder: Path, date: str) -> Path:
 
 
 def _git(root: Path, *arguments: str) -> str:
-    """Return what git says; raise CannotRelease where there is no git, or no repository."""
+    """Return git's output.
+
+    Raises:
+        CannotRelease: git is missing, or this is not a repository.
+    """
     try:
         advice = "a release is made in a clone of the repository"
         return _output(["git", "-C", str(root), *arguments], "git says", advice)
@@ -88,7 +92,11 @@ def _git(root: Path, *arguments: str) -> str:
 
 
 def _output(command: list[str], problem: str, advice: str, **environment: str) -> str:
-    """Return what a program prints; where it fails, raise CannotRelease with the last line that it says."""
+    """Return the output of a program.
+
+    Raises:
+        CannotRelease: the program failed; the message is the last line that it printed.
+    """
     ran = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
     if ran.returncode:
         said = (ran.stderr.strip().splitlines() or ["no reason given"])[-1]

@@ -1,4 +1,4 @@
-"""`grader similar`: answers of a class that agree in what few write, for a person to look at."""
+"""`grader similar`: list answers of a class that share rare code, for a person to review."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -68,7 +68,7 @@ def _compare_assignment(
 
 
 def given_code(root: Path, assignment: str) -> Mapping[str, Sequence[Fragments]]:
-    """Return for each exercise the fragments of its solution, and of all code that the student notebook holds."""
+    """Return for each exercise the fragments of its solution, and of all code in the student notebook."""
     cells = master_notebook(root, assignment).cells
     released = given_fragments(
         [cell.source for cell in cells if cell.cell_type == "code" and role(cell.id) not in NOT_GIVEN]

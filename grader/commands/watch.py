@@ -31,7 +31,7 @@ def watch(root: Path, terminal: Terminal) -> None:
         for (name, cell), source in student_cells(root).items():
             if before.get((name, cell)) != source:
                 terminal.say(f"── {name}, cell {cell}\n{source}\n")
-        terminal.note("waiting for a change; Ctrl-C ends")
+        terminal.note("waiting for a change; press Ctrl-C to stop")
 
 
 def changes(root: Path) -> Iterator[None]:

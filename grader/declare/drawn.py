@@ -144,7 +144,7 @@ def normal(shape: str, *, scale: float | str = 1.0, dtype: torch.dtype | None = 
 
 
 def integers(low: int, high: int | str, shape: str) -> Draw:
-    """Return a draw of int64 numbers from `low` to below `high`, which is a number or names one of the sizes."""
+    """Return a function that draws int64 numbers from `low` to below `high`: a number or the name of a size."""
 
     def draw(sampler: InputSampler, sizes: Sizes) -> Any:
         return sampler.integers(low, size_of(high, sizes) if isinstance(high, str) else high, *shape_of(shape, sizes))
@@ -161,7 +161,7 @@ def mask(shape: str, *, keep: float = 0.6) -> Draw:
 
 
 def then(value: str | Draw, change: Callable[[Any], Any]) -> Draw:
-    """Return a draw of what `change` makes of a value: of normal numbers of a shape, or of what another draw gives.
+    """Return a function that draws a value, and applies `change` to it.
 
     A number of Python's makes float32 of a mask or of integers, as in `(x > 0.8) * 1.0`. Such a result gets the
     trial's dtype, which is float64 for a function of arrays.
@@ -177,7 +177,7 @@ def then(value: str | Draw, change: Callable[[Any], Any]) -> Draw:
 
 
 def given(name: str, *default: Any) -> Draw:
-    """Return a draw of one of the trial's sizes as it is, or of a product of sizes.
+    """Return a function that draws one of the trial's sizes as it is, or a product of sizes.
 
     Args:
         default: the value if the trial lacks the size. Without it, the draw raises
@@ -187,7 +187,7 @@ def given(name: str, *default: Any) -> Draw:
 
 
 def where_given(name: str, value: str | Draw) -> Draw:
-    """Return a draw of a value that only some trials have.
+    """Return a function that draws a value only in trials that have its size.
 
     These are the trials that give a size other than None. In others the value is left out.
     """

@@ -199,7 +199,7 @@ def _changed(right: str, source: str, written: _Written) -> str:
 
 
 def _with_more(source: str, written: _Written) -> ast.Module:
-    """Parse a definition, and change it as the `+` and `=` lines of a mistake say."""
+    """Parse a definition, and apply the `+` and `=` lines of a mistake to it."""
     tree = ast.parse(source)
     for statement in reversed(written.first):
         name, _, rest = statement.partition(": ")

@@ -88,7 +88,7 @@ class Lesson:
 
     @cached_property
     def with_weights(self) -> Self:
-        """The lesson without the checks on steps of a training: what a model does with trained weights is left.
+        """The lesson without the checks on training steps; only the checks of a model with trained weights remain.
 
         For a submission whose steps are wrong because of an exercise that nothing can stand in for.
         """

@@ -27,7 +27,7 @@ class WrongForm(Exception):
 
 
 def call_function(function, arguments: Mapping[str, Any], returns: list[str | None]) -> dict[str, Any]:
-    """Call a function with its arguments in their order; name what it returns."""
+    """Call a function with its arguments in order; return its results by name."""
     return named(function(*arguments.values()), returns)
 
 
@@ -44,7 +44,7 @@ def inputs_unchanged(function, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def function_effects(function, arguments: Mapping[str, Any], returns: list[str | None]) -> dict[str, Any]:
-    """Report what `inputs_unchanged` does, and name what the function returns for tensors that are not contiguous."""
+    """Report the same as `inputs_unchanged`, and the results, by name, for tensors that are not contiguous."""
     given = {name: strided(value.clone()) if isinstance(value, Tensor) else value for name, value in arguments.items()}
     return {**effects_of(function, arguments), **named(function(**given), returns)}
 
@@ -53,7 +53,7 @@ def function_effects(function, arguments: Mapping[str, Any], returns: list[str |
 
 
 def call_with_arrays(function, arguments: Mapping[str, Any], returns: list[str | None]) -> dict[str, Any]:
-    """Call a function with NumPy arrays in the place of tensors, in their order; name what it returns."""
+    """Call a function with NumPy arrays instead of tensors, in order; return its results by name."""
     back = named(function(*[as_array(value) for value in arguments.values()]), returns)
     return {name: from_array(value) for name, value in back.items()}
 
@@ -66,12 +66,12 @@ def arrays_unchanged(function, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def as_array(value: Any) -> Any:
-    """Return a tensor as a NumPy array of its own, and anything else as it is."""
+    """Return a tensor as a separate NumPy array, and any other value as it is."""
     return value.detach().cpu().numpy().copy() if isinstance(value, Tensor) else value
 
 
 def from_array(value: Any) -> Any:
-    """Return a NumPy array as a tensor, a single number of NumPy's as Python's, and anything else as it is."""
+    """Return a NumPy array as a tensor, a NumPy number as a Python number, and any other value as it is."""
     if type(value) in (list, tuple):
         return type(value)(map(from_array, value))
     if type(value).__module__.partition(".")[0] != "numpy":
@@ -169,7 +169,11 @@ def load(layer: nn.Module, weights: Mapping[str, Tensor]) -> nn.Module:
 
 
 def as_module(layer: Any) -> nn.Module:
-    """Return a layer; WrongForm if it is no module."""
+    """Return a layer.
+
+    Raises:
+        WrongForm: the value is not a module.
+    """
     if not isinstance(layer, nn.Module):
         raise WrongForm(f"{type(layer).__name__} is not an nn.Module")
     return layer
@@ -216,13 +220,21 @@ def learned(layer: nn.Module, names: Iterable[str]) -> dict[str, Tensor]:
 
 
 def named(returned: Any, names: list[str | None]) -> dict[str, Any]:
-    """Name what a call returned: one value, or a pair (else WrongForm). A value whose name is None is left out."""
+    """Return a call's result by name: one value, or both values of a pair. A value whose name is None is left out.
+
+    Raises:
+        WrongForm: two names are given, and the result is not a pair.
+    """
     values = pair(returned, names) if len(names) == 2 else [returned]
     return {name: value for name, value in zip(names, values, strict=True) if name is not None}
 
 
 def pair(returned: Any, names: Sequence[str | None] = ("output", "weights")) -> tuple[Any, Any]:
-    """Return both values of a pair: a tuple, list or named tuple; WrongForm if it is none."""
+    """Return both values of a pair: a tuple, list or named tuple.
+
+    Raises:
+        WrongForm: the value is not a pair.
+    """
     if isinstance(returned, (tuple, list)) and len(returned) == 2:
         return returned[0], returned[1]
     several = isinstance(returned, (tuple, list)) and len(returned) != 1

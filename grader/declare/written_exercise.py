@@ -150,7 +150,7 @@ def _of_tensors(draw: DrawInputs) -> DrawInputs:
 def _checks(
     standard: StandardChecks, specs: Sequence[CheckSpec], probe: Callable[..., Any] | None
 ) -> tuple[Check, ...]:
-    """Make the checks, in their order; `probe` is that of all but "conduct" that have none of their own."""
+    """Make the checks in order. `probe` is used by every check that does not name its own, except "conduct"."""
     usual: dict[str, Any] = {"probe": probe} if probe else {}
     conduct: dict[str, Any] = {}
     if standard.draw and takes_arrays(standard.reference):

@@ -21,7 +21,7 @@ AGAIN_SECONDS = 1.0  # of CPU time, after which code that caught the exception g
 
 
 class TookTooLong(BaseException):
-    """The CPU time is used up. Not an Exception: what is broken off must not take it for an error of its own."""
+    """The CPU time is used up. It is not an Exception, so that the interrupted code cannot catch it as its own error."""
 
 
 class Allowance:
@@ -42,7 +42,7 @@ class Allowance:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Stop the clock of the timed section that this section lies in; outside of one, do nothing."""
+        """Stop the clock of the enclosing timed section until the context ends; without a timed section, do nothing."""
         with self._switched(False):
             yield
 

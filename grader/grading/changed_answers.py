@@ -30,7 +30,7 @@ FUTURE = "from __future__ import annotations"
 
 
 def in_sandbox(planned: Sequence[PlannedTrial], results: ReferenceResults, ask: Ask, device: str) -> Try:
-    """Return the function that runs changed versions of an answer in the sandbox, and judges what comes back.
+    """Return the function that runs changed versions of an answer in the sandbox, and judges their results.
 
     Args:
         planned: the trials that it chooses from, all of one exercise.
@@ -140,7 +140,7 @@ def _without_builtins(exercise: Exercise, ask: Ask) -> Ask:
 
 
 def _refused(got: Evidence) -> Evidence:
-    """Return what came back, as refused where the answer itself called a built-in."""
+    """Return the results, marked as refused if the answer itself called a built-in."""
     return replace(got, status=Status.REFUSED) if any(not owner for _, owner in got.trips) else got
 
 

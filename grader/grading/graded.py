@@ -42,7 +42,7 @@ def unless_starved(graded: Graded) -> Graded:
 
 
 def withheld(file: SubmissionFile, problem: Problem, max_score: float, isolation: str = "", device: str = "") -> Grade:
-    """Make a grade without verdicts, whose message says why there are none; a fault has no score."""
+    """Make a grade without verdicts, whose message gives the reason; a fault has no score."""
     return Grade(
         student=file.student,
         assignment=file.assignment,

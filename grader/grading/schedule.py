@@ -1,4 +1,4 @@
-"""Plan one run of a notebook: what it executes, and when the probes run. Records in, a RunPlan out.
+"""Plan one run of a notebook: which cells run, and when the probes run. Records in, a RunPlan out.
 
 Cells that no verdict depends on are left out.
 """
@@ -103,7 +103,7 @@ def _request(key: str, trials: Sequence[PlannedTrial], group: str = "") -> Reque
 
 
 def _given_cells(notebook: NotebookNode, rebuilt: Rebuilt) -> list[NotebookNode]:
-    """List the given code cells: those that are no answer, and that the student did not add."""
+    """List the provided code cells: those that are not answers, and that the student did not add."""
     return [
         cell
         for cell in notebook.cells
@@ -121,7 +121,7 @@ def _cell_seconds(lesson: Lesson, notebook: NotebookNode, rebuilt: Rebuilt) -> d
 
 
 def _timeout_policy(lesson: Lesson, rebuilt: Rebuilt) -> TimeoutPolicy:
-    """Return what is skipped or shortened once an exercise has timed out.
+    """Return the cells and probes that are skipped or get less time once an exercise has timed out.
 
     Given cells that call the exercise are skipped; probes of exercises that build on it get a shorter time limit. A
     given cell that trains is skipped only if a stand-in can replace the exercise: follow-through then runs the cell.
@@ -208,5 +208,5 @@ def _used_names(source: str) -> frozenset[str]:
 
 
 def student_looks_names_up(cells: Iterable[NotebookNode], own: Collection[str]) -> bool:
-    """Return True if an answer, or one of the student's `own` cells, may look names up, as `globals()` does."""
+    """Return True if an answer or a student-added cell may look up names at run time, as `globals()` does."""
     return any(parsed(cell.source).looks_names_up for cell in cells if cell.id in own or role(cell.id) is Role.ANSWER)

@@ -49,7 +49,7 @@ def cells_that_ran(
 
 
 def where_it_stopped(exercise: Exercise, verdict: Verdict, cells: NotebookCells) -> tuple[str, ...]:
-    """Return a note for an exercise that failed, and whose cell stopped below the answer; else no note."""
+    """Return a note for a failed exercise whose cell raised an exception after the answer; else no note."""
     known = next((cells.undefined[name] for name in exercise.defines if name in cells.undefined), None)
     if known is None or verdict.outcome is not Outcome.FAILED or known.outcome is Outcome.MISSING:
         return ()
@@ -114,7 +114,7 @@ def _stopped(cell: NotebookNode, result: CellResult, cells: NotebookCells, *, is
 
 
 def _misnamed(cell: NotebookNode, name: str, bound: Collection[str]) -> Undefined:
-    """Return why `name` is undefined after a cell that ran: say what the cell defines instead, of all that it binds."""
+    """Return why `name` is undefined after a cell that ran, with the names that the cell defines instead."""
     others = sorted(other for other in bound if len(other) <= MAX_NAME)[:MAX_COMPARED]
     alike = get_close_matches(name, others, n=1) or others[:MAX_NAMES]
     defines = ", ".join(alike)

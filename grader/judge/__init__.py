@@ -1,4 +1,4 @@
-"""Judge exercises: compare what came back from the sandbox with what the reference returns.
+"""Judge exercises: compare the results from the sandbox with those of the reference.
 
 In: a lesson's declaration, the course secret and a submission's hash, from which `planned_trial`
 draws the trials; later the `Evidence` of these trials. Out: one `Verdict` for each exercise.

@@ -18,7 +18,7 @@ from grader.sandbox.guest.calling import call_probe, parameters
 
 
 def missing_name(probe: Callable, names: Mapping[str, str], inputs: Inputs, namespace: Mapping[str, Any]) -> str:
-    """Return the first name that a probe takes and that is not defined, "" if there is none.
+    """Return the first name that a probe needs and that is not defined; "" if all are defined.
 
     The name is spelt as in the notebook.
     """
@@ -27,7 +27,7 @@ def missing_name(probe: Callable, names: Mapping[str, str], inputs: Inputs, name
 
 
 def call_here(probe: Callable, names: Mapping[str, str], inputs: Inputs, namespace: Mapping[str, Any]) -> Any:
-    """Return what a probe returns for clones of the inputs; afterwards this process is as if it had not been called.
+    """Return the result of a probe for clones of the inputs; afterwards restore the state of this process.
 
     Args:
         names: the notebook's name for a parameter, where the two differ.

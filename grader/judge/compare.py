@@ -175,7 +175,7 @@ def first_place(wrong: Tensor) -> tuple[int, ...]:
 
 
 def _first(wrong: Tensor) -> str:
-    """Return a message that says which place is the first wrong one; "" if all are wrong."""
+    """Return a message with the first wrong place; "" if all places are wrong."""
     return "" if wrong.all() else f", first at {list(first_place(wrong))}"
 
 

@@ -31,7 +31,7 @@ def foundations(lesson: Lesson, id: str) -> frozenset[str]:
 
 
 def may_use(lesson: Lesson, id: str, answers: Mapping[str, str], own: Iterable[str]) -> frozenset[str]:
-    """Return the foundations of an exercise that its answer can call: those whose names it mentions.
+    """Return the foundations of an exercise that its answer can call: usually those whose names it mentions.
 
     Return all foundations if the answer, or a cell that the student added, looks names up as it runs, or if a
     check of the exercise probes a trained object.

@@ -145,7 +145,7 @@ def modules_of(node: ast.AST) -> list[str]:
 
 
 def same_definitions(answer: str, given: str, names: Sequence[str]) -> bool:
-    """Return True if an answer defines these names as a given cell does, but for docstrings and annotations.
+    """Return True if an answer defines these names as a provided cell does, except for docstrings and annotations.
 
     Returns:
         False if it has none.

@@ -1,4 +1,4 @@
-"""Describes the exception that ended student code, and shows the line of the notebook with a mark beside it.
+"""Describes the exception that ended student code, and shows the marked line of the notebook.
 
 What the sandbox reports of an exception is not trusted: it is bounded here, and only shown. The text of the
 line is taken from the notebook that was handed in, and none of the grader's own code is ever quoted.
@@ -118,7 +118,7 @@ class Raised:
 
     @property
     def in_a_call(self) -> str:
-        """The message where a call of the student's code raised the exception."""
+        """The message for an exception that a call in the student's code raised."""
         return line_in_words(self.where, self.source, self.what)
 
     def in_a_cell(self, verb: str, *, briefly: bool = False) -> str:

@@ -156,7 +156,7 @@ def _mentioned(reach: Reach, statement: Statement) -> Iterator[str]:
 
 
 def _is_of_own_class(reach: Reach, owner: str, name: str) -> bool:
-    """Return True if an attribute is that of a class of the student's, as `Tools.softmax`."""
+    """Return True if an attribute belongs to a class that the student defines, such as `Tools.softmax`."""
     nodes = [reach.all[index].node for index in reach.binders(owner, reach.end)]
     return bool(nodes) and all(isinstance(node, ast.ClassDef) and _defines(node, name) for node in nodes)
 

@@ -1,4 +1,4 @@
-"""Find code that reaches past the exercise: into the interpreter, the sandbox or other processes, or for hidden names.
+"""Find code that reaches outside the exercise: into the interpreter, the sandbox, other processes or hidden names.
 
 A guard that runs in the student's process can be got around by such code, so a person looks at each (the flag
 `reaches-inside`). It costs no points by itself: there may be a good reason. The lists hold what no answer needs and no

@@ -1,4 +1,4 @@
-"""Compute in this process what the reference and the declared mistakes return on a submission's trials."""
+"""Compute in this process the results of the reference and of the declared mistakes on a submission's trials."""
 
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext

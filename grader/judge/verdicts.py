@@ -1,4 +1,4 @@
-"""Judge the evidence of an exercise: which checks passed, how many points it earns, what is off.
+"""Judge the evidence of an exercise: which checks passed, how many points it earns, and what is wrong.
 
 A check that fails only because of one minor error keeps half of its points. A minor error is
 fixed in one place: the two results are in the wrong order, right numbers have another dtype, or
@@ -34,7 +34,7 @@ def is_slip(
     reference_results: ReferenceResults,
     device: str = "cpu",
 ) -> bool:
-    """Return True if one slip explains all failing trials of a check, each with what came back for it."""
+    """Return True if one minor error explains the results of all failing trials of a check."""
     if any(trial.check.judge is not None for trial, _ in failing):
         return False  # what such a check passes is no single result, so none can be told from another
     if all(_of_another_dtype(trial, got, reference_results, device) for trial, got in failing):
@@ -82,7 +82,7 @@ def _of_another_dtype(trial: PlannedTrial, got: Evidence, reference_results: Ref
 
 
 def _in_float32(value: Any) -> Any:
-    """Return a float64 tensor in float32, and anything else as it is."""
+    """Return a float64 tensor as float32, and any other value as it is."""
     return value.float() if isinstance(value, Tensor) and value.dtype == torch.float64 else value
 
 
@@ -127,7 +127,7 @@ def _call_turned_around(right: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _layer_turned_around(right: Any) -> type:
-    """Return a subclass of a layer class whose `forward` turns its pair around."""
+    """Return a subclass of a layer class whose `forward` returns its two results in the opposite order."""
     return type(right.__name__, (right,), {"forward": _call_turned_around(right.forward)})
 
 
@@ -143,7 +143,7 @@ class Judged:
 
 
 class Tried(NamedTuple):
-    """A trial, what came back for it, and how that was judged."""
+    """A trial, its results from the sandbox, and their judgement."""
 
     trial: PlannedTrial
     got: Evidence
@@ -246,7 +246,7 @@ def _outcome(results: Sequence[CheckResult], points: float) -> Outcome:
 
 
 def _never_came(trial: PlannedTrial) -> Evidence:
-    """Return what stands for a trial without evidence: what an undefined name would give."""
+    """Return placeholder evidence for a trial that has none, as if the answer's name were undefined."""
     return Evidence(key=trial.key, status=Status.RAISED, error="NameError", message=_not_defined(trial))
 
 
@@ -364,7 +364,7 @@ def _judge_check(check: Check, tried: Sequence[Tried]) -> CheckResult:
 
 
 def _heatmaps(tried: Sequence[Tried], reference_results: ReferenceResults) -> Iterator[Heatmap]:
-    """Yield the attention maps of public trials beside the reference's, if the shapes agree."""
+    """Yield the attention maps of public trials together with the reference's maps, if the shapes agree."""
     for trial, got, _ in tried:
         name = trial.check.map
         if not (trial.public and name and got.status is Status.OK):

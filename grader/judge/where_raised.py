@@ -56,7 +56,7 @@ def shapes_in_words(shapes: Sequence[tuple[str, tuple[int, ...]]], source: str) 
 
 
 def line_called_wrongly(error: str, message: str, source: str) -> int:
-    """Find the line of the definition that an exception says to be called with other arguments; 0 if there is none.
+    """Find the line of the function that, as an exception reports, got wrong arguments; 0 if there is none.
 
     Python raises it in the caller, which is the probe.
     """
@@ -137,7 +137,7 @@ def source_of_file(file: str) -> str:
 
 
 def _shapes(trace: TracebackType, file: str) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of the local tensors that stand in the expression that raised, by name."""
+    """Return by name the shapes of the local tensors that occur in the expression that raised an exception."""
     first, last, *_ = next(islice(trace.tb_frame.f_code.co_positions(), trace.tb_lasti // 2, None), (0, 0))
     first, last = trace.tb_lineno, trace.tb_lineno + max(min((last or 0) - (first or 0), MOST_LINES), 0)
     text = "".join(linecache.getlines(file)[first - 1 : last])

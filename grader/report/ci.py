@@ -93,7 +93,7 @@ def gitlab(found: Sequence[Annotation], path: str) -> str:
 
 
 def _escaped(text: str, allowed: str = "") -> str:
-    """Write each character that would end a command, or a value in it, as the runner reads it; % stands first."""
+    """Escape each character that would end a command, or a value in it, for the runner; % must come first."""
     for character in "%\r\n:,":
         if character not in allowed:
             text = text.replace(character, f"%{ord(character):02X}")

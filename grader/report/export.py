@@ -41,7 +41,7 @@ def export(service: str, entries: Iterable[GradebookEntry], *, column: str = "",
         CannotExport: the service has no file for these entries together, or `own` does not fit them.
     """
     if service not in SERVICES:
-        raise ValueError(f"no export to {service!r}; there are {', '.join(SERVICES)}")
+        raise ValueError(f"there is no export to {service!r}. Choose one of {', '.join(SERVICES)}")
     sorted_entries = sorted(entries, key=lambda entry: (entry.student.id, entry.assignment))
     names = sorted({entry.assignment for entry in sorted_entries if entry.assignment})
     if service in COLUMNS:
@@ -53,7 +53,7 @@ def export(service: str, entries: Iterable[GradebookEntry], *, column: str = "",
 
 
 def _by_student(entries: Sequence[GradebookEntry]) -> list[tuple[Student, dict[str, GradebookEntry]]]:
-    """Return each student's entries by assignment; leave out who has no score at all."""
+    """Return each student's entries by assignment; leave out students without any score."""
     by_student: dict[Student, dict[str, GradebookEntry]] = {}
     for entry in entries:
         if entry.assignment and entry.status != "missing":

@@ -19,7 +19,7 @@ MOST_COLUMNS_WITH_NUMBERS = 8  # a wider map has no values in its cells
 # colour-blindness can read both scales.
 VIRIDIS = ("#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725")
 DIVERGING = ("#053061", "#2166ac", "#4393c3", "#92c5de", "#f7f7f7", "#f4a582", "#d6604d", "#b2182b", "#67001f")
-SAME = "Yours and the reference are the same."  # then one is shown
+SAME = "Your map and the reference are the same."  # then one is shown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,7 @@ class Panel:
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """Three pictures, or one where the maps are the same, with a caption that says where they differ most."""
+    """Three pictures, or one if the maps are equal, with a caption that names the largest difference."""
 
     title: str
     caption: str
@@ -41,7 +41,7 @@ class Figure:
 
 
 def figure(heatmap: Heatmap) -> Figure | None:
-    """Draw the answer's map, the reference's, and their difference; the answer's alone if there is none.
+    """Draw the answer's map, the reference's map and their difference, or only the answer's map without a reference.
 
     Return None if their sizes differ, or if a map is empty or larger than LARGEST.
     """
@@ -72,7 +72,7 @@ def _caption(difference: Matrix) -> str:
     broken = [place for place in places if not isfinite(difference[place[0]][place[1]])]
     if broken:
         row, column = broken[0]
-        return f"Yours holds NaN or infinite numbers, first at query {row + 1}, key {column + 1}."
+        return f"Your map contains NaN or infinite numbers, first at query {row + 1}, key {column + 1}."
     row, column = max(places, key=lambda place: abs(difference[place[0]][place[1]]))
     if abs(difference[row][column]) < 5e-6:
         return SAME

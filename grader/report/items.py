@@ -95,7 +95,9 @@ def _item(
     if len(shares) < LEAST_STUDENTS:
         why_not = f"n = {len(shares)} is too small"
     elif (r := correlation(shares, rest)) is None:
-        why_not = "all have the same" if len(set(shares)) < 2 else "all have the same in the rest"
+        why_not = (
+            "all have the same points" if len(set(shares)) < 2 else "all have the same points in the other exercises"
+        )
     taken = [each for each in seconds if each is not None]
     return Item(
         exercise=exercise,
@@ -115,12 +117,12 @@ def _share(verdict: Verdict) -> float:
 
 
 def _seconds(checks: Sequence[CheckResult]) -> float | None:
-    """Return what the trials of some checks took; None where that was not recorded."""
+    """Return the time that the trials of some checks took; None if it was not recorded."""
     return sum(check.seconds for check in checks) or None
 
 
 def correlation(xs: Sequence[float], ys: Sequence[float]) -> float | None:
-    """Return the product-moment correlation; None where one side does not vary.
+    """Return the product-moment correlation; None if all values on one side are equal.
 
     Where one side is 0 or 1 it is the point-biserial correlation, and where both are, phi.
     """
@@ -163,7 +165,7 @@ def _mistakes(grade: Grade) -> set[tuple[str, str]]:
 
 
 def _phi(both: int, one: int, other: int, n: int) -> float:
-    """Return the correlation of two mistakes from their counts; 0 where everybody makes one of them."""
+    """Return the correlation of two mistakes from their counts; 0 if everybody makes one of them."""
     spread = one * (n - one) * other * (n - other)
     return (n * both - one * other) / sqrt(spread) if spread else 0.0
 
@@ -251,10 +253,10 @@ def has_stopped(verdict: Verdict) -> bool:
 
 
 def is_explained(verdict: Verdict) -> bool:
-    """Return True if its student was told more than what was seen."""
+    """Return True if the student's message explains more than the observation."""
     return bool(verdict.mistake or verdict.diagnosis)
 
 
 def without_place(hint: str) -> str:
-    """Leave out where in the student's code it is: a last part that begins with the line, and numbers of lines."""
+    """Remove the place in the student's code: the last part if it begins with the line, and the numbers of lines."""
     return PLACE.sub(r"\1 …", SENTENCE_OF_PLACE.sub("", hint))

@@ -41,11 +41,15 @@ def entry_to_json(entry: GradebookEntry) -> str:
 
 
 def from_json(line: str) -> Grade:
-    """Read a grade from a line of `to_json`; raise ValueError if the line is no grade."""
+    """Read a grade from a line that `to_json` wrote.
+
+    Raises:
+        ValueError: the line is not a grade.
+    """
     try:
         return from_record(json.loads(line))
     except json.JSONDecodeError as error:
-        raise ValueError(f"this is no grade: not JSON ({error}). Grade again with --force.") from error
+        raise ValueError(f"this is not a grade: not JSON ({error}). Grade again with --force.") from error
 
 
 def to_record(grade: Grade) -> dict[str, Any]:
@@ -69,11 +73,11 @@ def from_record(record: Mapping[str, Any]) -> Grade:
         values["written"] = tuple(Written(**_fields_in(Written, written)) for written in record.get("written", ()))
         return Grade(**values, verdicts=tuple(map(_read_verdict, record.get("exercises", ()))))
     except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"this is no grade: {error}. Grade again with --force.") from error
+        raise ValueError(f"this is not a grade: {error}. Grade again with --force.") from error
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:
-    """Return a verdict as plain values for JSON, each field there; what is absent is None."""
+    """Return a verdict as plain values for JSON. Every field is present, with None for a missing value."""
     record = _values(verdict)
     record["checks"] = [_values(check) for check in verdict.checks]
     record["other"] = _verdict(verdict.other) if verdict.other else None

@@ -30,7 +30,7 @@ AT_THE_START = re.compile(r"^([-+=]|[0-9]+(?=[.)](?:\s|$)))")
 
 
 def escape(text: str) -> str:
-    """Return text, on one line, as Markdown that shows it; what stands between backticks stays code."""
+    """Return text as one line of Markdown that shows it unchanged; text between backticks stays code."""
     parts = CODE.split(clean(text))  # text and code in turn
     return "".join(f"`{part}`" if place % 2 else _escape(part, place == 0) for place, part in enumerate(parts))
 
@@ -53,7 +53,7 @@ def code_block(text: str) -> str:
 
 
 def hint(verdict: Verdict) -> str:
-    """Return what explains a wrong answer and where to read again; "" if there is neither."""
+    """Return the explanation of a wrong answer and the part of the lesson to read again; "" without either."""
     explained = f"**Likely cause:** {escape(verdict.hint)}" if verdict.hint else ""
     again = bool(verdict.review) and verdict.outcome is not Outcome.PASSED
     read = f"**Read again:** “{escape(verdict.review)}” in the lesson." if again else ""
@@ -61,7 +61,7 @@ def hint(verdict: Verdict) -> str:
 
 
 def remarks(verdict: Verdict, cell: CellScore | None, said: str) -> str:
-    """Return all that is told of an exercise: what to do, the line, what was seen (`said`), comment and notes."""
+    """Return all messages of an exercise: the advice, the line, the observation (`said`), the comment and the notes."""
     excerpt = code_block(verdict.excerpt) if verdict.excerpt and verdict.outcome is not Outcome.FAULT else ""
     notes = (f"Note: {escape(note)}" for note in verdict.notes)
     return "\n\n".join(filter(None, (hint(verdict), excerpt, said, comment(cell), *notes)))
@@ -126,7 +126,7 @@ def feedback_notebook(entry: GradebookEntry) -> str:
 
 
 def _head(entry: GradebookEntry) -> str:
-    """Return the first cell: whose feedback it is, the score, and why there is none."""
+    """Return the first cell: the student's name, the score, or the reason why there is no score."""
     who = f"{entry.student.name} ({entry.student.id})" if entry.student.name else entry.student.id
     lines = [f"# {escape(entry.assignment)}: feedback for {escape(who)}"]
     if entry.score is not None:

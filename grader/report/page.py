@@ -137,7 +137,7 @@ def _lines(text: str) -> Markup:
 
 
 def _with_code(message: str) -> Markup:
-    """Escape a message, and set what stands between backticks as code."""
+    """Escape a message, and show text between backticks as code."""
     return Markup(CODE.sub(r"<code>\1</code>", str(escape(clean(message)))))
 
 
@@ -207,7 +207,7 @@ def _message(verdict: Verdict) -> str:
 
 
 def _check_message(check: CheckResult, message: str) -> str:
-    """Return the message of a check; the grader error of a fault; "no result" if there is none, or else ""."""
+    """Return the message of a check; a fault has that of a grader error, and a missing result "no result"."""
     if check.outcome is Outcome.FAULT:
         return "this check could not be graded because of a grader error"
     return message or ("no result" if check.outcome is Outcome.MISSING else "")
@@ -227,7 +227,7 @@ class OwnCode:
 
 
 def own_code(verdict: Verdict, source: str) -> OwnCode | None:
-    """Return the lines of an answer that the page shows; None where there is none.
+    """Return the lines of an answer that the page shows; None if it shows no lines.
 
     `source` is of the exercise's cell; the verdict's excerpt marks a line of it, unless it is of another cell.
     """

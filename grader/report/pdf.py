@@ -17,13 +17,13 @@ NO_PLAYWRIGHT = (
     "from a browser."
 )
 NO_CHROMIUM = (
-    "a PDF needs Chromium, and none starts. Run: playwright install --with-deps chromium. "
+    "a PDF needs Chromium, which does not start. Run: playwright install --with-deps chromium. "
     "Or print the HTML page from a browser. Playwright says: {}"
 )
 
 
 class NoPdf(Complaint):
-    """There is nothing here that prints; the message says what to install."""
+    """No program that prints PDFs is available; the message shows what to install."""
 
 
 @contextmanager

@@ -56,7 +56,7 @@ class PageRenderer(IPythonRenderer):
         return f'<h{level} id="{name}{f"-{count}" if count else ""}">{text}</h{level}>\n'
 
     def link(self, text: str, url: str, title: str | None = None) -> str:
-        """Return a link, or its text alone if it leads to no page."""
+        """Return a link; only its text if it does not lead to a page."""
         address = f"#{anchor(url[1:])}" if url.startswith("#") else self._resolve(url)
         return text + self._missing if address is None else super().link(text, address, title)
 

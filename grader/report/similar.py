@@ -1,4 +1,4 @@
-"""Shows which answers of a class agree in what few write: as a table, as JSON lines, and side by side on a page."""
+"""Shows answers of a class that share rare code: as a table, as JSON lines, and side by side on a page."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -95,7 +95,7 @@ def _symbols(entry: GradebookEntry, ids: Sequence[str]) -> Text:
 
 
 def _notes(entry: GradebookEntry) -> str:
-    """Return the notes besides the symbols: why there is no grade, mistakes, flags, what people did."""
+    """Return the notes next to the symbols: the reason for a missing grade, mistakes, flags, manual changes."""
     grade = entry.grade
     notes = [] if entry.status == "graded" else [f"{entry.status}: {_short(entry.message, 240)}"]
     for verdict in grade.verdicts:
@@ -146,7 +146,7 @@ def details(grade: Grade) -> RenderableType:
 
 
 def _below(text: str, style: str = "") -> RenderableType:
-    """Lay out what stands below an exercise: indented, in all its lines."""
+    """Format the text below an exercise, with every line indented."""
     return Padding(Text(clean(text), style=style), (0, 0, 0, 4), expand=False)
 
 

@@ -32,7 +32,7 @@ def clean(text: object) -> str:
 
 
 def who(student: Student) -> str:
-    """Return the student's id, and the name where one is known, on one line."""
+    """Return the student's id and, if it is known, the name, on one line."""
     return clean(f"{student.id} {student.name}")
 
 
@@ -106,7 +106,7 @@ def worth_of_cell(cell: CellScore | None, points: float | None) -> str:
 
 
 def or_dash(value: float | None) -> str:
-    """Format a number as `number` does; a dash where there is none."""
+    """Format a number as `number` does, or return a dash for None."""
     return "–" if value is None else number(value)
 
 
@@ -129,7 +129,7 @@ def kind(verdict: Verdict) -> str:
 
 
 def kind_of_points(verdict: Verdict, entry: GradebookEntry) -> str:
-    """Return the key of SYMBOLS for the points that count: those of a person, where a person gave some."""
+    """Return the key of SYMBOLS for the points that count; manual points come before automatic ones."""
     cell = entry.cells.get(verdict.id)
     if cell is None or not cell.by_hand or cell.points is None:
         return kind(verdict)
@@ -173,7 +173,7 @@ def summary(entries: Sequence[GradebookEntry]) -> str:
 
 
 def with_score(entries: Iterable[GradebookEntry]) -> list[GradebookEntry]:
-    """Return the entries that means and plots count: a file that cannot be read says nothing of a class."""
+    """Return the entries that count for means and plots, without those whose file cannot be read."""
     return [entry for entry in entries if entry.status in ("graded", "recorded") and entry.score is not None]
 
 
@@ -186,7 +186,7 @@ def assignments(entries: Iterable[GradebookEntry]) -> dict[str, list[GradebookEn
 
 
 def exercise_ids(entries: Iterable[GradebookEntry]) -> list[str]:
-    """List the ids of all exercises that were graded, each once, by number; practice exercises ("P") last."""
+    """List the ids of all graded exercises once, in the order of their numbers, with practice ("P") at the end."""
     seen = dict.fromkeys(verdict.id for entry in entries for verdict in entry.grade.verdicts)
     return sorted(seen, key=by_number)
 

@@ -1,4 +1,4 @@
-"""Run untrusted notebooks in a sandbox and return what they computed: the only folder where student code runs.
+"""Run untrusted notebooks in a sandbox and return their results. Student code runs in no other folder.
 
 In: a `RunPlan` (a rebuilt notebook, the probes that run after each cell, and limits). Out: a
 `Session`. It has an `Execution` (the notebook with its outputs, and `Evidence` for each probe),

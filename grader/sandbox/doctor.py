@@ -94,7 +94,7 @@ def examine() -> Machine:
 
 
 def _runs_as(tier: str) -> str:
-    """Return who a submission runs as in a tier; "" in tier none, and without a tier."""
+    """Return the user as whom a submission runs in a tier; "" in the none tier, and without a tier."""
     if tier not in ("full", "partial"):
         return ""
     if os.getuid() == 0:

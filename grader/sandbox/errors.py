@@ -4,7 +4,7 @@ from grader.complaint import Complaint
 
 
 class IsolationError(Complaint):
-    """The sandbox is not available or did not start; the message says what to do."""
+    """The sandbox is not available or did not start; the message names the next step."""
 
 
 class ServerLost(Exception):

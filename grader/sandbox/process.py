@@ -131,7 +131,7 @@ class SharedServer:
         return self.control.fileno() >= 0 and not select.select([self.control], [], [], 0)[0]
 
     def wait(self) -> None:
-        """Return at once: who started the server shares it only once it is ready."""
+        """Return at once, because a server is shared only when it is ready."""
 
     def close(self) -> None:
         """Close this copy of the control socket; the server keeps running."""

@@ -94,7 +94,7 @@ UNCHANGED, CHANGED = "inputs unchanged", "changed"  # what `side_effects` in dec
 
 
 def with_true_effects(values: dict[str, Value], after: Sequence[Any], inputs: Inputs) -> dict[str, Value]:
-    """Return what a probe reported, corrected if it says that its inputs are unchanged and they are not.
+    """Return a probe's report; correct it if it claims that changed inputs are unchanged.
 
     A probe that tries changed answers reports that once for each of them.
 

@@ -23,7 +23,7 @@ _next = count(os.getpid())
 
 
 class SandboxUser:
-    """A user whom no other sandbox on this machine has until `release`; `uid` is 0 if there is none to be had."""
+    """A user that no other sandbox on this machine has until `release`; `uid` is 0 if no such user is available."""
 
     def __init__(self) -> None:
         """Reserve a user if this process is root. If it is not, or all are reserved, sandboxes share a user."""
@@ -83,7 +83,7 @@ SCRATCH_PREFIX = "grader-scratch-"
 
 
 class Scratch:
-    """A folder for the homes of one fork server's children. This process holds a lock on it as long as it lives."""
+    """A folder for the homes of one fork server's children. This process locks the folder as long as it lives."""
 
     def __init__(self) -> None:
         """Make the folder, where the system has its temporary files, and lock it."""

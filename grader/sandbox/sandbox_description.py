@@ -159,7 +159,7 @@ def _masks(binds: Mapping[str, str], ours: Collection[str]) -> list[str]:
 
 
 def _around(paths: Iterable[str], ours: Collection[str]) -> tuple[list[str], list[str]]:
-    """Return what Landlock may open without opening what is ours: it allows all that lies below a path, or nothing.
+    """Return the paths that Landlock may open without opening our files: a rule covers all that is below a path.
 
     That is the outermost paths in which nothing of ours lies; and the folders on the way to ours, which may be listed,
     names alone, because Python lists a folder to find a module in it.
@@ -181,7 +181,7 @@ def _around(paths: Iterable[str], ours: Collection[str]) -> tuple[list[str], lis
 
 
 def _leads_around(entry: os.DirEntry, ours: Collection[str]) -> bool:
-    """Return True if an entry is a link to a folder in which something of ours lies."""
+    """Return True if an entry is a link to a folder that contains something of ours."""
     real = os.path.realpath(entry.path) + "/"
     return entry.is_symlink() and any(own.startswith(real) for own in ours)
 

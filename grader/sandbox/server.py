@@ -58,7 +58,7 @@ class Server:
         return Sandbox(self, limits, seed, device or self.device)
 
     def gpu_problem(self) -> str:
-        """Let code in the sandbox add two numbers on the GPU; say why it cannot, or return an empty string."""
+        """Add two numbers on the GPU inside the sandbox; return a message why this fails, or ""."""
         sandbox = self.spawn(Limits(), seed=0)
         try:
             source = "import torch\nassert torch.ones(2, device='cuda').sum().item() == 2"

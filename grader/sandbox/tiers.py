@@ -67,7 +67,7 @@ def _reasons(tiers: Sequence[str]) -> str:
 
 
 def _advice(requested: str) -> str:
-    """Point the operator to `grader doctor`, and to tier none where that works and nobody asked for it already."""
+    """Refer the operator to `grader doctor`, and to the none tier if it works and was not requested already."""
     if requested == "none" or tier_problem("none"):
         return "See `grader doctor`."
     return "See `grader doctor`, or pass --isolation none to run submissions with your own rights."
@@ -83,7 +83,7 @@ def tier_problem(tier: str) -> str:
 
 
 def _lacks(tier: str) -> str:
-    """Return what a tier needs and this machine lacks, as far as versions show it; empty if they show nothing."""
+    """Return what a tier needs and this machine lacks, as far as the versions show it; "" if they show nothing."""
     if sys.platform != "linux":
         return OTHER_SYSTEM
     if tier == "none":

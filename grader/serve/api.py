@@ -32,7 +32,7 @@ def submit(visit: Visit) -> Response:
 
 
 def look(visit: Visit) -> Response:
-    """Return the state of one of the student's attempts; once it is graded, also its points and explanations."""
+    """Return the state of one of the student's attempts and, once it is graded, its points and explanations."""
     own = attempts.attempts_of(visit.site.store, visit.person)
     attempt = next((one for one in own if str(one.id) == visit["id"]), None)
     if attempt is None:

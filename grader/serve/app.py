@@ -73,7 +73,7 @@ def home(visit: Visit) -> Response:
 
 
 def ask_to_sign_in(visit: Visit) -> Response:
-    """Show whose link this is. Opening it signs nobody in: what looks at links in mails does nothing, and neither do other sites."""
+    """Show who a link would sign in. Opening it signs nobody in, so mail scanners and other sites cannot use it."""
     ticket = _ticket(visit)
     if ticket is None:
         return _wrong_link(visit)
@@ -99,14 +99,14 @@ def sign_in(visit: Visit) -> Response:
 
 
 def from_hub(visit: Visit) -> Response:
-    """Take the code that JupyterHub gives the browser, and show whose it is, as for a personal link."""
+    """Take the code that JupyterHub gives the browser, and show whose account it is, as for a personal link."""
     asked = visit.request.query_params
     ticket = hub.receive(visit.site, asked.get("code", ""), asked.get("state", ""))
     return web.go_to("in", make_ticket(visit.site.store, ticket))
 
 
 def _ticket(visit: Visit, *, use: bool = False) -> Ticket | None:
-    """Return what the link or the ticket of a request says, with the name that the gradebook has; None if it says nothing."""
+    """Return the ticket for a request's link, with the name from the gradebook; None if the link is not valid."""
     token = visit.text("token") if use else visit["token"]
     ticket = ticket_of(visit.site.store, visit.site.key, token, use=use)
     known = visit.site.students().get(ticket.person) if ticket and not ticket.name else None
@@ -114,7 +114,7 @@ def _ticket(visit: Visit, *, use: bool = False) -> Ticket | None:
 
 
 def _wrong_link(visit: Visit) -> Response:
-    """Refuse a link. Who tries many is refused shortly; a link that works always works, for others may share the address."""
+    """Refuse a link. An address that tries many links is refused for a short time, but valid links always work."""
     client = client_of(visit.request.scope)
     if not visit.request.app.state.wrong_links.allows(client):
         return PlainTextResponse(
@@ -141,7 +141,7 @@ def _static(content: str, kind: str) -> Response:
 
 
 def on_refusal(request: Request, error: Exception) -> Response:
-    """Answer a request that is refused with a page that says why, and what to do."""
+    """Answer a refused request with a page that shows the reason and the next step."""
     visit = web.Visit(request=request)
     if isinstance(error, StoreError):  # a page needs to read who is signed in
         log.warning("%s: %s", request.url.path, error)
@@ -182,5 +182,5 @@ def _refusal(visit: Visit, error: Exception) -> HTTPException:
 
 
 def on_error(request: Request, error: Exception) -> Response:
-    """Answer with a page where we are at fault; the log has the error."""
+    """Answer a request that fails through a server error with a page; the log contains the error."""
     return PlainTextResponse("The server has an error. It is not your fault. Try again in a minute.\n", 500)

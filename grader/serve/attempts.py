@@ -188,7 +188,7 @@ def _make_room(db: sqlite3.Connection, folder: Path, upload: tuple[str, str, str
     try:
         removed = to_remove(kept, size_of_folder(new), quota)
     except QuotaError:
-        told = f"Your attempts at {assignment} may take {quota >> 20} MiB together, and this file does not fit. "
+        told = f"Your attempts at {assignment} may take {quota >> 20} MiB in total, and this file does not fit. "
         raise HTTPException(413, told + "Clear the notebook's outputs, save it, and submit it again.") from None
     db.executemany("UPDATE attempt SET removed = 1 WHERE id = ?", [(one.id,) for one in removed])
     return removed
@@ -265,7 +265,7 @@ def place_in_queue(store: Store, attempt: Attempt, budget: float) -> int | None:
 
 
 def waits_until(store: Store, student: str, budget: float) -> datetime | None:
-    """Return when a student who has used up the budget of grading seconds has some again; None if some are left."""
+    """Return when a student who has no grading time left gets some again; None if the student has some now."""
     used = "SELECT taken, seconds FROM attempt WHERE student = ? AND taken > ?"
     rows = store.rows(used, student, text_of(now() - HOUR))
     return free_at(((datetime.fromisoformat(row["taken"]), row["seconds"]) for row in rows), budget)
@@ -300,7 +300,7 @@ def begin(store: Store) -> Sequence[Attempt]:
 
 
 def _after_death(attempt: Attempt, moment: datetime) -> Attempt:
-    """Return an attempt as it is after the grading process died on it: it waits, or it is set aside."""
+    """Return an attempt after the grading process died on it: it waits again, or is set aside."""
     deaths, seconds = attempt.deaths + 1, attempt.seconds + min(seconds_since(attempt, moment), MOST_CHARGED)
     attempt = replace(attempt, deaths=deaths, seconds=seconds, state=WAITING)
     if deaths < MOST_DEATHS:
@@ -315,7 +315,7 @@ def put_back(store: Store) -> None:
 
 
 def take(store: Store, budget: float) -> Attempt | None:
-    """Take the attempt whose turn it is out of the queue; None if none may begin now.
+    """Take the next attempt out of the queue; None if no attempt may begin now.
 
     Args:
         budget: seconds of grading that a student has in an hour.
@@ -359,7 +359,7 @@ def again(store: Store) -> int:
 
 
 def _write(db: sqlite3.Connection, attempt: Attempt) -> None:
-    """Write what grading has changed in an attempt."""
+    """Write the columns of an attempt that grading has changed."""
     names = ("state", "counts", "score", "max_score", "worth", "message", "finished", "seconds", "deaths", "flags")
     changed = ", ".join(f"{name} = :{name}" for name in names)
     db.execute(f"UPDATE attempt SET {changed} WHERE id = :id", vars(attempt))

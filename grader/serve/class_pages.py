@@ -1,4 +1,4 @@
-"""The page of the class: the table of all submissions, the queue, due dates, and what waits. Students get a 404 here."""
+"""The class page: the table of all submissions, the queue, due dates, and the decisions that the instructor must make."""
 
 import re
 from collections.abc import Mapping
@@ -101,7 +101,11 @@ def open_solutions(visit: Visit) -> Response:
 
 
 def change_due_date(visit: Visit) -> Response:
-    """Set the due date of an assignment, or with an empty field remove it; HTTPException for a date that is none."""
+    """Set the due date of an assignment; an empty field removes it.
+
+    Raises:
+        HTTPException: the text is not a date.
+    """
     site, name = visit.site, visit.text("assignment")
     if name not in site.open_assignments():
         raise HTTPException(404)

@@ -20,7 +20,7 @@ LONGEST_SEARCH = 100  # characters
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """A student's attempts at an assignment, and what the gradebook says of the submission."""
+    """A student's attempts at an assignment, and the gradebook's entry of the submission."""
 
     attempts: Sequence[Attempt] = ()  # the newest first
     entry: GradebookEntry | None = None  # None without a submission
@@ -106,7 +106,7 @@ class ClassTable:
         return ("descending" if self.descending else "ascending") if column == self.sort else ""
 
     def arranged(self, asked: Mapping[str, str]) -> "ClassTable":
-        """Return the table as a query asks for it; what the query does not know of, it leaves as it is.
+        """Sort and filter the table as a query asks; ignore unknown parts of the query.
 
         Rows without a value in the column that sorts are the last ones in both orders.
         """
@@ -122,7 +122,7 @@ class ClassTable:
 
 
 def class_table(site: Site, everybody: Iterable[Attempt], entries: Iterable[GradebookEntry]) -> ClassTable:
-    """Return the table of all attempts and of what the gradebook says.
+    """Return the table of all attempts and of the gradebook's entries.
 
     Its columns are the assignments that students see, and closed ones that have submissions.
     """

@@ -183,15 +183,15 @@ def _revoke(site: Site, person: str) -> str:
     links = sum(revoke(site.store, person, role) for role in (STUDENT, INSTRUCTOR, NOTEBOOK_ROLE))
     sessions = end_sessions(site.store, person)
     if links:
-        return f"the link of {person} works no more, and whoever used it is signed out"
+        return f"the link of {person} no longer works, and everybody who used it is signed out"
     if sessions:
-        advice = "Whoever comes from a platform or JupyterHub can sign in again until you remove the person there."
+        advice = "A person who comes from a platform or JupyterHub can sign in again until you remove the person there."
         return f"{person} is signed out. {advice}"
     raise Complaint(f"{person!r} has no valid link and is not signed in")
 
 
 def _write(site: Site, to: Path, terminal: Terminal) -> None:
-    """Write the links of all students of the gradebook, for its owner alone to read."""
+    """Write the links of all students in the gradebook; only the file's owner can read them."""
     students = site.students()
     usable = [one for one in students.values() if can_sign_in(one.id)]
     if not usable:

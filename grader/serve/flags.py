@@ -40,7 +40,7 @@ def from_text(text: str) -> list[Flag]:
 
 
 def flags_of(attempts: Sequence[Attempt], entry: GradebookEntry | None) -> list[Flagged]:
-    """Return the flags of a student's attempts at an assignment and of what the gradebook has, each once.
+    """Return the flags of a student's attempts at an assignment and those in the gradebook, each of them once.
 
     Those of the attempt that counts come first, the others in the order of the attempts.
     """

@@ -77,7 +77,7 @@ def main() -> None:
 
 
 def grade_queue(site: Site, options: GradeOptions, *, wait: bool = True) -> None:
-    """Grade what waits in the queue of a class; with `wait`, go on for ever, with whatever comes."""
+    """Grade the waiting attempts of a class; with `wait`, also grade all later ones, and never return."""
     for attempt in when_free(lambda: attempts.begin(site.store)):
         _say(attempt, attempt.message)
     with ExitStack() as stack:
@@ -118,7 +118,7 @@ def when_free(work: Callable[[], Result]) -> Result:
         try:
             return work()
         except (BusyError, StoreError) as error:
-            print(f"grader: {error} Grading waits for it.", file=sys.stderr, flush=True)
+            print(f"grader: {error} Grading continues after that.", file=sys.stderr, flush=True)
             time.sleep(BUSY_PAUSE)
 
 
@@ -163,14 +163,14 @@ class Queue(Iterator[SubmissionFile]):
 
 
 class AttemptWriter:
-    """Writes what became of an attempt: its page, the grade in the gradebook, its state in the queue."""
+    """Writes the results of an attempt: its page, the grade in the gradebook, its state in the queue."""
 
     def __init__(self, site: Site, results: ResultsWriter) -> None:
         self._site, self._folder, self._results = site, site.folder, results
         self._waited: dict[tuple[str, ...], float] = {}  # seconds for the gradebook, by the file's place
 
     def recorded(self, file: SubmissionFile, key: str) -> Grade | None:
-        """Return the grade that the gradebook has under a key; None if it has none, or cannot be read."""
+        """Return the gradebook's grade with this key; None if there is none, or it cannot be read."""
         began = now()
         try:
             return when_free(lambda: self._results.recorded(file, key))
@@ -215,7 +215,7 @@ class AttemptWriter:
         return replace(ended, score=grade.score, max_score=grade.max_score, worth=worth)
 
     def _entry(self, attempt: Attempt, grade: Grade) -> GradebookEntry:
-        """Return what the gradebook would say of an attempt: the score, less the late penalty of nbgrader's plugin."""
+        """Return the gradebook entry that an attempt would have: its score less nbgrader's late penalty."""
         score = grade.score or 0.0
         penalty, late = self._lateness(attempt, score)
         return replace(GradebookEntry.of(grade), score=score - penalty, penalty=penalty, seconds_late=late)
@@ -227,7 +227,7 @@ class AttemptWriter:
         return penalty_of(self._site.config.late_penalty, attempt.student, score, late or 0.0) or 0.0, late
 
     def _keep_page(self, attempt: Attempt, graded: Graded, entry: GradebookEntry) -> None:
-        """Write the feedback on this attempt beside it: later attempts take the page in feedback/."""
+        """Write the feedback into the attempt's folder, because later attempts replace the page in feedback/."""
         own = attempts.folder_of(self._folder, attempt.student, attempt.assignment, attempt.place)
         page = own / attempts.PAGE
         if graded.recorded:  # the bytes of the attempt that counts, or a killed process had come this far
@@ -242,7 +242,7 @@ class AttemptWriter:
         shutil.rmtree(own / "run", ignore_errors=True)
 
     def _publish(self, attempt: Attempt) -> None:
-        """Copy the attempt to where nbgrader and `grader grade` look for it, with the time when it came."""
+        """Copy the attempt, with its time, to the folder where nbgrader and `grader grade` look for it."""
         source = attempts.folder_of(self._folder, attempt.student, attempt.assignment, attempt.place)
         target = self._folder / "submitted" / attempt.student / attempt.assignment
         for name in ("timestamp.txt", f"{attempt.assignment}.ipynb"):

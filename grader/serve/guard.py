@@ -87,14 +87,14 @@ class Guard:
         """Count a request; return the length of its body. Raise HTTPException before any of it is read."""
         headers, settings = Headers(scope=scope), self._settings()
         if not _is_ours(headers.get("host", ""), settings):
-            raise HTTPException(421, "This server has another name.")
+            raise HTTPException(421, "This server does not answer at this address.")
         await self._count(scope, headers)
         if scope["method"] in ("GET", "HEAD"):
             if headers.get("content-length", "0") != "0" or "transfer-encoding" in headers:
-                raise HTTPException(400, "A page is asked for without a body.")
+                raise HTTPException(400, "A request for a page must not have a body.")
             return 0
         if scope["method"] != "POST":
-            raise HTTPException(405, "Only GET and POST are known here.")
+            raise HTTPException(405, "This server accepts only GET and POST.")
         if scope["path"] not in self._foreign and not _from_here(headers, settings):
             log.warning("refused a form from elsewhere: %s from %s", _path(scope), client_of(scope))
             raise HTTPException(403, "This form came from another site.")
@@ -153,7 +153,7 @@ def _length(headers: Headers, path: str) -> int:
     if "transfer-encoding" in headers and lengths:  # the two may differ
         raise HTTPException(400, "Send either Content-Length or Transfer-Encoding.")
     if len(lengths) != 1 or not re.fullmatch(r"[0-9]{1,99}", lengths[0]):
-        raise HTTPException(411, "Say how long the form is (Content-Length).")
+        raise HTTPException(411, "Send the length of the form (Content-Length).")
     upload = path == "/api/submissions" or (path.startswith("/a/") and path.count("/") == 2)
     largest = LARGEST_BODY if upload else TINY_BODY if path in TINY_FORMS else SMALL_BODY
     if int(lengths[0]) > largest:
@@ -194,7 +194,7 @@ def _from_here(headers: Headers, settings: Settings) -> bool:
 
 
 def is_too_slow(received: int, seconds: float) -> bool:
-    """Return True if a body has so few bytes after some seconds that its sender only holds the place."""
+    """Return True if so few bytes of a body have arrived after some seconds that its sender only occupies a place."""
     return received < LEAST_RATE * (seconds - GRACE_SECONDS)
 
 
@@ -214,7 +214,7 @@ def bounded(receive: Receive, length: int) -> Receive:
         total += len(message.get("body", b""))
         ended = not message.get("more_body", False)
         if total > length:
-            raise HTTPException(413, "The upload is larger than it said.", CLOSE)
+            raise HTTPException(413, "The upload is larger than its Content-Length.", CLOSE)
         if not ended and is_too_slow(total, clock() - began):
             raise HTTPException(408, TOO_SLOW, CLOSE)
         return message

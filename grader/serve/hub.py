@@ -1,4 +1,4 @@
-"""Signing in by JupyterHub: this server is one of its services, and JupyterHub says by OAuth who somebody is.
+"""Signing in by JupyterHub: this server is one of its services, and JupyterHub identifies the user by OAuth.
 
 A notebook server of the hub may also submit with the token that JupyterHub has given it, so that a student does not leave
 JupyterLab. Both tokens must allow the access to this service: whom the hub lets in is the hub's to say.
@@ -25,7 +25,11 @@ def login_address(site: Site) -> str:
 
 
 def receive(site: Site, code: str, state: str) -> Ticket:
-    """Return who came back from JupyterHub with a code; LtiError if nobody began this here, or JupyterHub says no."""
+    """Return the person who returns from JupyterHub with a code.
+
+    Raises:
+        LtiError: this server did not begin the sign-in, or JupyterHub refuses it.
+    """
     if value_of(site.store, STATE, state, use=True) is None:
         raise LtiError("This sign-in is too old, or was used already. Sign in again.")
     secret = os.environ.get("JUPYTERHUB_API_TOKEN", "")
@@ -46,7 +50,7 @@ def ticket_of(site: Site, token: str) -> Ticket:
     hub = _hub(site)
     key = digest_of(f"{hub.url} {hub.service} {token}")
     if clock() < _refused.get(key, 0.0):
-        raise Refused("JupyterHub has refused this token a short while ago. Wait a minute, or get a new one.")
+        raise Refused("JupyterHub refused this token a moment ago. Wait a minute, or get a new one.")
     try:
         return _ticket(site, hub, token)
     except Refused:

@@ -87,13 +87,17 @@ class Launch:
 
 
 def login(visit: Visit) -> Response:
-    """Begin a launch: send the browser to its platform, which says who it is; LtiError if that is not registered."""
+    """Begin a launch: send the browser to the platform, which names the user.
+
+    Raises:
+        LtiError: the platform is not registered.
+    """
     site = visit.site
     told = visit.form if visit.request.method == "POST" else visit.request.query_params
     issuer, client, known = told.get("iss"), told.get("client_id") or None, site.settings.lti
     own = [name for name, one in known.items() if issuer == one.issuer and client in (one.client_id, None)]
     if not own:
-        raise LtiError("Your platform is not known here. Tell your instructor.")
+        raise LtiError("This server does not know your platform. Tell your instructor.")
     deployment = told.get("lti_deployment_id")  # few platforms say it yet; a launch says it
     name = next((name for name in own if deployment in known[name].deployments), own[0])
     platform = known[name]
@@ -114,7 +118,11 @@ def login(visit: Visit) -> Response:
 
 
 def launch(site: Site, token: str, state: str) -> Launch:
-    """Check a launch, and return what it says; raise LtiError if something in it is not right."""
+    """Check a launch, and return its content.
+
+    Raises:
+        LtiError: a part of the launch is not valid.
+    """
     began = sign_in.value_of(site.store, STATE, state, use=True)
     platform = site.settings.lti.get(began["platform"]) if began else None
     if began is None or platform is None:
@@ -129,7 +137,11 @@ def launch(site: Site, token: str, state: str) -> Launch:
 
 
 def ticket_of(site: Site, launch: Launch) -> Ticket:
-    """Return who somebody is; remember where score and roster are; raise LtiError if it is nobody of the course."""
+    """Return the ticket of the person of a launch; store where score and roster are.
+
+    Raises:
+        LtiError: the person is not a member of the course.
+    """
     if launch.role is None:
         raise LtiError("You are neither a student nor an instructor of this course.")
     person = f"{launch.platform.prefix}{_student_id(launch)}"
@@ -172,7 +184,7 @@ def _entry(site: Site, began: str, deployment: str) -> str:
     log.warning("a launch of another deployment was refused. To allow it, write %s", line)
     raise LtiError(
         "This launch is not valid: its deployment is not the expected one. "
-        f"If the tool was added at a new place on purpose, the operator writes {line}."
+        f"If somebody added the tool at a new place on purpose, the server's operator must write {line}."
     )
 
 
@@ -194,7 +206,7 @@ def _check_course(site: Site, launch: Launch) -> None:
             if came
             else "Your platform does not say which course this is."
         )
-        raise LtiError(f"{which} To let this one in, its operator writes {line}.")
+        raise LtiError(f"{which} To accept this course, the server's operator must write {line}.")
 
 
 def _claims(platform: Platform, token: str) -> dict[str, Any]:
@@ -212,7 +224,7 @@ def _claims(platform: Platform, token: str) -> dict[str, Any]:
     try:
         json.dumps(claims, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
-        raise LtiError("This launch is not valid: a claim contains half of a character.") from error
+        raise LtiError("This launch is not valid: a claim contains an incomplete character.") from error
     return claims
 
 
@@ -311,7 +323,7 @@ def choices(site: Site, launch: Launch) -> tuple[str, list[tuple[str, str, str]]
         raise LtiError("Only an instructor of the course can choose its tasks.")
     if (back := launch.address(*BACK)) is None:
         line = missing(site).get(launch.name)
-        advice = f" Its operator writes {line} under [lti.{launch.name}] in serve.toml." if line else ""
+        advice = f" The server's operator must write {line} under [lti.{launch.name}] in serve.toml." if line else ""
         raise LtiError(f"Your choice would go to an address that serve.toml does not name.{advice}")
 
     def chosen(name: str, title: str) -> str:
@@ -337,7 +349,9 @@ def receive(visit: Visit) -> Response:
         return visit.html("choose.html.j2", back=back, offered=offered)
     ticket = ticket_of(site, received)
     if not can_sign_in(ticket.person):
-        raise HTTPException(403, "Your platform's name for you cannot be used here. Tell your instructor.")
+        raise HTTPException(
+            403, "This server cannot use the id that your platform sends for you. Tell your instructor."
+        )
     if received.role != TEST_STUDENT:
         _add_student(site, ticket)
     return visit.html("lti.html.j2", token=sign_in.make_ticket(site.store, ticket))

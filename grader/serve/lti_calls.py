@@ -43,7 +43,7 @@ _keys: dict[str, tuple[float, KeySet]] = {}
 
 
 class LtiError(Exception):
-    """A login or a launch is refused, or a platform does not answer; the message is for the person who sees the page."""
+    """A login or a launch is refused, or a platform does not answer; the person on the page reads the message."""
 
     status = 0  # of the answer behind it, as HTTP numbers them; 0 without one
     reason = ""  # what the platform wrote, for instructors
@@ -113,7 +113,7 @@ def fetch(
         LtiError: it does not answer, or the address is not its own.
     """
     if not may_fetch(url):
-        raise LtiError(f"{shown(url.partition('?')[0])!r} is no address of a platform that is known here")
+        raise LtiError(f"{shown(url.partition('?')[0])!r} is not an address of a registered platform")
     service = origin(url)
     breaker.check(service)
     request = Request(url, data or None, {"User-Agent": USER_AGENT, **(headers or {})})
@@ -149,7 +149,7 @@ def _problem(url: str, error: Exception) -> LtiError:
 
 
 def _seconds_to_wait(retry_after: str) -> float:
-    """Return for how many seconds a service wants to be left alone: its header has them, or a time."""
+    """Return the seconds for which a service asks to be left alone, from its header."""
     with suppress(ValueError, TypeError, OverflowError):
         is_number = retry_after.strip().isdecimal()
         seconds = float(retry_after) if is_number else parsedate_to_datetime(retry_after).timestamp() - time.time()

@@ -1,4 +1,4 @@
-"""Reads people from what a platform says: the role, the student's id, and the members of a course."""
+"""Reads people from a platform's data: the role, the student's id, and the members of a course."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -76,7 +76,7 @@ def filled_in(value: str, claim: str) -> str:
     if value.strip().startswith("$"):
         raise LtiError(
             f"Your platform sent {shown(value, MOST_VARIABLE)!r} as {claim}, which is the name of a variable and not "
-            "its value. Tell your instructor: the tool's settings in the platform name a variable that it does not know."
+            "its value. Tell your instructor to correct this variable in the platform's settings of the tool."
         )
     return value
 
@@ -93,7 +93,7 @@ def student_of(platform: Platform, member: object) -> Student | None:
 
 
 def _id_of(platform: Platform, member: Mapping[str, Any]) -> str:
-    """Return the id that a launch of a member would have; "" if the roster does not say that."""
+    """Return the id that a launch of a member would contain; "" if the roster does not contain it."""
     told = member.get("message")  # what a launch of the member would say, if the roster is asked for one link
     message = told[0] if isinstance(told, list) and told and isinstance(told[0], dict) else {}
     sub = member.get("user_id") if platform.preset.roster_has_sub else None

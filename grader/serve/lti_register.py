@@ -69,7 +69,7 @@ def register(visit: Visit) -> Response:
     told, _ = fetch(may_fetch, asked.get("openid_configuration", ""), b"", headers)
     if told.get("issuer") != issuer and origin(str(told.get("issuer"))) != origin(school):
         raise LtiError(
-            "This platform names another issuer. If that is meant, name the platform: "
+            "This platform names another issuer. If this is right, pass the platform's name: "
             "grader roster --platform NAME --school ADDRESS. Or write it into serve.toml by hand."
         )
     ours = web.render(

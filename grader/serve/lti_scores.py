@@ -35,7 +35,7 @@ ITEM, ITEMS = "application/vnd.ims.lis.v2.lineitem+json", "application/vnd.ims.l
 
 
 def unsent(site: Site, entries: Iterable[GradebookEntry]) -> Iterator[tuple[sqlite3.Row, str]]:
-    """Yield the places whose platform has not the score that the student sees, and the score, "points/of"."""
+    """Yield the places whose platform does not have the score that the student sees, and the score, "points/of"."""
     scores = {(one.student.id, one.assignment): one for one in entries}
     for row in site.store.rows("SELECT * FROM lti_place ORDER BY rowid"):
         entry = scores.get((row["person"], row["assignment"]))
@@ -47,7 +47,7 @@ def unsent(site: Site, entries: Iterable[GradebookEntry]) -> Iterator[tuple[sqli
 
 
 class Sender:
-    """Sends what is not sent yet, again and again."""
+    """Sends the scores that have not been sent, in rounds, until the process ends."""
 
     def __init__(self, site: Site) -> None:
         self._site, self._services = site, Services(site.folder)
@@ -55,7 +55,7 @@ class Sender:
         self._quiet: dict[str, float] = {}  # platform that wants to be left alone → until when
 
     def run(self) -> None:
-        """Send for ever."""
+        """Send scores until the process ends."""
         while True:
             for step in (self.take_rosters, self.send_all):
                 try:
@@ -152,7 +152,7 @@ class Sender:
             told, _ = self._services.ask(platform, LINE_ITEM, row["items"], ITEM, json.dumps(new).encode())
             found = told.get("id")
         if not isinstance(found, str) or not platform.may_fetch(found):
-            raise LtiError(f"{platform.issuer} names no item of its own for {name}: {found!r}")
+            raise LtiError(f"{platform.issuer} did not name one of its gradebook columns for {name}: {found!r}")
         self._change(row, lineitem=found)
         return found
 

@@ -83,9 +83,9 @@ class Services:
             told, _ = fetch(platform.may_fetch, address, urlencode({**form, "scope": key[2]}).encode())
             given, lasts = told.get("access_token"), told.get("expires_in")
             if not isinstance(given, str):
-                raise LtiError("there is none in its answer")
+                raise LtiError("its answer contains no token")
         except LtiError as error:
-            refusal = LtiError(f"{platform.issuer} gives no token for {key[2]}: {error.reason or error}")
+            refusal = LtiError(f"{platform.issuer} issued no token for {key[2]}: {error.reason or error}")
             refusal.wait = max(error.wait, BUSY_SECONDS)
             raise refusal from error
         seconds = min(lasts, MOST_SECONDS) if isinstance(lasts, int | float) else 60

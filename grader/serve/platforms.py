@@ -1,4 +1,4 @@
-"""In what learning platforms differ: their addresses, what they accept, what a person enters there.
+"""The differences between learning platforms: addresses, special cases, and the values that a person enters.
 
 One row for each platform that serve.toml may name (`platform = "canvas"`). All other code asks a row.
 Read in public documentation and source code in November 2026; docs/serve.md names the sources.
@@ -21,7 +21,7 @@ CANVAS_PLACEMENTS = {CHOICE: ("assignment_selection", "link_selection"), TASK: (
 
 @dataclass(frozen=True, kw_only=True)
 class Preset:
-    """A kind of platform. The defaults are what the standard says.
+    """A kind of platform. The defaults follow the standard.
 
     Addresses are functions of the school's: {school} is that address, {host} its host and port, {tool}
     the platform's own number of this tool, and {stage} "beta." or "test." for a trial system, else "".
@@ -126,7 +126,7 @@ PRESETS = {
             ("Services", "use for grade sync and column management; retrieve members' information"),
             ("Privacy", "share name and e-mail; accept grades from the tool"),
         ),
-        shows="The list of tools shows client id and deployment id (View configuration details).",
+        shows="The list of tools shows the client id and the deployment id (View configuration details).",
     ),
     "sakai": Preset(
         title="Sakai",
@@ -144,7 +144,7 @@ PRESETS = {
             ("Tool Keyset URL", "{keys}"),
             ("Privacy and services", "send name and e-mail; provide roster and grades; allow content selection"),
         ),
-        shows="The tool's page shows client id, deployment, and the token's address, which ends in the tool's number.",
+        shows="The tool's page shows the client id, the deployment and the token's address, which ends in the tool's number.",
     ),
     "schoology": Preset(
         title="Schoology",
@@ -184,7 +184,7 @@ PRESETS = {
             ("LTI Assignment and Grades Service", "programmatic"),
             ("Deep linking", "yes; Deep Linking Launch URL {launch}"),
         ),
-        shows="Studio shows client id, deployment, and the token's address, which ends in the number of the block.",
+        shows="Studio shows the client id, the deployment and the token's address, which ends in the number of the block.",
     ),
     "ilias": Preset(
         title="ILIAS",
@@ -194,7 +194,7 @@ PRESETS = {
         registers=True,
         where="Administration → Extending ILIAS → LTI → Consumer → create a provider",
         fields=(("LTI version", "1.3.0"), *URLS, *PUBLIC_KEYSET, ("Services", "grade synchronisation; names")),
-        shows="The provider's page shows client id and deployment id.",
+        shows="The provider's page shows the client id and the deployment id.",
     ),
     "openolat": Preset(
         title="OpenOlat",
@@ -209,14 +209,14 @@ PRESETS = {
             ("Public key", "URL: {keys}"),
             ("Custom attributes (course element)", "username=$userprops_username"),
         ),
-        shows="The tool's page shows client id and all addresses, the course element the deployment.",
+        shows="The tool's page shows the client id and all addresses, and the course element shows the deployment.",
     ),
 }
 STANDARD = Preset(title="", login_url="", token_url="", keys_url="", where="", fields=(), shows="")
 
 
 def filled_in(name: str, school: str, client_id: str, tool: str = "") -> dict[str, Any]:
-    """Return what serve.toml would say of a platform, without addresses with a {tool} that is unknown.
+    """Return the values of a platform for serve.toml, without addresses with a {tool} that is unknown.
 
     Args:
         school: the school's address, without a slash at the end.

@@ -25,11 +25,11 @@ SERVICE = re.compile(r"(https?)://((?:\*\.(?=[^.:]+\.))?[a-z0-9.-]+|\[[0-9a-f:]+
 
 
 class SettingsError(Complaint):
-    """serve.toml cannot be used; the message names the line's key and what to write."""
+    """serve.toml cannot be used; the message names the key of the line and the correct form."""
 
 
 def origin(url: str) -> str:
-    """Return the origin of an address, as browsers name it; "" of what is no address."""
+    """Return the origin of an address, as browsers name it; "" if the text is not an address."""
     with suppress(ValueError):  # a bracket that is not closed
         parts = urlsplit(url)
         return f"{parts.scheme}://{parts.netloc}".lower()
@@ -66,7 +66,7 @@ def _bare(url: str) -> str:
 
 
 def _services(patterns: list[str]) -> list[str]:
-    """Refuse what is not an origin; leave out the slash at the end. `*.example.org` alone is https."""
+    """Refuse a value that is not an origin, and remove the slash at the end. `*.example.org` means https."""
     patterns = [f"https://{each}" if each.startswith("*.") else each for each in patterns]
     patterns = [each.lower().rstrip("/") for each in patterns]
     if not all(SERVICE.fullmatch(each) and is_protected(each.replace("*.", "")) for each in patterns):
@@ -99,7 +99,7 @@ class Policy(_Table):
 
 
 class Platform(_Table):
-    """A learning platform, as [lti.NAME] registers it. A preset gives what the table leaves out."""
+    """A learning platform, as [lti.NAME] registers it. A preset supplies the values that the table leaves out."""
 
     issuer: str
     client_id: str
@@ -121,7 +121,7 @@ class Platform(_Table):
     @model_validator(mode="before")
     @classmethod
     def _fill_in(cls, told: Any) -> Any:
-        """Add what the preset knows to what the table says."""
+        """Add the preset's values to those of the table."""
         if not isinstance(told, dict) or "platform" not in told:
             return told
         values = [told.get(key, "") for key in ("platform", "school", "client_id", "tool")]
@@ -139,7 +139,7 @@ class Platform(_Table):
 
     @property
     def signer(self) -> tuple[str, str, str]:
-        """The fields that entries share which differ in their deployments alone."""
+        """The fields that several entries of the same platform share; such entries differ only in their deployments."""
         return self.issuer, self.client_id, self.keys_url
 
     def may_fetch(self, url: str) -> bool:
@@ -180,7 +180,7 @@ class Settings(_Table):
     formgrader: Address | None = None  # where the instructor's own Jupyter shows it
 
     def policy(self, assignment: str) -> Policy:
-        """Return the rules of an assignment: its own, and for what it does not set itself those of [every]."""
+        """Return the rules of an assignment: its own, and those of [every] for the rest."""
         own = self.assignment.get(assignment, Policy())
         return self.every.model_copy(update=own.model_dump(exclude_unset=True))
 
@@ -191,7 +191,7 @@ class Settings(_Table):
 
     @property
     def secure(self) -> bool:
-        """Return True if cookies go over TLS alone."""
+        """Return True if the browser sends cookies only over TLS."""
         return self.url.startswith("https://")
 
 
@@ -223,7 +223,7 @@ def add_platform(root: Path, name: str, values: Mapping[str, Any]) -> None:
     """Write [lti.NAME] at the end of serve.toml; raise SettingsError if it is there, or its values cannot be used."""
     path = root / FILE
     if name in read_settings(root).lti:
-        raise SettingsError(f"{path}: [lti.{name}] is there already. Take it out to register the platform anew")
+        raise SettingsError(f"{path}: [lti.{name}] exists already. Remove it to register the platform again")
     lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
     before = path.read_text("utf-8").rstrip() + "\n\n" if path.exists() else ""
     text = before + "\n".join([f"[lti.{name}]", *lines, ""])
@@ -235,7 +235,7 @@ _read: dict[Path, tuple[float, Settings]] = {}
 
 
 def current_settings(root: Path) -> Settings:
-    """Read serve.toml anew if it has changed: the rules may change while the server runs.
+    """Return the settings; read serve.toml again if it has changed while the server runs.
 
     With a mistake in it, those from before hold; raise SettingsError if there are none from before.
     """
@@ -248,6 +248,6 @@ def current_settings(root: Path) -> Settings:
             rules = read_settings(root)
         except SettingsError as error:
             rules = _read[root][1]
-            logging.getLogger("grader.serve").warning("%s The rules from before hold.", error)
+            logging.getLogger("grader.serve").warning("%s The earlier rules stay in force.", error)
         _read[root] = changed, rules
     return _read[root][1]

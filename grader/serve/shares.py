@@ -38,7 +38,7 @@ _uploads, _slow = Counter[str](), Counter[str]()
 
 
 class RateLimit:
-    """Counts what each client does within a minute."""
+    """Counts how often each client does something within a minute."""
 
     def __init__(self, most: int) -> None:
         self._most, self._began, self._counts = most, -math.inf, Counter[str]()
@@ -80,8 +80,8 @@ def upload_place(person: str) -> Iterator[None]:
     taken = _uploads.total()
     each = UPLOADS_EACH if 2 * taken < UPLOADS_AT_ONCE else 1
     if taken >= UPLOADS_AT_ONCE:
-        raise HTTPException(429, "Many are submitting at this moment. Try again in a few seconds.")
-    with at_once(_uploads, person, each, "Another file of yours is on its way. Wait until it has arrived."):
+        raise HTTPException(429, "Many students are submitting at the moment. Try again in a few seconds.")
+    with at_once(_uploads, person, each, "Another upload of yours is still running. Wait until it has finished."):
         yield
 
 
@@ -96,7 +96,7 @@ def slow_form(person: str, address: str) -> Iterator[None]:
     Raises:
         HTTPException: too many forms of this person, or of strangers, take their time.
     """
-    message = "Your browser sends too slowly, and others do too. Try again in a few seconds."
+    message = "Your browser sends its data too slowly, and so do others. Try again in a few seconds."
     if person:
         with at_once(_slow, f"person {person}", SLOW_FORMS_EACH, message):
             yield

@@ -50,7 +50,7 @@ def can_sign_in(person: str) -> bool:
 
 
 def digest_of(token: str) -> str:
-    """Return the SHA-256 digest that is stored of a token: who reads the file can sign in as nobody."""
+    """Return the SHA-256 digest that is stored instead of a token, so that nobody can sign in with the file."""
     return sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
@@ -69,7 +69,7 @@ def issue(store: Store, kind: str, value: Mapping[str, Any], seconds: float, unt
 
 
 def value_of(store: Store, kind: str, token: str, *, use: bool = False) -> dict[str, Any] | None:
-    """Return the value of a token; None if there is none, or it is too old. With `use` it works no more."""
+    """Return the value of a token; None if it is unknown or too old. With `use`, it cannot be used again."""
     key = (digest_of(token), kind, text_of(now()))
     found = store.rows("SELECT value FROM token WHERE digest = ? AND kind = ? AND expires > ?", *key)
     if not found or (use and not end_token(store, token)):  # of two who use it at once, one does
@@ -88,20 +88,20 @@ def make_ticket(store: Store, ticket: Ticket) -> str:
 
 
 def ticket_of(store: Store, key: bytes, token: str, *, use: bool = False) -> Ticket | None:
-    """Return who may sign in by a personal link or a ticket; None if nobody. With `use` a ticket works no more."""
+    """Return the person whom a personal link or a ticket signs in, or None. `use` uses up a ticket."""
     value = None if (linked := link_ticket(store, key, token)) else value_of(store, TICKET, token, use=use)
     ticket = Ticket(**value) if value else linked
     return ticket if ticket and ticket.role in (STUDENT, INSTRUCTOR) and can_sign_in(ticket.person) else None
 
 
 def begin_session(store: Store, ticket: Ticket, before: str) -> str:
-    """Begin a session, and end that of the token `before`, "" for none; return the token for the cookie, always new."""
+    """Begin a session, and end the session of the token `before` ("" for none); return the new cookie's token."""
     end_token(store, before)
     return issue(store, SESSION, vars(ticket), SESSION_SECONDS, ticket.until)
 
 
 def visitor_of(store: Store, token: str) -> Ticket | None:
-    """Return who has a session; None if it has ended, or the link behind it was revoked."""
+    """Return the person who has a session; None if it has ended, or the link behind it was revoked."""
     value = value_of(store, SESSION, token) if token else None
     if value is None or (value["link"] and living_link(store, value["link"]) is None):
         return None
@@ -138,7 +138,7 @@ def new_code(store: Store, key: bytes, person: str, days: int) -> str:
 
 
 def student_with_code(store: Store, key: bytes, token: str) -> Ticket | None:
-    """Return the student whose notebook sends a code; None if it is no code of ours, or was revoked."""
+    """Return the student whose notebook sends a code; None if the code is unknown or was revoked."""
     found = link_ticket(store, key, token)
     if found is None or found.role != NOTEBOOK_ROLE or not can_sign_in(found.person):
         return None
@@ -167,7 +167,7 @@ def living_link(store: Store, id: str) -> sqlite3.Row | None:
 
 
 def link_ticket(store: Store, key: bytes, token: str) -> Ticket | None:
-    """Return whose link it is; None if it was forged or revoked, or is too old."""
+    """Return the ticket of a link; None if the link was forged or revoked, or is too old."""
     try:
         id = _signer(key).unsign(token[:LONGEST_TOKEN].encode("ascii", "replace")).decode("ascii")
     except (BadSignature, UnicodeDecodeError):

@@ -58,11 +58,11 @@ class Site:
         return self._read(read_due_dates, {}, student)
 
     def entry(self, student: str, assignment: str) -> GradebookEntry | None:
-        """Return what the gradebook says of a submission; None if it says nothing."""
+        """Return the gradebook's entry of a submission; None if there is no entry."""
         return self._read(read_entry, None, student, assignment)
 
     def entries(self) -> list[GradebookEntry]:
-        """Return what the gradebook says of the class; nothing as long as there is none."""
+        """Return the gradebook's entries of the class; nothing as long as there is no gradebook."""
         return self._read(read_class, [])
 
     def _read(self, read: Callable[..., Any], nothing: Any, *about: str) -> Any:
@@ -92,11 +92,11 @@ class Site:
         return page if self.shows_solutions(assignment, student) else without_solutions(page)
 
     def feedback_path(self, student: str, assignment: str) -> Path:
-        """Return where the page of the attempt that counts lies."""
+        """Return the path of the feedback page of the attempt that counts."""
         return self.folder / "feedback" / student / assignment / f"{assignment}.html"
 
     def feedback_page(self, entry: GradebookEntry) -> bytes:
-        """Return the page of what the gradebook says now, as its student sees it now.
+        """Return the feedback page from the gradebook's present content, as the student may see it now.
 
         The file has all solutions: it is the instructor's. It is written again if a person has changed something since.
         """

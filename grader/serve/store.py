@@ -1,4 +1,4 @@
-"""The file that web server and grading share: attempts, who may sign in, and what was sent to a platform.
+"""The file that web server and grading share: attempts, sessions, and the scores that were sent to a platform.
 
 It is an SQLite file beside the gradebook, and not a table in it: an upload is acknowledged while another program writes
 the gradebook, which formgrader or `grader grade` may do for seconds; and the gradebook may be on a database server. Each
@@ -18,11 +18,11 @@ SCHEMA = Path(__file__).parent / "schema.sql"
 
 
 class StoreError(Complaint):
-    """The file cannot be used now: another program locks it, or its disk is full. The message says what to do."""
+    """The file cannot be used now: another program locks it, or its disk is full. The message names the next step."""
 
 
 class Store:
-    """The file. Each call opens it anew: threads share no connection."""
+    """The file. Each call opens a new connection, so that threads do not share one."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -1,4 +1,4 @@
-"""The pages of a student. No address holds a student's name: each shows what belongs to the person who is signed in."""
+"""The pages of a student. Addresses contain no names: each page belongs to the person who is signed in."""
 
 import asyncio
 import logging
@@ -79,7 +79,7 @@ class Shown:
 
     @property
     def score(self) -> str:
-        """The score that the gradebook has, in words; "" as long as it has none, or none is shown."""
+        """The gradebook's score, in words; "" without a score, or if the student may not see it."""
         if self.entry is None or self.entry.score is None:
             return ""
         return f"{number(self.entry.score)} of {number(self.entry.max_score)}"
@@ -101,7 +101,7 @@ def look_up(site: Site, student: str, name: str, dues: Mapping[str, datetime] | 
 
 
 def _asked(visit: Visit) -> tuple[Site, str, str]:
-    """Return the course, the student who is signed in, and the assignment that the address names, if students see it."""
+    """Return the course, the student, and the assignment of the address; the student must be allowed to see it."""
     name = visit["assignment"]
     if name not in visit.site.open_assignments():
         raise HTTPException(404)

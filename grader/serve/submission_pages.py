@@ -40,7 +40,7 @@ STATES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """An exercise, a question, or a cell that the instructor added, with what the student wrote."""
+    """An exercise, a question, or a cell that the instructor added, with the student's answer."""
 
     id: str
     title: str = ""

@@ -90,7 +90,7 @@ class Visit:
 
     @property
     def person(self) -> str:
-        """The id of who is signed in; "" for anybody else."""
+        """The id of the person who is signed in; "" for anybody else."""
         return self.visitor.person if self.visitor else ""
 
     def __getitem__(self, name: str) -> Any:
@@ -98,7 +98,7 @@ class Visit:
         return self.request.path_params[name]
 
     def text(self, name: str, most: int = 4000) -> str:
-        """Return a text of the form; "" where it is missing, or is a file."""
+        """Return a text field of the form; "" if it is missing, or is a file."""
         value = self.form.get(name)
         text = value.strip()[:most] if isinstance(value, str) else ""
         return text.encode("utf-8", "replace").decode()  # a form may name an encoding that makes half characters
@@ -115,7 +115,7 @@ class Visit:
         response.set_cookie(name, value, max_age=age, path="/", secure=secure, httponly=True, samesite="lax")
 
     def _cookie_name(self, name: str) -> str:
-        """With the prefix, browsers take the cookie from this host over TLS alone: a neighbouring host cannot plant one."""
+        """Return the cookie's name with a prefix, for which browsers accept the cookie only from this host over TLS."""
         return f"__Host-{name}" if self.site.settings.secure else name
 
     def html(self, template: str, status: int = 200, **values: Any) -> Response:
@@ -151,7 +151,7 @@ def post(
     *,
     runs: In = run_in_threadpool,
 ) -> Route:
-    """Return the route of a form; `before` raises HTTPException where the form need not be read. `runs` is as for `get`."""
+    """Return the route of a form; `before` can refuse the form before it is read. `runs` is as for `get`."""
 
     async def answer(request: Request) -> Response:
         visit = await _visit(request, who)
@@ -171,7 +171,7 @@ async def _visit(request: Request, who: str) -> Visit:
 
 
 def person_of_session(scope: Scope) -> str:
-    """Return the id of who is signed in by the session or the code of a request; "" for nobody. JupyterHub is not asked."""
+    """Return the id of the person with the request's session or code; "" for nobody. JupyterHub is not asked."""
     visitor = Visit(request=Request(scope)).visitor_known_here
     return visitor.person if visitor else ""
 
@@ -238,7 +238,7 @@ def render(template: str, **values: Any) -> str:
 
 @cache
 def _environment() -> Environment:
-    """Return the environment of the feedback pages, with our templates besides: it escapes all text."""
+    """Return the environment of the feedback pages together with our templates; it escapes all text."""
     shared = templates()
     environment = shared.overlay(loader=ChoiceLoader([FileSystemLoader(HERE), shared.loader]))
     environment.filters["when"] = lambda moment: f"{moment:%d %b %Y, %H:%M} UTC"

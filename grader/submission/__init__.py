@@ -1,4 +1,4 @@
-"""Read what was handed in, as data, and put the answers into a fresh copy of the student notebook.
+"""Read submissions as data, and put the answers into a fresh copy of the student notebook.
 
 In: paths, folders and zips; bytes of a notebook. Out: `SubmissionFile` records, one for each person and assignment;
 the code of a submission, and the rebuilt notebook; or `Unreadable` with the reason, or

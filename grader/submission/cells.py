@@ -1,4 +1,4 @@
-"""The cell protocol: the ids, tags and marker lines that say what a notebook's cell is for.
+"""The cell protocol: the ids, tags and marker lines that define the purpose of a notebook's cell.
 
 No other module contains these strings; a test searches for them. A cell's role follows from its id, which the
 builder sets and a rebuilt submission keeps:
@@ -45,7 +45,7 @@ class Role(StrEnum):
 
 
 class ScriptMarker(StrEnum):
-    """A marker on a cell of a lesson's percent script, by which the author says what the cell is for.
+    """A marker on a cell of a lesson's percent script, by which the author defines the purpose of the cell.
 
     In `# %% exercise="1.4"`, EXERCISE is the marker, and "1.4" its value.
     """
@@ -128,7 +128,7 @@ def role(cell: str) -> Role:
 
 
 def exercise_of(cell: str) -> str | None:
-    """Return the exercise that a cell's id names: "1.4" for "check-1-4", None for a cell of no exercise."""
+    """Return "1.4" for "check-1-4", and None for a cell that does not belong to an exercise."""
     return cell.partition("-")[2].replace("-", ".") if role(cell) in BY_EXERCISE else None
 
 
@@ -257,7 +257,7 @@ def stub(exercise: str) -> str:
 
 
 def is_stub_line(statement: str) -> bool:
-    """Return True if a statement raises what a stub raises, whatever the exercise."""
+    """Return True if a statement raises the exception of a stub, for any exercise."""
     return re.match(rf"raise NotImplementedError\([\"']{TODO}", statement) is not None
 
 

@@ -1,4 +1,4 @@
-"""Chooses the notebook that counts among the files of each person, and says for which assignment it is.
+"""Chooses the notebook that counts among the files of each person, and finds its assignment.
 
 Nobody is left out: a person without a notebook, or with two that may count, is a submission with a `problem`.
 """
@@ -17,7 +17,7 @@ MOST_CHARACTERS = 80  # of a name in a message
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """Which submissions are wanted, and what can be known of them without reading them."""
+    """The submissions that are wanted, and what is known of them before they are read."""
 
     assignments: tuple[str, ...]  # of the course
     only: str | None = None  # the assignment whose submissions are wanted; None for all
@@ -142,7 +142,7 @@ class _Chooser:
         return groups or {"": files}
 
     def _assignment_of(self, file: StudentFile) -> str | None:
-        """Return the assignment that a notebook's cells say; None if they say none, or cannot be read."""
+        """Return the assignment that a notebook's cells identify; None if they identify none, or cannot be read."""
         if not file.entry.is_notebook:
             return None
         try:
@@ -186,7 +186,7 @@ class _Chooser:
 
 
 def renamed(name: str, assignment: str) -> str:
-    """Return the note that says under which name a notebook was submitted, and as which assignment it is graded."""
+    """Return the note with the name under which a notebook was submitted, and the assignment as which it is graded."""
     return f"submitted as {shown(name)!r}, graded as {assignment}"
 
 

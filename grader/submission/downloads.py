@@ -47,13 +47,13 @@ class Download:
     beside: str = ""  # a file that lies beside the students
 
     def match(self, above: str, parts: Sequence[str]) -> Named | None:
-        """Return what a path says, from the folder `above` on; None if the platform does not write such a path."""
+        """Return the information in a path below the folder `above`; None if the platform does not write such a path."""
         found = self.path.fullmatch("/".join((above, *parts)))
         return found and named_by(self.platform, found)
 
 
 def named_by(platform: str, found: re.Match[str]) -> Named:
-    """Return what the groups of a matched path say."""
+    """Return the values of the groups of a matched path."""
     said = {key: value.strip() for key, value in found.groupdict(default="").items()}
     name = f"{said.get('name', '')} {said.get('last', '')}".strip()
     return Named(
@@ -139,7 +139,7 @@ def platform_of(above: str, files: Collection[Sequence[str]]) -> str:
 
 
 def named(platform: str, above: str, parts: Sequence[str]) -> Named | None:
-    """Return what a path in a platform's download says, or None if the platform does not write such a path.
+    """Return the information in a path of a platform's download; None if no platform writes such a path.
 
     A file that no student handed in has an empty id.
     """
@@ -200,7 +200,7 @@ def _blackboard_student(head: str, heads: Collection[str], text: str) -> Named:
 
 
 def _gradescope_submitters(text: str) -> Mapping[str, tuple[Named, ...]]:
-    """Map each folder of Gradescope's export to the people who handed it in.
+    """Map each folder of Gradescope's export to the people who submitted it.
 
     A student's id is the one that the school uses, `:sid:`, and without one the address, `:email:`.
     """

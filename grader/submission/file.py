@@ -1,4 +1,4 @@
-"""The records of a submission before it is graded: where its file lies, its code cells, what is wrong with it.
+"""The records of a submission before it is graded: the place of its file, its code cells, its problems.
 
 A submission that cannot be graded has a `Problem`. If the file is at fault, the status is `unreadable`; if the
 machine or the operator is, it is `fault`, and no score changes. A refused link has a score of 0, too, but its bytes
@@ -28,7 +28,7 @@ INVISIBLE = re.compile(
 
 @dataclass(frozen=True)
 class Problem:
-    """Why a submission cannot be graded, and what to do."""
+    """The reason why a submission cannot be graded, and the next step."""
 
     message: str
     status: str = "unreadable"  # or "fault": the machine or the operator is to blame, and there is no score
@@ -36,7 +36,7 @@ class Problem:
 
 
 class IntakeError(Exception):
-    """A file, or a given path, cannot be graded; the message says why and what to do."""
+    """A file, or a given path, cannot be graded; the message names the reason and the next step."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.message)
@@ -89,7 +89,7 @@ class Submission:
 
 @dataclass(frozen=True)
 class SubmissionFile:
-    """A submission that was found: whose it is, for which assignment, and where it lies."""
+    """A submission that was found: its student, its assignment, and the place of its file."""
 
     student: str
     assignment: str
@@ -107,17 +107,17 @@ class SubmissionFile:
 
     @property
     def lms_id(self) -> str:
-        """The platform's own number of the student, where its download tells that and not the user name."""
+        """The platform's own number of the student, if its download contains that instead of the user name."""
         return self.student if self.platform in ("canvas", "moodle", "brightspace") else ""
 
     @property
     def path(self) -> Path:
-        """Return the path of the notebook, or of the zip that holds it."""
+        """The path of the notebook, or of the zip that contains it."""
         return self.folder.joinpath(*self.parts)
 
     @property
     def place(self) -> str:
-        """Return where the notebook lies, for messages: its path, or zip and member."""
+        """The place of the notebook, for messages: its path, or the zip and the member."""
         return f"{self.path}: {self.member}" if self.member else str(self.path)
 
 

@@ -1,4 +1,4 @@
-"""Finds the submissions at a path and reads each as data; an IntakeError says in one line why it cannot."""
+"""Finds the submissions at a path and reads each as data; an IntakeError gives the reason if this fails."""
 
 import os
 import re

@@ -119,7 +119,7 @@ def parse(content: bytes) -> Submission:
 
 
 def _cell(raw: object) -> Cell | None:
-    """Convert a cell of the JSON to a `Cell`; return None for everything that is no cell of code or text."""
+    """Convert a cell of the JSON to a `Cell`; return None for anything except a cell of code or text."""
     if not isinstance(raw, dict) or raw.get("cell_type") not in ("code", "markdown", "raw"):
         return None
     source = raw.get("source", "")

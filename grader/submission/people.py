@@ -1,4 +1,4 @@
-"""Reads from the paths in a folder or zip who handed in which files.
+"""Finds out from the paths in a folder or zip who submitted which files.
 
 The layouts that it knows:
 - The download of a learning platform, as `downloads.py` lists them; the id is the platform's own id of the student.
@@ -85,7 +85,7 @@ class Person:
 
 @dataclass(frozen=True)
 class _Claim:
-    """The owner of a file, as its path tells."""
+    """The owner of a file, according to its path."""
 
     student: str
     key: str  # two keys of one student are two people, or two places
@@ -253,7 +253,7 @@ def _layout(entries: Sequence[Entry], assignments: Collection[str], inside: int)
 
 
 def _is_nbgrader(entry: Entry, level: int, assignments: Collection[str], is_inside: bool) -> bool:
-    """Return True if a path goes on as `<id>/<assignment>/…` from a level on.
+    """Return True if a path continues with `<id>/<assignment>/…` from a level on.
 
     The assignment is one of the course, or `<name>/<name>.ipynb` of an unknown one. The folder that was given may be
     the student's own; then the notebook's name must say the assignment, too, as a folder may also hold
@@ -271,14 +271,14 @@ def _is_nbgrader(entry: Entry, level: int, assignments: Collection[str], is_insi
 
 
 def _claim_of(entry: Entry, said: Named) -> _Claim:
-    """Return the claim that a platform's name of a file makes."""
+    """Return whose file it is, according to the name that a platform gave it."""
     file = StudentFile(entry, said.file or entry.parts[-1])
     shown = "" if said.name == NO_NAME else said.name
     return _Claim(said.student, f"by {said.name}", file, Layout.SERVICE, shown, said.late, said.platform, said.attempt)
 
 
 def _claim(entry: Entry, level: int, layout: Layout, assignments: Collection[str]) -> _Claim | None:
-    """Read from a path in no platform's download whose file it is; None for a file that is nobody's."""
+    """Return whose file a path belongs to, outside a platform's download; None if the path names nobody."""
     part, last = entry.parts[level], entry.parts[-1]
     in_folder = _in_folder(entry, level)
     if in_folder:

@@ -64,7 +64,7 @@ class Rebuilt:
 
 @dataclass(frozen=True)
 class _ReadCell:
-    """A submitted code cell, and what is read from it: once, whoever asks."""
+    """A submitted code cell, and the results of reading it, which are computed only once."""
 
     source: str
     exercises: frozenset[str]  # the ids of those to which it belongs
@@ -165,7 +165,7 @@ def _predictions(cells: Sequence[Cell], master: NotebookNode) -> tuple[dict[str,
 
 
 def _read_cells(cells: Sequence[Cell], exercises: Sequence[Exercise], given: Sequence[NotebookNode]) -> list[_ReadCell]:
-    """Read the submitted code cells; `given` are the released ones that are no answers.
+    """Read the submitted code cells; `given` are the released cells that are not answers.
 
     A cell belongs to the exercises in its '# @exercise' lines; without such a line, to that of its grade id. One that
     is only the rest of the cell above belongs where that belongs: some editors split off a cell without its metadata.
@@ -227,7 +227,7 @@ def additions(source: str, released: str) -> str:
 def _with_edits(
     exercises: Sequence[Exercise], notes: Mapping[str, tuple[str, ...]], cells: Sequence[_ReadCell]
 ) -> dict[str, tuple[str, ...]]:
-    """Add to the notes of the next exercise what became of each provided cell that the student has changed."""
+    """Add a note about each provided cell that the student has changed to the next exercise."""
     noted = dict(notes)
     for index, cell in enumerate(cells):
         if cell.edited:

@@ -84,7 +84,7 @@ def test_moodle_s_drafts_have_a_flag_until_they_are_submitted(course: SmallCours
     said = course.grader(
         *("export", "moodle", "--gradebook", url, "--fill", str(worksheet), "--out", str(tmp_path / "back.csv"))
     )
-    assert "grader: have a score for what is still a draft in Moodle: 1, 4\n" in said
+    assert "grader: have a score for a submission that is still a draft in Moodle: 1, 4\n" in said
     assert flagged(DRAFTS_WORKSHEET.replace("Draft (not submitted)", "Submitted for grading", 1)) == {"1"}
 
 

@@ -94,10 +94,10 @@ def test_a_lesson_on_pytorch_gets_an_exercise_on_tensors(tmp_path: Path) -> None
     ("heading", "declared", "says"),
     [
         ("Means", "", "begin the heading with the id"),
-        ("1 Means", "", "write lesson and number"),
-        ("1.4 ?", "", "write lesson and number"),
+        ("1 Means", "", "write the number of the exercise and a title"),
+        ("1.4 ?", "", "write the number of the exercise and a title"),
         ("1.4 Means", "LESSON = 1", "there is no `LESSON = Lesson"),
-        ("1.4 Means", "LESSON = Lesson(assignment=NAME)", "write the assignment of LESSON as a text"),
+        ("1.4 Means", "LESSON = Lesson(assignment=NAME)", "write the assignment of LESSON as a string"),
         ("1.4 Means", 'LESSON = Lesson(assignment="1-a", exercises=ALL)', "write the exercises of LESSON as a tuple"),
         ("1.1 Means", 'LESSON = Lesson(assignment="1-a", exercises=())', "there is an exercise 1.1 or a file"),
     ],

@@ -75,7 +75,7 @@ def test_without_canvas_s_number_login_and_school_s_number_count(login: str) -> 
 def test_another_number_of_points_in_canvas_is_said() -> None:
     assert export("canvas", from_platform([ADA]), own=OWN).remarks == ()
     said = export("canvas", from_platform([ADA]), own=OWN, column="Lab 1").remarks
-    assert said == ("Canvas gives 20.00 points for 'Lab 1 (87568490)', the gradebook 100",)
+    assert said == ("Canvas has 20.00 maximum points for 'Lab 1 (87568490)', but the gradebook has 100",)
 
 
 @pytest.mark.parametrize(

@@ -190,5 +190,5 @@ def test_names_with_commas_quotes_and_line_breaks_stay_in_their_cell():
 
 
 def test_a_service_that_is_none():
-    with pytest.raises(ValueError, match=r"no export to 'ilias'; there are canvas, blackboard, .*csv"):
+    with pytest.raises(ValueError, match=r"there is no export to 'ilias'. Choose one of canvas, blackboard, .*csv"):
         export("ilias", [FULL])

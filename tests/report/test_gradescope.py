@@ -28,7 +28,7 @@ def test_no_hidden_check_is_shown_before_the_grades_are_published() -> None:
 
 
 def test_at_once_students_see_what_has_no_answer() -> None:
-    assert "shown when your instructor publishes" in results(FULL)["output"]
+    assert "when your instructor publishes the grades" in results(FULL)["output"]
     assert "Without an answer" not in results(FULL)["output"]
     grade = replace(FULL, verdicts=(*FULL.verdicts[:8], verdict(8, 0.0, Outcome.MISSING)))
     assert results(grade)["output"].endswith("- 1.9 The pointer's loss (pointer\\_loss)")

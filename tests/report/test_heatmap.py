@@ -54,7 +54,7 @@ def test_nan_and_infinity_are_grey_and_named():
     drawn = figure(Heatmap(title="t", got=((0.5, nan), (inf, -inf)), expected=((0.5, 0.5), (0.5, 0.5))))
     assert fills(drawn.panels[0].svg) == [VIRIDIS[-1], "#888888", "#888888", "#888888"]
     assert re.findall(r">([^<>]+)</text>", drawn.panels[0].svg) == ["0.50", "NaN", "∞", "−∞"]
-    assert drawn.caption == "Yours holds NaN or infinite numbers, first at query 1, key 2."
+    assert drawn.caption == "Your map contains NaN or infinite numbers, first at query 1, key 2."
 
 
 def test_a_map_of_zeros_and_one_of_only_nan():

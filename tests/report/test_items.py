@@ -121,7 +121,7 @@ def test_a_check_is_compared_with_the_other_exercises() -> None:
     assert first.discrimination == pytest.approx(scipy.stats.pointbiserialr(passed, rest).statistic)
     assert first.difficulty == pytest.approx(sum(passed) / 30)
     assert first.seconds == 0.25
-    assert (second.discrimination, second.why_not, second.difficulty) == (None, "all have the same", 1)
+    assert (second.discrimination, second.why_not, second.difficulty) == (None, "all have the same points", 1)
     assert exercise_items(grades)[0].seconds == 0.5
 
 
@@ -137,8 +137,8 @@ def test_a_small_class_says_that_it_is_small() -> None:
 def test_what_does_not_vary_says_so() -> None:
     varied, same = [0.0, 4.0] * 15, [4.0] * 30
     one, other = exercise_items(a_class(varied, same))
-    assert (one.discrimination, one.why_not) == (None, "all have the same in the rest")
-    assert (other.discrimination, other.why_not) == (None, "all have the same")
+    assert (one.discrimination, one.why_not) == (None, "all have the same points in the other exercises")
+    assert (other.discrimination, other.why_not) == (None, "all have the same points")
 
 
 def test_practice_and_faults_of_the_grader_are_no_items() -> None:
@@ -192,7 +192,7 @@ def test_the_csv_has_each_exercise_and_below_it_its_checks() -> None:
     ]  # fmt: skip
     assert float(rows[0]["discrimination"]) == pytest.approx(exercise_items(graded_class())[0].discrimination, abs=1e-4)
     assert float(rows[0]["low"]) < float(rows[0]["discrimination"]) < float(rows[0]["high"])
-    assert (rows[1]["discrimination"], rows[1]["remark"]) == ("", "all have the same")
+    assert (rows[1]["discrimination"], rows[1]["remark"]) == ("", "all have the same points")
     assert items_csv([]) == ",".join(COLUMNS) + "\n"
 
 

@@ -80,5 +80,5 @@ def test_keys_of_another_version_are_left_out():
 
 @pytest.mark.parametrize("line", ["", "{", "[]", "{}", '{"student": "s1"}', '{"exercises": [{"id": "1.1"}]}', "null"])
 def test_what_is_no_grade_is_refused(line: str):
-    with pytest.raises(ValueError, match=r"this is no grade.*Grade again"):
+    with pytest.raises(ValueError, match=r"this is not a grade.*Grade again"):
         from_json(line)

@@ -53,7 +53,7 @@ def test_moodle_s_own_worksheet_is_filled_in_and_nothing_else_in_it_changes() ->
 def test_a_score_for_a_draft_is_named() -> None:
     own = OWN.replace("Submitted for grading", "Draft (not submitted)", 1)
     exported = export("moodle", from_platform([ADA, BOB]), own=own)
-    assert exported.remarks == ("have a score for what is still a draft in Moodle: 4711",)
+    assert exported.remarks == ("have a score for a submission that is still a draft in Moodle: 4711",)
     assert export("moodle", from_platform([ADA, BOB]), own=OWN).remarks == ()
     assert export("moodle", from_platform([BOB]), own=own).remarks == ()
 

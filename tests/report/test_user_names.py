@@ -81,7 +81,7 @@ def test_brightspaces_rows_end_with_a_hash_and_the_head_has_the_points(scores) -
 
 def test_brightspaces_own_numbers_need_its_list(scores) -> None:
     numbered = who(scores, id="397063", lms_id="397063", first_name="Ada", last_name="Lovelace")
-    with pytest.raises(CannotExport, match="pass --fill"):
+    with pytest.raises(CannotExport, match="Pass --fill"):
         export("brightspace", numbered)
     exported = export("brightspace", numbered, own=BRIGHTSPACE.format("ada"))
     assert cells(exported.text)[1][:2] == ["#4711", "#ada"]

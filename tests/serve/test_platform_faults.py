@@ -448,7 +448,7 @@ def test_a_platform_that_gives_no_token_is_not_asked_for_each_student(
     assert sender.send_all() == 0
     assert [url for method, url in canvas.asked if method == "POST"] == [canvas.kind.token]
     page = unescape(instructor(site).get("/class").text)
-    assert f'gives no token for {SCORE}: 400 refused: {{"error": "invalid_grant"}}' in page
+    assert f'issued no token for {SCORE}: 400 refused: {{"error": "invalid_grant"}}' in page
     assert "Send the refused scores again" not in page
     rules(site, by_hand(SERVICES))
     sender._quiet.clear()
@@ -614,7 +614,7 @@ def test_the_command_writes_the_platform_and_says_what_to_enter(course: SmallCou
     else:
         assert "https://hand-in.uni.edu/lti/login" in said
         assert "https://hand-in.uni.edu/lti/keys" in said
-    assert "is there already" in course.grader(*call, "--client-id", CLIENT, *options, status=2)
+    assert "exists already" in course.grader(*call, "--client-id", CLIENT, *options, status=2)
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def test_an_upload_that_does_not_fit_is_refused_and_changes_nothing(site: Site, 
     assert upload(site, "heavy", 2, 300 * KIB).status_code == 303
     answer = upload(site, "heavy", 3, 500 * KIB)
     assert answer.status_code == 413
-    assert f"Your attempts at {NAME} may take 1 MiB together, and this file does not fit." in answer.text
+    assert f"Your attempts at {NAME} may take 1 MiB in total, and this file does not fit." in answer.text
     assert folders(site, "heavy") == [1, 2]
     assert states(site, "heavy") == ["graded", "waiting"]  # the refused one has replaced nothing
 

@@ -63,7 +63,7 @@ def test_a_revoked_link_is_replaced_by_the_next_call(course: SmallCourse) -> Non
     course.grader("roster", "--links", "links.csv")
     before = links(course)
     said = course.grader("roster", "--revoke", "bob", "--links", "links.csv")
-    assert "the link of bob works no more" in said
+    assert "the link of bob no longer works" in said
     after = links(course)
     assert after["ada"] == before["ada"]
     assert after["bob"]["link"] != before["bob"]["link"]

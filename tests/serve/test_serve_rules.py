@@ -254,7 +254,7 @@ def test_a_mistake_in_the_file_stops_nothing(tmp_path: Path, caplog: pytest.LogC
     os.utime(file, (1, 1))
     for _ in range(2):
         assert current_settings(tmp_path).policy(NAME).attempts_an_hour == 7
-    assert caplog.text.count("The rules from before hold.") == 1
+    assert caplog.text.count("The earlier rules stay in force.") == 1
     assert "attempts_an_hour" in caplog.text
     file.write_text("[every]\nattempts_an_hour = 8\n")
     assert current_settings(tmp_path).policy(NAME).attempts_an_hour == 8

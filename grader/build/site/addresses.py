@@ -18,7 +18,7 @@ class Addresses:
     repository: Repository | None
 
     def resolve(self, file: str, address: str) -> str | None:
-        """Return the link on the page made of a file that stands for a link of this file.
+        """Return the link between two generated pages that replaces a link between their files.
 
         Returns None if the target is not on the site, and no repository is known that has it.
         """

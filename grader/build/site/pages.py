@@ -121,7 +121,7 @@ def _lesson_page(lesson: Lesson, notebook: NotebookNode, solved: bool, addresses
 
 
 def _explorer() -> Page:
-    """Return the page with the explorer, which is a file of its own beside it."""
+    """Return the page that contains the explorer, which is a separate file next to it."""
     frame = '<iframe class="explorer" src="assets/explorer.html" title="The explorer"></iframe>'
     return Page("explorer.html", "Explorer", LESSONS, f"<h1>Explorer</h1>\n{frame}")
 

@@ -42,7 +42,7 @@ class Site:
 
 
 def run_lessons(root: Path, kept: Path, solved: bool) -> Iterator[RunLesson]:
-    """Yield each lesson with its outputs, after its solution ran, or from a folder where its run was kept.
+    """Yield each lesson with the outputs of its solution: from a new run, or from the folder that keeps an earlier one.
 
     Raises:
         BuildError: a notebook is missing.
@@ -61,7 +61,7 @@ def run_lessons(root: Path, kept: Path, solved: bool) -> Iterator[RunLesson]:
 
 
 def site_of(root: Path, runs: Sequence[RunLesson]) -> Site:
-    """Return the site of a course, whose lessons were run."""
+    """Return the site of a course whose lessons have been run."""
     pages = course_pages(root, runs, repository_of(root))
     texts = {page.path: page_text(page, pages) for page in pages}
     static = {name: (TEMPLATES / name).read_text("utf-8") for name in STATIC}

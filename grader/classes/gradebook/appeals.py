@@ -33,7 +33,7 @@ def appeals_of(entries: Iterable[GradebookEntry]) -> list[tuple[GradebookEntry, 
 
 
 def submission_of(entries: Sequence[GradebookEntry], prefix: str, student: str = "") -> GradebookEntry:
-    """Return the submission whose digest begins with `prefix`, as the last lines of a feedback page show it.
+    """Return the submission whose digest begins with `prefix`, which a feedback page shows in its last lines.
 
     `student` says whose it is, where two students handed in the same bytes. Raise RecordError if the prefix is too
     short or no digest, or if it names no submission among `entries`, or several.

@@ -1,4 +1,4 @@
-"""nbgrader's cells: how a lesson declares them in the gradebook, and what a grade sets for each.
+"""nbgrader's cells: how a lesson declares them in the gradebook, and which values a grade sets in each.
 
 `declare` adds assignment, notebook and cells as nbgrader stores them. `scores_and_comments` returns the columns of each
 cell's row of grades and of comments.

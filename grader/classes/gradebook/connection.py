@@ -30,7 +30,7 @@ Result = TypeVar("Result")
 
 @contextmanager
 def opened(url: str, course: str) -> Iterator[api.Gradebook]:
-    """Open nbgrader's gradebook, made if there is none, and close it at the end; RecordError if it cannot be opened."""
+    """Open nbgrader's gradebook and close it on exit. Create it if it does not exist."""
     parsed = _parse(url)
     gradebook = attempt(url, lambda: _open(parsed, course))
     try:
@@ -72,7 +72,7 @@ def _parse(url: str) -> URL:
 
 
 def _open(url: URL, course: str) -> api.Gradebook:
-    """Open the gradebook, with `newest_revision` in the place of nbgrader's own function."""
+    """Open the gradebook, with `newest_revision` instead of nbgrader's own function."""
     _refuse_older(url)
     original, api.get_alembic_version = api.get_alembic_version, newest_revision
     try:

@@ -48,7 +48,7 @@ def in_utc(moment: datetime | None) -> datetime | None:
 
 
 def penalty_of(late_penalty: LatePenalty, student: str, score: float, seconds_late: float) -> float | None:
-    """Return what lateness takes off a score, as nbgrader's AssignLatePenalties does; None for nothing.
+    """Return the late penalty of a score, as nbgrader's AssignLatePenalties computes it; None for no penalty.
 
     A submission that is later than due date and extension gets what `late_penalty` returns, at least 0
     and at most the score. Any other submission gets no penalty.
@@ -68,7 +68,7 @@ def set_penalty(db: Session, stored: Stored, late_penalty: LatePenalty) -> None:
 def set_lateness(
     url: str, course: str, student: str, assignment: str, hours: float, late_penalty: LatePenalty
 ) -> GradebookEntry:
-    """Store that a submission came so many hours after it was due; return what the gradebook says then.
+    """Record how many hours after the due date a submission was made, and return its new entry in the gradebook.
 
     With 0 hours it counts as in time from now on: the student gets an extension, which no mark of a platform undoes.
     Raise RecordError if there is no such submission or no due date, or if the gradebook cannot be written.
@@ -127,7 +127,7 @@ def set_due_date(url: str, course: str, assignment: str, due: datetime | None, l
 def set_extension(
     url: str, course: str, student: str, assignment: str, extension: timedelta, late_penalty: LatePenalty
 ) -> None:
-    """Set by how much the due date of an assignment is later for a student, who need not have submitted yet.
+    """Set a student's extension of the due date of an assignment, even if the student has not submitted yet.
 
     The penalty of a submission follows. Without a submission, nbgrader's table gets a row without a notebook.
 

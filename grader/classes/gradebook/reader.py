@@ -1,4 +1,4 @@
-"""Reads the gradebook: what it says of one submission, and of a class, as `GradebookEntry` records. It changes nothing.
+"""Reads the gradebook, one submission or a whole class, as `GradebookEntry` records. It changes nothing.
 
 Everything that is shown or handed on about points comes from here: pages, tables, exports. Scores are
 nbgrader's: of each cell the manual score, or else the automatic one, plus extra credit; of these the sum, less

@@ -44,7 +44,7 @@ def set_columns(db: Session, table: Table, id: str, **values: Any) -> None:
 
 
 def set_if_empty(db: Session, table: Table, id: str, **values: str) -> None:
-    """Set text columns of the row with this id where they are empty: what a person wrote stays."""
+    """Set the text columns of the row with this id that are empty, so that text from people stays."""
     for name, value in values.items():
         if value:
             empty = or_(table.c[name].is_(None), table.c[name] == "")
@@ -96,7 +96,7 @@ class Named:
 
 
 def write_students(url: str, course: str, listed: Mapping[Student, Sequence[str]]) -> Named:
-    """Give the students of a list their names, and add those whom the gradebook does not have.
+    """Set the names of the students in a list, and add the students that the gradebook does not have.
 
     `listed` has for each student, whose id is the platform's number, other ids: the login, the school's number. A
     student is found by the platform's number if the gradebook has that from the platform's zip, or else by another id.

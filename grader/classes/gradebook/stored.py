@@ -192,7 +192,7 @@ def _appeals(db: Session, notebook: str | None = None) -> Mapping[str, list[Appe
 
 
 def load_line(db: Session, stored: Stored) -> str | None:
-    """Load the JSON line of a submission's whole grade; None if this grader did not record it."""
+    """Load the JSON line of a submission's whole grade; None if the gradebook does not contain it."""
     if stored.submission.summary is None:
         return None
     own = DETAILS.c.notebook_id == stored.submission.submitted_notebook

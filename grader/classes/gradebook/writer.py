@@ -107,7 +107,7 @@ class GradeWriter:
         return Recorded(grade=stored.grade, notebook_sha256=stored.submission.notebook_sha256)
 
     def whole(self, student: str, assignment: str) -> GradebookEntry | None:
-        """Return what the gradebook says of a submission, with checks and heatmaps; None if it has none."""
+        """Return the gradebook's entry of a submission, with checks and heatmaps; None if there is no entry."""
         return self._attempt(lambda: whole_entry(self.gradebook.db, student, assignment))
 
     def line(self, student: str, assignment: str) -> str | None:
@@ -120,7 +120,7 @@ class GradeWriter:
     def record(
         self, grade: Grade, came_in: Handover | None = None, *, key: str = "", notebook_sha256: str = ""
     ) -> GradebookEntry:
-        """Record one grade, and return what the gradebook says then; that has no checks.
+        """Record one grade, and return its new entry in the gradebook, without checks.
 
         Args:
             came_in: who handed it in, and when.
@@ -231,7 +231,7 @@ class GradeWriter:
         return submission, notebook, new
 
     def _write_cells(self, grade: Grade, cells: Cells, notebook: str, before: Stored | None, *, same: bool) -> None:
-        """Write scores and comments of all cells; `same` tells that the grade is the recorded one."""
+        """Write scores and comments of all cells; `same` means that the grade is already recorded."""
         grades, comments = (before.grades, before.comments) if before else ((), ())
         if before is not None and before.grade is not None:  # it may be of another run, and still of the same file
             same = same or before.grade.submission_sha256 == grade.submission_sha256
@@ -293,7 +293,7 @@ def _time_to_store(came_in: Handover, cells: Cells, stored: datetime | None) -> 
 
 
 def _columns_of(student: Student) -> dict[str, str]:
-    """Return the columns of nbgrader's table for what is known of a student beside the id."""
+    """Return the columns of nbgrader's table for everything that is known of a student except the id."""
     return {
         "first_name": student.first_name,
         "last_name": student.last_name,

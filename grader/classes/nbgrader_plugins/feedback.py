@@ -1,4 +1,4 @@
-"""Writes feedback pages for `nbgrader generate_feedback`, with what people decided by hand."""
+"""Writes feedback pages with manual points and comments for `nbgrader generate_feedback`."""
 
 from pathlib import Path
 from typing import Any

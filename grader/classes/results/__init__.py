@@ -1,4 +1,4 @@
-"""Write all that belongs to a grade, and find what an earlier run wrote.
+"""Write all files of a grade, and find those that an earlier run wrote.
 
 In: a job and its `Graded`. Out: the executed notebook in `autograded/`, a row in the gradebook, the page in
 `feedback/`, and one JSON line; on a rerun, the recorded grades that are still valid.

@@ -32,12 +32,12 @@ OLDEST = (1980, 1, 1, 0, 0, 0)  # of every file in the zip, so that the same fee
 
 
 class WrongDownload(Complaint):
-    """The given file is no download of the platform; the message says what it is."""
+    """The given file is not a download of the platform; the message says what it is."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FeedbackZip:
-    """The zip, and who is not in it, or is in it with feedback on another version."""
+    """The zip, and the students who are missing in it or whose feedback is about another submission."""
 
     content: bytes
     names: tuple[str, ...]
@@ -94,7 +94,7 @@ def feedback_zip(
 
 
 def _page_name(service: str, parts: Sequence[str], place: int, file: SubmissionFile) -> str:
-    """Return where a student's page lies in the zip that a platform takes back.
+    """Return the path of a student's page in the zip that the platform imports.
 
     Args:
         parts: the path in the download.
@@ -116,7 +116,7 @@ def _page_name(service: str, parts: Sequence[str], place: int, file: SubmissionF
 
 
 def _is_newer(file: SubmissionFile, entry: GradebookEntry) -> bool:
-    """Return True if a file is not the one that the feedback is about; False where it cannot be read."""
+    """Return True if a file is not the one that the feedback is about; False if the file cannot be read."""
     try:
         digest = sha256(content(file)).hexdigest()
     except IntakeError:

@@ -28,7 +28,7 @@ def autograded_notebook(root: Path, student: str, assignment: str) -> Path:
 def write_autograded(
     root: Path, student: str, assignment: str, notebook: NotebookNode, timestamp: datetime | None = None
 ) -> Path:
-    """Write <student>/<assignment>/<assignment>.ipynb, and nbgrader's timestamp.txt beside it; return the former.
+    """Write <student>/<assignment>/<assignment>.ipynb and nbgrader's timestamp.txt; return the notebook's path.
 
     `root` is the autograded folder; the timestamp is read as UTC if it has no time zone. Raise StudentNameError if the
     name cannot be a folder, or if the file system takes it for another student's; RecordError if it cannot be written.
@@ -41,7 +41,11 @@ def write_autograded(
 
 
 def write_timestamp(folder: Path, timestamp: datetime | None) -> None:
-    """Write nbgrader's timestamp.txt beside a notebook, or delete it if the time is unknown; raise as `write_file`."""
+    """Write nbgrader's timestamp.txt next to a notebook. Delete it if the time is unknown.
+
+    Raises:
+        RecordError: as for `write_file`.
+    """
     stamp = folder / "timestamp.txt"
     if timestamp is None:
         stamp.unlink(missing_ok=True)

@@ -56,7 +56,7 @@ class Worked:
 
 
 def worked(assignment: str) -> Worked:
-    """Return what the solution notebook says; nothing where the course has none, as on a learning platform."""
+    """Return the solutions in the solution notebook; nothing if there is no such notebook, as on a learning platform."""
     try:
         path = course_root() / "solutions" / assignment / f"{assignment}.ipynb"
         return _read(path, path.stat().st_mtime_ns)
@@ -79,7 +79,7 @@ def with_mark_schemes(notebook: NotebookNode, assignment: str) -> NotebookNode:
 
 @cache
 def _read(path: Path, changed: int) -> Worked:
-    """Read a solution notebook, again where it was changed."""
+    """Read a solution notebook; read it again only after it has changed."""
     answers, schemes, found, predictions = {}, {}, [], {}
     for cell in nbformat.read(path, as_version=4).cells:
         if role(cell.id) is Role.ANSWER:

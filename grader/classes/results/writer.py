@@ -65,7 +65,7 @@ class ResultsWriter:
         return recorded.grade
 
     def forget(self, file: SubmissionFile) -> None:
-        """Drop what `recorded` remembers of a submission whose grade is not recorded after all."""
+        """Remove a submission from the memory of `recorded`, because its grade was not recorded."""
         self._unconfirmed.pop((file.student, file.assignment), None)
 
     def record(self, job: Job, graded: Graded) -> bool:
@@ -114,7 +114,7 @@ class ResultsWriter:
         write_autograded(self._autograded, grade.student, grade.assignment, notebook, came_in.submitted)
 
     def _keep_exchange_secret(self, file: SubmissionFile) -> None:
-        """Copy the secret that nbgrader's exchange put beside a submission: `nbgrader release_feedback` asks for it."""
+        """Copy the secret that nbgrader's exchange put next to a submission; `nbgrader release_feedback` needs it."""
         beside = replace(file, parts=(*file.parts[:-1], EXCHANGE_SECRET))
         with suppress(IntakeError):
             secret = b"" if file.member else read_file(beside)
@@ -124,7 +124,7 @@ class ResultsWriter:
                     write_file(path, secret)
 
     def _write_pages(self, entry: GradebookEntry, *, anew: bool) -> None:
-        """Write the feedback page into each folder where it is missing or no longer right, or anew in all."""
+        """Write the feedback page into each folder where it is missing or out of date, or into all folders."""
         student, assignment = entry.student.id, entry.assignment
         roots = [
             root
@@ -142,13 +142,13 @@ class ResultsWriter:
 
 
 def handover(file: SubmissionFile) -> Handover:
-    """Return who handed in a submission, and when, as far as file and learning platform say."""
+    """Return who submitted, and when, as far as the file and the learning platform show it."""
     submitted = None if file.member else submitted_at(file.path)
     return Handover(student=student_of(file), submitted=submitted, late=file.late)
 
 
 def submitted_at(notebook: Path) -> datetime | None:
-    """Return the time in nbgrader's timestamp.txt beside a submitted notebook; None without a valid time.
+    """Return the time in nbgrader's timestamp.txt next to a submitted notebook; None without a valid time.
 
     A student may have written the file: a link is not followed, and only the file's first bytes are read.
     """
@@ -169,7 +169,7 @@ def submitted_at(notebook: Path) -> datetime | None:
 
 
 def student_of(file: SubmissionFile) -> Student:
-    """Return whose submission it is."""
+    """Return the student who made a submission."""
     first, _, last = file.name.rpartition(" ")
     return Student(id=file.student, first_name=first, last_name=last, lms_id=file.lms_id)
 

@@ -18,7 +18,7 @@ COUNT_SECONDS = 5.0  # for which the number of the cluster's threads is cached
 
 
 class NoCluster(Complaint):
-    """The cluster cannot be used; the message says what to do."""
+    """The cluster cannot be used; the message names the next step."""
 
 
 @contextmanager
@@ -101,7 +101,7 @@ def this_worker() -> str:
 
 
 class _Cluster:
-    """The workers of a cluster: which of them can grade, how many jobs they may have, and what a run waits for."""
+    """The workers of a cluster: those that can grade, the number of their jobs, and when to report a wait."""
 
     def __init__(self, client: Any, say: Callable[[str], None]) -> None:
         self._client, self._say = client, say
@@ -122,14 +122,14 @@ class _Cluster:
         return self._jobs
 
     def avoid(self, unfit: UnfitWorker) -> bool:
-        """Give a worker no further job, and say why once; tell whether another worker is there."""
+        """Give a worker no further job, and report the reason once; return True if another worker is available."""
         if unfit.worker and unfit.worker not in self._unfit:
             self._unfit.add(unfit.worker)
             self._say(f"{unfit.worker} grades nothing here. {unfit.message}")
         return bool(unfit.worker and self._fit())
 
     def chosen(self) -> dict[str, list[str]]:
-        """Return the option with which a job goes to the fit workers alone; none as long as all are fit."""
+        """Return the option that sends a job only to fit workers; no option as long as all workers are fit."""
         return {"workers": self._fit()} if self._unfit else {}
 
     def _fit(self) -> list[str]:

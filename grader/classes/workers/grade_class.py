@@ -97,7 +97,7 @@ class _Queue:
         return not self._waiting and not self._suspects
 
     def submit_suspect(self) -> None:
-        """Hand the first suspect to a worker, if there is one and no worker has a job."""
+        """Hand the first suspect to a worker, if there is a suspect and no worker has a job."""
         if self._suspects and not self._waiting:
             self.submit(self._suspects.popleft())
 

@@ -25,7 +25,7 @@ from grader.submission.notebook import parse
 
 
 class WorkersLost(Exception):
-    """The workers are gone, or do nothing; the message says what to do."""
+    """The workers are gone, or do nothing; the message names the next step."""
 
 
 class UnfitWorker(Exception):
@@ -117,7 +117,7 @@ def graded_sources(package: Path) -> Iterator[Path]:
 
 @dataclass(frozen=True, kw_only=True)
 class Course:
-    """All that grading a class needs beside the submissions."""
+    """Everything that grading a class needs except the submissions."""
 
     root: Path
     settings: GradingSettings

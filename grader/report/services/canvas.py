@@ -49,7 +49,7 @@ def canvas(students: Scores, worth: Mapping[str, float], column: str = "", own: 
 
 
 def _head(column: str, assignment: str) -> str:
-    """Return the head of a column: the given one, or with a number alone a title of ours before it."""
+    """Return the heading of a column: the given one, or the assignment's name with the given number after it."""
     if column.isdecimal():
         return f"{assignment} ({column})"
     return column or assignment
@@ -66,7 +66,11 @@ class _GradebookExport:
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """Read Canvas's export; raise WrongOwnFile if the text is none."""
+        """Read Canvas's export.
+
+        Raises:
+            WrongOwnFile: the text is not Canvas's export.
+        """
         head, *rows = read_table(text)
         if not {"ID", "Section"} <= set(head):
             raise WrongOwnFile("it is not an export of Canvas's gradebook: it lacks the columns ID and Section")
@@ -122,7 +126,7 @@ def _filled_in(students: Scores, worth: Mapping[str, float], column: str, canvas
         else:
             rows.append([*row[identity], *(score(scores.get(name)) for name in worth)])
     remarks = (
-        f"Canvas gives {said} points for {canvas_export.head[place]!r}, the gradebook {number(worth[name])}"
+        f"Canvas has {said} maximum points for {canvas_export.head[place]!r}, but the gradebook has {number(worth[name])}"
         for name, place in places.items()
         if (said := canvas_export.points[place].strip()) and said not in _spellings(worth[name])
     )

@@ -17,11 +17,11 @@ NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 
 
 class CannotExport(Complaint):
-    """A service has no file for this; the message says what to do."""
+    """The service has no file for this request; the message names the next step."""
 
 
 class WrongOwnFile(CannotExport):
-    """The service's own file is none; the message says why, without naming the file."""
+    """The given file is not the service's own file; the message gives the reason, without naming the file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,14 +40,14 @@ def exact(points: float) -> str:
 
 
 def score(entry: GradebookEntry | None) -> str:
-    """Return the final score for a cell; "" where there is none."""
+    """Return the final score for a cell; "" without a score."""
     return "" if entry is None or entry.score is None else exact(entry.score)
 
 
 def table(
     rows: Iterable[Sequence[str]], trusted: Set[str] = frozenset(), *, separator: str = ",", quoted: bool = False
 ) -> str:
-    """Return CSV as RFC 4180 defines it, with another separator where a platform reads that.
+    """Return CSV as RFC 4180 defines it; the separator can be another one for a platform that needs it.
 
     An apostrophe stands before each cell that a spreadsheet would run as a formula, unless its text is in `trusted`.
     Negative numbers get no apostrophe, although they begin with "-": a platform could not read them.

@@ -17,9 +17,7 @@ from grader.report.services.csv_table import Export
 from grader.report.text import EXERCISE_FAULT, SYMBOLS, check_messages, clean, kind
 
 FAULT = "The grader failed. You lose no points. Your instructor will run it again."
-LATER = (
-    "Your notebook was read and run. What the hidden inputs gave is shown when your instructor publishes the grades."
-)
+LATER = "Your notebook was read and run. You can see the results on the hidden inputs when your instructor publishes the grades."
 HIDDEN, VISIBLE = "after_published", "visible"
 
 
@@ -79,7 +77,7 @@ def _named(verdict: Verdict) -> str:
 
 
 def _tests(verdict: Verdict, entry: GradebookEntry) -> Iterator[dict[str, Any]]:
-    """Yield a test for each check that has points, or one for the exercise where a person set them.
+    """Yield a test for each check that has points, or one test for an exercise with manual points.
 
     What explains the exercise stands with its first failed check.
     """
@@ -122,7 +120,7 @@ def _test(label: str, name: str, points: float, max_points: float, passed: bool,
 
 
 def _counts(written: Written, entry: GradebookEntry) -> bool:
-    """Return True if there is anything to say about a question: a text, points, or a comment."""
+    """Return True if a question has a text, points or a comment to show."""
     cell = entry.cells.get(written.id)
     return bool(written.text) or (cell is not None and bool(cell.max_points or cell.by_hand or cell.comment))
 

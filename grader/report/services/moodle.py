@@ -24,11 +24,16 @@ DRAFT = "Draft"  # how the status begins of what was saved and not submitted: "D
 
 
 def moodle(students: Scores, assignments: Sequence[str], own: str = "") -> Export:
-    """Return Moodle's grading worksheet where its zip told its own numbers, else a file with ID numbers.
+    """Return Moodle's grading worksheet, or a table if the gradebook does not have Moodle's participant numbers.
 
-    In a worksheet, students whose id is no participant's number are left out: Moodle knows no such row. `own` is the
-    worksheet that Moodle wrote, which is filled in, "" without one. Raise CannotExport if it is none, or if a worksheet
-    is for more than one assignment: Moodle has one for each.
+    The worksheet leaves out students without such a number, because Moodle has no row for them. The table identifies
+    students by email address if all ids are addresses, and by ID number otherwise.
+
+    Args:
+        own: the worksheet that Moodle wrote, which is filled in; "" without one.
+
+    Raises:
+        CannotExport: `own` is not a worksheet, or a worksheet is asked for with several assignments.
     """
     participants = [(student, scores) for student, scores in students if student.has_lms_id]
     if (participants or own) and len(assignments) > 1:
@@ -58,7 +63,7 @@ def _points(entry: GradebookEntry) -> str:
 
 
 def _filled_in(entries: Mapping[str, GradebookEntry], left_out: tuple[str, ...], own: str) -> Export:
-    """Return Moodle's own worksheet with grades and comments; rows of nobody who was graded stay as they are."""
+    """Return Moodle's own worksheet with grades and comments; rows of students without a grade stay as they are."""
     head, *rows = _worksheet(own)
     if COMMENTS not in head:
         head, rows = [*head, COMMENTS], [[*row, ""] for row in rows]
@@ -71,19 +76,27 @@ def _filled_in(entries: Mapping[str, GradebookEntry], left_out: tuple[str, ...],
             row[grade], row[comment] = _points(entry), comments(entry)
     unknown = tuple(id for id, entry in entries.items() if id not in seen and entry.score is not None)
     waiting = sorted(seen & drafts(own))
-    remarks = (f"have a score for what is still a draft in Moodle: {some(waiting)}",) if waiting else ()
+    remarks = (f"have a score for a submission that is still a draft in Moodle: {some(waiting)}",) if waiting else ()
     return Export(text=table([head, *rows], trusted={"-"}), left_out=(*left_out, *unknown), remarks=remarks)
 
 
 def drafts(own: str) -> set[str]:
-    """Return the numbers of those whose work Moodle's worksheet says, in English, is a draft; or raise WrongOwnFile."""
+    """Return the numbers of the students whose work is a draft, according to Moodle's worksheet in English.
+
+    Raises:
+        WrongOwnFile: the file is not such a worksheet.
+    """
     head, *rows = _worksheet(own)
     people = (dict(zip(head, row, strict=True)) for row in rows)
     return {row[IDENTIFIER].removeprefix(PARTICIPANT) for row in people if row.get(STATUS, "").startswith(DRAFT)}
 
 
 def _worksheet(own: str) -> list[list[str]]:
-    """Read the rows of a worksheet, its head first; raise WrongOwnFile where it is none."""
+    """Read the rows of a worksheet; the first one is its heading.
+
+    Raises:
+        WrongOwnFile: the text is not a worksheet.
+    """
     rows = read_table(own)
     if not {IDENTIFIER, GRADE} <= set(rows[0]):
         raise WrongOwnFile(f"it is not a Moodle grading worksheet: it lacks the columns {IDENTIFIER} and {GRADE}")
@@ -91,7 +104,7 @@ def _worksheet(own: str) -> list[list[str]]:
 
 
 def comments(entry: GradebookEntry) -> str:
-    """Return what to tell a student in a few lines of HTML; the feedback page says more.
+    """Return a short comment for a student as HTML; the feedback page contains the details.
 
     Whatever a student or a person wrote is escaped.
     """

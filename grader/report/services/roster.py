@@ -1,4 +1,4 @@
-"""Reads who is in a class from a platform's own file: the export of its gradebook, or Moodle's grading worksheet."""
+"""Reads the students of a class from a platform's own file: its gradebook export, or Moodle's grading worksheet."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -34,7 +34,7 @@ def read_roster(text: str) -> dict[Student, tuple[str, ...]]:
         with suppress(WrongOwnFile):
             return dict(_by_user_name(own_file(text, form), form))
     raise WrongOwnFile(
-        "it is not a list of a class. Expected are Canvas's gradebook export (with the columns ID and Section), Moodle's "
+        "it is not a list of a class. Pass Canvas's gradebook export (with the columns ID and Section), Moodle's "
         "grading worksheet (with Identifier), the gradebook of Blackboard or Brightspace (with Username), or Sakai's "
         "grades.csv."
     )
@@ -67,7 +67,7 @@ def _is_test_student(student: Student, logins: tuple[str, ...]) -> bool:
 
 
 def _of_moodle(row: Mapping[str, str]) -> Listed:
-    """Read a row of a worksheet; where marking is blind it tells a number alone."""
+    """Read a row of a worksheet; if marking is anonymous, it contains only a number."""
     first, _, last = row.get("Full name", "").strip().rpartition(" ")
     email = row.get("Email address", "").strip()
     logins = (row.get("ID number", "").strip(), email)

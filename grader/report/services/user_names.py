@@ -57,7 +57,11 @@ class OwnFile:
 
 
 def own_file(text: str, form: Format) -> OwnFile:
-    """Read a platform's table; raise WrongOwnFile if it is none."""
+    """Read a platform's table.
+
+    Raises:
+        WrongOwnFile: the text is not such a table.
+    """
     rows = read_table(text, whole=True)
     for at, row in enumerate(rows):
         if any(name in row for name in form.ids) and (form is not SAKAI or "grade" in row):
@@ -114,8 +118,8 @@ def brightspace(students: Scores, worth: Mapping[str, float], column: str = "", 
     theirs = own_file(own, BRIGHTSPACE) if own else None
     if theirs is None and any(student.has_lms_id for student, _ in students):
         raise CannotExport(
-            "Brightspace's download tells its own numbers, and its grades go by the user name: "
-            "pass --fill with the file that Grades, Export writes, in which the students are found by their names"
+            "Brightspace's download does not contain user names, but the import needs them. Pass --fill with the file that "
+            "Grades, Export writes; the grader finds the students in it by their names"
         )
     keys = [key for key in reversed(BRIGHTSPACE.ids) if key in theirs.head] if theirs else ["Username"]
     rows, left_out = _rows(students, name, theirs, BRIGHTSPACE, keys)

@@ -1,4 +1,4 @@
-"""Find answers to an exercise that agree in what few of a class write, for a person to look at. No grade depends on it.
+"""Find answers to an exercise that share rare code, for a person to review. No grade depends on it.
 
 In: the answers of a class to an exercise, and code that all students were given. Out: a
 `Comparison`. It contains the pairs that share much rare code, with the lines of this code, and the

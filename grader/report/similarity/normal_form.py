@@ -40,7 +40,7 @@ def live(statements: list[ast.stmt], wanted: Collection[str]) -> list[ast.stmt]:
 
 
 def _read(block: Sequence[ast.AST], inside: frozenset[str] = frozenset()) -> Iterator[str]:
-    """Yield the names that a block reads, but for those that only the statement that binds them reads.
+    """Yield the names that a block reads, except those that are read only by the statement that binds them.
 
     `inside` has the functions and classes around the block: what they read of themselves does not count.
     """
@@ -88,7 +88,7 @@ def _pruned(block: list[ast.stmt], read: Collection[str], *, inside_class: bool)
 
 
 def _reached(statement: ast.stmt) -> list[ast.stmt]:
-    """Return the branch that runs, where the condition is a constant; else the statement itself."""
+    """Return the branch that runs if the condition is a constant; otherwise the statement itself."""
     match statement:
         case ast.If(test=ast.Constant(value=value)):
             return statement.body if value else statement.orelse
@@ -98,7 +98,7 @@ def _reached(statement: ast.stmt) -> list[ast.stmt]:
 
 
 def _is_dead(node: ast.stmt, read: Collection[str], *, inside_class: bool) -> bool:
-    """Return True if a statement, whose own blocks are pruned, changes no result."""
+    """Return True if a statement, whose own blocks are pruned, does not change any result."""
     match node:
         case ast.Pass() | ast.Assert():
             return True
@@ -158,7 +158,7 @@ def _tell_versions_apart(function: ast.FunctionDef | ast.AsyncFunctionDef) -> No
 
 
 def _put_in_place(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
-    """Return the body of a function without the assignments whose value is used once, and was put there."""
+    """Return a function's body without the assignments whose value was moved to its only use."""
     uses = Counter(name.id for name in _names(function.body))  # its assignment, and where it is read
     taken: dict[str, ast.expr] = {}
     kept: list[ast.stmt] = []
@@ -174,7 +174,7 @@ def _put_in_place(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.
 
 
 def _replace(statement: ast.stmt, taken: dict[str, ast.expr]) -> None:
-    """Put values in the places where a statement reads their names, and take them out of `taken`."""
+    """Insert values where a statement reads their names, and remove them from `taken`."""
     for parent in ast.walk(statement):  # it does not go into what is put there, which is done already
         for field, value in ast.iter_fields(parent):
             if isinstance(value, list):
@@ -206,7 +206,7 @@ class Labels:
 
 
 def labels_in(module: list[ast.stmt], wanted: Collection[str]) -> Labels:
-    """Return what stands for the names in a code; those in `wanted`, which the exercise asks to define, stay."""
+    """Return the labels that replace the names in code; the names in `wanted`, which the exercise asks for, stay."""
     tree = ast.Module(body=module, type_ignores=[])
     helpers = {node.name for node in ast.walk(tree) if isinstance(node, DEFINITIONS)} - {*wanted}
     held, on_self = Found(set), Found(set)

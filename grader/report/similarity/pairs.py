@@ -1,4 +1,4 @@
-"""Compare the answers of a class to one exercise: which pairs share much of what is rare in the class.
+"""Compare the answers of a class to one exercise, and find the pairs that share much rare code.
 
 A fragment weighs the more, the fewer answers hold it (an inverse document frequency, Spärck Jones 1972); what
 was given out, what the solution holds, and what more than a tenth of the class writes weighs nothing. Only
@@ -44,7 +44,7 @@ class Comparison:
 
     @property
     def too_few(self) -> bool:
-        """Return True if there were too few answers to say what is rare."""
+        """Return True if there are too few answers to decide which code is rare."""
         return self.answers < LEAST_ANSWERS
 
 

@@ -1,4 +1,4 @@
-"""The part of the grader that runs inside the sandbox, a program of its own whose import root is grader/sandbox.
+"""The part of the grader that runs inside the sandbox: a separate program, whose import root is grader/sandbox.
 
 In: one configuration for `boot.py`, one for `server.py`, and then one connection per sandbox,
 over which its init gets cells and probes. Out: the display of each cell and the result of each

@@ -60,7 +60,7 @@ def _enter_namespaces(config: dict) -> None:
 
 
 def _build_root(config: dict) -> None:
-    """Build a new root: read-only views of what Python needs, and nothing else of this machine."""
+    """Build a new root with read-only views of what Python needs, and without the rest of this machine."""
     linux.mount("none", "/", flags=linux.MS_REC | linux.MS_PRIVATE)
     # First make a tmpfs on /tmp the root: it contains the new root at /new, which is built next, and the
     # machine's own root at /old, until the new root is complete.

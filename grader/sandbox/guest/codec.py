@@ -58,6 +58,7 @@ def encode(value: Any, most_bytes: int = MOST_BYTES, *, keep_order: bool = False
             raise Refused(f"more than {most_bytes / 2**20:.0f} MiB came back")
 
     def flatten(node: Any, depth: int) -> Any:
+        """Move the tensors of a value into `tensors`, and return the value with their numbers instead, as JSON."""
         if depth > MOST_DEPTH:
             raise Refused(f"lists or dicts nested more than {MOST_DEPTH} deep came back")
         take(16)

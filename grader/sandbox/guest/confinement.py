@@ -154,7 +154,7 @@ def _set_limits(limits: dict, *, address_space: bool) -> None:
 
 
 def _address_space() -> int:
-    """Return the bytes of address space in use; 8 GiB where /proc does not tell."""
+    """Return the bytes of address space in use; 8 GiB if /proc does not show them."""
     try:
         with open("/proc/self/statm") as file:
             return int(file.read().split()[0]) * resource.getpagesize()

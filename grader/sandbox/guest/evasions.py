@@ -1,4 +1,4 @@
-"""Ways past the tripwire, and what closes them.
+"""Ways past the tripwire, and the code that closes them.
 
 - **Functions that switch the dispatch of operators off**, or run an operator's kernel without it: who calls
   them is noted. A student needs them only to hide built-ins. Of a class the methods are replaced, and not the
@@ -115,7 +115,7 @@ def _is_torch(frame: FrameType | None) -> bool:
 
 
 def _noting(switch: Callable, note: Callable[[], object]) -> Callable:
-    """Return a function that does what the switch does, and calls `note` first unless torch calls it."""
+    """Return a function that works like the switch, and calls `note` first unless torch calls it."""
 
     def noted(*arguments: Any, **options: Any) -> Any:
         if not _is_torch(_getframe(1)):

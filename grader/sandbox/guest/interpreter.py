@@ -219,7 +219,7 @@ def _put_back(names: dict, values: dict[str, tuple[Any, Any]]) -> None:
 
 
 def _bind(names: dict, name: str, value: Any) -> None:
-    """Bind a name, or remove it where the value is MISSING."""
+    """Bind a name, or remove it if the value is MISSING."""
     if value is MISSING:
         _pop(names, name, None)
     else:

@@ -139,7 +139,7 @@ def die_with_parent() -> None:
 
 
 def adopt_orphans() -> None:
-    """Become the parent of descendants whose own parent dies, in place of pid 1."""
+    """Become the parent of descendants whose own parent dies, instead of pid 1."""
     prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
@@ -149,7 +149,7 @@ def forbid_new_privileges() -> None:
 
 
 def become(uid: int, gid: int, *, keep: tuple[int, ...] = ()) -> None:
-    """Change the user and the group for good, and keep these capabilities alone, through a later exec, too."""
+    """Change the user and the group for good. Keep only these capabilities, even through a later exec."""
     if keep:
         prctl(PR_SET_KEEPCAPS, 1)
     os.setresgid(gid, gid, gid)
@@ -214,14 +214,14 @@ ON_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEVICE
 
 
 def landlock_version() -> int:
-    """Return the version of Landlock's interface; 0 where there is none."""
+    """Return the version of Landlock's interface; 0 if the kernel has no Landlock."""
     return max(0, libc.syscall(SYS_LANDLOCK_CREATE, None, 0, 1)) if libc else 0
 
 
 def landlock(
     read: tuple[str, ...], write: tuple[str, ...], listed: tuple[str, ...] = (), filled: tuple[str, ...] = ()
 ) -> None:
-    """Allow what each argument says beneath its paths, and nothing else of files.
+    """Allow the kinds of access that each argument names, and only below its paths.
 
     Args:
         read: reading and executing.

@@ -1,4 +1,4 @@
-"""Finds where in the notebook an exception was raised, so that the student can be told the line.
+"""Finds the line of the notebook that raised an exception, for the message to the student.
 
 The report of this module is shown and never scored, so it may trust the exception. The trusted
 side bounds the report, and looks up the text of the line itself (grader/sandbox/replies.py).
@@ -43,7 +43,7 @@ def begin(cell: str, given: bool, source: str) -> None:
 
 
 def note_transformed(source: str) -> None:
-    """Note what IPython made of the cell that runs next."""
+    """Store the source into which IPython transformed the cell that runs next."""
     _cell.transformed = NEWLINE.split(source)
 
 
@@ -55,7 +55,7 @@ def register(code: CodeType) -> None:
 
 
 def as_python_says(error: BaseException) -> BaseException:
-    """Return the error with which Python itself refuses the running cell, in the place of one that IPython asked for.
+    """Return the error with which Python itself refuses the running cell, instead of IPython's error.
 
     IPython lets Python read a cell as one that may go on, and then says "incomplete input" of every open bracket.
     """
@@ -164,7 +164,7 @@ def _compile(lines: list[str]) -> None:
 
 
 def _own_line(cell: _Cell, line: int) -> int:
-    """Map a line of what IPython made of a cell to the line of the cell itself.
+    """Map a line of IPython's transformed source to the line of the cell itself.
 
     IPython drops blank lines at the top. A magic may make one line of several: then the nearest line with the
     same text is the one.

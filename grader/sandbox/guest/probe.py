@@ -1,4 +1,4 @@
-"""Run a probe with the names that the notebook has defined, and encode what it returns."""
+"""Run a probe with the names that the notebook has defined, and encode its results."""
 
 import builtins
 import json

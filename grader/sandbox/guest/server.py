@@ -269,7 +269,7 @@ def _problem(confinement: Confinement, limits: dict, hidden: dict) -> str:
 
 
 def _seen(hidden: dict) -> str:
-    """Try to read the course from inside; say what could be read, or return an empty string."""
+    """Try to read the course from inside the sandbox; return a message with what could be read, or ""."""
     seen = ""
     for path in hidden["files"]:
         with suppress(OSError), open(path, "rb"):

@@ -103,7 +103,7 @@ SINK = Sink()
 
 
 class Stream(io.TextIOBase):
-    """sys.stdout or sys.stderr: adds what is printed to SINK. `number` is the stream's file descriptor."""
+    """sys.stdout or sys.stderr: adds all printed text to SINK. `number` is the stream's file descriptor."""
 
     encoding, errors = "utf-8", "replace"
 
@@ -128,7 +128,7 @@ class Stream(io.TextIOBase):
 
 
 class _Publisher(DisplayPublisher):
-    """Adds to SINK what `display()` shows, and clears SINK for `clear_output()`."""
+    """Adds the output of `display()` to SINK, and clears SINK for `clear_output()`."""
 
     def publish(self, data, metadata=None, *args: Any, transient=None, update=False, **kwargs: Any) -> None:
         name = (transient or {}).get("display_id")

@@ -111,7 +111,7 @@ _setting: dict[int, bool] = {}
 
 
 def begin(origin: str, defines: Collection[str], cell: str, source: str) -> None:
-    """Note whose cell runs next, for `running`.
+    """Store which cell runs next, for `running`.
 
     Args:
         origin: "given", the id of the exercise that the cell answers, or "" for a cell of the student's own.
@@ -272,7 +272,7 @@ class Tripwire(NotCompiled, TorchDispatchMode):
                 self.trips.append((SWITCHED_OFF, ""))
 
     def watch_functions(self) -> None:
-        """Watch this thread's calls of functions, if some are watched that no operator of torch tells of."""
+        """Watch this thread's function calls, if some of the watched functions use no operator of torch."""
         _profile(self._trace_function if self._functions else None)
 
     def _trace_function(self, frame: FrameType, event: str, argument: Any) -> None:
@@ -360,7 +360,7 @@ def _profile(function: Callable | None) -> None:
 
 
 class _Watched:
-    """A thread's function, called once the tripwire watches that thread: nothing can come between the two."""
+    """A thread's function that starts the tripwire's watch of the thread before it runs the original function."""
 
     def __init__(self, function: Callable, tripwire: Tripwire) -> None:
         self._function, self._tripwire = function, tripwire

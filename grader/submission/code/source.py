@@ -1,4 +1,4 @@
-"""The text of one cell, parsed once: what it binds, reads and mentions, and the names that it looks up as text.
+"""The text of one cell, parsed once: the names that it binds, reads, mentions, and looks up as strings.
 
 `Source.mentioned` errs on the side of too many: it counts a name that stands in a comment alone. `looked_up`
 finds the name in `getattr(F, "softmax")`.

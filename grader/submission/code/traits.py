@@ -109,7 +109,7 @@ def traits(right: ast.AST, wrong: ast.AST) -> Traits:
 
 
 def shows(code: str, wanted: Traits) -> bool:
-    """Return True if code has some of what a wrong answer adds, or lacks some of what it leaves out.
+    """Return True if code contains a part that a wrong answer adds, or lacks a part that it removes.
 
     Code "", which is not known, shows all, and all code shows traits that are empty; what does not parse shows none.
     """
@@ -121,7 +121,7 @@ def shows(code: str, wanted: Traits) -> bool:
 
 
 def _made_of(tree: ast.AST) -> frozenset[str]:
-    """Return the attributes, the names that are no variables, the numbers and texts, and the operators of code."""
+    """Return the attributes, the names that are not variables, the numbers and strings, and the operators of code."""
     own, made = variables(tree), set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
