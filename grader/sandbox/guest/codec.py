@@ -42,8 +42,7 @@ def encode(value: Any, most_bytes: int = MOST_BYTES, *, keep_order: bool = False
 
     Args:
         most_bytes: the limit on the size of the value.
-        keep_order: keep the order of a tensor's numbers in memory, so that code that needs them
-            in order, such as `.view`, fails as it does outside. Else they arrive in order.
+        keep_order: keep the order of a tensor's numbers in memory, so that `.view` fails as it does outside.
 
     Raises:
         Refused: a part of the value is neither a plain tensor nor a JSON value, or the value is too large or too deep.
