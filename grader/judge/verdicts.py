@@ -25,7 +25,7 @@ from grader.sandbox.text import one_line
 from grader.submission.cells import answer_cell, is_stubs_own
 
 SLIP_KEEPS = 0.5  # the share of a check's points
-SLIP_NOTE = "One slip, and the rest is right: a check that fails for it alone keeps half of its points."
+SLIP_NOTE = "This is a minor error: a check that fails only because of it keeps half of its points."
 
 
 def is_slip(
