@@ -17,7 +17,7 @@ from grader.serve import attempts
 from grader.serve.class_table import ClassTable, as_csv, class_table
 from grader.serve.flags import MOST_SHOWN as MOST_FLAGS
 from grader.serve.flags import Flagged, Key, with_all_flags
-from grader.serve.lti_scores import unsent
+from grader.serve.lti_scores import unsent, without_place
 from grader.serve.lti_services import missing
 from grader.serve.settings import BY_HAND
 from grader.serve.sign_in import INSTRUCTOR
@@ -54,6 +54,7 @@ def collect(site: Site, asked: Mapping[str, str]) -> dict[str, Any]:
         "has_grades": any(cell.entry for row in table.rows for cell in row.cells.values()),
         "sent": len(site.store.rows("SELECT 1 FROM lti_place WHERE sent != ''")),
         "unsent": [(row, wanted) for row, wanted in unsent(site, entries)],
+        "without_place": without_place(site, entries),
         "missing": missing(site),
     }
 

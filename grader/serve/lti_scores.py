@@ -46,6 +46,16 @@ def unsent(site: Site, entries: Iterable[GradebookEntry]) -> Iterator[tuple[sqli
             yield row, wanted
 
 
+def without_place(site: Site, entries: Iterable[GradebookEntry]) -> list[tuple[str, str]]:
+    """Return students and assignments whose score no platform gets, because no launch named a place for it.
+
+    The student came by a link that names no assignment, as from the menu of a course. Empty without platforms.
+    """
+    places = {(row["person"], row["assignment"]) for row in site.store.rows("SELECT person, assignment FROM lti_place")}
+    scored = {(one.student.id, one.assignment) for one in entries if one.score is not None}
+    return sorted(scored - places) if site.settings.lti else []
+
+
 class Sender:
     """Sends the scores that have not been sent, in rounds, until the process ends."""
 

@@ -239,6 +239,17 @@ def test_a_refused_score_is_shown_and_not_repeated(site: Site, fresh: Internet, 
     assert reason not in instructor(site).get("/class").text
 
 
+def test_a_score_without_a_place_is_named_until_the_student_opens_the_link(site: Site, fresh: Internet) -> None:
+    """A link in the menu of a course names no assignment: then no score is sent, and somebody has to know."""
+    assert "cannot send" not in instructor(site).get("/class").text
+    site.store.change("DELETE FROM lti_place WHERE platform = 'canvas'")
+    page = instructor(site).get("/class").text
+    assert "The server cannot send 1 score:" in page
+    assert f"<li>{person_of('canvas')}, {NAME}</li>" in page
+    signed_in(site, fresh.platforms["canvas"])
+    assert "cannot send" not in instructor(site).get("/class").text
+
+
 def test_the_table_has_the_platforms_that_are_simulated() -> None:
     assert PRESETS.keys() == KINDS.keys()
 
