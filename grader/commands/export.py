@@ -81,7 +81,7 @@ def _check_new(options: ExportOptions, *files: Path | None) -> None:
     """Raise Complaint if a file that would be written exists already, unless it is a device."""
     there = [str(path) for path in files if path is not None and path.is_file()]
     if there and not options.force:
-        raise Complaint(f"{' and '.join(there)} already exists. Choose another name, or pass --force to replace it.")
+        raise Complaint(f"already there: {', '.join(there)}. Choose another name, or pass --force to replace the file.")
 
 
 def _feedback(options: ExportOptions, config: CourseConfig) -> FeedbackZip:
@@ -117,10 +117,10 @@ def _write(
 def _about_feedback(packed: FeedbackZip) -> Iterator[str]:
     """Yield a line on the students whose feedback is missing in the zip, or is about another submission."""
     if packed.not_graded:
-        yield f"these have no grade yet, so the zip contains no feedback for them: {some(packed.not_graded)}"
+        yield f"these students have no grade yet, so the zip contains no feedback for them: {some(packed.not_graded)}"
     if packed.no_file:
         yield (
-            "these submitted no notebook, so Canvas accepts no feedback file for them. Send them their page: "
+            "these students submitted no notebook, so Canvas accepts no feedback file for them. Send each of them their page: "
             f"{some(packed.no_file)}"
         )
     if packed.newer:
@@ -137,11 +137,11 @@ def _remarks(entries: Sequence[GradebookEntry], left_out: Sequence[str], service
     by_hand = [entry for entry in faults if entry.score is not None and not entry.has_earlier_score]
     if by_hand:
         ids = [entry.student.id for entry in by_hand]
-        yield f"these could not be graded and have only manual points: {some(ids)}"
+        yield f"these submissions could not be graded and have only manual points: {some(ids)}"
     if empty := [entry.student.id for entry in faults if entry.score is None]:
-        yield f"these could not be graded and have no score yet: {some(empty)}"
+        yield f"these submissions could not be graded and have no score yet: {some(empty)}"
     if waiting := [entry.student.id for entry in entries if entry.waits_for_person]:
-        yield f"these need manual grading in formgrader: {some(waiting)}"
+        yield f"these submissions need manual grading in formgrader: {some(waiting)}"
 
 
 def write_autograder(to: Path, options: ExportOptions, terminal: Terminal) -> None:

@@ -92,7 +92,9 @@ class InCourse(Options):
 class InitOptions(Options):
     """Create a course of your own: a folder with its lessons, secret and gradebook."""
 
-    folder: Annotated[Path | None, Argument(help="The folder to create. Omit it with --exercise.")] = None
+    folder: Annotated[Path | None, Argument(help="The folder to create. Do not pass one together with --exercise.")] = (
+        None
+    )
     lesson: Annotated[list[str] | None, Option(help="Copy this lesson, such as 1-attention. Can be repeated.")] = None
     empty: Annotated[bool, Option("--empty", help="Copy no lessons, for a course on another subject.")] = False
     late_per_day: Annotated[float, Option(min=0.0, help="The late penalty, in points per day.")] = 0.0
@@ -168,7 +170,9 @@ class CheckOptions(InCourse):
     junit: Annotated[Path | None, Option(help="Write a JUnit test case for each exercise to this file.")] = None
     annotations: Annotated[
         Annotations | None,
-        Option(help="Report failures to GitHub (as lines) or to GitLab (in the file gl-code-quality-report.json)."),
+        Option(
+            help="Report failures to GitHub (as annotations on lines) or to GitLab (in the file gl-code-quality-report.json)."
+        ),
     ] = None
 
 
@@ -204,7 +208,7 @@ class SimilarOptions(InCourse):
     """Find answers that share unusual code, for a person to review. This does not change points."""
 
     assignment: AnyAssignment = None
-    html: Annotated[Path | None, Option(help="Write a page that shows the answers side by side to this file.")] = None
+    html: Annotated[Path | None, Option(help="The file for a page that shows the answers side by side.")] = None
     json: Annotated[Path | None, Option(help="Write one JSON object per pair to this file.")] = None
     gradebook: Gradebook = None
 

@@ -38,7 +38,7 @@ def release(root: Path, folder: Path) -> list[Path]:
     if repository_of(root) is None and not setting_of(root).is_none:
         raise CannotRelease(NO_REPOSITORY)
     build(root)
-    refuse_changes(root, "commit what `grader build` wrote, and move the tag there")
+    refuse_changes(root, "commit what `grader build` wrote, and move the tag to that commit")
     name, content = student_zip(root)
     made = [wheel(root, folder, date), folder / "constraints.txt", folder / f"{name}.zip"]
     write_atomically(made[1], (root / "constraints.txt").read_bytes())
@@ -56,8 +56,8 @@ def date_of_tag(root: Path) -> str:
     if wanted not in _git(root, "tag", "--points-at", "HEAD").split():
         found = _git(root, "describe", "--tags", "--always")
         raise CannotRelease(
-            f"the commit is {found}, and not {wanted}; check the tag out, or set the version in "
-            "grader/__init__.py and make the tag: git tag vVERSION"
+            f"HEAD is {found}, but the version is {wanted}; run git checkout {wanted}, or set the version in "
+            "grader/__init__.py and run: git tag vVERSION"
         )
     return _git(root, "log", "-1", "--format=%ct")
 
@@ -85,7 +85,7 @@ def _git(root: Path, *arguments: str) -> str:
         CannotRelease: git is missing, or this is not a repository.
     """
     try:
-        advice = "a release is made in a clone of the repository"
+        advice = "run this command in a git clone of the repository"
         return _output(["git", "-C", str(root), *arguments], "git says", advice)
     except OSError as error:
         raise CannotRelease(f"git cannot be run ({error}); install git") from error

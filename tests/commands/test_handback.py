@@ -111,8 +111,8 @@ def test_canvas_gets_back_each_notebook_under_exactly_its_name(
             notebook = json.loads(files[name])
             assert "feedback for " in notebook["cells"][0]["source"]
             assert "**5 of 100 points**" in notebook["cells"][0]["source"]
-    assert "these submitted no notebook, so Canvas accepts no feedback file for them" in said
-    assert "Send them their page: 16" in said
+    assert "these students submitted no notebook, so Canvas accepts no feedback file for them" in said
+    assert "Send each of them their page: 16" in said
     with out.open(encoding="utf-8", newline="") as lines:
         head, _, *rows = csv.reader(lines)
     assert head[-1] == f"{NAME} (87568490)"
@@ -200,7 +200,7 @@ def test_a_newer_file_and_one_that_is_not_graded_are_named(
         *("--feedback", str(tmp_path / "back.zip"), "--submissions", str(newer)),
     )
     assert "differs from the graded submission. Grade these again: 12" in said
-    assert "these have no grade yet, so the zip contains no feedback for them: 77" in said
+    assert "these students have no grade yet, so the zip contains no feedback for them: 77" in said
     assert set(contents(tmp_path / "back.zip")) == {CANVAS["12"]}
 
 
@@ -257,7 +257,7 @@ def test_platforms_that_take_folders_get_each_page_in_the_students_own(
     assert [score_on(page) for page in contents(back).values()] == ["5", "5"]
     assert out.read_text().count("5") >= 2
     before = out.read_bytes()
-    assert "already exists" in course.grader(*arguments, status=2)
+    assert "already there" in course.grader(*arguments, status=2)
     assert out.read_bytes() == before
     course.grader(*arguments, "--force")
 

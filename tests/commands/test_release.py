@@ -77,13 +77,13 @@ def test_a_changed_or_new_file_is_named(small: Path, name: str) -> None:
 @pytest.mark.parametrize("tags", [(), ("v99.0",), (__version__,)])
 def test_a_commit_without_the_versions_tag_is_refused(tmp_path: Path, tags: tuple[str, ...]) -> None:
     (tmp_path / "a.txt").write_text("1")
-    with pytest.raises(CannotRelease, match=rf"and not {TAG}; check the tag out, or set the version"):
+    with pytest.raises(CannotRelease, match=rf"but the version is {TAG}; run git checkout {TAG}, or set the version"):
         date_of_tag(commit(tmp_path, *tags))
 
 
 def test_a_folder_without_a_repository_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    with pytest.raises(CannotRelease, match="a release is made in a clone of the repository"):
+    with pytest.raises(CannotRelease, match="run this command in a git clone of the repository"):
         date_of_tag(tmp_path)
 
 
