@@ -33,7 +33,7 @@ def inline(what: str) -> str:
 
 
 def _with_texts_of_files(source: str, module: ModuleType) -> str:
-    """Replace each statement `NAME = …` that uses `__file__` by the text that the module has there, compressed."""
+    """Replace each statement `NAME = …` that uses `__file__` with one that assigns its value, compressed."""
     lines = source.splitlines()
     for node in reversed(ast.parse(source).body):
         if isinstance(node, ast.Assign) and "__file__" in names_in(node.value):

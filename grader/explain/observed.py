@@ -143,7 +143,7 @@ def _of_one_batch(wrong: set[int], passed: set[int], found: Clue | None) -> Expl
 
 
 def of_missing_batch(wrong: Sequence[Seen], seen: Sequence[Seen], source: str) -> Explanation | None:
-    """Explain by a line what is raised without a batch alone; `.T` is right of what never has a batch, as a weight."""
+    """Explain an exception that is raised only without a batch, by naming the line. `.T` of a weight is right."""
     if not wrong[0].error or _batch_axes(wrong[0]) or any(trial.passed for trial in seen if not _batch_axes(trial)):
         return None
     return _of_one_batch(*_batch_axes_of(wrong, seen), clue(Effect.ONE_BATCH, source, _batched_input(seen)))

@@ -89,5 +89,5 @@ def _hub(site: Site) -> Hub:
 
 
 def _client(site: Site) -> dict[str, str]:
-    """Return the name by which JupyterHub knows this server, and where it sends browsers back."""
+    """Return the name by which JupyterHub knows this server, and the address to which it sends browsers back."""
     return {"client_id": f"service-{_hub(site).service}", "redirect_uri": f"{site.settings.url}/hub/callback"}

@@ -147,7 +147,7 @@ def _refuse_much_code(own: Sequence[str]) -> None:
 
 
 def _predictions(cells: Sequence[Cell], master: NotebookNode) -> tuple[dict[str, str], tuple[Cell, ...]]:
-    """Return the sources of the edited predictions by the id of the released cell, and all other cells.
+    """Return the source of each edited prediction by the id of its released cell; and, second, all other cells.
 
     A prediction is known by its marker line '# @predict …'; of several copies the last counts.
     """

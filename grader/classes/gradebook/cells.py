@@ -137,7 +137,7 @@ def _rows_of_cells(gradebook: api.Gradebook, notebook: api.Notebook, lesson: Les
 
 
 def _nbgrader_cells(master: NotebookNode | None) -> Iterator[tuple[str, NotebookNode]]:
-    """Yield grade id and cell for each cell with nbgrader's metadata; nothing without a notebook."""
+    """Yield the grade id and the cell of each cell with nbgrader's metadata; nothing if there is no notebook."""
     for cell in () if master is None else master.cells:
         if grade_id := cell.metadata.get("nbgrader", {}).get("grade_id"):
             yield grade_id, cell

@@ -82,7 +82,7 @@ def is_filled(stored: Iterable[Row], wanted: Mapping[str, Mapping[str, Any]]) ->
 
 
 def _differs(row: Row, values: Mapping[str, Any]) -> bool:
-    """Return True if a column of the row has another value than the wanted one."""
+    """Return True if a column of the row differs from the wanted value."""
     return any(row._mapping[name] != value for name, value in values.items())
 
 

@@ -145,7 +145,7 @@ class _InThisProcess(Executor):
 
 
 def _forkserver_context() -> BaseContext:
-    """Let another process fork the workers: by now this one runs threads, its own or those of torch."""
+    """Return a context that forks the workers from another process: this one already runs threads."""
     context = get_context("forkserver")
     context.set_forkserver_preload(["grader.classes.workers.worker"])
     return context

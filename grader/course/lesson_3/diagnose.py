@@ -191,7 +191,7 @@ def bisect(rising: Callable[[float], float], value: float, low: float, high: flo
 def diagnose_values(
     diagnose, ill: Mapping, token_ids: Tensor, prompt_lengths: Tensor, image_patches: Tensor
 ) -> Mapping[str, Value]:
-    """Return what `diagnose` finds in a model of `patient`, as a list."""
+    """Return, as a list, what `diagnose` finds in the model that `patient` makes."""
     found = diagnose(patient(image_patches, token_ids, prompt_lengths, ill), (token_ids, prompt_lengths, image_patches))
     return {"found": list(found) if isinstance(found, tuple) else found}
 

@@ -118,7 +118,7 @@ def draw_same(sampler: InputSampler, **sizes) -> Inputs:
 
 
 def draw_swap_or_pairs(sampler: InputSampler, *, pairs: bool = False, **sizes) -> Inputs:
-    """Draw what `draw_swap` does, or `draw_pairs` with pairs=True."""
+    """Call `draw_pairs` if pairs is True, and else `draw_swap`."""
     return draw_pairs(sampler, **sizes) if pairs else draw_swap(sampler, **sizes)
 
 

@@ -35,7 +35,7 @@ def position_parameters(PositionEmbedding, n: int, d_model: int) -> Mapping[str,
 
 
 def position_gradients(layer_class, sizes, weights, arguments, returns, grad_outputs) -> dict[str, Any]:
-    """Do what `layer_gradients` does, with the sizes in their order and with the parameters that the layer has.
+    """Do what `layer_gradients` does, but pass the sizes by position, and check whatever parameters the layer has.
 
     The check "parameters" compares the names of both.
     """

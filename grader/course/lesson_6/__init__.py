@@ -1,4 +1,4 @@
-"""Lesson 6, declared: the lab that asks whether attention explains. Optional, with 100 points of its own.
+"""Declares lesson 6, the lab that asks whether attention maps explain answers. Optional, with 100 points of its own.
 
 Each module declares related exercises, as in the other lessons. This file only puts them in their order.
 """

@@ -35,7 +35,7 @@ def not_subscriptable(raising: Raising, found: re.Match) -> str:
 
 
 def one_number_only(raising: Raising, _: re.Match) -> str:
-    """Return a message that names the call which takes one number alone; a general one if that is unclear."""
+    """Return a message that names the call that takes a single number; a general message if the call is unclear."""
     found = set()
     for call in calls(raising.node):
         owner, name = owner_of(call), called_name(call)

@@ -96,7 +96,7 @@ def _calls_layer(node: ast.AST) -> bool:
 
 
 def _with_node(function: ast.FunctionDef, old: ast.AST, new: ast.AST) -> ast.AST:
-    """Return a copy of a function in which one expression is another."""
+    """Return a copy of a function in which one expression is replaced by another."""
     text = ast.dump(old)
     return rewritten(function, lambda node: new if ast.dump(node) == text else node, type(old))
 

@@ -60,6 +60,6 @@ def _returned(node: ast.FunctionDef) -> Changes:
 
 
 def _alike(one: ast.Assign, other: ast.Assign) -> bool:
-    """Return True if two assignments call the same function, as nn.Linear twice, whatever the arguments."""
+    """Return True if two assignments call the same function, such as nn.Linear, whatever the arguments."""
     calls = [value.func for value in (one.value, other.value) if isinstance(value, ast.Call)]
     return len(calls) == 2 and ast.dump(calls[0]) == ast.dump(calls[1])

@@ -75,7 +75,7 @@ class GraderConnection:
             self._end()
 
     def discard_raw(self) -> None:
-        """Forget the raw output of earlier orders."""
+        """Discard the raw output of earlier cells and probes."""
         self._raw.clear()
 
     def attend(self) -> None:

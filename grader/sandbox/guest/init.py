@@ -261,7 +261,7 @@ class Init:
     # ------------------------------------------------------------ the other processes
 
     def _check_idle_sandbox(self) -> None:
-        """Between two orders: if the sandbox exceeds a limit, kill the processes that cells left running."""
+        """If the idle sandbox exceeds a limit, kill the processes that earlier cells left running."""
         if self._active is not None and self._meter.excess():
             self._kill_all_but({self._active.pid})
 

@@ -56,7 +56,7 @@ def taken(node: ast.If | ast.While | ast.IfExp) -> list:
 
 
 def _constant(test: ast.expr) -> bool | None:
-    """Return True if a condition always holds, False if it never does, and None if that depends."""
+    """Return True if a condition always holds, False if it never does, and None if the source does not tell."""
     match test:
         case ast.Constant(value=value):
             return bool(value)

@@ -73,7 +73,7 @@ def paint(ink: Tensor, colours: Tensor) -> Tensor:
 
 
 def to_pictures(image_patches: Tensor) -> Tensor:
-    """Return patches (..., 9, 192) as pictures (..., 24, 24, 3), 0 black to 1."""
+    """Return patches (..., 9, 192) as pictures (..., 24, 24, 3), from 0, which is black, to 1."""
     light = 1 - (image_patches * 0.33 + 0.2)
     grid = light.unflatten(-1, (3, 8, 8)).unflatten(-4, (3, 3))  # (..., 3, 3, 3, 8, 8): row, column, light, y, x
     return grid.movedim(-3, -1).transpose(-4, -3).flatten(-5, -4).flatten(-3, -2)

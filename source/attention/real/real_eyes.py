@@ -114,7 +114,7 @@ THEIR_NAMES = {
 
 
 def as_eyes(found: dict[str, np.ndarray]) -> RealEyes:
-    """Put the numbers into layers of ours."""
+    """Load the published weights into layers of this course."""
     numbers = {name: torch.tensor(value) for name, value in found.items()}
     layers = tuple(as_layer(numbers, index, THEIR_NAMES, HEADS) for index in range(LAYERS))
     projection = (numbers[f"embeddings.patch_embeddings.projection.{kind}"] for kind in ("weight", "bias"))

@@ -210,7 +210,7 @@ def looks_of(maps: Tensor) -> Tensor:
 
 
 def stored_words() -> dict:
-    """For readers without the weights: "pieces" of an example, its "maps" by title, and the "looks" (5, 6, 12)."""
+    """Return what was stored of an example: "pieces", "maps" by title, and "looks" (5, 6, 12)."""
     stored = json.loads(STORED_WORDS)
     maps = {title: torch.tensor(numbers) / 1000 for title, numbers in stored["maps"].items()}
     return {"pieces": stored["pieces"], "maps": maps, "looks": torch.tensor(stored["looks"]) / 1000}
