@@ -40,6 +40,12 @@ torch.set_num_threads(1)  # two cores are all that is asked for
 gc.disable()  # while everything is imported: a fifth of the time would go into finding that nothing is garbage
 
 
+@pytest.fixture(scope="module", autouse=True)
+def numbers_near_zero() -> None:
+    """Begin each file with the numbers below 1e-38: a training in another file has switched them off for the process."""
+    torch.set_flush_denormal(False)
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
     mark_other_cases_slow(item)
 
