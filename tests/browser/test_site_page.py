@@ -63,9 +63,7 @@ def whole_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.slow(
-    held_by="tests/browser/test_site_page.py::test_axe_finds_nothing_and_nothing_is_cut_off[index.html-phone-dark]"
-)
+@pytest.mark.slow(held_by="tests/browser/test_site_page.py::test_axe_finds_nothing_and_nothing_is_cut_off")
 @pytest.mark.parametrize(("size", "scheme"), [(PHONE, "light"), (DESK, "dark")], ids=["phone", "desk"])
 def test_axe_finds_nothing_on_any_page_of_this_course(
     offline_page: Page, whole_site: Path, size: dict, scheme: str

@@ -99,6 +99,7 @@ def test_an_upload_takes_a_place_until_it_has_come_and_not_until_it_is_graded(
     monkeypatch.setattr(
         web.hub, "ticket_of", lambda site, token: Ticket(person=token, role=STUDENT, name="", via="hub")
     )
+    (site.root / "serve.toml").write_text('[hub]\nurl = "http://127.0.0.1:9"\n')  # nobody asks it
     monkeypatch.setattr(shares, "UPLOADS_AT_ONCE", 1)
     app, requests = make_app(site), []
     for who in ("lab-1", "lab-2", "lab-3"):

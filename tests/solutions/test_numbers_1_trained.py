@@ -294,5 +294,5 @@ def test_values_tell_what_keys_do_not() -> None:
 
 def test_the_readme_says_what_the_pointer_finds() -> None:
     readme = (SCRIPT.parents[1] / "README.md").read_text("utf-8")
-    places = re.findall(r"it finds\s(\d+) of 100 digits; chance is (\d+)\.", readme)
+    places = re.findall(r"it finds\s(\d+) of\s100 digits; random guesses find (\d+)\.", readme)
     assert places == [(f"{100 * share(trained(0)[0], 0):.0f}", f"{100 / 9:.0f}")]
