@@ -174,7 +174,7 @@ def _token_of_hub() -> str:
 
 
 def _given_code() -> str:
-    """Return the code in the environment or in Colab's secrets, or "" if there is none."""
+    """Return the code from the environment or from Colab's secrets; "" without one."""
     if code := os.environ.get(SECRET):
         return code
     try:

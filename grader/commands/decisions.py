@@ -17,7 +17,7 @@ from grader.classes.gradebook.errors import RecordError
 from grader.classes.gradebook.lateness import set_lateness
 from grader.classes.gradebook.reader import read_class, read_entry
 from grader.commands.console import Terminal
-from grader.commands.from_gradebook import recorded_entries, write_page, write_pages_anew
+from grader.commands.from_gradebook import recorded_entries, write_page, write_pages_again
 from grader.commands.given_file import write_lines
 from grader.commands.options import AppealOptions, AppealsOptions, DecisionOptions, LateOptions
 from grader.complaint import Complaint
@@ -31,7 +31,7 @@ def set_late(options: LateOptions, terminal: Terminal) -> None:
     url, course = config.gradebook, config.course_id
     before = _only_submission(options, read_class(url, course, options.assignment))
     after = set_lateness(url, course, options.student, before.assignment, options.hours, config.late_penalty)
-    page = write_pages_anew(config, after)
+    page = write_pages_again(config, after)
     late = f"{number(options.hours)} hours late" if options.hours else "on time"
     cost = f"{number(after.penalty)} points subtracted; " if after.penalty else ""
     scores = f"score {or_dash(before.score)} → {or_dash(after.score)}"
@@ -99,7 +99,7 @@ def decide_on_appeal(options: DecisionOptions, terminal: Terminal) -> None:
         raise Complaint("pass either --points or --keep, and not both")
     decide_appeal(config.gradebook, config.course_id, entry, appeal, points, options.comment)
     after = read_entry(config.gradebook, config.course_id, entry.student.id, entry.assignment) or entry
-    page = write_pages_anew(config, entry)
+    page = write_pages_again(config, entry)
     change = f"{_points(entry, appeal)} → {_points(after, appeal)}" if points is not None else "points kept"
     about = f"{who(entry.student)}, {entry.assignment}, {appeal.exercise}"
     terminal.say(f"{about}: {change}; score {or_dash(entry.score)} → {or_dash(after.score)}")

@@ -120,8 +120,8 @@ def _about_feedback(packed: FeedbackZip) -> Iterator[str]:
         yield f"these students have no grade yet, so the zip contains no feedback for them: {some(packed.not_graded)}"
     if packed.no_file:
         yield (
-            "these students submitted no notebook, so Canvas accepts no feedback file for them. Send each of them their page: "
-            f"{some(packed.no_file)}"
+            "these students submitted no notebook, so Canvas accepts no feedback file for them. "
+            f"Send each of them their page: {some(packed.no_file)}"
         )
     if packed.newer:
         yield f"the download differs from the graded submission. Grade these again: {some(packed.newer)}"

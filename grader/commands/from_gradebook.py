@@ -61,7 +61,7 @@ def write_class_page(config: CourseConfig, everybody: Sequence[GradebookEntry], 
     return page
 
 
-def write_pages_anew(config: CourseConfig, entry: GradebookEntry) -> Path:
+def write_pages_again(config: CourseConfig, entry: GradebookEntry) -> Path:
     """Write the student's page, and that of the class if `grader grade` wrote one; return the path of the first."""
     page = write_page(config, entry)
     folder = config.results / "feedback"

@@ -83,7 +83,8 @@ def _add_exercise(options: InitOptions, terminal: Terminal) -> None:
     for path in add_exercise(root, options.exercise):
         terminal.say(f"wrote {path.relative_to(root)}")
     terminal.say(
-        "The new exercise doubles numbers. Change these files into your own exercise; `grader build --watch` shows each change."
+        "The new exercise doubles numbers. Change these files into your own exercise; "
+        "`grader build --watch` shows each change."
     )
 
 

@@ -56,7 +56,7 @@ def shapes_in_words(shapes: Sequence[tuple[str, tuple[int, ...]]], source: str) 
 
 
 def line_called_wrongly(error: str, message: str, source: str) -> int:
-    """Find the line of the function that, as an exception reports, got wrong arguments; 0 if there is none.
+    """Find the line of the function that an exception blames for wrong arguments; 0 if it blames no function.
 
     Python raises it in the caller, which is the probe.
     """

@@ -192,7 +192,7 @@ GATED = written_exercise("6.11 Gated cross-attention: a door that begins closed"
     gate_begins_anywhere: The gate begins at a random number. At 0 a new layer changes nothing: torch.zeros(1).
         torch.zeros(1)  →  torch.randn(1)
     gate_closed_at_every_call: The gate stays closed, although it has learned, so nothing of the image comes in.
-        Take tanh of the gate anew in each call, and do not change the gate.
+        Take tanh of the gate again in each call, and do not change the gate.
         torch.tanh(self.gate)  →  torch.tanh(nn.init.zeros_(self.gate))
     gate_fixed: The gate never learns. Only an nn.Parameter does: make self.gate one.
         self.gate = nn.Parameter(torch.zeros(1))  →  self.register_buffer("gate", torch.zeros(1))
