@@ -126,7 +126,8 @@ def _filled_in(students: Scores, worth: Mapping[str, float], column: str, canvas
         else:
             rows.append([*row[identity], *(score(scores.get(name)) for name in worth)])
     remarks = (
-        f"Canvas has {said} maximum points for {canvas_export.head[place]!r}, but the gradebook has {number(worth[name])}"
+        f"Canvas has {said} maximum points for {canvas_export.head[place]!r}, "
+        f"but the gradebook has {number(worth[name])}"
         for name, place in places.items()
         if (said := canvas_export.points[place].strip()) and said not in _spellings(worth[name])
     )

@@ -17,7 +17,10 @@ from grader.report.services.csv_table import Export
 from grader.report.text import EXERCISE_FAULT, SYMBOLS, check_messages, clean, kind
 
 FAULT = "The grader failed. You lose no points. Your instructor will run it again."
-LATER = "Your notebook was read and run. You can see the results on the hidden inputs when your instructor publishes the grades."
+LATER = (
+    "Your notebook was read and run. "
+    "You can see the results on the hidden inputs when your instructor publishes the grades."
+)
 HIDDEN, VISIBLE = "after_published", "visible"
 
 
