@@ -18,7 +18,7 @@ STUB = 'raise NotImplementedError("TODO '
 
 
 def files_of_cells(names: Mapping[str, Any], exercise: str, defines: Sequence[str]) -> dict[str, str]:
-    """Map the file name of each cell that made a value to the exercise that it answers, or to ""; leave out real files."""
+    """Map the file name of each cell that made a value to the exercise it answers, or to ""; leave out real files."""
     files: dict[str, str] = {}
     for value in list(names.values()):
         file = file_of(value)

@@ -90,7 +90,7 @@ def _passes(name: str, passed: int) -> str:
 
 
 def _other_hints(lesson: Lesson, exercise: Exercise) -> Iterator[str]:
-    """Yield a sentence on each mistake that fails, but whose hint students do not read because another one fits better."""
+    """Yield a sentence on each mistake that fails, but whose hint loses to one that fits better."""
     planned, ours = plan_exercise(exercise, "proof", DRAWS[0]), ReferenceResults(lesson.reference)
     for wrong in exercise.mistakes:
         tried = judge_trials(planned, _evidence(planned, ours, wrong), ours)
@@ -103,7 +103,7 @@ def _other_hints(lesson: Lesson, exercise: Exercise) -> Iterator[str]:
 
 
 def _evidence(planned: Sequence[PlannedTrial], ours: ReferenceResults, wrong: Mistake) -> dict[str, Evidence]:
-    """Return by key the results of an answer that contains a declared mistake and is right otherwise, for each trial."""
+    """Return by key the results of an answer that is right except for a declared mistake, for each trial."""
     return {one.key: ours.wrong(one, wrong) for one in planned}
 
 

@@ -155,7 +155,7 @@ def _committed(root: Path, name: str) -> tuple[str, SelfChecks | None]:
 
 
 def what_is_off(lesson: Lesson, exercise: Exercise, stored: Known) -> str:
-    """Return a message about the part of an exercise's stored self-check that is no longer right; "" if all of it is."""
+    """Return a message about what is out of date in an exercise's stored self-check; "" if nothing is."""
     results = ReferenceResults(lesson.reference)
     trials: list[PlannedTrial] = []
     right: list[Fingerprint] = []

@@ -98,7 +98,7 @@ def _find(options: GradeOptions, known: tuple[str, ...]) -> tuple[list[Submissio
 
 
 def _check_paths(options: GradeOptions) -> None:
-    """Raise Complaint if a path is the course itself. An empty variable of a shell leads to this, because "" means "."."""
+    """Raise Complaint if a path is the course itself, as with an empty shell variable: "" means "."."""
     course = next((path for path in options.paths if path.resolve() == options.root.resolve()), None)
     if course is not None:
         raise Complaint(f"{course} is the course's own folder. Pass a notebook, a folder of submissions, or a zip.")

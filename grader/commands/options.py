@@ -101,7 +101,8 @@ class InitOptions(Options):
     exercise: Annotated[
         str | None,
         Option(
-            help="Add a small exercise that works, such as '1.4 Means', to the course in this folder. You then change it."
+            help="Add a small exercise that works, such as '1.4 Means', to the course in this folder. You then "
+            "change it."
         ),
     ] = None
 
@@ -113,7 +114,8 @@ class BuildOptions(InCourse):
     points: Annotated[
         bool | None,
         Option(
-            help="Also run each solution that was built, and print its points. Default: only for your own lessons, because "
+            help="Also run each solution that was built, and print its points. Default: only for your own "
+            "lessons, because "
             "the solutions of the supplied lessons train models for minutes."
         ),
     ] = None
@@ -171,7 +173,8 @@ class CheckOptions(InCourse):
     annotations: Annotated[
         Annotations | None,
         Option(
-            help="Report failures to GitHub (as annotations on lines) or to GitLab (in the file gl-code-quality-report.json)."
+            help="Report failures to GitHub (as annotations on lines) or to GitLab (in the file "
+            "gl-code-quality-report.json)."
         ),
     ] = None
 
@@ -302,7 +305,8 @@ class RosterOptions(InCourse):
     platform: Annotated[
         list[str] | None,
         Option(
-            help="Print how to register this server on a platform with LTI 1.3. Pass the platform's address, or pass --school "
+            help="Print how to register this server on a platform with LTI 1.3. Pass the platform's address, "
+            "or pass --school "
             "and one of canvas, blackboard, brightspace, moodle, sakai, schoology, openedx, ilias and openolat."
         ),
     ] = None

@@ -21,7 +21,7 @@ AGAIN_SECONDS = 1.0  # of CPU time, after which code that caught the exception g
 
 
 class TookTooLong(BaseException):
-    """The CPU time is used up. It is not an Exception, so that the interrupted code cannot catch it as its own error."""
+    """The CPU time is used up. This is not an Exception, so that the interrupted code cannot catch it."""
 
 
 class Allowance:

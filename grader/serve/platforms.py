@@ -144,7 +144,8 @@ PRESETS = {
             ("Tool Keyset URL", "{keys}"),
             ("Privacy and services", "send name and e-mail; provide roster and grades; allow content selection"),
         ),
-        shows="The tool's page shows the client id, the deployment and the token's address, which ends in the tool's number.",
+        shows="The tool's page shows the client id, the deployment and the token's address, which ends in the "
+        "tool's number.",
     ),
     "schoology": Preset(
         title="Schoology",
@@ -184,7 +185,8 @@ PRESETS = {
             ("LTI Assignment and Grades Service", "programmatic"),
             ("Deep linking", "yes; Deep Linking Launch URL {launch}"),
         ),
-        shows="Studio shows the client id, the deployment and the token's address, which ends in the number of the block.",
+        shows="Studio shows the client id, the deployment and the token's address, which ends in the number of "
+        "the block.",
     ),
     "ilias": Preset(
         title="ILIAS",

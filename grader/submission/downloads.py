@@ -47,7 +47,7 @@ class Download:
     beside: str = ""  # a file that lies beside the students
 
     def match(self, above: str, parts: Sequence[str]) -> Named | None:
-        """Return the information in a path below the folder `above`; None if the platform does not write such a path."""
+        """Return the information in a path below `above`; None if the platform does not write such a path."""
         found = self.path.fullmatch("/".join((above, *parts)))
         return found and named_by(self.platform, found)
 

@@ -83,7 +83,7 @@ def _for_all_heads(mask: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
 
 
 def _weights(query: Tensor, key: Tensor, mask: Tensor | None) -> Tensor:
-    """Compute softmax(QKᵀ / √d_head) where the mask allows; `dot_product.masked_attention` in two tensors of n² numbers."""
+    """Compute softmax(QKᵀ / √d_head) where the mask allows, with two tensors of n² numbers."""
     scores = (query / sqrt(query.shape[-1])) @ key.transpose(-2, -1)
     if mask is not None:
         bias = torch.where(mask, 0.0, -torch.inf).to(scores.dtype)

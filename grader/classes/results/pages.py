@@ -56,7 +56,7 @@ class Worked:
 
 
 def worked(assignment: str) -> Worked:
-    """Return the solutions in the solution notebook; nothing if there is no such notebook, as on a learning platform."""
+    """Return the solutions in the solution notebook; nothing without it, as on a learning platform."""
     try:
         path = course_root() / "solutions" / assignment / f"{assignment}.ipynb"
         return _read(path, path.stat().st_mtime_ns)

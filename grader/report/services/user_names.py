@@ -118,7 +118,8 @@ def brightspace(students: Scores, worth: Mapping[str, float], column: str = "", 
     theirs = own_file(own, BRIGHTSPACE) if own else None
     if theirs is None and any(student.has_lms_id for student, _ in students):
         raise CannotExport(
-            "Brightspace's download does not contain user names, but the import needs them. Pass --fill with the file that "
+            "Brightspace's download does not contain user names, but the import needs them. Pass --fill with "
+            "the file that "
             "Grades, Export writes; the grader finds the students in it by their names"
         )
     keys = [key for key in reversed(BRIGHTSPACE.ids) if key in theirs.head] if theirs else ["Username"]

@@ -215,7 +215,7 @@ class Init:
         return None
 
     def _checkpoint_answers(self) -> bool:
-        """Return True if the checkpoint still answers. A process that was forked from it may have stopped or killed it."""
+        """Return True if the checkpoint still answers; one of its forks may have stopped or killed it."""
         channel = self._send_channel(self._active, "ping", 1.0) if self._active is not None else None
         if channel is None:
             return False

@@ -139,7 +139,7 @@ def _pocket_step(model: PocketVLM, optimizer: torch.optim.Optimizer, token_ids: 
 
 
 def pocket_scores(model: PocketVLM, count: int = 500, seed: int = 7) -> dict[str, float]:
-    """Return, on full scenes of unseen images, the share of right answers, and of maps that are largest on the right patch."""
+    """Return the shares of right answers, and of maps that are largest on the right patch, on full scenes of unseen images."""
     questions = pocket_questions(count, torch.Generator().manual_seed(seed), "test")
     device = model.head.weight.device
     with torch.no_grad():

@@ -108,7 +108,7 @@ def answers_and_maps(model: nn.Module, *asked: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def short_scores(training: ShortTraining, model: nn.Module, count: int = 500, seed: int = 7) -> dict[str, float]:
-    """Return, on scenes of unseen images, the share of right answers, and of maps that are largest on the right patch."""
+    """Return the shares of right answers and of maps that are largest on the right patch, on unseen images."""
     device = next(model.parameters()).device
     examples = training.draw(count, torch.Generator().manual_seed(seed), "test", 9, 9).to(device)
     logits, maps = answers_and_maps(model, *examples.asked)

@@ -212,7 +212,7 @@ def way_scores(model: WayVLM, count: int = 2000, seed: int = 7) -> dict[str, obj
 
 
 def new_layers(gated: Callable, count: int, gate: float, width: int = 64, num_heads: int = 4) -> nn.ModuleList:
-    """Return layers of gated cross-attention that have learned nothing, their gates at `gate`; at 100 they are open, tanh is 1."""
+    """Return layers of gated cross-attention that have learned nothing; at `gate` 100 they are open, since tanh is 1."""
     layers = nn.ModuleList(gated(width, num_heads) for _ in range(count))
     for layer in layers:
         nn.init.constant_(layer.gate, gate)

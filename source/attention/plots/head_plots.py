@@ -87,7 +87,7 @@ def show_words(maps: Mapping[str, Tensor], places: Sequence[str]) -> None:
 
 
 def show_similarities(similarities: Mapping[str, Tensor]) -> None:
-    """Draw the mean cosine similarity of the patches of each digit (rows) with each word (columns), (10, 10) for each aligner."""
+    """Draw the mean cosine similarity of each digit's patches (rows) with each word (columns), for each aligner."""
     figure, axes = _panels(1, len(similarities), 2.6, sharey=True)
     for ax, (name, table) in zip(axes[0], similarities.items(), strict=True):
         image = ax.imshow(table.detach().cpu().numpy(), vmin=-1, vmax=1, cmap="cividis")

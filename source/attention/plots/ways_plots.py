@@ -69,7 +69,7 @@ def show_costs(sizes: Sequence[int], costs: Mapping[str, Sequence[float]], here:
 
 
 def show_pictures(pictures: Tensor, questions: Sequence[str], said: Sequence[str], cells: Sequence[int] = ()) -> None:
-    """Draw coloured scenes (N, 24, 24, 3) side by side, above each the question, below it what was said; cells are framed."""
+    """Draw coloured scenes (N, 24, 24, 3), above each its question, below it what was said; cells are framed."""
     _, axes = plt.subplots(1, len(pictures), figsize=(2.6 * len(pictures), 3.0), layout="constrained", squeeze=False)
     for number, ax in enumerate(axes[0]):
         ax.imshow(pictures[number].clamp(0, 1).numpy())
