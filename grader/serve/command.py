@@ -150,12 +150,15 @@ def _add_platform(site: Site, name: str, options: RosterOptions, terminal: Termi
     if text := configuration(name, url):
         terminal.say(f"Or paste this text instead of the address of the file:\n{text}")
     if options.client_id is None:
-        if preset.registers:
-            link = _registration(site, f"{name} {school}")
-            terminal.say(f"Or enter nothing, and let {preset.title} register this server with this address:\n  {link}")
         terminal.say(
             "Then run this command again with --client-id, and with --deployment and --tool if they are required."
         )
+        if preset.registers:
+            link = _registration(site, f"{name} {school}")
+            terminal.say(
+                f"Or enter nothing, and let {preset.title} register this server by itself, with this address:\n  {link}\n"
+                "The address works once, within a day. serve.toml then contains the platform."
+            )
         return
     values = {"platform": name, "school": school, "client_id": options.client_id}
     values |= {"tool": options.tool} if options.tool else {}

@@ -134,7 +134,7 @@ def take_rosters(site: Site, services: Services) -> None:
             try:
                 students = list(_students(services, platform, row["url"]))
                 add_students(site.gradebook, site.course, students)
-                log.info("%s has %d students", row["platform"], len(students))
+                log.info("students of %s: %d", row["platform"], len(students))
             except LtiError as error:
                 log.warning("the roster of %s was not read: %s", row["platform"], error.reason or error)
         site.store.change("UPDATE lti_roster SET fetched = ? WHERE url = ?", text_of(now()), row["url"])

@@ -390,7 +390,7 @@ def test_a_real_jupyterhub_signs_students_and_instructors_in(
                 person, answer = from_real_hub(site, url, name)
                 assert answer.status_code == 303, answer.text
                 page = person.get(answer.headers["location"])
-                assert f"sign in as <b>{name}</b>" in page.text
+                assert f"sign in with the id <b>{name}</b>" in page.text
                 told = {"form_token": token_in(page), "token": answer.headers["location"].rpartition("/")[2]}
                 assert person.browser.post("/in", data=told).headers["location"] == leads_to
             _, answer = from_real_hub(site, url, "mallory")  # known at the hub, and not let in here
