@@ -174,7 +174,7 @@ SLIPS = [
                 "    return (position <= lengths[:, None, None]).float()\n",
             ),
         ],
-        "but got the numbers 0 and 1. The triangle points the wrong way: each token sees the future and not the past. One key too many",
+        "but got the numbers 0 and 1. The triangle points the wrong way: each token sees the future instead of the past. The mask allows one key too many",
         0,
         id="1.5 triu, <=, dtype",
     ),

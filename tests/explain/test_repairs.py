@@ -246,8 +246,11 @@ def test_where_another_check_fails_all_the_same_less_is_claimed():
     part, _ = search(
         source, lambda text, trial: "a / b" in text and not trial, ["values", "other"], [False, False], "values"
     )
-    assert whole.what == "check the operation in `a // b`: with something else in its place, your answer is right."
-    assert part.what == "check the operation in `a // b`. Another check still fails."
+    assert whole.what == "check the operation in `a // b`: with another operation there, your answer is right."
+    assert (
+        part.what
+        == "check the operation in `a // b`: with another operation there, this check passes. Another check still fails."
+    )
     part, _ = search(
         source, lambda text, trial: "0.1" not in text and not trial, ["values", "other"], [False, False], "values"
     )
