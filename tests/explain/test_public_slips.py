@@ -99,7 +99,7 @@ SLIPS = [
                 "        x = self.norm1(text_tokens)\n        note, _ = self.self_attn(x, mask=mask)\n        tokens = x + note\n",
             )
         ],
-        "The first residual carries the normalised tokens",
+        "The first residual adds to the normalised tokens",
         10.5,
         id="3.3 residual from normed in step 1",
     ),
@@ -111,7 +111,7 @@ SLIPS = [
                 "            tokens = self.norm2(tokens)\n            note, weights = self.cross_attn(tokens, image_tokens)\n            tokens = tokens + note\n",
             )
         ],
-        "The second residual carries the normalised tokens",
+        "The second residual adds to the normalised tokens",
         11.5,
         id="3.3 residual from normed in step 2",
     ),
@@ -200,14 +200,14 @@ SLIPS = [
                 "        key, value = self.W_K(image_tokens), self.W_V(image_tokens)\n        return masked_attention(self.W_K(text_tokens)",
             )
         ],
-        "The queries come from W_K",
+        "The queries are made by W_K",
         0,
         id="1.8 W_K where W_Q",
     ),
     pytest.param(
         "4.3",
         [("split(layer.W_Q(tokens))", "split(layer.W_K(tokens))")],
-        "in one place, check `layer.W_K`: another part belongs here",
+        "in one place, check `layer.W_K`: another attribute belongs here",
         0,
         id="4.3 W_K where W_Q",
     ),
@@ -226,7 +226,7 @@ SLIPS = [
                 "    targets[:] = token_ids\n    targets[token_ids == pad_id] = ignore_index\n",
             )
         ],
-        "is its own token",
+        "is the token at that position",
         0,
         id="3.5 no shift",
     ),
@@ -263,7 +263,7 @@ SLIPS = [
                 '    pairs = (phi_k[..., :, None] * value[..., None, :]).cumsum(dim=-3)\n    above = torch.einsum("...id,...ide->...ie", phi_q, pairs)\n',
             ),
         ],
-        "end at each query's own place",
+        "end at each query's own position",
         0,
         id="4.2 cumsum",
     ),
@@ -313,7 +313,7 @@ SLIPS = [
                 "    after = layer.norm_2(after)\n    hidden = F.gelu(layer.expand(after))\n    return torch.addcmul(after,",
             )
         ],
-        "The second residual carries",
+        "The second residual adds to",
         6,
         id="5.3 second residual of the normed tokens",
     ),
