@@ -1523,7 +1523,7 @@ for name, one in (("trained", model), ("untrained", untrained)):
 #    at once.
 # 2. **Stage 2** learns to answer, in 250 steps. Scenes hold 1 or 2 digits at first, and up to 9 at the end.
 #
-# Your repair is judged by what it brings about. Trained anew with it, the model has to pass **the gate**: on 500 full
+# Your repair is judged by its effect. Trained again with it, the model has to reach **the threshold**: on 500 full
 # scenes of unseen images, at least .85 of the answers right, and at least .90 of the maps largest on the patch in
 # question. Guessing gives about .10 of the answers. Over 20 seeds the repaired trainings reach .95 to .98 of the answers
 # and at least .99 of the maps.

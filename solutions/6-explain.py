@@ -833,10 +833,10 @@ show_heads_by_task(
 # 2. **Cause.** Which line could do that? Print shapes, sums, gradients, before you change anything.
 # 3. **Mend it.** Write the piece anew, with the fault mended and all else as it was.
 #
-# You are judged twice. **The gate**, in this notebook: trained anew with your piece, the model has to give at least .85 right
+# You are judged twice. **The threshold**, in this notebook: trained again with your piece, the model has to give at least .85 right
 # answers, and at least .85 of its maps must be largest on the right patch, on 500 unseen scenes. Over 5 seeds, the mended
-# trainings reach .92 or more in both, and each broken one misses the gate every time. **What you changed** gives the points:
-# your piece and a few steps with it are compared with the right one. A model may pass the gate although the fault
+# trainings reach .92 or more in both, and each broken one misses the threshold every time. **What you changed** gives the points:
+# your piece and a few steps with it are compared with the right one. A model may reach the threshold although the fault
 # is still there: if the self-check of your piece fails, you have changed the task.
 
 # %% provided="attention.experiments.pocket_vlm:PocketVLM draw_pocket_start align_pocket pocket_rate pocket_questions" id="provided-pocket"
@@ -925,7 +925,7 @@ print(gate_report(PADDING, mended_padding))
 #
 # Leave the mask out altogether, and this training fails as well. The second 7 is not to blame: without one in any padding it fails,
 # too, and so do full scenes: nine cells are too many for this model in 250 steps. Paint the padding over with zeros instead, and the
-# gate is passed. But at first the empty cells take their share of the weight, 0.37 to 0.39; only the training brings it down to
+# threshold is reached. But at first the empty cells take their share of the weight, 0.37 to 0.39; only the training brings it down to
 # nothing. A mask hides from the start.
 
 # %% [markdown]
@@ -1009,7 +1009,7 @@ print(gate_report(SCALE, mended_scale))
 # *With the mended piece, the solid blue curve ends where the dashed one ends, and the maps lie in the orange frames.*
 #
 # Was it only the start? With a smaller W_Q and W_K the broken piece begins as evenly as yours: 0.3 to 0.84 right. With larger ones yours
-# begins as sharply: 0.45 to 0.84. Both miss the gate, at each of 5 seeds.
+# begins as sharply: 0.45 to 0.84. Both miss the threshold, at each of 5 seeds.
 
 # %% [markdown]
 # ## Third training: it learns, and then no more
@@ -1079,7 +1079,7 @@ print(gate_report(ALIGNER, mended_aligner))
 # *With the mended piece, curve and maps are those of the healthy run.*
 #
 # This fault is hard to see: the loss falls, because the embedding and the projections still learn, around eight directions
-# that stay random. Let the encoder learn in the place of the aligner, and the gate is passed, too. That is no mend: an encoder that
+# that stay random. Let the encoder learn instead of the aligner, and the threshold is reached, too. That does not fix the fault: an encoder that
 # serves several models must not be changed by one of them.
 
 # %% [markdown]
@@ -1751,7 +1751,7 @@ show_pairs(
 #   rivals that need no model: on three of four photos one of them was as good as the map.
 # - **A way to find the head that carries an answer**: put it in, and do not only take it out. Where heads back one another up, the
 #   two say different things, and both are right.
-# - **Five faults**, each known by its symptoms; and the experience that a model can pass its gate with the fault still in it.
+# - **Five faults**, each known by its symptoms; and the experience that a model can reach its threshold with the fault still in it.
 # - **Three ways to bring an image in**, with what each costs and can learn; and a model that sees a colour and says another one.
 #
 # Questions to take along:
@@ -1764,12 +1764,12 @@ show_pairs(
 #    cache changes no word. What a training found need not hold: which head answers, which explanation ranks best. We would first
 #    measure whether heads back one another up, by putting them in and taking them out: a larger model has more of them.
 #    === END ANSWER ===
-# 2. A gate is a test of what a model does. Which of the five broken trainings would you have noticed without one?
+# 2. A threshold is a test of what a model does. Which of the five broken trainings would you have noticed without one?
 #
 #    === BEGIN ANSWER ===
 #    The first one and the fifth stay near the line of guessing, and the second one far above the healthy curve: you see that the
 #    loss is wrong. The third and the fourth fall well below guessing, as a training that works does. Without a healthy run beside
-#    them, or the maps, or a gate, they would pass for trainings that are merely not finished.
+#    them, or the maps, or a threshold, they would pass for trainings that are merely not finished.
 #    === END ANSWER ===
 # 3. You may show one picture of one map to somebody who does not know this lab. What do you write below it?
 #

@@ -54,7 +54,7 @@ def run(options: ExportOptions, terminal: Terminal) -> None:
 
 
 def _wrong_options(options: ExportOptions) -> str:
-    """Return what is wrong with the options together; "" if nothing is."""
+    """Return a message about options that contradict each other, or "" if there are none."""
     service = options.service
     if options.autograder and service != "gradescope":
         return f"--autograder works only with gradescope, not with {service}"
@@ -115,7 +115,7 @@ def _write(
 
 
 def _about_feedback(packed: FeedbackZip) -> Iterator[str]:
-    """Yield a line on the students whose feedback is missing in the zip, or is about another submission."""
+    """Yield lines on the students whose feedback is missing from the zip, or is about another submission."""
     if packed.not_graded:
         yield f"these students have no grade yet, so the zip contains no feedback for them: {some(packed.not_graded)}"
     if packed.no_file:

@@ -54,7 +54,7 @@ def write_page(config: CourseConfig, entry: GradebookEntry) -> Path:
 
 
 def write_class_page(config: CourseConfig, everybody: Sequence[GradebookEntry], folder: Path) -> Path:
-    """Write the page of the class beside the students' pages in `folder`; return its path."""
+    """Write the page of the class next to the students' pages in `folder`, and return its path."""
     shown = with_checks(config, everybody) if len(everybody) <= MOST_WITH_CHECKS else everybody
     page = folder / "class.html"
     write_result(page, class_page(shown, pages=PAGES))

@@ -143,7 +143,7 @@ def _run_trainings(assignments: Iterable[str]) -> Mapping[str, bytes]:
 
 @dataclass(frozen=True, kw_only=True)
 class Results:
-    """What a run leaves."""
+    """The results of a run."""
 
     entries: Sequence[GradebookEntry]  # of this run's submissions alone
     gradebook: str  # URL

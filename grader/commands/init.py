@@ -93,7 +93,7 @@ class FolderInUse(Complaint):
 
 
 def make_course(folder: Path, lessons: Mapping[str, Lesson], late_per_day: float = 0.0) -> None:
-    """Make a course with copies of these lessons. Whatever goes wrong, there is no half-made course.
+    """Make a course with copies of these lessons. If a step fails, remove everything that was made.
 
     Raise FolderInUse if the folder is not empty, or a file; OSError if it cannot be written.
     """

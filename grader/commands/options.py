@@ -84,7 +84,7 @@ class Options:
 
 
 class InCourse(Options):
-    """What a command takes that runs in a course."""
+    """The options of a command that runs in a course."""
 
     root: Path  # the course's folder
 

@@ -91,7 +91,7 @@ def _right_beside(wrong: Sequence[Seen]) -> str:
         if any(difference(name, trial.got.get(name), trial.expected.get(name), 10) for trial in wrong)
     ]
     right = [the_leaf(name) for name in names if name not in off]
-    return f"This is right: {' and '.join(right)}." if right and len(off) == 1 else ""
+    return f"There is no mistake in {' and '.join(right)}: check the other result." if right and len(off) == 1 else ""
 
 
 def of_the_rest(wrong: Sequence[Seen]) -> Explanation | None:

@@ -1,4 +1,4 @@
-"""Attempts: each upload is kept in a folder of its own, and waits in the queue until it is graded.
+"""Attempts: each upload is stored in a separate folder, and waits in the queue until it is graded.
 
     submitted/.attempts/STUDENT/ASSIGNMENT/20301131T180000-3f9a2c71/   one attempt: notebook, timestamp.txt, its page
     submitted/STUDENT/ASSIGNMENT/                                       the attempt that counts, in nbgrader's layout
@@ -265,7 +265,7 @@ def place_in_queue(store: Store, attempt: Attempt, budget: float) -> int | None:
 
 
 def waits_until(store: Store, student: str, budget: float) -> datetime | None:
-    """Return when a student who has no grading time left gets some again; None if the student has some now."""
+    """Return the time at which a student without grading time gets some again, or None if the student has some now."""
     used = "SELECT taken, seconds FROM attempt WHERE student = ? AND taken > ?"
     rows = store.rows(used, student, text_of(now() - HOUR))
     return free_at(((datetime.fromisoformat(row["taken"]), row["seconds"]) for row in rows), budget)
@@ -335,7 +335,7 @@ def seconds_since(attempt: Attempt, moment: datetime) -> float:
 
 
 def counting(store: Store, student: str, assignment: str) -> Attempt | None:
-    """Return the attempt that counts until now; None without one."""
+    """Return the attempt that counts so far, or None if there is none."""
     return next((one for one in attempts_of(store, student, assignment) if one.counts), None)
 
 

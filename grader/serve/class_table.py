@@ -32,7 +32,7 @@ class Cell:
 
     @property
     def score(self) -> float | None:
-        """The score that counts; None without one."""
+        """The score that counts, or None if there is no score."""
         return self.entry.score if self.entry else None
 
     @property
@@ -47,7 +47,7 @@ class Cell:
 
     @property
     def remarks(self) -> list[str]:
-        """Notes for the instructor besides the score, in words."""
+        """Notes for the instructor next to the score, in words."""
         states, entry, flags = {attempt.state for attempt in self.attempts}, self.entry, len(self.flags)
         is_fault = entry.fault != "" if entry else attempts.FAULT in states
         told = {

@@ -48,7 +48,7 @@ CONNECTIONS = 1000
 
 
 def run(options: ServeOptions, terminal: Terminal) -> None:
-    """Serve until the process is told to end."""
+    """Serve until the process gets a signal to end."""
     site = open_site(options.root, options.gradebook)
     course_secret(options.root)
     settings = site.settings
@@ -108,7 +108,7 @@ class RestartedProcess:
             self._ending.wait(PAUSE_SECONDS)
 
     def end(self) -> None:
-        """End the process: what it was grading stays in the queue."""
+        """End the process. The attempts that it was grading stay in the queue."""
         self._ending.set()
         self._keeper.join()
 

@@ -221,7 +221,7 @@ class AttemptWriter:
         return replace(GradebookEntry.of(grade), score=score - penalty, penalty=penalty, seconds_late=late)
 
     def _lateness(self, attempt: Attempt, score: float) -> tuple[float, float | None]:
-        """Return the late penalty of an attempt now, and its seconds; None if there is no due date."""
+        """Return the present late penalty of an attempt and its delay in seconds, or None if there is no due date."""
         due = self._site.due_dates(attempt.student).get(attempt.assignment)
         late = max(0.0, (attempt.when - due).total_seconds()) if due else None
         return penalty_of(self._site.config.late_penalty, attempt.student, score, late or 0.0) or 0.0, late

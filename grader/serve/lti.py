@@ -74,7 +74,7 @@ class Launch:
 
     @property
     def role(self) -> str | None:
-        """The role that somebody has in the course; None if it is none of ours."""
+        """The role of a person in the course, or None if this server does not know the role."""
         return role_of(self.platform, self.claims.get(f"{CLAIM}roles"))
 
     def address(self, claim: str, key: str) -> str | None:

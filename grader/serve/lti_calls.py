@@ -149,7 +149,7 @@ def _problem(url: str, error: Exception) -> LtiError:
 
 
 def _seconds_to_wait(retry_after: str) -> float:
-    """Return the seconds for which a service asks to be left alone, from its header."""
+    """Return the seconds for which a service asks clients to wait, from its header."""
     with suppress(ValueError, TypeError, OverflowError):
         is_number = retry_after.strip().isdecimal()
         seconds = float(retry_after) if is_number else parsedate_to_datetime(retry_after).timestamp() - time.time()

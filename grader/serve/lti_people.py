@@ -62,7 +62,7 @@ def claim_at(claims: Mapping[str, Any], path: str) -> Any:
 
 
 def text_of_id(value: object) -> str:
-    """Return an id as text, which platforms also send as a number; "" for anything else."""
+    """Return an id, which may be a string or a number, as a string. Return "" for anything else."""
     is_number = isinstance(value, int) and not isinstance(value, bool) and abs(value) < LARGEST_NUMBER
     return value if isinstance(value, str) else str(value) if is_number else ""
 
@@ -82,7 +82,7 @@ def filled_in(value: str, claim: str) -> str:
 
 
 def student_of(platform: Platform, member: object) -> Student | None:
-    """Return the student that a member is, with the id that a launch has; None for other members."""
+    """Return a member as a student, with the id that a launch has, or None if the member is not a student."""
     if not isinstance(member, dict) or role_of(platform, member.get("roles")) != STUDENT:
         return None
     person = platform.prefix + _id_of(platform, member)

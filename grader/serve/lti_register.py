@@ -22,7 +22,7 @@ TOOL = "https://purl.imsglobal.org/spec/lti-tool-configuration"
 
 
 def configuration(name: str, url: str) -> str:
-    """Return the file that describes this server to a kind of platform; "" if that reads none.
+    """Return the file that describes this server to a kind of platform, or "" if the platform reads no file.
 
     Args:
         url: our address.

@@ -117,7 +117,7 @@ class Sender:
         log.warning("the score of %r in %s was not sent, and %s: %s", *key, then, error.reason or error)
 
     def _change(self, row: sqlite3.Row, **values: str) -> None:
-        """Change what is known of a place."""
+        """Change the stored values of a place."""
         columns = ", ".join(f"{name} = ?" for name in values)
         self._site.store.change(
             f"UPDATE lti_place SET {columns} {OWN}", *values.values(), row["person"], row["assignment"]

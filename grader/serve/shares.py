@@ -230,7 +230,7 @@ def remove_leftovers(folder: Path, attempts: Mapping[str, bool], moment: float) 
 
 
 def remove_folders(*folders: Path) -> None:
-    """Remove folders and what is in them.
+    """Remove folders with their content.
 
     One that cannot be removed now is a leftover, and the next upload tries again.
     """

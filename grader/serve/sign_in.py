@@ -138,7 +138,7 @@ def new_code(store: Store, key: bytes, person: str, days: int) -> str:
 
 
 def student_with_code(store: Store, key: bytes, token: str) -> Ticket | None:
-    """Return the student whose notebook sends a code; None if the code is unknown or was revoked."""
+    """Return the student that a personal code belongs to, or None if the code is unknown or was revoked."""
     found = link_ticket(store, key, token)
     if found is None or found.role != NOTEBOOK_ROLE or not can_sign_in(found.person):
         return None

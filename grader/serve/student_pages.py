@@ -62,11 +62,11 @@ class Shown:
         return self.due is not None and now() > self.due
 
     def is_late(self, attempt: Attempt) -> bool:
-        """Return True if an attempt came after the due date."""
+        """Return True if an attempt was submitted after the due date."""
         return self.due is not None and attempt.when > self.due
 
     def lateness(self, attempt: Attempt) -> str:
-        """Return a sentence on an attempt that was late; "" of any other."""
+        """Return a sentence about a late attempt, or "" for any other attempt."""
         if attempt.counts and self.entry is not None:
             return lateness(self.entry.penalty, self.entry.seconds_late)
         penalty = 0.0 if attempt.worth is None else (attempt.score or 0.0) - attempt.worth

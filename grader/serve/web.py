@@ -104,7 +104,7 @@ class Visit:
         return text.encode("utf-8", "replace").decode()  # a form may name an encoding that makes half characters
 
     def cookie(self, name: str) -> str:
-        """Return a cookie of ours; "" without one."""
+        """Return the value of one of this server's cookies, or "" if it is missing."""
         return self.request.cookies.get(self._cookie_name(name), "")
 
     def set_cookie(self, response: Response, name: str, value: str) -> None:
@@ -119,7 +119,7 @@ class Visit:
         return f"__Host-{name}" if self.site.settings.secure else name
 
     def html(self, template: str, status: int = 200, **values: Any) -> Response:
-        """Make a page of a template, with who is signed in, the settings, the token for forms, and these values."""
+        """Make a page from a template, with the signed-in person, the settings, the token for forms, and these values."""
         visitor = None if self.request.url.path.startswith("/lti/") else self.visitor  # those pages may be in a frame
         token = form_token(self.site.key, visitor.session) if visitor else ""
         shared = {"visitor": visitor, "settings": self.site.settings, "form_token": token}

@@ -17,7 +17,7 @@ MOST_CHARACTERS = 80  # of a name in a message
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """The submissions that are wanted, and what is known of them before they are read."""
+    """The requested submissions, and the facts about them that are known before they are read."""
 
     assignments: tuple[str, ...]  # of the course
     only: str | None = None  # the assignment whose submissions are wanted; None for all
@@ -36,7 +36,7 @@ ReadAssignment = Callable[[SubmissionFile], str | None]
 def choose(
     everybody: Sequence[Person], wanted: Wanted, place: Place, read_assignment: ReadAssignment
 ) -> list[SubmissionFile]:
-    """Return the submissions of everybody, one for each assignment that a person handed in.
+    """Return all submissions, one for each assignment that a person submitted.
 
     A notebook whose name contains no assignment belongs to the assignment that is wanted; or, if all are, to the
     one that all other names contain; or to the one whose exercises its cells answer. It counts only if no notebook
@@ -84,7 +84,7 @@ class _Chooser:
     assignment_in_cells: Callable[[Entry], str | None]
 
     def groups(self, person: Person) -> dict[str, list[StudentFile]]:
-        """Map each assignment to what a person handed in for it; the key "" has what may be for any."""
+        """Map each assignment to the files that a person submitted for it. The key "" has files that may be for any."""
         groups: dict[str, list[StudentFile]] = {}
         for file in person.files:
             groups.setdefault(self._group(person, file), []).append(file)
@@ -197,7 +197,7 @@ def shown(name: str) -> str:
 
 
 def _no_notebook(assignment: str, files: Sequence[StudentFile]) -> Problem:
-    """Return a message that names what was handed in instead of a notebook, or why nothing can be seen."""
+    """Return a message that names the files submitted instead of a notebook, or the reason why none can be read."""
     for file in files:
         if file.entry.problem:
             place = shown("/".join(file.entry.parts))

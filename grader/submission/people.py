@@ -47,7 +47,7 @@ class Entry:
 
 
 class Layout(StrEnum):
-    """Which layout of paths names the people."""
+    """The layout of paths that names the people."""
 
     SERVICE = "service"  # a learning platform's download
     NBGRADER = "nbgrader"
@@ -57,7 +57,7 @@ class Layout(StrEnum):
 
 @dataclass(frozen=True)
 class StudentFile:
-    """A file that a person handed in, under the name that the person chose."""
+    """A file that a person submitted, under the name that the person chose."""
 
     entry: Entry
     label: str  # that name, without what a service put in front
@@ -71,7 +71,7 @@ class StudentFile:
 
 @dataclass(frozen=True)
 class Person:
-    """A person, and everything that the person handed in."""
+    """A person, and everything that the person submitted."""
 
     student: str
     layout: Layout
@@ -227,7 +227,7 @@ def _in_folder(entry: Entry, level: int) -> bool:
 
 
 def _layout(entries: Sequence[Entry], assignments: Collection[str], inside: int) -> tuple[Layout, str, tuple[str, ...]]:
-    """Find the layout, the platform, and the path of the folder in which each person's file or folder lies."""
+    """Find the layout, the platform, and the path of the folder that contains each person's file or folder."""
     above = prefixes(entries)
     for prefix in above:
         level = len(prefix)
@@ -271,14 +271,14 @@ def _is_nbgrader(entry: Entry, level: int, assignments: Collection[str], is_insi
 
 
 def _claim_of(entry: Entry, said: Named) -> _Claim:
-    """Return whose file it is, according to the name that a platform gave it."""
+    """Return the person that a file belongs to, according to the name that a platform gave it."""
     file = StudentFile(entry, said.file or entry.parts[-1])
     shown = "" if said.name == NO_NAME else said.name
     return _Claim(said.student, f"by {said.name}", file, Layout.SERVICE, shown, said.late, said.platform, said.attempt)
 
 
 def _claim(entry: Entry, level: int, layout: Layout, assignments: Collection[str]) -> _Claim | None:
-    """Return whose file a path belongs to, outside a platform's download; None if the path names nobody."""
+    """Return the person that a path names, outside a platform's download, or None if the path names nobody."""
     part, last = entry.parts[level], entry.parts[-1]
     in_folder = _in_folder(entry, level)
     if in_folder:

@@ -67,7 +67,7 @@ def test_a_right_answer_is_told_so(said) -> None:
 
 def test_it_shows_what_came_what_was_expected_and_what_went_in(said) -> None:
     lines = said("1.2", SCALED.format("query @ key.mT")).splitlines()
-    assert lines[0] == "✘ 1.2 scaled_scores — These are the plain dot products: √d_k is missing."
+    assert lines[0] == "✘ 1.2 scaled_scores — These are the plain dot products. They are not divided by √d_k."
     assert lines[1].startswith("2 queries, 3 keys, d_k = 4: scores[0, 0] is ")
     assert lines[1].endswith("(wrong in 6 of 6 places)")
     assert ", expected " in lines[1]
@@ -133,7 +133,7 @@ def stable_softmax(scores, dim={}):
 def test_what_only_a_hidden_trial_of_the_grade_shows_is_seen(said) -> None:
     assert said("1.3", SOFTMAX.format(-1, "")).startswith("✔")
     text = said("1.3", SOFTMAX.format(-1, ".clamp(min=0)"))
-    assert text.startswith("✘ 1.3 stable_softmax — The largest score is raised to 0.")
+    assert text.startswith("✘ 1.3 stable_softmax — If the largest score is below 0, 0 is subtracted instead.")
     assert "\n5 rows, 7 columns, spread = 2.0, offset = 10000.0, float64: " in text
 
 

@@ -184,7 +184,7 @@ def test_a_mistake_that_gives_most_trials_is_likely() -> None:
     assert found is not None
     assert (found.kind, found.says) == (
         "likely",
-        "For most inputs, your answer returns what this mistake returns: that one",
+        "For most inputs, your answer returns the same as this common mistake: that one",
     )
     assert explain(seen, [candidate(odd, odd, odd, says="that one")]) is None
     two = [candidate(odd, odd * 2.17, odd, says=says) for says in ("that one", "another")]

@@ -125,7 +125,7 @@ def test_what_came_right_beside_what_did_not():
     wrong = [Seen("values", False, shown, want, inputs={"mask": torch.ones(3)})]
     found = of_the_rest(wrong)
     assert found is not None
-    assert found.says == "This is right: the output."
+    assert found.says == "There is no mistake in the output: check the other result."
     assert of_the_rest([wrong[0]._replace(got={name: value + 1 for name, value in want.items()})]) is None
 
 

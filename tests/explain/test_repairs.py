@@ -35,11 +35,11 @@ WRONG_AND_RIGHT = [
     ("def f(a, b):\n    return a / b", "a root is missing: check `b`", (6.0, 4.0), 3.0),
     ("def f(a, b):\n    return a == 4", "check the `4`", (3.0, 4.0), True),
     ("def f(a, b):\n    return sorted([a, b], reverse=True)", "the argument `reverse` of `sorted`", (3.0, 4.0), [3.0, 4.0]),
-    ("def f(a, b):\n    return abs(a * b)", "`abs` applies to too much here: it should apply to one factor", (-3.0, -2.0), -6.0),
-    ("def f(a, b):\n    return abs(a + b)", "`abs` applies to too much here: it should apply to one part", (-3.0, 1.0), 4.0),
+    ("def f(a, b):\n    return abs(a * b)", "`abs` applies to too much here: it should apply to only one factor", (-3.0, -2.0), -6.0),
+    ("def f(a, b):\n    return abs(a + b)", "`abs` applies to too much here: it should apply to only one part", (-3.0, 1.0), 4.0),
     ("def f(a, b):\n    return abs(a) + b", "`abs` applies to too little here: check `abs(a) + b`", (-3.0, 1.0), 2.0),
     ("def f(a, b):\n    return abs(b(a))", "check the order of `abs` and `b`", (-3.0, half_less), 2.5),
-    ("def f(a, b):\n    return a.sum()", "`a.sum()` covers all axes: name one", (COUNTS, 0), 4),
+    ("def f(a, b):\n    return a.sum()", "`a.sum()` runs over all axes: name one", (COUNTS, 0), 4),
 ]  # fmt: skip
 
 
@@ -147,7 +147,7 @@ def test_what_is_not_known_for_lack_of_time_is_not_held_against_a_change():
 
     found, _ = search(SOURCE, right, ["values", "other"], [False, True], "values")
     assert found is not None
-    assert found.what.endswith("with something else in its place, your answer is right.")
+    assert found.what.endswith("with another operation there, your answer is right.")
 
 
 def test_an_answer_that_hangs_on_every_trial_takes_hardly_longer_than_on_one():
@@ -254,8 +254,11 @@ def test_where_another_check_fails_all_the_same_less_is_claimed():
     part, _ = search(
         source, lambda text, trial: "a / b" in text and not trial, ["values", "other"], [False, False], "values"
     )
-    assert whole.what == "check the operation in `a // b`: with something else in its place, your answer is right."
-    assert part.what == "check the operation in `a // b`. Another check still fails."
+    assert whole.what == "check the operation in `a // b`: with another operation there, your answer is right."
+    assert (
+        part.what
+        == "check the operation in `a // b`: with another operation there, this check passes. Another check still fails."
+    )
     part, _ = search(
         source, lambda text, trial: "0.1" not in text and not trial, ["values", "other"], [False, False], "values"
     )

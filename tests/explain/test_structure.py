@@ -52,11 +52,11 @@ def words(phrase: Phrase) -> str:
         (lambda x: x.flatten(1, 2), "Some axes of the heads are merged into one."),
         (
             lambda x: torch.cat([x, x], 2),
-            "In the heads, all expected entries are there, but others are after them along the axis of tokens.",
+            "In the heads, all expected entries are there, but there are others after them along the axis of tokens.",
         ),
         (
             lambda x: torch.cat([x + 1, x], 2),
-            "In the heads, all expected entries are there, but others are before them along the axis of tokens.",
+            "In the heads, all expected entries are there, but there are others before them along the axis of tokens.",
         ),
         (lambda x: torch.cat([x + 1, x + 2], 3), "In the heads, the axis of d_head is twice as long as expected"),
         (lambda x: torch.randn(2, 3, 6, 7), "In the heads, the axis of tokens is one entry too long."),

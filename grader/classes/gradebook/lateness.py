@@ -1,4 +1,4 @@
-"""Writes due dates, extensions and how late a submission is, and the points that lateness costs.
+"""Writes due dates, extensions and delays of submissions, and the late penalties.
 
 Lateness is nbgrader's: the time of submission, less the due date and the student's extension. Where a person says how
 late a submission was, that is stored in these columns, too, so that nbgrader and formgrader agree.
@@ -24,7 +24,7 @@ MARKED = timedelta(seconds=1)  # how late a submission counts that a platform ma
 def time_to_store(
     submitted: datetime | None, *, marked_late: bool, duedate: datetime | None, stored: datetime | None
 ) -> datetime | None:
-    """Return the time of submission to store, in UTC without a zone; None if nobody knows it.
+    """Return the time of submission to store, in UTC without a zone, or None if the time is unknown.
 
     A time that the gradebook has stays where the submission comes without one, as from a platform's zip: a person may
     have said it. A platform that marks a submission as late does not say how late; with a due date that counts as one
@@ -102,7 +102,7 @@ def _write_time(db: Session, stored: Stored, late: timedelta) -> None:
 
 
 def set_due_date(url: str, course: str, assignment: str, due: datetime | None, late_penalty: LatePenalty) -> None:
-    """Set the due date of an assignment, and the penalties of its submissions that follow from it.
+    """Set the due date of an assignment, and update the late penalties of its submissions.
 
     Args:
         due: the new due date; None removes the one that there is.

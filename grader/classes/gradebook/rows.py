@@ -132,7 +132,7 @@ def _write(db: Session, listed: Mapping[Student, Sequence[str]]) -> Named:
 
 
 def _find(number: str, others: Sequence[str], stored: Mapping[str, Row]) -> str | None:
-    """Return the id under which the gradebook has a student; None if it has not."""
+    """Return a student's id in the gradebook, or None if the student is not in it."""
     if number in stored and stored[number].lms_user_id == number:
         return number
     return next((id for id in others if id in stored and not stored[id].lms_user_id), None)

@@ -97,7 +97,7 @@ class GradeWriter:
     # ------------------------------------------------------------ what is there already
 
     def recorded(self, student: str, assignment: str, key: str) -> Recorded | None:
-        """Return the grade that was recorded under this key; None if another or none was."""
+        """Return the grade recorded under this key, or None if the key differs or there is no grade."""
         try:
             stored = self._load(student, assignment)
         except StudentNameError:  # who has no name in a database is in none; `record` says so

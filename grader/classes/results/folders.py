@@ -57,7 +57,7 @@ def write_timestamp(folder: Path, timestamp: datetime | None) -> None:
 
 
 def file_content(path: Path) -> bytes | None:
-    """Return the bytes of a file; None if it is not there, or cannot be read."""
+    """Return the bytes of a file, or None if the file is missing or cannot be read."""
     try:
         return path.read_bytes()
     except OSError:

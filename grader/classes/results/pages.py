@@ -112,7 +112,7 @@ def recorded_answers(autograded: Path, entries: Sequence[GradebookEntry]) -> Ite
 
 
 def read_answers(student: str, path: Path) -> RecordedAnswers | None:
-    """Read the code of an executed notebook; None if it is missing or no notebook."""
+    """Read the code of an executed notebook, or return None if the file is missing or is not a notebook."""
     try:
         if path.stat().st_size > 2 * MAX_BYTES:
             return None
@@ -152,7 +152,7 @@ def page_of(entry: GradebookEntry, notebook: Path) -> str:
 
 
 def _thoughts(entry: GradebookEntry) -> Sequence[tuple[str, str]]:
-    """Return the questions for thought with our answers, once the due date has passed.
+    """Return the questions for thought with the lesson's answers, once the due date has passed.
 
     Before it, and if there is no due date, return nothing.
     """

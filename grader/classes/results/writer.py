@@ -69,7 +69,7 @@ class ResultsWriter:
         self._unconfirmed.pop((file.student, file.assignment), None)
 
     def record(self, job: Job, graded: Graded) -> bool:
-        """Write one grade into files and gradebook; of one that `recorded` returned, only what is missing or changed.
+        """Write one grade into files and gradebook. If `recorded` returned it, write only the missing or changed parts.
 
         Return whether it is in the gradebook: a grade for an unknown assignment is not. Raise StudentNameError if the
         student's name cannot be recorded: the next grade can be; RecordError if a file or the gradebook cannot be

@@ -91,7 +91,7 @@ def _connect(address: str, trainings: Mapping[str, bytes]) -> Any:
 
 
 def this_worker() -> str:
-    """Return the address of the Dask worker in which this thread runs; "" if it runs in none."""
+    """Return the address of the Dask worker in which this thread runs, or "" outside a worker."""
     if "distributed" in sys.modules:
         from distributed import get_worker
 
@@ -136,7 +136,7 @@ class _Cluster:
         return [one for one in self._client.scheduler_info(n_workers=-1)["workers"] if one not in self._unfit]
 
     def still_waiting(self, seconds: float) -> None:
-        """Log what is waited for, after a minute and then each time that the wait has doubled.
+        """Log the reason for a wait, after a minute and then each time that the wait has doubled.
 
         Raise WorkersLost if there is no worker for LONGEST_WITHOUT seconds, or if no job ends for LONGEST_JOB.
         """

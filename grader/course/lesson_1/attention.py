@@ -45,9 +45,9 @@ ATTENTION = written_exercise("1.4 Attention", attention, (
         scaled_scores  →  attention_scores
     scaled_twice: The scores are divided by d_k, or by √d_k twice. Divide by √d_k, once.
         scaled_scores(query, key)  →  attention_scores(query, key) / query.shape[-1]
-    softmax_over_queries: The softmax runs over the queries. Each query shares its weight among the keys: dim=-1.
+    softmax_over_queries: The softmax runs over the queries. Each query shares its weight among the keys: use dim=-1.
         -1  →  -2
-    softmax_without_dim: Without `dim` the softmax runs over another axis as soon as there is a batch in front: dim=-1.
+    softmax_without_dim: Without `dim`, the softmax runs over a different axis if there is a batch in front: use dim=-1.
         torch.softmax(scores, -1)  →  torch.softmax(scores, 0 if scores.ndim == 3 else 1)
     scaled_after_softmax: The weights are divided by √d_k after the softmax, so they no longer sum to 1. Scale the
         scores.
@@ -59,19 +59,20 @@ ATTENTION = written_exercise("1.4 Attention", attention, (
     scores_for_weights: The scores are returned as the weights. Return them after the softmax.
         value, weights  →  value, scores
     infinite_exponentials: The exponential of a large score is infinite, and ∞ / ∞ is NaN. Use your stable_softmax of
-        1.3: it subtracts the largest score first.
+        1.3, which subtracts the largest score first.
         torch.softmax(scores, -1)  →  scores.exp() / scores.exp().sum(-1, keepdim=True)
-    no_softmax: The scores are used as the weights of the values here. Take the softmax of them first.
+    no_softmax: The scores are used as the weights of the values here. Take their softmax first.
         torch.softmax(scores, -1)  →  scores
-    divided_by_their_sum: The scores are divided by their sum, without the exponential. Take the softmax of them.
+    divided_by_their_sum: The scores are divided by their sum, without the exponential. Take their softmax.
         torch.softmax(scores, -1)  →  scores / scores.sum(-1, keepdim=True)
     sigmoid: Each score becomes a weight by itself, so a row does not sum to 1. Take the softmax of the row.
         torch.softmax(scores, -1)  →  torch.sigmoid(scores)
-    best_value_alone: Each query takes the value of its best key alone. Mix all values by their weights.
+    best_value_alone: Each query takes only the value of its best key. Mix all values by their weights.
         weights @ value, weights  →  F.one_hot(scores.argmax(-1), key.shape[-2]).to(value) @ value, weights
     weights_first: The two results are swapped: return the output first, then the weights.
         = result[1], result[0]
-    averages_the_keys: The weights average the keys. Keys are for comparing; the output is the average of the values.
+    averages_the_keys: The weights average the keys. Keys are only for comparing: the output is the weighted average of
+        the values.
         weights @ value  →  weights @ key
     output_alone: Only one tensor is returned. Return two things: the output and the weights.
         = result[0]

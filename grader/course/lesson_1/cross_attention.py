@@ -50,24 +50,25 @@ CROSS_ATTENTION = written_exercise("1.8 Cross-attention: text asks, the image an
     builds_on=("1.1", "1.2", "1.3", "1.4", "1.6"), bans={"fused attention"}, difficulty=2, minutes=10,
     review="Cross-attention", stand_in=stand_ins.CrossAttention,
     mistakes=layer_edits(CrossAttention, """
-    keys_from_text: The keys come from the text, so no word is compared with the image. W_K should read image_tokens.
+    keys_from_text: The keys are made from the text, so no word is compared with the image. W_K should read
+        image_tokens.
         self.W_K(image_tokens)  →  self.W_K(text_tokens)
-    values_from_text: The values come from the text: the answer contains nothing of the image. W_V should read
+    values_from_text: The values are made from the text, so the output contains nothing of the image. W_V should read
         image_tokens.
         self.W_V(image_tokens)  →  self.W_V(text_tokens)
-    image_asks: The image asks and the text answers. Turn it around: text_tokens come first, and queries are made of
-        them; the rest comes from image_tokens.
+    image_asks: The image asks and the text answers. Turn it around: make the queries from text_tokens, and the keys and
+        values from image_tokens.
         + text_tokens, image_tokens = image_tokens, text_tokens
-    text_looks_at_itself: The text looks at itself: the image is not used. Keys and values come from image_tokens.
+    text_looks_at_itself: The text looks at itself, and the image is not used. Make keys and values from image_tokens.
         + image_tokens = text_tokens
-    widths_swapped: The widths are wrong: W_Q should read d_text numbers, W_K and W_V should read d_image. The
-        arguments come in the order d_text, d_image, d_k.
+    widths_swapped: The widths are wrong: W_Q should read d_text numbers, W_K and W_V should read d_image. The order of
+        the arguments is d_text, d_image, d_k.
         + __init__: d_text, d_image = d_image, d_text
-    cross_values_from_w_k: The values come from W_K. They have their own projection: W_V.
+    cross_values_from_w_k: The values are made by W_K. They have their own projection: W_V.
         self.W_V(image_tokens)  →  self.W_K(image_tokens)
-    cross_queries_from_w_k: The queries come from W_K. They have their own projection: W_Q.
+    cross_queries_from_w_k: The queries are made by W_K. They have their own projection: W_Q.
         self.W_Q(text_tokens)  →  self.W_K(text_tokens)
-    cross_mask_late: The mask comes after the softmax, so the weights no longer sum to 1. Pass it on to
+    cross_mask_late: The mask is applied after the softmax, so the weights no longer sum to 1. Pass it on to
         masked_attention.
         return masked_attention(self.W_Q(text_tokens), self.W_K(image_tokens), self.W_V(image_tokens), mask)  →  value = self.W_V(image_tokens); weights = masked_attention(self.W_Q(text_tokens), self.W_K(image_tokens), value)[1] * (1 if mask is None else mask); return weights @ value, weights
 """, "text_tokens", "image_tokens", "d_text", "d_image"))  # fmt: skip

@@ -82,12 +82,12 @@ def layer_edits(layer: type, text: str, asks: str, answers: str, width: str, oth
         self.W_Q({asks})  →  self.W_Q({asks}) * self.W_Q.out_features ** 0.5
     {name}_mask_dropped: The mask changes nothing here: pass it on to masked_attention.
         self.W_V({answers}), mask  →  self.W_V({answers})
-    {name}_with_bias: The projections have a bias. They are asked for without: nn.Linear(…, bias=False).
+    {name}_with_bias: The projections have a bias, but the task asks for none: nn.Linear(…, bias=False).
         self.W_Q = nn.Linear({width}, d_k, bias=False)  →  self.W_Q = nn.Linear({width}, d_k)
         self.W_K = nn.Linear({other_width}, d_k, bias=False)  →  self.W_K = nn.Linear({other_width}, d_k)
         self.W_V = nn.Linear({other_width}, d_k, bias=False)  →  self.W_V = nn.Linear({other_width}, d_k)
-    {name}_weights_detached: The weights are returned cut off, as by .detach(). Without it, training can learn from
-        them.
+    {name}_weights_detached: The returned weights are cut off from the gradient, as by .detach(). Return them as they
+        are, so that training can learn from them.
         = result[0], result[1].detach()
     {name}_nan_rows: A token that may look nowhere gets NaN: 0 divided by 0, or the softmax of a row of −inf.
         Your masked_attention of 1.6 gives zeros there.

@@ -83,37 +83,44 @@ def stays_on_device(padding_mask, lengths: Tensor, n: int) -> bool:
 
 
 CAUSAL_MISTAKES = edits(causal_mask, """
-    causal_inverted: True marks what is forbidden here. In this course True = may attend: invert the mask.
+    causal_inverted: True marks what is forbidden here. In this course, True means that a query may attend: invert the
+        mask.
         = ~result
-    causal_without_diagonal: A token may not see itself here.
-        The diagonal belongs to the mask: positions 0…i, i included.
+    causal_without_diagonal: A token may not see itself here. The diagonal must be True: token i may see the positions 0
+        to i, i included.
         = result.tril(-1)
-    sees_the_future: The triangle points the wrong way: each token sees the future and not the past.
+    sees_the_future: The triangle points the wrong way: each token sees the future instead of the past.
         = result.T.contiguous()
     one_place_ahead: Each token sees one place ahead: row i must end at column i.
         = torch.ones_like(result).tril(1)
-    causal_in_numbers: The triangle is right, but in numbers. A mask is bool: torch.bool, or a comparison.
+    causal_in_numbers: The triangle is right, but it contains numbers. A mask must be bool: use torch.bool or a
+        comparison.
         = result.float()
-    causal_additive: This is an additive mask, 0 and −inf. Here a mask is bool, True = may attend.
+    causal_additive: This is an additive mask, with 0 and −inf. In this course a mask is bool: True means that a query
+        may attend.
         = torch.zeros(n, n).masked_fill(~result, -torch.inf)
 """)  # fmt: skip
 
 PADDING_MISTAKES = edits(padding_mask, """
-    padding_inverted: True marks the padding here. In this course True = may attend: invert the mask.
+    padding_inverted: True marks the padding here. In this course, True means that a query may attend: invert the mask.
         = ~result
-    one_key_too_many: One key too many: a sequence of length 3 has the positions 0, 1 and 2.
+    one_key_too_many: The mask allows one key too many: a sequence of length 3 has the positions 0, 1 and 2.
         + lengths = lengths + 1
-    without_middle_axis: The middle axis is missing: (B, 1, n), so that the mask broadcasts over the queries.
+    without_middle_axis: The middle axis is missing. Make the shape (B, 1, n), so that the mask broadcasts over the
+        queries.
         = result.squeeze(-2)
-    hides_queries: The mask hides queries, not keys: n belongs to the last axis, (B, 1, n).
+    hides_queries: The mask hides queries instead of keys. n must be the last axis: (B, 1, n).
         = result.transpose(-1, -2)
-    padding_written_out: The middle axis is written out. (B, 1, n) is enough: it broadcasts over the queries.
+    padding_written_out: The middle axis is as long as the number of queries. Length 1 is enough, (B, 1, n): the mask
+        broadcasts over the queries.
         = result.expand(-1, n, -1).contiguous()
     padding_at_the_front: Padding is masked at the front. Real tokens come first: positions 0…length − 1.
         = result.flip(-1)
-    padding_in_numbers: The numbers are right, but a mask is bool: use a comparison such as <.
+    padding_in_numbers: The mask contains numbers, and they are right. But a mask must be bool: use a comparison such as
+        <.
         = result.float()
-    as_wide_as_the_longest: The longest sequence sets the width here. The mask is n wide, whatever the lengths.
+    as_wide_as_the_longest: The mask is only as wide as the longest sequence. It must always be n wide, whatever the
+        lengths are.
         + n = int(lengths.max())
     padding_on_the_cpu: A tensor here is on the CPU, and lengths may be on a GPU.
         Keep all tensors on the device of lengths: device=lengths.device.
@@ -196,41 +203,42 @@ MASKED = written_exercise("1.6 Masked attention", masked_attention, (
     builds_on=("1.1", "1.2", "1.3", "1.4"), bans={"fused attention"},
     difficulty=2, minutes=8, review="Masked attention", stand_in=stand_ins.masked_attention,
     mistakes="""
-    mask_inverted: The mask is inverted: it hides where it says True. True = may attend.
+    mask_inverted: The mask is inverted: it hides where it says True. True must mean that a query may attend.
         ~mask  →  mask
-    mask_after_softmax: The mask comes after the softmax, so the weights no longer sum to 1. Set hidden scores to −∞,
-        then take your stable_softmax.
+    mask_after_softmax: The mask is applied after the softmax, so the weights no longer sum to 1. Set hidden scores to
+        −∞ first, then take your stable_softmax.
         scores.masked_fill(~mask, -torch.inf)  →  scores
         stable_softmax(scores)  →  stable_softmax(scores) * (1 if mask is None else mask)
-    shared_out_anew: The softmax includes hidden keys, and their weights are given to the others afterwards. If a
-        hidden score is far above the others, the others have no weight left: set it to −∞ first, then take your
+    shared_out_anew: The softmax includes hidden keys, and the other keys get their weights afterwards. If a hidden
+        score is far above the others, nothing is left for them: set hidden scores to −∞ first, then take your
         stable_softmax.
         scores.masked_fill(~mask, -torch.inf)  →  scores
         stable_softmax(scores)  →  (rest := stable_softmax(scores) * (1 if mask is None else mask)).div(rest.sum(-1, keepdim=True)).nan_to_num()
-    shared_out_with_a_least_sum: The softmax includes hidden keys, and their weights are given to the others
-        afterwards. If a hidden score is far above the others, the others have no weight left: set it to −∞ first,
-        then take your stable_softmax.
+    shared_out_with_a_least_sum: The softmax includes hidden keys, and the other keys get their weights afterwards. If a
+        hidden score is far above the others, nothing is left for them: set hidden scores to −∞ first, then take your
+        stable_softmax.
         scores.masked_fill(~mask, -torch.inf)  →  scores
         stable_softmax(scores)  →  (rest := stable_softmax(scores) * (1 if mask is None else mask)).div(rest.sum(-1, keepdim=True).clamp(min=1e-9))
-    nothing_left_to_share: The mask comes after the softmax, and each row is divided by its new sum. If that sum
-        is 0, the result is 0 divided by 0: set hidden scores to −∞, then take your stable_softmax.
+    nothing_left_to_share: The mask is applied after the softmax, and each row is divided by its new sum. If that sum is
+        0, the result is 0 divided by 0: set hidden scores to −∞ first, then take your stable_softmax.
         scores.masked_fill(~mask, -torch.inf)  →  scores
         stable_softmax(scores)  →  (rest := stable_softmax(scores) * (1 if mask is None else mask)).div(rest.sum(-1, keepdim=True))
-    zero_scores_hidden: Every score of 0 is hidden here, but an allowed key can have it, too. Use only the mask.
+    zero_scores_hidden: Every score of 0 is hidden here, but an allowed key can also have the score 0. Use only the
+        mask.
         scores.masked_fill(~mask, -torch.inf)  →  (scores * mask).masked_fill(scores * mask == 0, -torch.inf)
     hidden_scores_are_zero: A hidden score becomes 0 here, and exp(0) = 1 still gets weight. It must become −inf.
         scores.masked_fill(~mask, -torch.inf)  →  scores * mask
-    adds_the_mask: The mask is added to the scores. That is for additive masks; this one is bool: masked_fill.
+    adds_the_mask: The mask is added to the scores. Only an additive mask is added; this one is bool: use masked_fill.
         scores.masked_fill(~mask, -torch.inf)  →  scores + mask
-    draws_all_weight: A hidden score becomes +∞ here, and all weight goes to it. It must become −∞.
+    draws_all_weight: A hidden score becomes +∞ here, so it gets all the weight. It must become −∞.
         -torch.inf  →  torch.inf
     mask_unused: The mask changes nothing here. Hidden scores must become −∞ before the softmax.
         + mask = None
     nan_for_blank_queries: A query that may look nowhere gets NaN: 0 divided by 0, or the softmax of a row of −inf.
         Your stable_softmax of 1.3 gives zeros there.
         stable_softmax(scores)  →  scores.softmax(-1)
-    zeros_only_where_all_is_hidden: Zeros come only where the whole mask is False. Each query that may look nowhere
-        needs them: your stable_softmax of 1.3 gives them row by row.
+    zeros_only_where_all_is_hidden: You get zeros only if the whole mask is False. Each query that may look nowhere
+        needs zeros: your stable_softmax of 1.3 gives them row by row.
         stable_softmax(scores)  →  torch.zeros_like(scores) if mask is not None and not mask.any() else scores.softmax(-1)
     nan_in_the_weights: The weights of a query that may look nowhere are NaN, and only its output is fixed. Your
         stable_softmax of 1.3 gives zeros there.
@@ -242,16 +250,16 @@ MASKED = written_exercise("1.6 Masked attention", masked_attention, (
     same_for_blank_queries: A query that may look nowhere still gets weights: all of its scores are the same large
         negative number, and the softmax does not change. Its weights and its output must be zero.
         scores.masked_fill(~mask, -torch.inf)  →  scores + (1 - mask.to(scores.dtype)) * -1e4
-    hidden_scores_are_lowered: A hidden score is lowered by 10 here, and where it is large it still gets weight. It must
+    hidden_scores_are_lowered: A hidden score is lowered by 10 here. If it is large, it still gets weight: it must
         become −∞.
         scores.masked_fill(~mask, -torch.inf)  →  (scores + (1 - mask.to(scores.dtype)) * -10).masked_fill(~mask.any(-1, keepdim=True), -torch.inf)
     masked_unscaled: The scores are not divided by √d_k.
         scaled_scores  →  attention_scores
-    output_unmasked: The weights are masked and the output is not: it was made from the weights before the mask.
+    output_unmasked: The weights are masked, but the output is not: it is made from the weights before the mask.
         weights @ value, weights  →  attention(query, key, value)[0], weights
     map_from_before_the_mask: The output is right, but the returned map is from before the mask. Return the
         weights that mixed the values.
         weights @ value, weights  →  weights @ value, attention(query, key, value)[1]
-    needs_a_mask: Without a mask it fails: mask=None means that every query may look everywhere.
+    needs_a_mask: Your function fails without a mask. mask=None means that every query may look everywhere.
         + ~mask
 """)  # fmt: skip

@@ -56,7 +56,7 @@ POINTER = written_exercise("1.9 A pointer that learns to look", pointer_loss, (
     builds_on=("1.1", "1.2", "1.3", "1.4", "1.6", "1.8"), difficulty=2, minutes=10,
     review="A pointer that learns to look", stand_in=stand_ins.pointer_loss,
     mistakes="""
-    sign_missing: The sign is missing: log of a weight is negative, and training would push the weight down.
+    sign_missing: The minus sign is missing. The log of a weight is negative, so training would push the weight down.
         = -result
     log_missing: The log is missing: this is minus the mean weight on the target.
         .log()  →
@@ -67,16 +67,16 @@ POINTER = written_exercise("1.9 A pointer that learns to look", pointer_loss, (
         .log().mean()  →  .mean().log()
     sum_for_mean: The losses are added up. Take their mean, so that the loss does not grow with the batch.
         .mean()  →  .sum()
-    softmax_twice: The weights go through a second softmax here: F.cross_entropy makes one, too. Take the log of the
-        weights as they are.
+    softmax_twice: The weights go through a second softmax here, because F.cross_entropy also takes one. Take the log of
+        the weights as they are.
         + return F.cross_entropy(weights.reshape(-1, weights.shape[-1]), target.reshape(-1))
-    columns_of_all_targets: In every map, the weights of all targets are used here, as with weights[..., target].
-        Each map has its own target: gather.
+    columns_of_all_targets: In every map, the weights of all targets are used here, as weights[..., target] does. Each
+        map has its own target: use gather.
         weights.gather(-1, target.unsqueeze(-1))  →  weights[..., target]
     largest_weight: The loss uses the largest weight of each map. Use the weight at the target.
         weights.gather(-1, target.unsqueeze(-1))  →  weights.amax(-1)
-    binary_cross_entropy: The weights on the other patches change this loss, too. Take minus the logarithm of the
-        weight on the target alone.
+    binary_cross_entropy: The weights on the other patches change this loss, too. Take minus the logarithm of only the
+        weight on the target.
         return -weights.gather(-1, target.unsqueeze(-1)).log().mean()  →  return F.binary_cross_entropy(weights, F.one_hot(target, weights.shape[-1]).to(weights))
     squared_error: The squares of differences are added up here. Take minus the logarithm of the weight on the target.
         return -weights.gather(-1, target.unsqueeze(-1)).log().mean()  →  return (weights - F.one_hot(target, weights.shape[-1])).square().sum(-1).mean()
@@ -86,9 +86,9 @@ POINTER = written_exercise("1.9 A pointer that learns to look", pointer_loss, (
     mean_over_all_patches: The mean runs over all patches. Only the weight on the target belongs in the loss: pick
         it, then average.
         = result / weights.shape[-1]
-    all_patches_count: The weights of all patches are in this loss. Pick the target's weight with gather.
+    all_patches_count: The weights of all patches are in this loss. Use only the target's weight: pick it with gather.
         .gather(-1, target.unsqueeze(-1))  →
-    no_mean: One loss for each map is returned. Take the mean: one number.
+    no_mean: You return one loss for each map. Return one number: their mean.
         .log().mean()  →  .squeeze(-1).log()
     zero_times_log_zero: A weight of 0 on another patch gives NaN: its log is −inf, and 0 · −inf is NaN. Pick the
         target's weight, then take its log.

@@ -23,19 +23,18 @@ SCORES = written_exercise("1.1 Dot-product scores", attention_scores, (
     mistakes="""
     queries_in_columns: The query and key axes are swapped: each row must belong to one query.
         query @ key.transpose(-2, -1)  →  key @ query.transpose(-2, -1)
-    scaled_too_early: These scores are divided already; 1.1 asks for the plain dot products. Scaling is 1.2.
+    scaled_too_early: These scores are already divided. 1.1 asks for the plain dot products; scaling comes in 1.2.
         = result / query.shape[-1] ** 0.5
     transposes_the_batch: With a batch in front the wrong axes are swapped, as with .T. Swap only the last two:
         .transpose(-2, -1).
         key.transpose(-2, -1)  →  key.permute(*reversed(range(key.ndim)))
-    mean_for_sum: These are the dot products divided by d_k, as a mean is. A dot product is a sum: divide by nothing
-        here.
+    mean_for_sum: These are the dot products divided by d_k, as in a mean. A dot product is a sum: do not divide it.
         = result / query.shape[-1]
     cosine: These are cosine similarities, without the lengths of the vectors. Use the plain dot products.
         + query, key = F.normalize(query, dim=-1), F.normalize(key, dim=-1)
     distances: These numbers say how far apart the vectors are. Take their dot products.
         = -torch.cdist(query, key)
-    softmax_too_early: These are weights already: 1.1 asks for the scores before any softmax.
+    softmax_too_early: These are already weights. 1.1 asks for the scores before any softmax.
         = result.softmax(-1)
 """)  # fmt: skip
 
@@ -52,11 +51,11 @@ SCALED = written_exercise("1.2 Scaled scores", scaled_scores, (
     draw=draw_attention, returns=("scores",),
     builds_on=("1.1",), difficulty=1, minutes=5, review="Why √d_k", stand_in=stand_ins.scaled_scores,
     mistakes="""
-    not_divided: These are the plain dot products: √d_k is missing.
+    not_divided: These are the plain dot products. They are not divided by √d_k.
         / sqrt(query.shape[-1])  →
     divided_by_the_width: The scores are divided by d_k. Divide them by its square root.
         sqrt(query.shape[-1])  →  query.shape[-1]
-    multiplied: The scores are multiplied by √d_k, which makes them larger still. Divide.
+    multiplied: The scores are multiplied by √d_k, which makes them even larger. Divide them instead.
         / sqrt  →  * sqrt
     root_of_the_number_of_keys: √d_k is the root of the width of one key. Here the scores are divided by the root of
         the number of keys.
@@ -90,6 +89,6 @@ SCALED = written_exercise("1.2 Scaled scores", scaled_scores, (
         / sqrt(query.shape[-1])  →
     scaled_queries_in_columns: The query and key axes are swapped: each row must belong to one query.
         attention_scores(query, key)  →  attention_scores(key, query)
-    scaled_softmax_too_early: These are weights already: 1.2 asks for the scores before any softmax.
+    scaled_softmax_too_early: These are already weights. 1.2 asks for the scores before any softmax.
         = result.softmax(-1)
 """)  # fmt: skip

@@ -54,9 +54,9 @@ SELF_ATTENTION = written_exercise("1.7 Self-attention", SelfAttention, (
     builds_on=("1.1", "1.2", "1.3", "1.4", "1.6"), bans={"fused attention"}, difficulty=2, minutes=10,
     review="Self-attention", stand_in=stand_ins.SelfAttention,
     mistakes=layer_edits(SelfAttention, """
-    keys_from_w_q: Keys and queries come from one projection. Each has its own: W_K makes the keys.
+    keys_from_w_q: Keys and queries are made by the same projection. Each needs its own: W_K makes the keys.
         self.W_K(tokens)  →  self.W_Q(tokens)
-    values_from_w_k: The values come from W_K. They have their own projection: W_V.
+    values_from_w_k: The values are made by W_K. They have their own projection: W_V.
         self.W_V(tokens)  →  self.W_K(tokens)
     roles_swapped: Queries and keys are swapped. Make the queries with W_Q, and the keys with W_K.
         self.W_Q(tokens), self.W_K(tokens)  →  self.W_K(tokens), self.W_Q(tokens)
@@ -70,6 +70,7 @@ SELF_ATTENTION = written_exercise("1.7 Self-attention", SelfAttention, (
         self.W_V = nn.Linear(d_model, d_k, bias=False)  →  self.W_V = self.W_Q
     scaled_by_d_model: The scores are divided by √d_model. d_k is the width after the projection.
         self.W_Q(tokens)  →  self.W_Q(tokens) * (self.W_Q.out_features / self.W_Q.in_features) ** 0.5
-    mask_kept: The layer keeps the mask of one call for the next. Where none is given, every token may look everywhere.
+    mask_kept: The layer keeps the mask of one call for the next. If a call gets no mask, every token may look
+        everywhere.
         + self.kept = mask = getattr(self, "kept", None) if mask is None else mask
 """, "tokens", "tokens", "d_model", "d_model"))  # fmt: skip

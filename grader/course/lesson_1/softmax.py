@@ -69,8 +69,8 @@ SOFTMAX = written_exercise("1.3 A softmax that stays finite", stable_softmax, (
     draw=draw_scores_and_dim, returns=("weights",),
     bans={"softmax"}, difficulty=2, minutes=10, review="Softmax", stand_in=stand_ins.stable_softmax,
     mistakes="""
-    nan_in_empty_rows: In a row of −inf the largest score is −inf too, and −inf − (−inf) is NaN;
-        so is 0 divided by 0. Such a row must become zeros.
+    nan_in_empty_rows: In a row of −inf, the largest score is −inf: −inf − (−inf) is NaN, and so is 0 divided by 0. Such
+        a row must become zeros.
         largest.masked_fill(largest == -torch.inf, 0.0)  →  largest
         total.masked_fill(total == 0, 1.0)  →  total
     overflows: exp of a large score is infinite, and ∞/∞ is NaN. Subtract the row's largest score first.
@@ -78,26 +78,28 @@ SOFTMAX = written_exercise("1.3 A softmax that stays finite", stable_softmax, (
         total.masked_fill(total == 0, 1.0)  →  total
     overflows_elsewhere: exp of a large score is infinite, and ∞/∞ is NaN. Subtract the row's largest score first.
         - largest.masked_fill(largest == -torch.inf, 0.0)  →
-    largest_magnitude: The largest absolute value is subtracted. Where scores are far below 0 every exponential
+    largest_magnitude: The largest absolute value is subtracted. If the scores are far below 0, every exponential
         becomes 0: subtract the row's largest score.
         scores.amax(  →  scores.abs().amax(
     first_axis_by_default: If no `dim` is given, this takes axis 0. The task asks for −1, the last one.
         dim: int = -1  →  dim: int = 0
-    maximum_along_the_last_axis: The largest score is always taken along the last axis. Take it along `dim`, as the sum.
+    maximum_along_the_last_axis: The largest score is always taken along the last axis. Take it along `dim`, as you do
+        for the sum.
         scores.amax(dim  →  scores.amax(-1
-    overflow_hidden: exp of a large score is infinite, and a row with one comes out as zeros here. Subtract the
+    overflow_hidden: exp of a large score is infinite, and a row with such a score becomes zeros here. Subtract the
         row's largest score first.
         - largest.masked_fill(largest == -torch.inf, 0.0)  →
         = result.nan_to_num(0.0)
-    uniform_in_empty_rows: A row of −inf becomes uniform. There is nothing to look at there: zeros, not 1/n.
+    uniform_in_empty_rows: A row of −inf becomes uniform here. There is nothing to look at in it, so each weight must be
+        0, not 1/n.
         + scores = scores.clamp_min(-1e9)
-    large_number_for_minus_infinity: A large number replaces −inf here. If all other scores are that low, a hidden
-        key gets weight: leave −inf as it is.
+    large_number_for_minus_infinity: A finite negative number replaces −inf here. If all other scores are even lower, a
+        hidden key gets weight: leave −inf as it is.
         + scores = scores.masked_fill((scores == -torch.inf) & (scores > -torch.inf).any(dim, keepdim=True), -1e4)
     minus_infinity_becomes_zero: A score of −inf becomes 0 here, and exp(0) = 1 still gets weight. Leave it as it is.
         + scores = scores.masked_fill(scores == -torch.inf, 0.0)
-    emptied_by_one: A row becomes zeros if one of its scores is −inf. Only a row in which all scores are −inf
-        must: all, not any.
+    emptied_by_one: A row becomes zeros if one of its scores is −inf. Only a row in which all scores are −inf must
+        become zeros: all, not any.
         = result.masked_fill((scores == -torch.inf).any(dim, keepdim=True), 0.0)
     one_maximum_for_all: The largest score of the whole tensor is subtracted. In a row of much smaller scores
         every exp is then 0: subtract each row's own largest score.
@@ -118,7 +120,8 @@ SOFTMAX = written_exercise("1.3 A softmax that stays finite", stable_softmax, (
         total.masked_fill(total == 0, 1.0)  →  total
     divided_by_one_sum: Here the whole tensor sums to 1. Each row must sum to 1: sum along `dim` only.
         exps.sum(dim, keepdim=True)  →  exps.sum()
-    forgets_keepdim: A sum or a largest score has lost its axis and lines up with the wrong one. Keep it: keepdim=True.
+    forgets_keepdim: A sum or a largest score has lost its axis, so it lines up with the wrong axis. Keep the axis:
+        keepdim=True.
         - largest.masked_fill(largest == -torch.inf, 0.0)  →  - largest
         total.masked_fill(total == 0, 1.0)  →  exps.sum(dim)
     no_exponential: The exponential is missing: the scores are divided by their sum.
@@ -132,15 +135,15 @@ SOFTMAX = written_exercise("1.3 A softmax that stays finite", stable_softmax, (
         largest.masked_fill(largest == -torch.inf, 0.0)  →  scores.mean(dim, keepdim=True).nan_to_num(neginf=0.0)
     powers_of_two: These are powers of 2. Use powers of e: torch.exp.
         torch.exp(  →  torch.exp2(
-    axis_put_back_at_the_end: The sum or maximum along `dim` becomes the last axis here, whatever `dim` is.
-        keepdim=True keeps its place.
+    axis_put_back_at_the_end: The axis of the sum or the maximum becomes the last axis here, whatever `dim` is.
+        keepdim=True keeps it in its place.
         scores.amax(dim, keepdim=True)  →  scores.amax(dim).unsqueeze(-1)
         exps.sum(dim, keepdim=True)  →  exps.sum(dim).unsqueeze(-1)
     logarithm_returned: The last exponential is missing: torch.exp turns this result into weights.
         = result.log()
-    largest_at_least_zero: The largest score is raised to 0. In a row far below 0 every exponential then becomes
-        0: use the largest score itself.
+    largest_at_least_zero: If the largest score is below 0, 0 is subtracted instead. In a row far below 0, every
+        exponential then becomes 0: use the largest score itself.
         scores.amax(dim, keepdim=True)  →  scores.amax(dim, keepdim=True).clamp_min(0)
-    works_in_place: The input scores are changed. `-=` and `.sub_()` work in place: make a new tensor.
+    works_in_place: The input scores are changed. `-=` and `.sub_()` work in place: make a new tensor instead.
         torch.exp(scores - largest.masked_fill(largest == -torch.inf, 0.0))  →  scores.sub_(largest.masked_fill(largest == -torch.inf, 0.0)).exp()
 """)  # fmt: skip

@@ -80,11 +80,11 @@ ABLATION = written_exercise("2.8 Taking a head away", ablate_head, (
     probe=ablated,
     builds_on=("2.4", "2.5", "2.6"), difficulty=2, minutes=8, review="Taking a head away",
     mistakes="""
-    nothing_removed: Nothing was removed: this is the output of all heads.
+    nothing_removed: Nothing is removed: this is the output of all heads.
         + return attention_layer(tokens, context, mask)[0]
-    keeps_only_it: This is what the head contributes. The task asks for the output without it.
+    keeps_only_it: This is what only this head adds to the output. The task asks for the output without it.
         = attention_layer(tokens, context, mask)[0] - result
-    heads_not_mixed: The heads are joined, and W_O is missing at the end.
+    heads_not_mixed: The heads are joined, but W_O is missing at the end.
         return attention_layer.W_O(merge_heads  →  return (merge_heads
     after_the_mixing: W_O mixes the heads, so no part of the output belongs to one of them alone. Remove the head
         before W_O, or its columns of W_O; the rows make the outputs.
@@ -93,26 +93,26 @@ ABLATION = written_exercise("2.8 Taking a head away", ablate_head, (
         + return output
     mean_for_zero: The head's output is replaced by its mean over the tokens. Nothing of it should be left: zeros.
         heads * kept.to(heads.dtype)[:, None, None]  →  torch.where(kept[:, None, None], heads, heads.mean(-2, keepdim=True))
-    query_removed: Without a query a head attends to all keys alike, and still brings something back. Remove its
-        values, or its columns of W_O.
+    query_removed: Without a query, a head attends to all keys equally, so it still adds something to the output. Remove
+        its values, or its columns of W_O.
         kept = torch  →  even = (weights > 0).to(weights); even = even / even.sum(-1, keepdim=True).clamp_min(1); kept = torch
         heads * kept.to(heads.dtype)[:, None, None]  →  torch.where(kept[:, None, None], heads, even @ split_heads(value, len(kept)))
-    others_made_larger: The other heads were made larger to make up for the missing one. Leave them as they are.
+    others_made_larger: The other heads are made larger to make up for the missing one. Leave them as they are.
         = result * len(kept) / max(len(kept) - 1, 1)
-    counts_from_one: The wrong head is gone: heads are counted from 0.
+    counts_from_one: The wrong head is removed: heads are counted from 0.
         + head = (head - 1) % attention_layer.num_heads
-    none_before_the_first: The wrong head is gone, or none: heads are counted from 0.
+    none_before_the_first: The wrong head is removed, or none: heads are counted from 0.
         + head = head - 1
     every_other_column: A head's numbers are side by side: head h owns the columns from h · d_head on. Here every
         num_heads-th column was removed.
         return attention_layer.W_O(merge_heads(heads * kept.to(heads.dtype)[:, None, None]))  →  merged = merge_heads(heads).clone(); merged[..., head :: len(kept)] = 0; return attention_layer.W_O(merged)
-    others_move_up: The heads after it take its place, and are multiplied with columns of W_O that are not theirs.
-        Put zeros where the head was.
+    others_move_up: The heads after it take its place, so they are multiplied by the wrong columns of W_O. Put zeros in
+        the place of the head.
         attention_layer.W_O(merge_heads(heads * kept.to(heads.dtype)[:, None, None]))  →  merge_heads(heads[..., kept, :, :]) @ attention_layer.W_O.weight[:, : heads.shape[-1] * (len(kept) - 1)].T
     rows_for_columns: Rows of W_O.weight were taken. nn.Linear keeps its weight as (outputs, inputs), so a head owns
         columns: W_O.weight[:, …].
         = attention_layer(tokens, context, mask)[0] - heads[..., head, :, :] @ attention_layer.W_O.weight[head * heads.shape[-1] : (head + 1) * heads.shape[-1]]
-    context_forgotten: The context changes nothing here. Pass it on to the layer: keys and values come from it.
+    context_forgotten: The context changes nothing here. Pass it on to the layer: keys and values are made from it.
         + context = None
     head_without_the_mask: The head's share is computed without the mask, but taken from an output with it. Use
         the mask for both.

@@ -91,16 +91,16 @@ ALIGNED = written_exercise("2.7 Align, then look", AlignedCrossAttention, (
     builds_on=("2.1", "2.4", "2.5", "2.6"), bans={"fused attention"}, difficulty=2, minutes=8,
     review="Align, then look",
     mistakes="""
-    cuts_the_image: The image tokens are cut to the width of the text. Put them through the aligner.
+    cuts_the_image: The image tokens are cut to the width of the text. Put them through the aligner instead.
         self.aligner(image_tokens)  →  image_tokens[..., : text_tokens.shape[-1]]
     aligner_never_used: cross_attn is made for image tokens that are d_vision wide. Make it as
-        MultiHeadAttention(d_text, num_heads), and let it look at what the aligner makes of them.
+        MultiHeadAttention(d_text, num_heads), and give it the aligned tokens.
         (d_text, num_heads)  →  (d_text, num_heads, d_context=d_vision)
         self.aligner(image_tokens)  →  image_tokens
-    aligned_at_other_widths_only: Between equal widths the image goes past the aligner. Put it through the aligner
-        always.
+    aligned_at_other_widths_only: If the widths are equal, the image does not go through the aligner. Put it through the
+        aligner always.
         self.aligner(image_tokens)  →  (self.aligner(image_tokens) if image_tokens.shape[-1] != text_tokens.shape[-1] else image_tokens)
-    image_asks: Here the image asks and the text answers. The text tokens come first, the image is the context.
+    image_asks: Here the image asks and the text answers. Pass the text tokens first; the image is the context.
         + mask = None if mask is None else mask.transpose(-2, -1)
         text_tokens, self.aligner(image_tokens), mask  →  self.aligner(image_tokens), text_tokens, mask
     image_ignored: The text looks only at itself. Pass the aligned image tokens as the context.
@@ -111,7 +111,7 @@ ALIGNED = written_exercise("2.7 Align, then look", AlignedCrossAttention, (
         d_text, align_method)  →  d_text)
     always_one_head: num_heads is not passed on: there is one head here.
         (d_text, num_heads)  →  (d_text, 1)
-    residual_added: The text is added to the output here. Return the attention's output alone; adding comes in lesson 3.
+    residual_added: The text is added to the output here. Return only the attention's output: adding comes in lesson 3.
         = text_tokens + result[0], result[1]
     maps_averaged: The weights of the heads were averaged. Return one map for each head.
         = result[0], result[1].mean(-3)

@@ -81,7 +81,8 @@ ALIGNER = written_exercise("2.1 A currency exchange for tokens", TokenAligner, (
     draw=draw_aligner, returns=("aligned",),
     difficulty=1, minutes=8, review="The exchange", stand_in=stand_ins.TokenAligner,
     mistakes="""
-    truncates: The first numbers of a patch are pixels, not words. Put the tokens through self.proj.
+    truncates: The first numbers of each patch are returned, but they are pixels, not words. Put the tokens through
+        self.proj.
         + parts = [part for part in self.modules() if isinstance(part, nn.Linear)]
         self.proj(tokens)  →  tokens[..., : parts[-1].out_features] if parts else tokens
     no_bias (slip): A bias is missing: every linear layer here should have one. nn.Linear makes it unless you switch
@@ -102,19 +103,19 @@ ALIGNER = written_exercise("2.1 A currency exchange for tokens", TokenAligner, (
         nn.GELU()  →  nn.Identity()
     gelu_at_the_end: There is a second GELU after the last linear layer. Leave it out.
         nn.GELU(), nn.Linear(d_text, d_text)  →  nn.GELU(), nn.Linear(d_text, d_text), nn.GELU()
-    hidden_at_vision_width: The hidden layer is as wide as the image tokens. Make it as wide as the text: two
-        layers, d_vision to d_text, then d_text to d_text.
+    hidden_at_vision_width: The hidden layer is as wide as the image tokens. Make it as wide as the text: the first
+        layer goes from d_vision to d_text, the second from d_text to d_text.
         nn.Linear(d_vision, d_text), nn.GELU(), nn.Linear(d_text, d_text)  →  nn.Linear(d_vision, d_vision), nn.GELU(), nn.Linear(d_vision, d_text)
     normalised: The output is normalised to length 1. The aligner only projects; the loss normalises.
         = F.normalize(result, dim=-1)
-    identity_at_any_width: An identity cannot change the width. Raise a ValueError where d_vision and d_text differ.
+    identity_at_any_width: An identity cannot change the width. Raise a ValueError if d_vision and d_text differ.
         if method == "identity" and d_vision != d_text:  →  if False:
-    any_method: A method that nobody knows must not pass silently. Raise a ValueError.
+    any_method: A method that is not in the list must not be accepted silently. Raise a ValueError.
         + __init__: method = method if method in METHODS else "identity"
-    part_of_a_name: A part of a method's name is accepted as the name: `in` also finds a part of a text. Compare
+    part_of_a_name: A part of a method's name is accepted as the name, because `in` also finds parts of a text. Compare
         with ==.
         + __init__: method = next((known for known in METHODS if method in known), method)
-    asserts_instead: An assert disappears under python -O and says little. Raise a ValueError instead.
+    asserts_instead: An assert is ignored under python -O, and it says little. Raise a ValueError instead.
         + __init__: assert method in METHODS
         + __init__: assert method != "identity" or d_vision == d_text
 """)  # fmt: skip

@@ -93,22 +93,25 @@ LOSS = written_exercise("2.3 Learning the rate of exchange", alignment_loss, (
         F.normalize(words, dim=-1)  →  words
     distances: These scores say how far apart the vectors are. Take their cosines, the dot products.
         F.normalize(aligned, dim=-1) @ F.normalize(words, dim=-1).T  →  -torch.cdist(F.normalize(aligned), F.normalize(words))
-    only_words_normalised: The words are normalised, the aligned tokens are not. Cosine similarity needs both.
+    only_words_normalised: The words are normalised, but the aligned tokens are not. Cosine similarity needs both.
         F.normalize(aligned, dim=-1)  →  aligned
-    only_tokens_normalised: The aligned tokens are normalised, the words are not. Cosine similarity needs both.
+    only_tokens_normalised: The aligned tokens are normalised, but the words are not. Cosine similarity needs both.
         F.normalize(words, dim=-1)  →  words
-    scores_normalised: Each row of scores is divided by its length. Divide each vector by its own length, and multiply then.
+    scores_normalised: Each row of scores is divided by its length. First divide each vector by its own length, then
+        multiply.
         F.normalize(aligned, dim=-1) @ F.normalize(words, dim=-1).T  →  F.normalize(aligned @ words.T, dim=-1)
-    one_length_for_all: One length is taken of the whole tensor. Each vector has its own: take it along the last axis.
+    one_length_for_all: All vectors are divided by one length, that of the whole tensor. Each vector has its own length:
+        take it along the last axis.
         F.normalize(aligned, dim=-1)  →  aligned / aligned.norm()
         F.normalize(words, dim=-1)  →  (words / words.norm())
-    one_length_for_all_tokens: One length is taken of all tokens. Each has its own: take it along the last axis.
+    one_length_for_all_tokens: All tokens are divided by one length. Each token has its own length: take it along the
+        last axis.
         F.normalize(aligned, dim=-1)  →  aligned / aligned.norm()
     squared_lengths: The vectors are divided by their squared lengths: a root is missing.
         F.normalize(aligned, dim=-1)  →  aligned / aligned.square().sum(-1, keepdim=True)
         F.normalize(words, dim=-1)  →  (words / words.square().sum(-1, keepdim=True))
-    times_temperature: Divide by the temperature. A small one makes the choice sharper, so it must make the scores
-        larger.
+    times_temperature: The scores are multiplied by the temperature. Divide by it: a small temperature must make the
+        scores larger and the choice sharper.
         / temperature  →  * temperature
     exp_of_temperature: The scores are multiplied by exp(temperature), as in CLIP, which learns the logarithm of a factor. Divide
         by the temperature.
@@ -117,18 +120,19 @@ LOSS = written_exercise("2.3 Learning the rate of exchange", alignment_loss, (
         / temperature  →  / 0.1
     temperature_of_clip: If no temperature is given, this takes 0.07, as CLIP does at first. The task asks for 0.1.
         temperature: float = 0.1  →  temperature: float = 0.07
-    no_temperature: Without a temperature the scores lie between −1 and 1, too close together. Divide by it.
+    no_temperature: Without a temperature, the scores are between −1 and 1, too close together. Divide by the
+        temperature.
         / temperature  →
-    softmax_twice: F.cross_entropy takes the scores and does the softmax itself. Here it is done twice.
+    softmax_twice: F.cross_entropy takes the scores and does the softmax itself. Here the softmax is done twice.
         similarity.reshape(-1, len(words)) / temperature  →  (similarity.reshape(-1, len(words)) / temperature).softmax(-1)
-    clip_in_both_directions: This is CLIP's loss in both directions, each token against the words of the others. Let
-        each token pick its word among all words, and no more.
+    clip_in_both_directions: This is CLIP's loss in both directions, each token against the words of the other tokens.
+        Let each token pick its word among all words, and leave out the other direction.
         = clip_loss(aligned, words, labels, temperature)
     clip_in_one_direction: Each token picks among the words of the other tokens here, as in CLIP, and those of its own
         digit count as wrong. Let it pick its word among all words.
         labels.reshape(-1))  →  labels.reshape(-1)) if len(labels.reshape(-1)) < 2 else F.cross_entropy(similarity.reshape(-1, len(words))[:, labels.reshape(-1)] / temperature, torch.arange(labels.numel(), device=labels.device))
-    other_direction_too: This loss contains the other direction, too, in which each word picks among the tokens.
-        Let each token pick among the words, and no more.
+    other_direction_too: This loss also contains the other direction, in which each word picks among the tokens. Leave
+        that direction out: each token picks among the words.
         = (result + F.nll_loss((similarity / temperature).reshape(-1, len(words)).log_softmax(0), labels.flatten())) / 2
     summed: The losses of the tokens are added up here. Take their mean.
         = result * labels.numel()
@@ -137,10 +141,11 @@ LOSS = written_exercise("2.3 Learning the rate of exchange", alignment_loss, (
     no_negatives: Only the similarity with the token's own word counts here, so nothing pushes the other words away. Cross-entropy
         does both.
         return F.cross_entropy(similarity.reshape(-1, len(words)) / temperature, labels.reshape(-1))  →  return -(similarity.gather(-1, labels.unsqueeze(-1)) / temperature).mean()
-    chooses_among_tokens: The choice is among the words, for each token. Here it is among the tokens, for each word.
+    chooses_among_tokens: Here each word picks among the tokens. It must be the other way round: each token picks among
+        the words.
         return F.cross_entropy(similarity.reshape(-1, len(words)) / temperature, labels.reshape(-1))  →  return F.nll_loss((similarity.reshape(-1, len(words)) / temperature).log_softmax(0), labels.reshape(-1))
-    normalised_along_dim_1: The vectors are divided by their lengths along dim=1, as F.normalize does unless you say
-        otherwise. With a batch in front, say dim=-1.
+    normalised_along_dim_1: The vectors are divided by their lengths along dim=1, the default of F.normalize. With a
+        batch in front, use dim=-1.
         F.normalize(aligned, dim=-1)  →  F.normalize(aligned)
         F.normalize(words, dim=-1)  →  F.normalize(words)
     exp_overflows: exp of a large score is infinite, and a small temperature makes scores large. F.cross_entropy and

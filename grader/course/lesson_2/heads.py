@@ -26,19 +26,20 @@ SPLIT = written_exercise("2.4 Splitting into heads", split_heads, (
     reshape_without_transpose: The shape is right, but the numbers of different tokens are mixed. First give the
         heads their own axis, then swap axes.
         tokens.unflatten(-1, (num_heads, -1)).transpose(-3, -2)  →  tokens.reshape(*tokens.shape[:-2], num_heads, tokens.shape[-2], -1)
-    tokens_before_heads: The heads have their axis, but it is after the tokens. Swap the two.
+    tokens_before_heads: The heads have their own axis, but it is after the axis of the tokens. Swap the two axes.
         .transpose(-3, -2)  →
-    every_other_feature: Each head gets d_head numbers that are side by side. Here head 0 gets every num_heads-th
-        number.
+    every_other_feature: Here head 0 gets every num_heads-th number. Each head must get d_head numbers that are next to
+        each other.
         (num_heads, -1)).transpose(-3, -2)  →  (-1, num_heads)).movedim(-1, -3)
-    heads_for_width: num_heads says how many heads there are, not how wide one is.
+    heads_for_width: num_heads is used as the width of a head here. It is the number of heads.
         (num_heads, -1)  →  (-1, num_heads)
     features_before_tokens: The last two axes are swapped: each head should hold tokens × d_head.
         .transpose(-3, -2)  →  .movedim(-3, -1)
-    tokens_shared_out: This splits the tokens among the heads. Every head sees every token; split the features.
+    tokens_shared_out: This splits the tokens among the heads. Every head must see every token: split the features
+        instead.
         + return torch.stack(tokens.tensor_split(num_heads, dim=-2)[:1] * num_heads, dim=-3)
-    one_batch_axis: This needs exactly one batch axis. Count the axes from the end, so that none or two are fine as
-        well.
+    one_batch_axis: This works only with exactly one batch axis. Count the axes from the end, so that it also works with
+        none or two.
         + batch, n, d_model = tokens.shape
 """)  # fmt: skip
 
@@ -63,7 +64,7 @@ MERGE = written_exercise("2.5 Joining the heads", merge_heads, (
         heads.transpose(-3, -2).flatten(-2)  →  heads.reshape(*heads.shape[:-3], heads.shape[-2], -1)
     interleaved: The numbers of the heads are mixed here. Put all numbers of head 0 first, then all of head 1.
         .transpose(-3, -2)  →  .movedim(-3, -1)
-    last_head_first: The heads are in the opposite order, the last one first. Put head 0 first.
+    last_head_first: The heads are in the opposite order, the last head first. Put head 0 first.
         heads.transpose(-3, -2)  →  heads.flip(-3).transpose(-3, -2)
     averaged: The heads are averaged here. Put them side by side.
         + return heads.mean(-3)
@@ -71,17 +72,17 @@ MERGE = written_exercise("2.5 Joining the heads", merge_heads, (
         + return heads.mean(-3).repeat_interleave(heads.shape[-3], -1)
     added_up: The heads are added up here. Put them side by side.
         + return heads.sum(-3)
-    heads_as_tokens: The heads are stacked below one another. They belong side by side, in the features of each token.
+    heads_as_tokens: The heads are stacked below one another. Put them side by side, in the features of each token.
         + return heads.flatten(-3, -2)
-    first_axis_joined: The first axis is joined. With a batch, that is the batch axis: count from the end, axis
-        −3.
+    first_axis_joined: The first axis is joined, but with a batch that is the batch axis. Count from the end: axis −3.
         + return torch.cat(list(heads), -1)
-    view_after_transpose: After a transpose the numbers no longer lie in order, and view refuses. Use flatten or
+    view_after_transpose: After a transpose, the numbers are no longer in order in memory, so view fails. Use flatten or
         reshape.
         .flatten(-2)  →  .view(*heads.shape[:-3], heads.shape[-2], -1)
-    joins_without_swapping: Two axes are joined, but not swapped first: heads must come after tokens.
+    joins_without_swapping: Two axes are joined without being swapped first. The axis of the heads must be after that of
+        the tokens.
         .transpose(-3, -2)  →
-    one_batch_axis_here: This needs exactly one batch axis. Count the axes from the end, so that none or two are
-        fine as well.
+    one_batch_axis_here: This works only with exactly one batch axis. Count the axes from the end, so that it also works
+        with none or two.
         + batch, count, n, d_head = heads.shape
 """)  # fmt: skip

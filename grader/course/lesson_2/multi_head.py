@@ -144,26 +144,26 @@ MULTI_HEAD = written_exercise("2.6 Multi-head attention", MultiHeadAttention, (
         self.W_K(context)  →  self.W_Q(context)
     context_asks: The queries are made from the context. The tokens ask: W_Q takes the tokens, W_K and W_V the context.
         self.W_Q(tokens)  →  self.W_Q(context)
-    tokens_added_inside: The tokens are added to the output. Return what the heads bring, and no more; adding comes in
+    tokens_added_inside: The tokens are added to the output. Return only the output of the attention: adding comes in
         lesson 3.
         = tokens + result[0], result[1]
-    context_ignored: The context is not looked at. With a context, keys and values come from it.
+    context_ignored: The context is not used. If there is a context, make keys and values from it.
         + context = None
-    mask_before_context: What is after the tokens is taken for the mask. The order is forward(tokens, context=None,
+    mask_before_context: The argument after the tokens is used as the mask. The order is forward(tokens, context=None,
         mask=None).
         context: Tensor | None = None, mask: Tensor | None = None  →  mask: Tensor | None = None, context: Tensor | None = None
-    values_from_tokens: The values come from the tokens that ask. Make them from the context, as the keys are.
+    values_from_tokens: The values are made from the tokens that ask. Make them from the context, like the keys.
         self.W_V(context)  →  self.W_V(tokens)
     reshaped_into_heads: The heads mix the numbers of different tokens: a reshape alone is not a split. Use your
         split_heads.
         + split_heads = lambda tokens, heads: tokens.reshape(*tokens.shape[:-2], heads, tokens.shape[-2], -1)
-    query_by_reshape: The queries are cut into heads by a reshape, which mixes tokens; keys and values are not. Use your
-        split_heads for all three.
+    query_by_reshape: A reshape cuts the queries into heads, which mixes tokens; only keys and values are split as they
+        should be. Use your split_heads for all three.
         split_heads(self.W_Q(tokens), self.num_heads)  →  self.W_Q(tokens).reshape(*tokens.shape[:-2], self.num_heads, tokens.shape[-2], -1)
     merged_without_transpose: The heads' answers are joined in the wrong order. Use your merge_heads.
         + merge_heads = lambda heads: heads.reshape(*heads.shape[:-3], heads.shape[-2], -1)
-    interleaved_heads: Each head gets every num_heads-th number here. Give it d_head numbers that stand side by
-        side: use your split_heads.
+    interleaved_heads: Each head gets every num_heads-th number here. Give it d_head numbers that are next to each
+        other: use your split_heads.
         + split_heads = lambda tokens, heads: tokens.unflatten(-1, (-1, heads)).movedim(-1, -3)
         + merge_heads = lambda heads: heads.movedim(-3, -1).flatten(-2)
     one_big_head: There is one big head here: split queries, keys and values before you compare them.
@@ -174,17 +174,17 @@ MULTI_HEAD = written_exercise("2.6 Multi-head attention", MultiHeadAttention, (
         dim=-1  →  dim=-3
     averaged_weights: The weights of the heads were averaged. Return one map for each head.
         = result[0], result[1].mean(-3)
-    mask_inverted: The mask is inverted: True means may attend.
+    mask_inverted: The mask is inverted. True must mean that a query may attend.
         ~mask  →  mask
-    mask_ignored: The mask changes nothing here. Where it is False, the weight must be 0: pass it on to
-        masked_attention, or set the scores there to −∞.
+    mask_ignored: The mask changes nothing here. If it is False, the weight must be 0: pass the mask on to
+        masked_attention, or set these scores to −∞.
         + mask = None
     mask_after_softmax: The mask is applied after the softmax, so the weights no longer sum to 1. Set the scores to
         −∞ before it.
         scores.masked_fill(~mask, -torch.inf)  →  scores
         .nan_to_num()  →  * (1 if mask is None else mask)
-    mask_axis_from_the_front: The head axis was put into the mask at a place counted from the front. Count from
-        the end: mask.unsqueeze(-3).
+    mask_axis_from_the_front: The mask gets its head axis at a place that is counted from the front. Count from the end:
+        mask.unsqueeze(-3).
         mask.unsqueeze(-3)  →  mask.unsqueeze(1)
     mask_without_head_axis: The batch axis of the mask lines up with the axis of the heads. Give the mask a head
         axis: mask.unsqueeze(-3).
@@ -194,23 +194,24 @@ MULTI_HEAD = written_exercise("2.6 Multi-head attention", MultiHeadAttention, (
         .nan_to_num()  →
     large_negative_scores: A query that may attend nowhere still attends, to all keys alike. Set its weights to 0.
         -torch.inf  →  -1e9
-    dropped_weights_returned: The returned weights are those after dropout. Return those from before it.
+    dropped_weights_returned: The returned weights are those after dropout. Return the weights from before dropout.
         torch.softmax(scores, dim=-1).nan_to_num()  →  self.drop(torch.softmax(scores, dim=-1).nan_to_num())
         self.drop(weights) @  →  weights @
     no_dropout: Nothing is dropped here. In training mode some of the weights should be.
         self.drop(weights)  →  weights
-    dropout_always: Dropout goes on in evaluation mode. Let nn.Dropout do it, or hand self.training to F.dropout.
+    dropout_always: Dropout also runs in evaluation mode. Use nn.Dropout, which knows the mode, or pass self.training to
+        F.dropout.
         self.drop(weights)  →  F.dropout(weights, self.drop.p)
-    dropout_on_output: Dropout acts on the output here. It belongs on the weights.
+    dropout_on_output: Dropout is applied to the output here. Apply it to the weights.
         self.W_O(merge_heads(self.drop(weights) @ value))  →  self.drop(self.W_O(merge_heads(weights @ value)))
-    dropout_on_heads: Dropout acts on what the heads bring back, after weights and values were multiplied. It
-        belongs on the weights, before that.
+    dropout_on_heads: Dropout is applied after the weights and values were multiplied. Apply it to the weights, before
+        that.
         self.drop(weights) @ value  →  self.drop(weights @ value)
-    dropout_on_scores: Dropout comes before the softmax here, on the scores. It belongs on the weights.
+    dropout_on_scores: Dropout is applied to the scores here, before the softmax. Apply it to the weights.
         self.drop(weights)  →  weights
         query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])  →  self.drop(query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1]))
-    any_width: num_heads may not divide d_model. Then raise a ValueError with both sizes.
+    any_width: If num_heads does not divide d_model, raise a ValueError with both sizes.
         + __init__: num_heads = num_heads if d_model % num_heads == 0 else 1
-    asserts_the_width: An assert disappears under python -O and says little. Raise a ValueError instead.
+    asserts_the_width: An assert is ignored under python -O, and it says little. Raise a ValueError instead.
         + __init__: assert d_model % num_heads == 0
 """, defines="MultiHeadAttention"))  # fmt: skip

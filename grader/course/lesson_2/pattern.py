@@ -113,53 +113,54 @@ PATTERN = written_exercise("2.P2 A word for a map", classify_pattern, (
     draw=draw_patterns, returns=("patterns",), probe=pattern_values,
     builds_on=("2.P1",), difficulty=2, minutes=8, review="Reading a map",
     mistakes=edits(classify_pattern, """
-    hub_in_rows: No hub is found here. Add up what each key gets from all queries, the sum of a column of the map;
-        rows always sum to 1.
+    hub_in_rows: No hub is found here. Add up the weights that each key gets from all queries, which is a column of the
+        map: rows always sum to 1.
         = first_word(weights.T) if result == "hub" else result
-    band_before_diagonal: A diagonal is called "local" here, because it lies inside the band. Test for "diagonal"
-        first: half of all weight on the diagonal is enough.
+    band_before_diagonal: A diagonal is called "local" here, because it is inside the band. Test for "diagonal" first:
+        half of all weight on the diagonal is enough.
         = "local" if result == "diagonal" else result
-    never_uniform: A map that spreads evenly is "uniform", whatever else fits: test for it first.
+    never_uniform: A map that spreads evenly must be "uniform", even if another word also fits: test for it first.
         = "other" if result == "uniform" else result
-    every_row_uniform: The mean entropy of the rows must be above 0.95, not that of every row.
+    every_row_uniform: Every row must be above 0.95 here. Only the mean entropy of the rows must be.
         attention_entropy(weights).mean()  →  attention_entropy(weights).min()
-    hub_by_votes: Here a key is a hub if half of the queries look most at it. It must get at least half of all
+    hub_by_votes: Here a key is a hub if it has the largest weight in half of the rows. It must get at least half of all
         weight.
         weights.sum(0).max() >= total / 2  →  torch.bincount(weights.argmax(-1)).max() >= len(weights) / 2
-    diagonal_before_hub: Test for the hub before the diagonal: if two words fit, the first one in the list is the
-        answer.
+    diagonal_before_hub: Test for the hub before the diagonal: if two words fit, the answer is the one that comes first
+        in the list.
         = "diagonal" if result == "hub" and weights.diagonal().sum() >= weights.sum() / 2 else result
-    more_than_half: "At least half" includes exactly half: >= instead of >.
+    more_than_half: "At least half" includes exactly half: use >= instead of >.
         weights.sum(0).max() >=  →  weights.sum(0).max() >
         weights.diagonal().sum() >=  →  weights.diagonal().sum() >
-    more_than_everywhere: "At least half" includes exactly half: >= instead of >. The same holds for 3/4.
+    more_than_everywhere: "At least half" includes exactly half: use >= instead of >. The same holds for 3/4.
         weights.sum(0).max() >=  →  weights.sum(0).max() >
         weights.diagonal().sum() >=  →  weights.diagonal().sum() >
         weights[near].sum() >=  →  weights[near].sum() >
-    sums_taken_for_shares: These sums are compared with ½ and ¾ as if all weights together summed to 1. They sum
-        to the number of rows: divide by it first.
+    sums_taken_for_shares: These sums are compared with ½ and ¾ as if all weights together summed to 1. They sum to the
+        number of rows: divide by that number first.
         total = weights.sum()  →  total = 1.0
-    entropy_of_the_mean: The rows are averaged first, and the mean of a diagonal is even. Take the entropy of each row, then
-        the mean.
+    entropy_of_the_mean: The rows are averaged first, but the mean row of a diagonal map is uniform. Take the entropy of
+        each row, then the mean.
         attention_entropy(weights).mean()  →  attention_entropy(weights.mean(0))
     local_from_half: "local" asks for 3/4 of all weight near the diagonal. Half is not enough.
         0.75 * total  →  total / 2
-    one_large_weight: One large weight makes no hub. Add up what each key gets, over all queries: half of all weight.
+    one_large_weight: One large weight does not make a hub. Add up the weights that each key gets from all queries: a
+        hub gets half of all weight.
         weights.sum(0).max() >= total / 2  →  weights.max() >= 0.5
     largest_entropy: A single row that spreads evenly is not enough: the mean entropy of the rows must be above 0.95.
         attention_entropy(weights).mean()  →  attention_entropy(weights).max()
-    entropy_not_normalised: The entropy is not divided by the log of the keys' number. Use your attention_entropy.
+    entropy_not_normalised: The entropy is not divided by the log of the number of keys. Use your attention_entropy.
         attention_entropy(weights).mean()  →  torch.special.entr(weights).sum(-1).mean()
     band_without_diagonal: Only a part of the band counts here. "local" asks for 3/4 of all weight on the diagonal and
-        beside it, on both sides.
+        next to it, on both sides.
         (position[:, None] - position).abs() <= 1  →  (position[:, None] - position).abs() == 1
-    one_side_is_near: Everything on one side of the diagonal is near here. Take the absolute value of the
+    one_side_is_near: Everything on one side of the diagonal counts as near here. Take the absolute value of the
         distance: abs.
         (position[:, None] - position).abs() <= 1  →  position[:, None] - position <= 1
-    other_side_is_near: Everything on one side of the diagonal is near here. Take the absolute value of the
+    other_side_is_near: Everything on one side of the diagonal counts as near here. Take the absolute value of the
         distance: abs.
         (position[:, None] - position).abs() <= 1  →  position - position[:, None] <= 1
-    band_goes_around: The first and the last token are neighbours here, because a roll puts what leaves at the end
-        in front.
+    band_goes_around: The first and the last token count as neighbours here, because a roll puts the last entry in
+        front.
         weights[near].sum()  →  sum(weights.roll(-step, dims=1).diagonal().sum() for step in (-1, 0, 1))
 """, first_word=classify_pattern))  # fmt: skip

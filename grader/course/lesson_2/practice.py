@@ -48,10 +48,11 @@ ENTROPY = written_exercise("2.P1 How widely does a query look?", attention_entro
     draw=drawn(weights=draw_sharp_map), returns=("entropy",),
     difficulty=1, minutes=5, review="Reading a map", stand_in=stand_ins.attention_entropy,
     mistakes="""
-    nan_at_zero: 0 · log 0 counts as 0 here, but computes to NaN. Leave out the weights that are 0, or use
+    nan_at_zero: 0 · log 0 must count as 0, but torch returns NaN for it. Leave out the weights that are 0, or use
         torch.special.entr.
         torch.special.entr(weights)  →  -(weights * weights.log())
-    not_normalised: Divide by the entropy of a uniform row, log S, so that 1 is the most there can be.
+    not_normalised: The entropy is not normalised. Divide it by the entropy of a uniform row, log S, so that the largest
+        value is 1.
         / log(weights.shape[-1])  →
     keys_without_weight_left_out: Only keys with a weight above 0 are counted here. Divide by log S, where S is
         the number of all keys.
@@ -59,9 +60,10 @@ ENTROPY = written_exercise("2.P1 How widely does a query look?", attention_entro
     only_keys_with_weight: Each row is divided by the log of the number of keys with a weight above 0. Divide by
         log S, where S is the number of all keys.
         / log(weights.shape[-1])  →  / (weights > 0).sum(-1).to(weights).log()
-    minus_missing: The minus is missing: no entropy is negative.
+    minus_missing: The minus sign is missing: an entropy is never negative.
         = -result
-    divided_by_the_keys: The entropy is divided by the number of keys, S. Divide by log S, so that an even row gives 1.
+    divided_by_the_keys: The entropy is divided by the number of keys, S. Divide by log S, so that a uniform row gives
+        1.
         / log(weights.shape[-1])  →  / weights.shape[-1]
     keys_in_use: This is the exponential of the entropy, as a share of the keys. Take the entropy itself, and divide
         it by log S.
@@ -72,14 +74,14 @@ ENTROPY = written_exercise("2.P1 How widely does a query look?", attention_entro
     log_of_the_first_axis: Each row is divided by the log of the first axis's size. Divide by log S, where S is
         the number of keys.
         weights.shape[-1]  →  len(weights)
-    softmax_once_more: The weights go through a softmax once more, as logits do. They are probabilities already.
+    softmax_once_more: The weights go through a second softmax, as if they were logits. They are already probabilities.
         + weights = weights.softmax(-1)
     large_number_in_the_log: 0.01 is added inside the logarithm, which changes the entropy. Leave out weights of 0.
         torch.special.entr(weights)  →  -(weights * (weights + 0.01).log())
     one_for_all: Return one number for each query, not one for the whole map.
         = result.mean()
-    rows_lost: A bool index joins the numbers of all rows, so there is one result for all queries. torch.where
-        keeps rows.
+    rows_lost: A bool index joins the numbers of all rows, so there is only one result for all queries. torch.where
+        keeps the rows apart.
         = result.sum()
     over_the_queries: The entropy is taken over the queries. Each query spreads its attention over the keys: the
         last axis.
@@ -146,7 +148,7 @@ FUSION = written_exercise("2.P3 Both directions at once", ImageTextFusion, (
     draw=draw_fusion, returns=("text update", "image update"),
     builds_on=("2.4", "2.5", "2.6"), difficulty=3, minutes=10, review="Both directions",
     mistakes="""
-    image_sees_the_changed_text: The image looks at the update of the text here. Let both sides look at the input.
+    image_sees_the_changed_text: The image looks at the updated text here. Both sides must look at the input.
         self.text_out(self.text_from_image(text, image)[0])  →  self.text_out(text := self.text_from_image(text, image)[0])
     no_context: Neither side gets the other as its context, so each looks at itself.
         self.text_from_image(text, image)  →  self.text_from_image(text)
@@ -155,23 +157,24 @@ FUSION = written_exercise("2.P3 Both directions at once", ImageTextFusion, (
         self.image_from_text(image, text)  →  self.image_from_text(image)
     only_image_sees: The text gets no context, so it looks at itself. Give it the image.
         self.text_from_image(text, image)  →  self.text_from_image(text)
-    context_without_norm: The context is not normalised. Both sides must go through their norm, also where they
-        are the context.
+    context_without_norm: The context is not normalised. Both sides must go through their norm, also when they are the
+        context.
         (text, image)[0]  →  (text, self.image_in(image_tokens))[0]
         (image, text)[0]  →  (image, self.text_in(text_tokens))[0]
-    residual_inside: The residual is added inside the layer. The caller adds it, once; twice makes the tokens grow
-        layer by layer.
+    residual_inside: The residual is added inside the layer. The caller adds it already: added twice, it makes the
+        tokens grow layer by layer.
         = text_tokens + result[0], image_tokens + result[1]
-    residual_at_d_model: Each side is added to what it sees, at the width d_model. Return only what it sees.
+    residual_at_d_model: Each side is added to what it sees, at the width d_model. Return only the output of the
+        attention.
         self.text_out(self.text_from_image(text, image)[0])  →  self.text_out(text + self.text_from_image(text, image)[0])
         self.image_out(self.image_from_text(image, text)[0])  →  self.image_out(image + self.image_from_text(image, text)[0])
-    one_after_the_other: The image looks at a text that has just been changed. Both sides look at the input.
+    one_after_the_other: The image looks at the text after the text was changed. Both sides must look at the input.
         (image, text)[0]  →  (image, text + self.text_from_image(text, image)[0])[0]
-    directions_swapped: The two layers are swapped. The text should ask in text_from_image, and the image in
+    directions_swapped: The two layers are swapped. The text should ask in text_from_image, the image in
         image_from_text.
         self.text_from_image(text, image)  →  self.image_from_text(text, image)
         self.image_from_text(image, text)  →  self.text_from_image(image, text)
-    one_layer_for_both: Both directions go through text_from_image. The image asks in image_from_text.
+    one_layer_for_both: Both directions go through text_from_image. The image should ask in image_from_text.
         self.image_from_text(image, text)  →  self.text_from_image(image, text)
     no_norm: The tokens are not normalised. Put them through text_norm and image_norm first.
         self.text_norm(text_tokens)  →  text_tokens

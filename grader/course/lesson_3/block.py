@@ -107,9 +107,10 @@ BLOCK = written_exercise("3.3 A block that reads and looks", VisionLanguageBlock
         self.cross_attn is not None  →  image_tokens is not None
     mask_forgotten: The mask changes nothing here: pass it on to the self-attention.
         , mask=mask  →
-    mask_as_context: The mask is passed as the context: the layer's second argument. Name it: mask=mask.
+    mask_as_context: The mask is passed as the layer's second argument, which is the context. Pass it by name:
+        mask=mask.
         , mask=mask  →  , mask
-    mask_inverted: The mask is inverted. True = may attend: pass it on as it is, without ~.
+    mask_inverted: The mask is inverted. True means that a token may attend: pass the mask on as it is, without ~.
         mask=mask  →  mask=None if mask is None else ~mask
     self_without_residual (slip): The self-attention replaces the tokens: add its output to them (the first residual).
         tokens = tokens + self.self_attn  →  tokens = self.self_attn
@@ -118,13 +119,14 @@ BLOCK = written_exercise("3.3 A block that reads and looks", VisionLanguageBlock
         tokens = tokens + seen  →  tokens = seen
     ffn_without_residual (slip): The feed-forward replaces the tokens: add its output to them (the third residual).
         return tokens + self.ffn  →  return self.ffn
-    no_residuals: No residual at all: each step should add to the tokens, not replace them.
+    no_residuals: There is no residual at all: each step should add to the tokens, not replace them.
         tokens = tokens + self.self_attn  →  tokens = self.self_attn
         tokens = tokens + seen  →  tokens = seen
         return tokens + self.ffn  →  return self.ffn
-    doubled_residual: The tokens are added twice. One residual for each step, nothing more at the end.
+    doubled_residual: The tokens are added twice. Use one residual for each step, and add nothing more at the end.
         = result[0] + text_tokens, result[1]
-    steps_doubled: Each step adds its tokens twice, inside and outside: x + (x + step(x)). One residual for each step.
+    steps_doubled: Each step adds its tokens twice, inside and outside: x + (x + step(x)). Use one residual for each
+        step.
         tokens = tokens + self.self_attn  →  tokens = 2 * tokens + self.self_attn
         tokens = tokens + seen  →  tokens = 2 * tokens + seen
         return tokens + self.ffn  →  return 2 * tokens + self.ffn
@@ -133,19 +135,19 @@ BLOCK = written_exercise("3.3 A block that reads and looks", VisionLanguageBlock
         self.norm2(tokens), image  →  tokens, image
         tokens = tokens + seen  →  tokens = self.norm2(tokens + seen)
         tokens + self.ffn(self.norm3(tokens))  →  self.norm3(tokens + self.ffn(tokens))
-    residual_from_the_norm: The residual carries the normalised tokens. Add to the tokens as they were before the norm.
+    residual_from_the_norm: The residual adds to the normalised tokens. Add to the tokens as they were before the norm.
         tokens = text_tokens  →  tokens = self.norm1(text_tokens)
         self.norm1(tokens), mask  →  tokens, mask
         seen, weights = self.cross_attn(self.norm2(tokens),  →  tokens = self.norm2(tokens); seen, weights = self.cross_attn(tokens,
         return tokens + self.ffn(self.norm3(tokens))  →  tokens = self.norm3(tokens); return tokens + self.ffn(tokens)
-    self_residual_of_the_norm (slip): The first residual carries the normalised tokens. Add to the tokens as they were
+    self_residual_of_the_norm (slip): The first residual adds to the normalised tokens. Add to the tokens as they were
         before norm1.
         tokens = text_tokens  →  tokens = self.norm1(text_tokens)
         self.norm1(tokens), mask  →  tokens, mask
-    cross_residual_of_the_norm (slip): The second residual carries the normalised tokens. Add to the tokens as they were
+    cross_residual_of_the_norm (slip): The second residual adds to the normalised tokens. Add to the tokens as they were
         before norm2.
         seen, weights = self.cross_attn(self.norm2(tokens),  →  tokens = self.norm2(tokens); seen, weights = self.cross_attn(tokens,
-    ffn_residual_of_the_norm (slip): The third residual carries the normalised tokens. Add to the tokens as they were
+    ffn_residual_of_the_norm (slip): The third residual adds to the normalised tokens. Add to the tokens as they were
         before norm3.
         return tokens + self.ffn(self.norm3(tokens))  →  tokens = self.norm3(tokens); return tokens + self.ffn(tokens)
     self_residual_inside (slip): The tokens are added to what the self-attention reads. Add them to what it returns.
@@ -181,13 +183,13 @@ BLOCK = written_exercise("3.3 A block that reads and looks", VisionLanguageBlock
         returned.
         self.norm2(tokens)  →  self.norm2(text_tokens)
         self.norm3(tokens)  →  self.norm3(text_tokens)
-    image_normalised: The image tokens are normalised here. The block takes them as they come; norm2 is the text's.
+    image_normalised: The image tokens are normalised here. The block uses them as they are: norm2 is only for the text.
         self.norm2(tokens), image_tokens  →  self.norm2(tokens), self.norm2(image_tokens)
-    image_asks: The image asks and the text answers. Queries come from the text: cross_attn(text, image).
+    image_asks: The image asks and the text answers. The text must ask: cross_attn(text, image).
         self.norm2(tokens), image_tokens  →  image_tokens, self.norm2(tokens)
     image_unseen: The cross-attention never sees the image: give it image_tokens as its context.
         self.norm2(tokens), image_tokens  →  self.norm2(tokens)
-    one_norm: One norm is used for all three steps; each step has its own: norm1, norm2, norm3.
+    one_norm: One norm is used for all three steps. Each step has its own: norm1, norm2, norm3.
         self.norm2(tokens)  →  self.norm1(tokens)
         self.norm3(tokens)  →  self.norm1(tokens)
     norm1_for_the_image (slip): The cross-attention reads norm1. It has its own norm, norm2.
@@ -196,9 +198,9 @@ BLOCK = written_exercise("3.3 A block that reads and looks", VisionLanguageBlock
         self.norm3(tokens)  →  self.norm1(tokens)
     norm2_twice (slip): The feed-forward reads norm2. It has its own norm, norm3.
         self.norm3(tokens)  →  (self.norm2 or self.norm3)(tokens)
-    ffn_missing: The feed-forward step is missing: after attention comes x + ffn(norm3(x)).
+    ffn_missing: The feed-forward step is missing. After attention, add x + ffn(norm3(x)).
         tokens + self.ffn(self.norm3(tokens))  →  tokens
-    relu_in_the_ffn (slip): There is a ReLU between the two linear layers. Take a GELU.
+    relu_in_the_ffn (slip): There is a ReLU between the two linear layers. Use a GELU.
         nn.GELU()  →  nn.ReLU()
     silu_in_the_ffn (slip): There is a SiLU between the two linear layers. Use a GELU.
         nn.GELU()  →  nn.SiLU()

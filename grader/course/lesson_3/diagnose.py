@@ -255,9 +255,9 @@ DIAGNOSE = written_exercise("3.P1 What is wrong with this model?", diagnose, (
     draw=draw_patient,
     builds_on=("3.5",), difficulty=3, minutes=25, review="What goes wrong",
     mistakes=edits(diagnose_in_one, """
-    never_ill: Nothing is ever found.
+    never_ill: Your function never finds anything.
         = []
-    always_ill: There are findings for a healthy model. Return an empty list where nothing is found.
+    always_ill: Your function finds something in a healthy model. If nothing is wrong, return an empty list.
         = result or ["misaligned"]
     collapses_confused: Uniform attention and attention on one patch are opposites; here each is reported as the
         other.
@@ -265,10 +265,10 @@ DIAGNOSE = written_exercise("3.P1 What is wrong with this model?", diagnose, (
     frozen_confused: A frozen parameter is called "no gradient" here. A parameter that no gradient reaches is
         another finding.
         = ["no gradient" if name == "frozen" else name for name in result]
-    frozen_have_none: A frozen parameter is reported as one without a gradient, too. Look for missing gradients
+    frozen_have_none: A frozen parameter is also reported as a parameter without a gradient. Look for missing gradients
         only among parameters that require one.
         = sorted({*result, *["no gradient"] * ("frozen" in result)}, key=["frozen", "no gradient", "uniform", "one patch", "misaligned"].index)
-    underscores: A finding has a space between its words: "no gradient", "one patch".
+    underscores: A finding must have a space between its words: "no gradient", "one patch".
         = [name.replace(" ", "_") for name in result]
     frozen_if_all_are: Here a model with one frozen parameter does not count as frozen. One is enough.
         if any(not parameter  →  if all(not parameter
@@ -277,9 +277,9 @@ DIAGNOSE = written_exercise("3.P1 What is wrong with this model?", diagnose, (
         if any(gradient is None  →  if all(gradient is None
     first_finding_only: Only the first finding is returned. A model may have more than one: list all of them.
         = result[:1]
-    other_order: The findings are in another order. Return them in the order of the table.
+    other_order: The findings are in the wrong order. Return them in the order of the table.
         = result[::-1]
-    log_s_forgotten: The entropy is compared with 0.99 alone. Its largest value is log S: compare with 0.99 · log S.
+    log_s_forgotten: The entropy is compared with 0.99. Its largest value is log S, not 1: compare with 0.99 · log S.
         0.99 * math.log(rows.shape[-1])  →  0.99
     entropy_in_bits: A map is called uniform too early here. The entropy should be above 0.99 · log S, both with
         the same log.
@@ -293,36 +293,37 @@ DIAGNOSE = written_exercise("3.P1 What is wrong with this model?", diagnose, (
         rows.mean((0, 1))  →  rows.mean(0)
     share_by_scene: The batch is not averaged. Take the mean of the rows over the heads and over the batch.
         rows.mean((0, 1))  →  rows.mean(1)
-    last_column: The rows are of the last column of the text. Each prompt has its own end: prompt_lengths − 1.
+    last_column: The rows are from the last position of the text. Each prompt has its own end: prompt_lengths − 1.
         maps[-1][torch.arange(len(token_ids)), :, prompt_lengths - 1]  →  maps[-1][:, :, -1]
     one_place_too_far: The rows are from another place in the text. The last position of a prompt is prompt_lengths − 1.
         prompt_lengths - 1  →  prompt_lengths
-    every_position: Rows of other positions are measured, too. Take from each scene the row at the last position of
-        its own prompt.
+    every_position: Rows of other positions are also measured. From each scene, take only the row at the last position
+        of its own prompt.
         maps[-1][torch.arange(len(token_ids)), :, prompt_lengths - 1]  →  maps[-1].flatten(1, 2)
     first_map: The first map is measured. Take the last one: maps[-1].
         maps[-1][  →  maps[0][
-    zeros_overlooked: A parameter whose gradient is all zeros is not found here. It learns nothing: that is "no
-        gradient", too.
+    zeros_overlooked: A parameter whose gradient is all zeros is not found here. It learns nothing, so it also counts as
+        "no gradient".
         gradient is None or not gradient.any()  →  gradient is None
     any_zero: A gradient that is not all zeros counts as missing here. Only a gradient of zeros counts as missing.
         not gradient.any()  →  not gradient.all()
     stale_gradients: A part that gets no gradient now is not found here, because an old gradient is still stored.
         torch.autograd.grad gives None for it.
         torch.autograd.grad(loss, learned, allow_unused=True)  →  (loss.backward(), [one.grad for one in learned])[1]
-    whole_text: The loss is over the whole text, the question included. Take the targets from shift_targets.
+    whole_text: The loss includes the whole text, also the question. Take the targets from shift_targets.
         loss = F.cross_entropy(logits.flatten(0, -2), targets)  →  loss = F.cross_entropy(logits[:, :-1].flatten(0, 1), token_ids[:, 1:].flatten())
         if F.cross_entropy(logits.flatten(0, -2), targets)  →  if F.cross_entropy(logits[:, :-1].flatten(0, 1), token_ids[:, 1:].flatten())
     any_rise: A rise of less than 1 % is enough here. The loss has to rise by 1 % or more.
         < 1.01 * loss  →  <= loss
     fall_counts_as_a_rise: A loss that falls with other images is accepted here. It has to rise, by 1 % or more.
         F.cross_entropy(logits.flatten(0, -2), targets) < 1.01 * loss  →  (F.cross_entropy(logits.flatten(0, -2), targets) - loss).abs() < 0.01 * loss
-    absolute_rise: 1 % of the loss is 0.01 times the loss, and not 0.01: compare with 1.01 · loss.
+    absolute_rise: The loss must rise by 1 % of the loss, which is 0.01 times the loss, not 0.01. Compare with 1.01 ·
+        loss.
         1.01 * loss  →  loss + 0.01
     rolls_patches: The second loss is not made with the images of other scenes. Roll the scenes, along the first axis.
         roll(1, 0)  →  roll(1, 1)
-    unfreezes: What was frozen learns now: requires_grad is left changed. Leave the model as it was.
+    unfreezes: A parameter that was frozen learns now, because requires_grad was changed. Leave the model as it was.
         = (result, model.requires_grad_(True))[0]
-    left_in_evaluation_after: The model is left in another mode. Put every part back into the mode that it was in.
+    left_in_evaluation_after: The model is in another mode afterwards. Put every part back into its old mode.
         = (result, model.eval())[0]
 """, defines="diagnose"))  # fmt: skip

@@ -135,7 +135,7 @@ GENERATE = written_exercise("3.7 Answering word by word", generate, (
     all_in_training_after: model.train() at the end changes parts that were in evaluation mode. Note each module's
         mode and restore it.
         module.training = training  →  module.training = True
-    left_in_evaluation: The model is left in evaluation mode. Put every module back into the mode that it was in.
+    left_in_evaluation: The model is left in evaluation mode. Put every module back into its old mode.
         module.training = training  →  pass
     with_gradients: Gradients are recorded, which costs memory for nothing: use torch.no_grad().
         @torch.no_grad()  →
@@ -146,10 +146,10 @@ GENERATE = written_exercise("3.7 Answering word by word", generate, (
     parameters_left_frozen: The parameters stay frozen after the call. torch.no_grad() changes nothing in the
         model.
         + model.requires_grad_(False)
-    wakes_frozen_parameters: What was frozen before learns afterwards. Leave the parameters as they were.
+    wakes_frozen_parameters: Parameters that were frozen before are no longer frozen afterwards. Leave the parameters as
+        they were.
         = (result, model.requires_grad_(True))[0]
-    one_word_at_least: With max_new_tokens 0, a word is still added. Check the limit before you add the first
-        word.
+    one_word_at_least: If max_new_tokens is 0, a word is still added. Check the limit before you add the first word.
         + max_new_tokens = max(max_new_tokens, 1)
     eos_is_two: This code assumes that the end token is 2. Use the argument eos_id.
         + eos_id = 2
@@ -157,7 +157,7 @@ GENERATE = written_exercise("3.7 Answering word by word", generate, (
         masked_fill(ended, eos_id)  →  masked_fill(ended, 0)
     ended_rows_go_on: Rows that have ended get more words: fill them with eos_id.
         .masked_fill(ended, eos_id)  →
-    all_must_end_together: A row goes on after its end, until all rows give the end token in the same round.
+    all_must_end_together: A row gets more words after its end, until all rows give the end token in the same round.
         Remember which rows have ended, and fill these with eos_id.
         .masked_fill(ended, eos_id)  →
         ended | (following == eos_id)  →  following == eos_id
@@ -165,16 +165,16 @@ GENERATE = written_exercise("3.7 Answering word by word", generate, (
         only at the newest word. Remember which rows have ended.
         following = logits[..., -1, :].argmax(-1)  →  said = logits[..., -1, :].argmax(-1); following = said
         ended | (following == eos_id)  →  said == eos_id
-    stops_at_the_first_end: It stops as soon as one row has ended. Go on until all of them have.
+    stops_at_the_first_end: Your function stops as soon as one row has ended. Go on until all rows have ended.
         ended.all()  →  ended.any()
     never_stops_early: More words are added after every row has ended. Stop there.
         ended.all()  →  False
-    forgets_the_prompt: The model sees the last word alone. Give it everything so far, prompt and answer.
+    forgets_the_prompt: The model sees only the last word. Give it everything so far: the prompt and the answer.
         model(token_ids,  →  model(token_ids[:, -1:],
-    forgets_after_the_first_word: After the first word the model sees the new word alone. Give it everything so far,
-        each time.
+    forgets_after_the_first_word: After the first word, the model sees only the new word. Give it everything so far, in
+        each round.
         model(token_ids,  →  model(token_ids if token_ids is prompt_ids else token_ids[:, -1:],
-    stops_one_round_late: One round too many: it goes on once more after every row has ended.
+    stops_one_round_late: There is one round too many: a word is added after every row has ended.
         ended = ended | (following == eos_id)  →  before, ended = ended, ended | (following == eos_id)
         ended.all()  →  before.all()
     first_image_for_all: Every prompt is asked about the first image. Row b of the prompts belongs to image b.
@@ -183,13 +183,13 @@ GENERATE = written_exercise("3.7 Answering word by word", generate, (
         logits[..., -1, :]  →  logits[..., 0, :]
     without_the_prompt (slip): Only the answer is returned. Return the prompt and the answer together.
         = result[:, prompt_ids.shape[1] :]
-    one_word_too_many: One word too many: at most max_new_tokens are added.
+    one_word_too_many: One word too many is added. max_new_tokens is the largest number of new words.
         range(max_new_tokens)  →  range(max_new_tokens + 1)
-    one_word_short: One word short: up to max_new_tokens are added.
+    one_word_short: One word too few is added. Up to max_new_tokens words may be added.
         range(max_new_tokens)  →  range(max_new_tokens - 1)
-    prompt_counted: max_new_tokens is taken for the length of the whole. It counts the new words alone.
+    prompt_counted: max_new_tokens is used as the length of prompt and answer together. It counts only the new words.
         range(max_new_tokens)  →  range(max_new_tokens - prompt_ids.shape[1])
-    samples: Each word is drawn at random. Greedy means: take the likeliest word, with argmax.
+    samples: Each word is drawn at random. Greedy means that you take the likeliest word: argmax.
         + torch.manual_seed(1)
         logits[..., -1, :].argmax(-1)  →  torch.multinomial(logits[..., -1, :].softmax(-1), 1).squeeze(-1)
 """)  # fmt: skip

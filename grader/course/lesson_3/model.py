@@ -132,7 +132,7 @@ MINI_VLM = written_exercise("3.4 The whole model", MiniVLM, (
         = result[0], result[1][-1:]
     no_causal_mask: A word sees the words after it. Give the blocks causal_mask(T).
         causal_mask(token_ids.shape[-1], token_ids.device)  →  None
-    causal_mask_inverted: The causal mask is inverted: True = may attend, so no ~.
+    causal_mask_inverted: The causal mask is inverted. True must mean that a token may attend: do not use ~ on it.
         mask = causal_mask  →  mask = ~causal_mask
     causal_mask_strict: A word may not see itself here: the causal mask includes the diagonal.
         token_ids.device)  →  token_ids.device).tril(-1)
@@ -142,17 +142,18 @@ MINI_VLM = written_exercise("3.4 The whole model", MiniVLM, (
         self.text_positions(self.embedding(token_ids))  →  self.embedding(token_ids)
     image_without_positions: The patches have no positions: image_positions is not used, so the model cannot say where.
         self.image_positions(self.aligner(image_patches))  →  self.aligner(image_patches)
-    image_with_places_of_words: The patches get text_positions, the places of the words. Their own are image_positions.
+    image_with_places_of_words: The patches get text_positions, which are for the words. Use image_positions for the
+        patches.
         self.image_positions(self.aligner  →  self.text_positions(self.aligner
-    image_without_norm: The image tokens are not normalised: image_norm comes last, after the positions.
+    image_without_norm: The image tokens are not normalised. Use image_norm last, after the positions.
         self.image_norm(self.image_positions(self.aligner(image_patches)))  →  self.image_positions(self.aligner(image_patches))
     image_norm_too_early: Norm and positions are in the wrong order. Take image_norm(image_positions(aligner(patches))).
         self.image_norm(self.image_positions(self.aligner(image_patches)))  →  self.image_positions(self.image_norm(self.aligner(image_patches)))
-    image_not_aligned: The patches are not aligned: they have the image's own width. The aligner comes first.
+    image_not_aligned: The patches are not aligned: they still have the width of the image. Use the aligner first.
         self.aligner(image_patches)  →  image_patches
     last_norm_missing: The last norm is missing: logits = head(norm(tokens)).
         self.norm(tokens)  →  tokens
-    norm_after_every_block: The last norm is applied after every block. It comes once, after all of them:
+    norm_after_every_block: The last norm is applied after every block. Use it once, after all of them:
         head(norm(tokens)).
         block(tokens, image_tokens, mask)  →  block(tokens, image_tokens, mask); tokens = self.norm(tokens)
         self.head(self.norm(tokens))  →  self.head(tokens)
@@ -161,15 +162,15 @@ MINI_VLM = written_exercise("3.4 The whole model", MiniVLM, (
         block(tokens,  →  block(text,
     first_block_alone: Only the first block is used. Send the tokens through every block.
         in self.blocks  →  in self.blocks[:1]
-    none_among_the_maps (slip): The list contains a None for each block that does not look. Only blocks that
+    none_among_the_maps (slip): The list contains a None for each block without cross-attention. Only blocks that
         cross-attend have a map.
         if weights is not None:  →  if True:
     stacked_maps (slip): The maps are put together into one tensor. Return them as a list, which may also be empty.
         = result[0], torch.stack(result[1]) if result[1] else torch.empty(0)
     detached_maps: The maps are cut off from the gradient: return them as the blocks give them, without detach().
         maps.append(weights)  →  maps.append(weights.detach())
-    softmax_on_top: These are probabilities. Return the logits; the loss makes its own softmax.
+    softmax_on_top: These are probabilities. Return the logits: the loss takes the softmax itself.
         = result[0].softmax(-1), result[1]
-    last_position_only: Only the last position is scored. Every position predicts its next word.
+    last_position_only: Only the last position gets logits. Every position must predict its next word.
         = result[0][..., -1, :], result[1]
 """)  # fmt: skip

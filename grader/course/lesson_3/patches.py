@@ -52,15 +52,15 @@ PATCHIFY = written_exercise("3.1 An image as a sequence", patchify, (
     draw=draw_images, returns=("patches",), 
     difficulty=1, minutes=8, review="From pixels to patches", stand_in=stand_ins.patchify,
     mistakes=edits(patchify, """
-    cuts_off: An image that patch_size does not divide raises no error. Raise a ValueError.
+    cuts_off: If patch_size does not divide the image, nothing is raised. Raise a ValueError.
         + images = images[..., : images.shape[-2] // patch_size * patch_size, : images.shape[-1] // patch_size * patch_size]
-    checks_height_only: One side is checked, the other is not: height and width must both divide.
+    checks_height_only: Only one side is checked. patch_size must divide both the height and the width.
         + images = images[..., : images.shape[-1] // patch_size * patch_size]
-    checks_width_only: One side is checked, the other is not: height and width must both divide.
+    checks_width_only: Only one side is checked. patch_size must divide both the height and the width.
         + images = images[..., : images.shape[-2] // patch_size * patch_size, :]
-    patches_in_columns: The patches come column by column. They must come row by row: all of the top row first.
+    patches_in_columns: The patches are in order column by column. They must be row by row: all of the top row first.
         grid.transpose(-3, -2)  →  grid.movedim(-2, -4)
-    pixels_in_columns: Within a patch the pixels come column by column; read them row by row.
+    pixels_in_columns: Within a patch, the pixels are in order column by column. Read them row by row.
         grid.transpose(-3, -2)  →  grid.transpose(-3, -2).transpose(-2, -1)
     reshape_alone: A reshape alone cuts strips, not squares: give rows and columns an axis each, then swap two axes.
         grid.transpose(-3, -2)  →  images
@@ -68,27 +68,27 @@ PATCHIFY = written_exercise("3.1 An image as a sequence", patchify, (
         into (columns, patch_size), then swap the two axes in the middle.
         (*lead, rows, patch_size, columns, patch_size)  →  (*lead, patch_size, rows, patch_size, columns)
         grid.transpose(-3, -2)  →  grid.permute(0, 2, 4, 1, 3)
-    height_and_width_exchanged: Height and width are swapped: the shape is (B, H, W), the height first.
+    height_and_width_exchanged: Height and width are swapped. The shape is (B, H, W): the height comes first.
         *lead, height, width = images.shape  →  *lead, width, height = images.shape
-    taken_for_a_square: The number of columns is computed from the height. An image need not be square: compute it
-        from the width.
+    taken_for_a_square: The number of columns is computed from the height. An image may not be square: compute it from
+        the width.
         width // patch_size  →  height // patch_size
-    size_taken_for_a_count: patch_size is taken for the number of patches along a side. It is the side of one patch, in
+    size_taken_for_a_count: patch_size is used as the number of patches along a side. It is the side of one patch, in
         pixels.
         rows, columns = height // patch_size, width // patch_size  →  rows, columns = patch_size, patch_size
         (*lead, rows, patch_size, columns, patch_size)  →  (*lead, rows, height // rows, columns, width // columns)
         rows * columns, patch_size**2)  →  rows * columns, -1)
     patches_at_every_pixel: A new patch begins at every pixel. It should begin where the last one ends.
         = F.unfold(images.unsqueeze(1), patch_size).mT
-    checks_the_area: The product height · width is checked, but patches may still not fit. Check height and width,
-        each by itself.
-        height % patch_size or width % patch_size  →  height * width % patch_size**2
-""") + edits(patches_in_loops, """
-    checks_the_area_of_loops: The product height · width is checked, but patches may still not fit. Check height and
+    checks_the_area: Only the product height · width is checked, but patches may still not fit. Check the height and the
         width, each by itself.
         height % patch_size or width % patch_size  →  height * width % patch_size**2
-    checks_the_area_and_cuts_off: The product height · width is checked, but patches may still not fit. Check height
-        and width, each by itself.
+""") + edits(patches_in_loops, """
+    checks_the_area_of_loops: Only the product height · width is checked, but patches may still not fit. Check the
+        height and the width, each by itself.
+        height % patch_size or width % patch_size  →  height * width % patch_size**2
+    checks_the_area_and_cuts_off: Only the product height · width is checked, but patches may still not fit. Check the
+        height and the width, each by itself.
         height % patch_size or width % patch_size  →  height * width % patch_size**2
         range(0, height,  →  range(0, height // patch_size * patch_size,
         range(0, width,  →  range(0, width // patch_size * patch_size,
@@ -146,8 +146,8 @@ SWAP = written_exercise("3.9 Intervene: swap two patches", swap_patches, (
     first_pair_everywhere: The first scene's pair is used for all scenes: with tensors, scene b gets first[b] and
         second[b].
         + first, second = (one[0] if isinstance(one, Tensor) else one for one in (first, second))
-    copies_one_way: One patch is there twice and the other is lost. Write both places, and read both from the
-        original.
+    copies_one_way: One patch is there twice, and the other is lost. Write both places, and read both from the original
+        scene.
         swapped[scene, second] = image_patches[scene, first]  →  pass
     others_lost: All other patches are lost. Begin with a copy of the scene.
         swapped = image_patches.clone()  →  swapped = torch.zeros_like(image_patches)

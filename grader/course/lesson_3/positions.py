@@ -67,7 +67,7 @@ POSITIONS = written_exercise("3.2 Learned positions", PositionEmbedding, (
         torch.randn(n, d_model)  →  torch.zeros(n, d_model)
     from_the_second_row: The slice begins at the second row, so no token gets the first position. Begin at row 0.
         self.embedding[:count]  →  self.embedding[1 : count + 1]
-    positions_alone: The positions replace the tokens here. Add the two, so that both meanings stay.
+    positions_alone: The positions replace the tokens here. Add the two, so that both meanings remain.
         tokens + self.embedding[:count]  →  self.embedding[:count].expand_as(tokens)
     positions_missing: The tokens are returned as they went in: add self.embedding.
         tokens + self  →  tokens + 0.0 * self
@@ -75,10 +75,10 @@ POSITIONS = written_exercise("3.2 Learned positions", PositionEmbedding, (
         self.embedding[:count]  →  self.embedding[0]
     last_position_for_all: All tokens get the vector of the last place, row T − 1. Take the rows 0 to T − 1: a slice.
         self.embedding[:count]  →  self.embedding[count - 1]
-    last_positions: T tokens get the last T positions here; they should get the first T.
+    last_positions: T tokens get the last T positions here. They should get the first T positions.
         [:count]  →  [-count:]
-    all_positions: This fails where there are fewer tokens than positions: take the first T rows.
+    all_positions: This fails if there are fewer tokens than positions. Take only the first T rows.
         [:count]  →
-    multiplies_positions: The positions are multiplied with the tokens. Add them.
+    multiplies_positions: The positions are multiplied by the tokens. Add them instead.
         tokens + self  →  tokens * self
 """)  # fmt: skip

@@ -88,26 +88,25 @@ FREEZE = written_exercise("3.P3 Repair a training that stands still", start_stag
     draw=draw_frozen,
     difficulty=2, minutes=8, review="Repair three trainings",
     mistakes=edits(start_stage_two, """
-    sets_an_attribute: The frozen parameters are still frozen: a new attribute of a module changes no parameter.
-        Call the function that does it: its name ends in an underscore.
+    sets_an_attribute: The frozen parameters are still frozen: a new attribute of a module does not change its
+        parameters. Call the function that does: its name ends in an underscore.
         model.requires_grad_(True)  →  model.requires_grad = True
         list(model.parameters())  →  [one for one in model.parameters() if one.requires_grad]
-    lists_before_the_thaw: The list contains only what learned before: the aligner. Let all learn first, and then make
-        the list.
+    lists_before_the_thaw: The list contains only the parameters that learned before, those of the aligner. First let
+        all parameters learn, then make the list.
         model.requires_grad_(True)  →  learning = [one for one in model.parameters() if one.requires_grad]; model.requires_grad_(True)
         list(model.parameters())  →  learning
     lists_without_a_thaw: The list contains every parameter, but most are still frozen. Call the function that
         lets all of them learn: its name ends in an underscore.
         model.requires_grad_(True)  →  pass
-    only_what_was_frozen: The list contains only what was frozen. The aligner must learn, too: list all
+    only_what_was_frozen: The list contains only the parameters that were frozen. The aligner must also learn: list all
         parameters.
         model.requires_grad_(True)  →  thawed = [one for one in model.parameters() if not one.requires_grad]; model.requires_grad_(True)
         list(model.parameters())  →  thawed
     aligner_is_left_out: The aligner must also learn in stage 2, together with all other parameters.
         model.requires_grad_(True)  →  model.requires_grad_(True); model.aligner.requires_grad_(False)
         list(model.parameters())  →  [one for one in model.parameters() if one.requires_grad]
-    aligner_not_listed: The aligner is missing in the list, but it must also learn in stage 2: list all
-        parameters.
+    aligner_not_listed: The aligner is missing from the list, but it must also learn in stage 2: list all parameters.
         list(model.parameters())  →  [one for name, one in model.named_parameters() if "aligner" not in name]
     aligner_frozen_now: The aligner is frozen now. It must also learn in stage 2, together with all other
         parameters.
@@ -115,32 +114,34 @@ FREEZE = written_exercise("3.P3 Repair a training that stands still", start_stag
     all_but_the_aligner_thaw: The aligner stays as it was, frozen or not. Let every parameter learn:
         model.requires_grad_(True).
         model.requires_grad_(True)  →  [one.requires_grad_(True) for name, one in model.named_parameters() if "aligner" not in name]
-    only_matrices: Only matrices are in the list. Norms, positions and every bias have to learn as well.
+    only_matrices: The list contains only matrices. Norms, positions and every bias must also learn.
         list(model.parameters())  →  [one for one in model.parameters() if one.ndim > 1]
-    only_the_outermost: Parts within parts stay frozen. model.parameters() finds the parameters of all of them.
+    only_the_outermost: Parts within other parts stay frozen. model.parameters() finds the parameters of all of them.
         model.requires_grad_(True)  →  [one.requires_grad_(True) for part in (model, *model.children()) for one in part.parameters(recurse=False)]
         list(model.parameters())  →  [one for one in model.parameters() if one.requires_grad]
-    only_the_parts: What belongs to the model itself, and to none of its parts, is left out. model.parameters() has all.
+    only_the_parts: The parameters that the model stores itself, outside its parts, are missing. model.parameters()
+        contains all of them.
         model.requires_grad_(True)  →  [part.requires_grad_(True) for part in model.children()]
         list(model.parameters())  →  [one for part in model.children() for one in part.parameters()]
-    only_the_parts_thaw: What belongs to the model itself, and to none of its parts, stays frozen. Call
+    only_the_parts_thaw: The parameters that the model stores itself, outside its parts, stay frozen. Call
         model.requires_grad_(True).
         model.requires_grad_(True)  →  [part.requires_grad_(True) for part in model.children()]
-    turned_round: What learned before is frozen now, because each requires_grad was inverted. Let every parameter
-        learn.
+    turned_round: The parameters that learned before are frozen now, because each requires_grad was inverted. Let every
+        parameter learn.
         model.requires_grad_(True)  →  [one.requires_grad_(not one.requires_grad) for one in model.parameters()]
-    copies: These are copies: the optimizer would change them, and the model would stay as it is. Return the model's
-        own.
+    copies: These are copies: the optimizer would change the copies, and the model would stay as it is. Return the
+        parameters of the model itself.
         list(model.parameters())  →  [deepcopy(one.detach().clone()).requires_grad_(True) for one in model.parameters()]
-    copies_without_a_thaw: These are copies, and the model's own parameters are still frozen. Let those learn, and
-        return them.
+    copies_without_a_thaw: These are copies, and the parameters of the model itself are still frozen. Let those learn,
+        and return them.
         model.requires_grad_(True)  →  pass
         list(model.parameters())  →  [deepcopy(one.detach().clone()).requires_grad_(True) for one in model.parameters()]
-    pairs_with_names: The list contains pairs of a name and a parameter. The optimizer gets the parameters alone.
+    pairs_with_names: The list contains pairs of a name and a parameter. The optimizer needs only the parameters.
         list(model.parameters())  →  list(model.named_parameters())
     tensors_of_the_state: The list contains the plain tensors of state_dict(), which get no gradient. Return the
         parameters.
         list(model.parameters())  →  list(model.state_dict().values())
-    listed_twice: Some parameters are in the list more than once: model.modules() holds parts and the parts of parts.
+    listed_twice: Some parameters are in the list more than once: model.modules() contains the parts, and also the parts
+        of the parts.
         list(model.parameters())  →  [one for part in model.modules() for one in part.parameters()]
 """, deepcopy=deepcopy))  # fmt: skip

@@ -30,30 +30,28 @@ LOOK = written_exercise("3.P2 Repair a collapse", look_at_image, (
     draw=draw_look,
     difficulty=2, minutes=8, review="Repair three trainings",
     mistakes=edits(look_at_image, """
-    still_causal: The first word sees the first patch alone: the mask is still causal. It hides words that come
-        later, and no patch comes later.
+    still_causal: The first word sees only the first patch, because the mask is still causal. That mask hides later
+        words, but no patch is a later word.
         cross_attn(words, patches)  →  cross_attn(words, patches, everywhere(words, patches).tril())
-    causal_and_one_more: Each word sees one patch more than before, and not yet all. No patch has to be hidden from
-        any word.
+    causal_and_one_more: Each word sees one patch more than before, but still not all. Do not hide any patch from a
+        word.
         cross_attn(words, patches)  →  cross_attn(words, patches, everywhere(words, patches).tril(1))
-    causal_backwards: The mask is the other way round now: later words do not see the first patches. No patch has to
-        be hidden.
+    causal_backwards: The mask is the other way round now: later words do not see the first patches. Do not hide any
+        patch from a word.
         cross_attn(words, patches)  →  cross_attn(words, patches, everywhere(words, patches).triu())
-    causal_inverted: The causal mask is inverted here, and hides the patches that it showed. No patch has to be hidden
-        from any word: leave the mask out.
+    causal_inverted: The causal mask is inverted here, so it hides the patches that it showed before. Do not hide any
+        patch from a word: leave the mask out.
         cross_attn(words, patches)  →  cross_attn(words, patches, ~everywhere(words, patches).tril())
-    own_number_only: Each word sees the patch of its own number, and no other. No patch has to be hidden from any word.
+    own_number_only: Word i sees only patch i. Do not hide any patch from a word.
         cross_attn(words, patches)  →  cross_attn(words, patches, everywhere(words, patches).tril().triu())
-    words_among_the_patches: The words stand among the patches that they look at. Give the layer the patches alone.
+    words_among_the_patches: The words are among the patches that they look at. Give the layer only the patches.
         + seen, weights = cross_attn(words, torch.cat([words, patches], -2))
         + return seen, weights[..., words.shape[-2] :]
-    causal_words_among_the_patches: The words stand among the patches that they look at. Give the layer the patches
-        alone.
+    causal_words_among_the_patches: The words are among the patches that they look at. Give the layer only the patches.
         + mask = torch.cat([everywhere(words, words).tril(), everywhere(words, patches)], -1)
         + seen, weights = cross_attn(words, torch.cat([words, patches], -2), mask)
         + return seen, weights[..., words.shape[-2] :]
-    empty_patches_hidden: A patch of zeros is hidden here. It is empty paper and not padding: every word may look
-        at it.
+    empty_patches_hidden: A patch of zeros is hidden here. It is empty paper, not padding, so every word may look at it.
         cross_attn(words, patches)  →  cross_attn(words, patches, everywhere(words, patches) & patches.any(-1).unsqueeze(-2))
     words_look_at_words: The words look at each other: without a second argument the layer does self-attention.
         Pass the patches, too.
@@ -62,10 +60,9 @@ LOOK = written_exercise("3.P2 Repair a collapse", look_at_image, (
         cross_attn(words, patches)  →  cross_attn(patches, words)
     average_patch: All patches are averaged first, so there is nothing left to choose from.
         + patches = patches.mean(-2, keepdim=True).expand_as(patches)
-    adds_the_words: The words are in the result already. Return what is seen alone: the model adds it to the words
+    adds_the_words: The words are already in the result. Return only what is seen: the model adds it to the words
         itself.
         = words + result[0], result[1]
-    patches_detached: No gradient gets back to the image: without it the aligner cannot learn. Leave out no_grad and
-        detach.
+    patches_detached: No gradient gets back to the image, so the aligner cannot learn. Leave out no_grad and detach.
         + patches = patches.detach()
 """, everywhere=_everywhere))  # fmt: skip

@@ -70,20 +70,20 @@ ORDER = written_exercise("3.P4 Repair a misalignment", shuffle_questions, (
     draw=draw_questions_and_images,
     difficulty=1, minutes=6, review="Repair three trainings",
     mistakes="""
-    two_orders: The images are in another order than the questions, so a question comes with another image. Use
-        one order for both.
+    two_orders: The images are in another order than the questions, so each question gets a wrong image. Use one order
+        for both.
         image_patches[order]  →  image_patches[torch.randperm(len(order), generator=generator)]
-    images_stay: The questions are shuffled and the images are not. Put both in the same order.
+    images_stay: The questions are shuffled, but the images are not. Put both in the same order.
         image_patches[order]  →  image_patches
     images_go_back: The images move the other way, back to where the order came from. Index both with the same order.
         image_patches[order]  →  image_patches[order.argsort()]
-    not_shuffled: The pairs are right now, and nothing is shuffled any more.
+    not_shuffled: The pairs are right now, but nothing is shuffled any more.
         = token_ids, image_patches
-    turned_round: The order is reversed, not drawn. Draw a new one from the generator.
+    turned_round: The order is only reversed. Draw a new one from the generator.
         = token_ids.flip(0), image_patches.flip(0)
-    moved_along: All rows move along by one number, and stay in their old order. Draw a new order: torch.randperm.
+    moved_along: All rows move along by one number, but their order stays the same. Draw a new order: torch.randperm.
         order = torch.randperm(len(token_ids), generator=generator)  →  order = torch.arange(len(token_ids)).roll(int(torch.randint(1, len(token_ids), (1,), generator=generator)))
-    with_repeats: Some questions come twice and others not at all. An order has each of them once.
+    with_repeats: Some questions are there twice and others are missing. An order contains each of them once.
         torch.randperm(len(token_ids),  →  torch.randint(len(token_ids), (len(token_ids),),
     patches_shuffled: The patches inside an image are swapped, but no question is. Draw an order of the rows: of
         len(token_ids).
@@ -92,8 +92,8 @@ ORDER = written_exercise("3.P4 Repair a misalignment", shuffle_questions, (
     patches_shuffled_too: The patches inside an image are swapped, too, so a place shows another digit. Leave each
         image as it is.
         image_patches[order]  →  image_patches[order][:, torch.randperm(image_patches.shape[1], generator=generator)]
-    as_long_as_a_question: The order is as long as a question has words, so most questions are lost. It has one number
-        for each question: len(token_ids).
+    as_long_as_a_question: The order is only as long as a question, so most questions are lost. It needs one number for
+        each question: len(token_ids).
         torch.randperm(len(token_ids)  →  torch.randperm(token_ids.shape[-1]
     same_order_each_time: Every call gives the same order. Draw it from the generator that is passed in, and do not
         seed it again.

@@ -56,25 +56,27 @@ TARGETS = written_exercise("3.5 What to learn: the next word of the answer", shi
     draw=draw_sequences, returns=("targets",),
     difficulty=2, minutes=8, review="What is learned", stand_in=stand_ins.shift_targets,
     mistakes="""
-    pad_is_zero: pad_id is taken for 0. Use the argument.
+    pad_is_zero: The padding id is assumed to be 0 here. Use the argument pad_id.
         + pad_id = 0
-    ignore_is_fixed: ignore_index is taken for −100. Use the argument.
+    ignore_is_fixed: ignore_index is assumed to be −100 here. Use the argument.
         + ignore_index = -100
-    not_shifted: The target of each position is its own token, which it can see. The target must be the next
-        token.
+    not_shifted: The target of each position is the token at that position, which the model can see. The target must be
+        the next token.
         F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids
         prompt_lengths.unsqueeze(-1) - 1  →  prompt_lengths.unsqueeze(-1)
         answers & (position < token_ids.shape[-1] - 1)  →  answers
-    not_shifted_at_all: The target of each position is its own token, which it can see. The target must be the
-        next token.
+    not_shifted_at_all: The target of each position is the token at that position, which the model can see. The target
+        must be the next token.
         F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids
         answers & (position < token_ids.shape[-1] - 1)  →  answers
-    not_shifted_but_the_last: The target of each position is its own token, which it can see. The target must be
-        the next token.
+    not_shifted_but_the_last: The target of each position is the token at that position, which the model can see. The
+        target must be the next token.
         F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids
-    shifted_backwards: The tokens are shifted to the other side: each place gets the token before it. Take the next one.
+    shifted_backwards: The tokens are shifted in the wrong direction: the target of each position is the token before
+        it. The target must be the next token.
         F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  F.pad(token_ids[..., :-1], (1, 0), value=pad_id)
-    rolled_backwards: The tokens are rolled to the other side: each place gets the token before it. Take the next one.
+    rolled_backwards: The tokens are rolled in the wrong direction: the target of each position is the token before it.
+        The target must be the next token.
         F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids.roll(1, -1)
     shifted_twice: The target is two positions ahead. Position t predicts token t + 1.
         token_ids[..., 1:], (0, 1)  →  token_ids[..., 2:], (0, 2)
@@ -89,11 +91,11 @@ TARGETS = written_exercise("3.5 What to learn: the next word of the answer", shi
         prompt_lengths.unsqueeze(-1) - 1  →  prompt_lengths.unsqueeze(-1) - 2
     padding_not_ignored: Padding is a target here: ignore positions whose next token is padding.
         & (following != pad_id)  →
-    one_padding_left: After the end of sequence, one padding is still a target: look at the next token, not at
-        this one.
+    one_padding_left: After the end of sequence, one padding is still a target. Check the next token, not the token at
+        this position.
         following != pad_id  →  token_ids != pad_id
-    padding_after_the_end: After the end of sequence, a padding is a target: look at the next token, not at this
-        one.
+    padding_after_the_end: After the end of sequence, a padding is a target. Check the next token, not the token at this
+        position.
         following != pad_id  →  token_ids != pad_id
         & (position < token_ids.shape[-1] - 1)  →
     end_ignored: The end of sequence is never a target here. It should be one: the model has to learn when to

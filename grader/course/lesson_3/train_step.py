@@ -104,8 +104,8 @@ STEP = written_exercise("3.6 One training step", train_step, (
         model.train()  →  pass
     returns_a_tensor: The returned loss is not a float. Return loss.item().
         loss.item()  →  loss
-    no_update: The weights never change: call loss.backward(), then optimizer.step(), and no zero_grad() between
-        the two.
+    no_update: The weights never change. Call loss.backward(), then optimizer.step(), without zero_grad() between the
+        two.
         loss.backward()  →  pass
         optimizer.step()  →  pass
     no_zero_grad: Gradients pile up from step to step: call optimizer.zero_grad() before loss.backward().
@@ -116,34 +116,36 @@ STEP = written_exercise("3.6 One training step", train_step, (
         optimizer.step()  →  optimizer.step(); optimizer.zero_grad()
     summed_loss: The loss is a sum over the targets. Take their mean.
         ignore_index=-100  →  reduction="sum"
-    mean_over_all_places: Positions without a target are part of the mean, with a loss of 0. Take the mean over
-        targets alone.
+    mean_over_all_places: Positions without a target are part of the mean, with a loss of 0. Take the mean only over the
+        targets.
         ignore_index=-100)  →  ignore_index=-100, reduction="none").mean()
     mean_over_questions: The losses of all targets are divided by the number of questions here. Divide by the number of
-        targets: cross_entropy does that by itself.
+        targets, as cross_entropy does by default.
         ignore_index=-100)  →  ignore_index=-100, reduction="sum") / len(token_ids)
-    learns_the_prompt: The prompt is learned here, too: take the targets from shift_targets(token_ids, prompt_lengths).
+    learns_the_prompt: The model also learns the prompt here. Take the targets from shift_targets(token_ids,
+        prompt_lengths).
         shift_targets(token_ids, prompt_lengths)  →  shift_targets(token_ids, torch.ones_like(prompt_lengths))
-    learns_to_copy: The logits are compared with the tokens at the same place. shift_targets gives the next ones.
+    learns_to_copy: The logits are compared with the tokens at the same position. shift_targets gives the next tokens.
         shift_targets(token_ids, prompt_lengths)  →  shift_targets(token_ids, prompt_lengths).roll(1, -1)
-    learns_every_token: The targets are the tokens themselves, those of the question included. Use shift_targets.
+    learns_every_token: The targets are the tokens themselves, also those of the question. Use shift_targets.
         shift_targets(token_ids, prompt_lengths)  →  token_ids
     learns_every_next_token: Every next token is a target here, even in the question and the padding. Use
         shift_targets.
         shift_targets(token_ids, prompt_lengths)  →  F.pad(token_ids[..., 1:], (0, 1), value=-100)
-    shifted_once_more: The targets are shifted twice. shift_targets has shifted them already: compare logits and
-        targets as they are.
+    shifted_once_more: The targets are shifted twice. shift_targets has already shifted them: compare logits and targets
+        as they are.
         logits.flatten(0, -2), targets.flatten()  →  logits[:, :-1].flatten(0, -2), targets[:, 1:].flatten()
     reshapes_the_logits: A reshape to (B, vocabulary, T) mixes up words and positions. Swap the axes, or flatten
         batch and positions together.
         logits.flatten(0, -2), targets.flatten()  →  logits.reshape(len(logits), logits.shape[-1], -1), targets
-    update_for_each_question: There is an update for each question. Make one, from the loss of the whole batch.
+    update_for_each_question: There is one update for each question. Make a single update, from the loss of the whole
+        batch.
         + questions = list(zip(*(part.split(1) for part in batch)))
         + if len(questions) > 1: return sum(train_step(model, optimizer, one) for one in questions) / len(questions)
-    clips: The gradients are clipped. This exercise asks for the plain update.
+    clips: The gradients are clipped. The task asks for the update without clipping.
         optimizer.step()  →  nn.utils.clip_grad_norm_(model.parameters(), 1.0); optimizer.step()
-    loss_after_the_update: This is the loss after the update. Return the one that the update was made from.
+    loss_after_the_update: This is the loss after the update. Return the loss that the update was made from.
         return loss.item()  →  return F.cross_entropy(model(token_ids, image_patches)[0].flatten(0, -2), targets.flatten()).item()
-    mean_of_means: Each sequence counts the same here. Take one mean over all targets of the batch.
+    mean_of_means: Each sequence has the same share of the loss here. Take one mean over all targets of the batch.
         F.cross_entropy(logits.flatten(0, -2), targets.flatten(), ignore_index=-100)  →  F.cross_entropy(logits.transpose(1, 2), targets, reduction="none").sum(1); loss = (loss / (targets != -100).sum(1)).mean()
 """)  # fmt: skip

@@ -57,11 +57,11 @@ GROUNDING = written_exercise("3.8 Where it really looks", value_weighted_map, (
     also=MODEL_CHECKS,
     builds_on=("3.3", "3.4", "3.5", "3.6"), difficulty=3, minutes=12, review="Where it really looks",
     mistakes=edits(map_in_loop, """
-    head_average: This is the average of the heads' weights: it does not know how long the values are.
+    head_average: This is the average of the heads' weights, which ignores how long the values are.
         + return cross_attn(tokens, image_tokens)[1].mean(-3)
     image_asks: The image asks and the words answer here. The words ask: cross_attn(tokens, image_tokens).
         weights = cross_attn(tokens, image_tokens)[1]  →  weights = cross_attn(image_tokens, tokens)[1].transpose(-2, -1)
-    head_sum: These are the summed weights of the heads: the values and W_O are missing.
+    head_sum: This is the sum of the heads' weights. The values and W_O are missing.
         + return cross_attn(tokens, image_tokens)[1].sum(-3)
     norm_before_the_sum: The norm is taken per head and then summed. Heads may cancel: sum the vectors first.
         weights[..., head, :, :].unsqueeze(-1) * brought.unsqueeze(-3)  →  (weights[..., head, :, :].unsqueeze(-1) * brought.unsqueeze(-3)).norm(dim=-1)
@@ -69,16 +69,16 @@ GROUNDING = written_exercise("3.8 Where it really looks", value_weighted_map, (
     norm_before_the_mean: The norm is taken per head and then averaged. Sum the heads' vectors first.
         weights[..., head, :, :].unsqueeze(-1) * brought.unsqueeze(-3)  →  (weights[..., head, :, :].unsqueeze(-1) * brought.unsqueeze(-3)).norm(dim=-1)
         total.norm(dim=-1)  →  total / cross_attn.num_heads
-    without_output_projection: W_O is missing: what a head brings back is its value times its slice of W_O.
+    without_output_projection: W_O is missing. The vector of a head is its value times its slice of W_O.
         + value = cross_attn.W_V(image_tokens).unflatten(-1, (cross_attn.num_heads, -1))
         + brought = torch.einsum("...hts,...shk->...tshk", cross_attn(tokens, image_tokens)[1], value)
         + return brought.flatten(-2).norm(dim=-1)
-    values_added_up: W_O is missing: the heads' values are added as they are. Send each through its slice of W_O.
+    values_added_up: W_O is missing: the heads' values are added as they are. Multiply each by its slice of W_O.
         value[..., part] @ cross_attn.W_O.weight[:, part].transpose(-2, -1)  →  value[..., part]
     slices_of_rows: W_O is cut along the wrong axis: a head's slice is d_head of its columns, W_O.weight[:, …].
         cross_attn.W_O.weight[:, part].transpose(-2, -1)  →  cross_attn.W_O.weight[part]
-    heads_by_reshape: A reshape cuts the values into heads as they lie, so a head gets numbers of other patches. Cut the
-        features into heads, then swap the axes.
+    heads_by_reshape: A reshape cuts the values into heads without swapping axes, so a head gets numbers of other
+        patches. Cut the features into heads, then swap the axes.
         value[..., part]  →  value.reshape(*value.shape[:-2], -1, value.shape[-2], width)[..., head, :, :]
     heads_interleaved: Each head gets every H-th feature. It should get a block of neighbours: cut into (H, d_head).
         slice(head * width, (head + 1) * width)  →  slice(head, None, cross_attn.num_heads)
@@ -100,11 +100,12 @@ GROUNDING = written_exercise("3.8 Where it really looks", value_weighted_map, (
         values of each head with its own weights.
         + lengths = cross_attn.W_O(cross_attn.W_V(image_tokens)).norm(dim=-1)
         + return cross_attn(tokens, image_tokens)[1].mean(-3) * lengths.unsqueeze(-2)
-    norm_of_the_output: The patches are summed up before the norm, so all share one length. Take the length of what
-        each patch adds.
+    norm_of_the_output: The patches are summed up before the norm, so all get the same length. Take the length of the
+        vector that each patch adds.
         + output, weights = cross_attn(tokens, image_tokens)
         + return output.norm(dim=-1, keepdim=True) * weights.mean(-3)
-    length_of_the_output: Each patch gets the length of the whole output. Take the length of what it adds by itself.
+    length_of_the_output: Each patch gets the length of the whole output. Take the length of the vector that the patch
+        itself adds.
         total.norm(dim=-1)  →  total.sum(-2, keepdim=True).norm(dim=-1).expand(total.shape[:-1])
     without_weights: The values are used without the weights. A patch with weight 0 adds nothing.
         + lengths = cross_attn.W_O(cross_attn.W_V(image_tokens)).norm(dim=-1)

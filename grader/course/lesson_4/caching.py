@@ -122,8 +122,8 @@ CACHE = written_exercise("4.8 A key-value cache", attend_with_cache, (
     draw=draw_cached, probe=cached_values,
     difficulty=2, minutes=15, review="Every word once",
     mistakes="""
-    cache_not_read: The cache is not read: the new tokens look at themselves alone. Put its keys and values before
-        the new ones.
+    cache_not_read: The cache is not read: the new tokens look only at themselves. Put the keys and values of the cache
+        before the new ones.
         + cache = None
     cache_not_extended: The returned cache contains only the new tokens. Return the earlier keys and values,
         followed by the new ones.
@@ -133,7 +133,7 @@ CACHE = written_exercise("4.8 A key-value cache", attend_with_cache, (
     cached_without_mask: Nothing is masked: each new token also sees those after it. New token t may see all
         earlier tokens, and new ones up to t.
         (query, key, value, mask)  →  (query, key, value)
-    masked_at_first_only: Only the first call hides what comes later. New tokens behind a cache need their mask, too.
+    masked_at_first_only: Only the first call hides later tokens. After a cache, the new tokens need their mask, too.
         (query, key, value, mask)  →  (query, key, value, mask if cache is None else None)
     mask_without_the_past: The causal mask begins at the first column, as if nothing were cached. New token t may
         see P + t + 1 keys: .tril(P).
@@ -147,23 +147,23 @@ CACHE = written_exercise("4.8 A key-value cache", attend_with_cache, (
     values_before_keys: The cache contains values before keys. Return (keys, values).
         + cache = None if cache is None else cache[::-1]
         = result[0], result[1][::-1]
-    old_values_repeated: The old keys are in front of the new values. Put the old values there, cache[1].
+    old_values_repeated: The old keys are in front of the new values. Put the old values there: cache[1].
         cache[1]  →  cache[0]
-    cached_without_projection: The heads are joined, and W_O is missing at the end.
+    cached_without_projection: The heads are joined, but W_O is missing at the end.
         layer.W_O(merge_heads(output))  →  merge_heads(output)
     cached_scaled_by_d_model: The scores are divided by the root of d_model. Divide by √d_head, the width of one head.
         (query, key, value, mask)  →  (query, key, value, mask, scale=tokens.shape[-1] ** -0.5)
     cached_before_the_split: The returned cache is not split into heads. Its keys and values have to be (...,
         H, P + T, d_head).
         = result[0], (merge_heads(key), merge_heads(value))
-    tokens_cached: The tokens are cached, and not their keys and values, which must then be computed again in each
-        call.
+    tokens_cached: The cache contains the tokens, so their keys and values must be computed again in each call. Store
+        the keys and values.
         + before = () if cache is None else (cache[0],)
         = result[0], 2 * (torch.cat([*before, split_heads(tokens, layer.num_heads)], dim=-2),)
     cache_changed_in_place: The input cache is changed. Make a new one with torch.cat: somebody may
         still need the old one.
         = (result, [old.zero_() for old in cache or ()])[0]
-    heads_joined_as_they_lie: The heads are joined without swapping axes, so a token gets numbers of other tokens.
-        Move the heads' axis behind that of the tokens first.
+    heads_joined_as_they_lie: The heads are joined without swapping axes, so a token gets numbers of other tokens. First
+        move the axis of the heads after that of the tokens.
         merge_heads(output)  →  output.contiguous().reshape(tokens.shape)
 """)  # fmt: skip

@@ -68,13 +68,14 @@ WINDOW = written_exercise("4.1 A sliding window", sliding_window_attention, (
         + window = window + 1
     window_unscaled: The scores are not divided by √d: the weights are too sharp.
         .sum(-1) / math.sqrt(query.shape[-1])  →  .sum(-1)
-    looks_back_only: This window looks back only. It reaches `window` places to both sides.
+    looks_back_only: This window only looks back. It must reach `window` places to both sides.
         window + 1, device  →  1, device
-    window_of_keys_looking_back: This window looks back only, and it holds `window` keys in all. It reaches `window`
-        places to both sides.
+    window_of_keys_looking_back: This window only looks back, and it contains `window` keys in total. It must reach
+        `window` places to both sides.
         + window = max(window - 1, 0)
         window + 1, device  →  1, device
-    half_the_window: The window reaches window // 2 places to each side. It reaches `window` places to both sides.
+    half_the_window: The window reaches only window // 2 places to each side. It must reach `window` places to each
+        side.
         + window = window // 2
     dense_window: The answer is right, but it builds the whole n × n matrix, which saves no memory.
         + band = torch.ones(query.shape[-2], query.shape[-2]).tril(window).triu(-window).bool()
@@ -88,26 +89,27 @@ WINDOW = written_exercise("4.1 A sliding window", sliding_window_attention, (
     masked_after_the_softmax: The mask comes after the softmax: at both ends the weights no longer sum to 1. Mask
         the scores.
         torch.softmax(scores.masked_fill(beyond, -torch.inf), dim=-1)  →  torch.softmax(scores, dim=-1).masked_fill(beyond, 0.0)
-    masked_with_zero: What lies outside has score 0, and so a share of the weight. Give it the score −∞.
+    masked_with_zero: Keys outside the window get the score 0, so they still get weight. Give them the score −∞.
         -torch.inf  →  0.0
     ends_repeated: At both ends the first or last token is seen several times: mask the places outside 0 … n − 1.
         scores.masked_fill(beyond, -torch.inf)  →  scores
-    negative_places: The first positions see the last ones: a place below 0 counts from the end. Mask it.
+    negative_places: The first positions see the last ones, because an index below 0 counts from the end. Mask it.
         (place < 0) | (place >= n)  →  place >= n
         place.clamp(0, n - 1)  →  place.clamp(max=n - 1)
-    ends_meet: The first positions see the last ones, and the last the first. Mask the places outside 0 … n − 1.
+    ends_meet: The first positions see the last ones, and the last ones see the first. Mask the places outside 0 … n −
+        1.
         place.clamp(0, n - 1)  →  place % n
         scores.masked_fill(beyond, -torch.inf)  →  scores
-    separate_blocks: The sequence is cut into blocks that do not see each other. Each position has a window of its
-        own around it.
+    separate_blocks: The sequence is cut into blocks that do not see each other. Each position must have its own window
+        around it.
         + block = torch.arange(query.shape[-2]) // (2 * window + 1)
         + return F.scaled_dot_product_attention(query, key, value, attn_mask=block.unsqueeze(1) == block)
-    window_behind_the_width: unfold puts the window behind the width, as the last axis. Swap the two: a reshape
-        mixes the numbers up.
+    window_behind_the_width: unfold puts the window after the width, as the last axis. Swap these two axes: a reshape
+        would mix up the numbers.
         key[..., place, :], value[..., place, :]  →  (F.pad(one, (0, 0, window, window)).unfold(-2, 2 * window + 1, 1).reshape(*one.shape[:-1], 2 * window + 1, one.shape[-1]) for one in (key, value))
-    padding_guessed: Keys that are all zero are taken for padding. Mask by position: what lies outside 0 … n − 1.
+    padding_guessed: Keys that are all zero are treated as padding. Mask by position: hide the places outside 0 … n − 1.
         masked_fill(beyond,  →  masked_fill(beyond | (near_keys == 0).all(-1),
-    query_scaled_in_place: An input tensor is changed. Make a new one, and do not work in place.
+    query_scaled_in_place: An input tensor is changed. Make a new tensor instead of working in place.
         (query.unsqueeze(-2) * near_keys).sum(-1) / math.sqrt(query.shape[-1])  →  (query.div_(query.shape[-1] ** 0.5).unsqueeze(-2) * near_keys).sum(-1)
 """, defines="sliding_window_attention"))  # fmt: skip
 
@@ -131,8 +133,8 @@ LINEAR = written_exercise("4.2 Linear attention", linear_attention, (
         / total  →
     divided_by_its_own_sum: The output is divided by its own sum. Divide by φ(q) · Σ φ(k).
         return query @ summary / total  →  output = query @ summary; return output / output.sum(-1, keepdim=True)
-    keys_normalised: Each φ(k) is divided by the sum of its own numbers here. Divide what a query brings back by
-        φ(q) · Σ φ(k).
+    keys_normalised: Each φ(k) is divided by the sum of its own numbers here. Instead, divide the output of each query
+        by φ(q) · Σ φ(k).
         return query @ summary / total  →  return query @ ((key / key.sum(-1, keepdim=True)).transpose(-2, -1) @ value)
     without_the_one: The feature map is elu(x) + 1; without the 1 the similarities may be negative.
         F.elu(query) + 1, F.elu(key) + 1  →  F.elu(query), F.elu(key)
@@ -151,11 +153,11 @@ LINEAR = written_exercise("4.2 Linear attention", linear_attention, (
         key.sum(-2)  →  raw.sum(-2)
     value_features: The values go through φ, too. Use it only on queries and keys.
         @ value  →  @ (F.elu(value) + 1)
-    causal_sums: The sums end at each query's own place: this is the causal form. Here every query must see all
+    causal_sums: The sums for each query end at its own position: this is the causal form. Here every query must see all
         keys.
         return query @ summary / total  →  w = (query @ key.mT).tril(); return w @ value / w.sum(-1, keepdim=True)
-    causal_sums_above: The sums in the numerator end at each query's own place, and those in the denominator do
-        not. Every query must see all keys: take the whole sum, not a cumsum.
+    causal_sums_above: The sums in the numerator end at each query's own position, but those in the denominator do not.
+        Every query must see all keys: take the whole sum, not a cumsum.
         return query @ summary / total  →  return (query @ key.mT).tril() @ value / total
     divided_by_the_count: The result is divided by the number of keys. Divide by φ(q) · Σ φ(k), so that the
         weights sum to 1.
@@ -172,16 +174,16 @@ LINEAR = written_exercise("4.2 Linear attention", linear_attention, (
         / total  →
     softmax_in_the_features: There are softmaxes in place of the feature map. It must be elu(x) + 1.
         F.elu(query) + 1, F.elu(key) + 1  →  query.softmax(-1), key.softmax(-1)
-    one_sum_for_all: All rows are divided by the same number, a sum over all queries. Divide each by its own: φ(q)
-        · Σ φ(k).
+    one_sum_for_all: All rows are divided by the same number, a sum over all queries. Divide each row by its own sum:
+        φ(q) · Σ φ(k).
         query @ key.sum(-2).unsqueeze(-1)  →  (query @ key.sum(-2).unsqueeze(-1)).sum(-2, keepdim=True)
     exponential_features: The feature map is elu(x) + 1; here it is an exponential.
         F.elu(query) + 1, F.elu(key) + 1  →  torch.exp(query), torch.exp(key)
     softmax_attention: This is softmax attention. Linear attention replaces exp(q·k) by φ(q)·φ(k).
         + return F.scaled_dot_product_attention(query, key, value)
-    quadratic_order: The answer is right, but φ(Q)φ(K)ᵀ is n × n. Multiply φ(K)ᵀ with V first.
+    quadratic_order: The answer is right, but φ(Q)φ(K)ᵀ is n × n, which saves nothing. Multiply φ(K)ᵀ with V first.
         return query @ summary / total  →  weights = query @ key.transpose(-2, -1); return weights / weights.sum(-1, keepdim=True) @ value
-    features_in_place: An input tensor is changed. Make a new one, and do not work in place.
+    features_in_place: An input tensor is changed. Make a new tensor instead of working in place.
         + given = query, key
         = (result, [one.data.copy_(F.elu(one.data)) for one in given])[0]
 """)  # fmt: skip

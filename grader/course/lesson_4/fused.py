@@ -121,17 +121,17 @@ FUSED = written_exercise("4.3 The fused kernel", fused_forward, (
     mistakes=edits(fused_in_steps, """
     one_wide_head: The heads are not split: one head of width d_model is another function.
         heads = layer.num_heads  →  heads = 1
-    context_ignored: The context changes nothing here. With one, keys and values come from it.
+    context_ignored: The context changes nothing here. If there is a context, make keys and values from it.
         + context = None
-    values_of_the_tokens: The values are made from the tokens, even where there is a context. Keys and values both
-        come from it.
+    values_of_the_tokens: The values are always made from the tokens. If there is a context, make both keys and values
+        from it.
         layer.W_V(context)  →  layer.W_V(tokens)
-    fused_values_from_w_k: The values come from W_K. They have their own projection: W_V.
+    fused_values_from_w_k: The values are made by W_K. They have their own projection: W_V.
         layer.W_V(context)  →  layer.W_K(context)
-    fused_without_mask: The mask changes nothing here: pass it on, attn_mask=mask.
+    fused_without_mask: The mask changes nothing here. Pass it on: attn_mask=mask.
         + mask = None
-    fused_mask_inverted: The mask is inverted. Here too True = may attend; only nn.MultiheadAttention means the
-        opposite.
+    fused_mask_inverted: The mask is inverted. Here, too, True means that a token may attend: only nn.MultiheadAttention
+        uses the opposite.
         attn_mask=mask  →  attn_mask=None if mask is None else ~mask
     fused_without_projection: W_O is missing at the end.
         layer.W_O(output)  →  output
@@ -148,18 +148,18 @@ FUSED = written_exercise("4.3 The fused kernel", fused_forward, (
         heads before the tokens.
         (query, key, value,  →  (*(x.transpose(-3, -2) for x in (query, key, value)),
         output.transpose(-3, -2).flatten  →  output.flatten
-    causal_for_any_mask: Any mask is taken for the causal one. Pass on the mask itself, attn_mask=mask.
+    causal_for_any_mask: Every mask is treated as the causal mask. Pass on the mask itself: attn_mask=mask.
         attn_mask=mask  →  is_causal=mask is not None
-    causal_unasked: A token sees only the keys up to its own place, which the task does not ask for. Without a
-        mask it sees all.
+    causal_unasked: Each token sees only the keys up to its own position, but the task does not ask for that. Without a
+        mask, it must see all keys.
         attn_mask=mask  →  attn_mask=mask, is_causal=mask is None
-    weights_by_hand: The weights are still made. F.scaled_dot_product_attention gives the output without them.
+    weights_by_hand: Your code still computes the weights. F.scaled_dot_product_attention gives the output without them.
         output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)  →  scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5; hidden = torch.zeros_like(scores).bool() if mask is None else ~mask; output = scores.masked_fill(hidden, -1e30).softmax(-1).masked_fill(hidden, 0.0) @ value
     fused_detached: No gradient reaches the layer: leave out detach() and no_grad().
         = result.detach()
     dropout_in_evaluation: Numbers are dropped in evaluation mode, too: F.scaled_dot_product_attention does not know the
         mode. Pass on layer.dropout only while layer.training.
         attn_mask=mask  →  attn_mask=mask, dropout_p=layer.dropout
-    fused_uniform_rows: A token that may attend nowhere attends everywhere here; it should get zeros.
+    fused_uniform_rows: A token that may attend nowhere attends everywhere here. Its output should be zeros.
         + mask = None if mask is None else mask | ~mask.any(-1, keepdim=True)
 """, defines="fused_forward"))  # fmt: skip

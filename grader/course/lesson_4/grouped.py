@@ -77,19 +77,19 @@ GROUPED = written_exercise("4.7 Grouped queries", grouped_attention, (
     first_group_for_all: All heads look at the first group. Each group serves H/G heads.
         key.repeat_interleave(heads // groups, dim=-3)  →  key[..., :1, :, :].expand(*key.shape[:-3], heads, -1, -1)
         value.repeat_interleave(heads // groups, dim=-3)  →  value[..., :1, :, :].expand(*value.shape[:-3], heads, -1, -1)
-    groups_averaged: The keys and values are averaged over the groups. Each head looks at those of its group alone.
+    groups_averaged: The keys and values are averaged over the groups. Each head looks only at those of its own group.
         key.repeat_interleave(heads // groups, dim=-3)  →  key.mean(-3, keepdim=True)
         value.repeat_interleave(heads // groups, dim=-3)  →  value.mean(-3, keepdim=True)
     heads_averaged_in_groups: The heads of a group are averaged, so G heads are returned. Return all H heads.
         key = key.repeat_interleave(heads // groups, dim=-3)  →  query = query.unflatten(-3, (groups, -1)).mean(-3)
         value = value.repeat_interleave(heads // groups, dim=-3)  →
-    queries_averaged: The queries of a group are averaged, so its heads all get the same result. Share keys and
-        values only.
+    queries_averaged: The queries of a group are averaged, so its heads all get the same result. Share only keys and
+        values.
         key = key.repeat_interleave(heads // groups, dim=-3)  →  query = query.unflatten(-3, (groups, -1)).mean(-3, keepdim=True).expand(*query.shape[:-3], groups, heads // groups, -1, -1).flatten(-4, -3); key = key.repeat_interleave(heads // groups, dim=-3)
-    values_of_one_group: The keys follow the groups, and the values are those of group 0 for every head. Share the
+    values_of_one_group: The keys follow the groups, but the values are those of group 0 for every head. Share the
         values out as you share the keys.
         value.repeat_interleave(heads // groups, dim=-3)  →  value[..., :1, :, :].expand(*value.shape[:-3], heads, -1, -1)
-    values_in_turns: The keys follow the groups and the values do not: share the values out as you share the keys.
+    values_in_turns: The keys follow the groups, but the values do not. Share the values out as you share the keys.
         value.repeat_interleave(heads // groups, dim=-3)  →  torch.cat([value] * (heads // groups), dim=-3)
     repeated_g_times: Each key and value is repeated G times. Each group serves H/G heads: repeat them H/G times.
         key.repeat_interleave(heads // groups  →  key.repeat_interleave(groups
@@ -101,20 +101,21 @@ GROUPED = written_exercise("4.7 Grouped queries", grouped_attention, (
         query.shape[-1])  →  query.shape[-1] * heads)
     grouped_over_queries: The softmax runs over the queries, axis −2. The weights of each query sum to 1 over the keys.
         dim=-1)  →  dim=-2)
-    grouped_without_mask: The mask hides nothing. Set the scores to −∞ where it is False.
+    grouped_without_mask: The mask hides nothing. Set the scores to −∞ where the mask is False.
         + mask = None
-    grouped_mask_inverted: The mask is inverted: True = may attend.
+    grouped_mask_inverted: The mask is inverted. True must mean that a query may attend.
         ~mask  →  mask
     mask_without_head_axis: The batch axes of the mask line up with the heads. Give the mask an axis for them:
         unsqueeze(-3).
         mask.unsqueeze(-3) if mask.dim() > 2 else mask  →  mask
-    grouped_masked_late: The mask comes after the softmax, so the weights no longer sum to 1. Mask the scores, with −∞.
+    grouped_masked_late: The mask is applied after the softmax, so the weights no longer sum to 1. Mask the scores, with
+        −∞.
         scores.masked_fill(~mask, float("-inf"))  →  scores
         torch.softmax(scores, dim=-1)  →  torch.softmax(scores, dim=-1) * (1 if mask is None else mask)
-    heads_reordered: The heads are returned in another order than the queries. Those of one group must stand
-        beside each other.
+    heads_reordered: The heads are returned in another order than the queries. The heads of one group must be next to
+        each other.
         = result.unflatten(-3, (groups, -1)).transpose(-4, -3).flatten(-4, -3)
-    unequal_groups_accepted: If G does not divide H, there must be a ValueError.
+    unequal_groups_accepted: If G does not divide H, raise a ValueError.
         heads % groups != 0  →  False
         key.repeat_interleave(heads // groups, dim=-3)  →  key[..., torch.arange(heads) * groups // heads, :, :]
         value.repeat_interleave(heads // groups, dim=-3)  →  value[..., torch.arange(heads) * groups // heads, :, :]

@@ -114,26 +114,26 @@ ROTATE = written_exercise("4.5 Rotary positions", rotate, (
     angles_of_halves: Neighbours form a pair, but the angles repeat after d/2. Give both numbers of a pair the
         same angle.
         return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)  →  return vectors * torch.cat([cos, cos], -1) + torch.stack([-second, first], -1).flatten(-2) * torch.cat([sin, sin], -1)
-    exponents_from_one: The exponents begin at −2/d. The first pair has exponent 0: count i from 0.
+    exponents_from_one: The exponents begin at −2/d. The first pair must have the exponent 0: count i from 0.
         torch.arange(0, d, 2,  →  torch.arange(2, d + 2, 2,
-    turned_backwards: The vectors are turned in the wrong direction. Turn by plus the angle: the first gets −
-        second · sin.
+    turned_backwards: The vectors are turned in the wrong direction. Turn them by plus the angle: the first number gets
+        − second · sin.
         + positions = -positions
-    same_speed_for_all: All pairs are turned by the same angle, the place itself. Pair i has its own speed:
+    same_speed_for_all: All pairs are turned by the same angle, the position itself. Pair i has its own speed:
         base^(−2i/d).
         + base = 1.0
     half_the_exponent: The speeds are base^(−i/d): the angles shrink too slowly. The exponent of pair i is −2i/d.
         + base = base**0.5
     twice_the_exponent: The speeds are base^(−4i/d): they shrink too fast. The exponent of pair i is −2i/d, and
-        arange(0, d, 2) counts 2i already.
+        arange(0, d, 2) already counts 2i.
         + base = base**2
     speeds_grow: The speeds grow from pair to pair. The exponent is negative: base^(−2i/d).
         + base = 1 / base
     speeds_to_the_end: The exponents run from 0 to −1, both ends included. The last pair has −(d − 2)/d.
         base ** -(torch.arange(0, d, 2, dtype=torch.float64, device=vectors.device) / d)  →  base ** -torch.linspace(0, 1, d // 2, dtype=torch.float64)
-    base_written_out: The base is always 10000, whatever the argument says. Use base.
+    base_written_out: The base is always 10000, whatever the argument is. Use the argument base.
         + base = 10000.0
-    uses_the_turned_first: The second number of a pair is computed from the first one after it was turned. Use the
+    uses_the_turned_first: The second number of a pair is computed from the first number after it was turned. Use the
         old first number in both lines.
         return torch.stack([first * cos - second * sin,  →  first = first * cos - second * sin; return torch.stack([first,
     halves_come_back: The pairs are right, but are returned as two halves. Put each pair back as neighbours: stack on a
@@ -141,12 +141,13 @@ ROTATE = written_exercise("4.5 Rotary positions", rotate, (
         = torch.cat([result[..., 0::2], result[..., 1::2]], dim=-1)
     places_cut_to_whole_numbers: The places are cut to whole numbers. A place may be a fraction: do not round it.
         + positions = positions.long()
-    mirrored: Both lines have a plus, and so lengths change. In a turn exactly one of the two has a minus.
+    mirrored: Both lines have a plus, so lengths change. To turn a vector, exactly one of the two lines needs a minus.
         first * cos - second  →  first * cos + second
     sines_added: Sine and cosine are added to the vectors, as the first transformer did. Turn each pair by its
         angle instead.
         torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)  →  vectors + torch.stack([sin, cos], dim=-1).flatten(-2)
-    dtype_of_the_places: The result has the dtype of the places. Give it that of the vectors: .to(vectors.dtype).
+    dtype_of_the_places: The result has the dtype of the positions. Give it the dtype of the vectors:
+        .to(vectors.dtype).
         angle.cos().to(vectors.dtype), angle.sin().to(vectors.dtype)  →  (angle.to(positions.dtype) if positions.is_floating_point() else angle.float()).cos(), (angle.to(positions.dtype) if positions.is_floating_point() else angle.float()).sin()
     places_counted: The places are counted 0, 1, 2 … here. Use the argument positions.
         + positions = torch.arange(vectors.shape[-2])
@@ -182,26 +183,27 @@ ROTATE_2D = written_exercise("4.6 Rotary positions on a grid", rotate_2d, (
     draw=draw_grid, returns=("rotated",),
     builds_on=("4.5",), difficulty=1, minutes=6, review="Positions that turn",
     mistakes="""
-    rows_alone: The whole vector is turned by the row, and the column changes nothing. Each must turn one half.
+    rows_alone: The whole vector is turned by the row, and the column changes nothing. Turn one half by the row, the
+        other by the column.
         + return rotate(vectors, rows, base)
     rows_twice: Both halves are turned by the row. The last half belongs to the column.
         rotate(by_column, columns, base)  →  rotate(by_column, rows, base)
-    columns_first: Rows and columns are exchanged. Turn the first half by the row, the last by the column.
+    columns_first: Rows and columns are exchanged. Turn the first half by the row, the last half by the column.
         + rows, columns = columns, rows
     row_plus_column: All dimensions are turned by row plus column, so (1, 2) and (2, 1) get the same angles. Turn
         one half by the row, the other by the column.
         + return rotate(rotate(vectors, rows, base), columns, base)
-    numbered_row_by_row: The whole vector is turned by one number, which counts the patches as on a line. Turn its
-        first half by the row, its last half by the column.
+    numbered_row_by_row: The whole vector is turned by one number, which counts the patches as if they were on a line.
+        Turn its first half by the row, its last half by the column.
         + return rotate(vectors, rows * (columns.max() + 1) + columns, base)
-    one_number_for_both: Both halves are turned by one number, which is made of row and column. Turn the first
-        half by the row alone, the last by the column alone.
+    one_number_for_both: Both halves are turned by one number, which is made of row and column. Turn the first half only
+        by the row, the last only by the column.
         + rows = columns = rows * (columns.max() + 1) + columns
     patches_halved: The patches are cut in two here, not the width: dimensions are the last axis.
         + upper, lower = vectors.chunk(2, dim=-2)
         + above = upper.shape[-2]
         + return torch.cat([rotate(upper, rows[..., :above], base), rotate(lower, columns[..., above:], base)], dim=-2)
-    pairs_alternate: Rows and columns have every second pair. Give the whole first half to the row.
+    pairs_alternate: Every second pair is turned by the column. Give the whole first half to the row.
         + pairs = vectors.unflatten(-1, (-1, 2))
         + vectors = torch.cat([pairs[..., 0::2, :].flatten(-2), pairs[..., 1::2, :].flatten(-2)], dim=-1)
         = result.unflatten(-1, (2, -1, 2)).transpose(-3, -2).flatten(-3)
@@ -215,7 +217,7 @@ ROTATE_2D = written_exercise("4.6 Rotary positions on a grid", rotate_2d, (
     every_second_dimension: Every second dimension is turned by the row. Give the whole first half to the row.
         + vectors = torch.cat([vectors[..., 0::2], vectors[..., 1::2]], dim=-1)
         = result.unflatten(-1, (2, -1)).transpose(-2, -1).flatten(-2)
-    base_not_handed_on: The base is always 10000, whatever the argument says. Pass base on.
+    base_not_handed_on: The base is always 10000, whatever the argument is. Pass base on.
         rotate(by_row, rows, base), rotate(by_column, columns, base)  →  rotate(by_row, rows), rotate(by_column, columns)
     halves_on_a_new_axis: torch.stack puts the halves on a new axis in front. Put one after the other: torch.cat
         along the last axis.

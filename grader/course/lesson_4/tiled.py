@@ -101,48 +101,48 @@ TILED = written_exercise("4.4 Tiled attention", tiled_attention, (
         + weights = [torch.exp(part - largest) for part in parts]
         + total = torch.stack([part.sum(-1, keepdim=True) for part in weights]).sum(0)
         + return torch.stack([one @ part for one, part in zip(weights, value.split(tile, dim=-2))]).sum(0) / total
-    softmax_of_each_tile: Each tile gets its own softmax, and the results are averaged. Divide by one sum, the
+    softmax_of_each_tile: Each tile gets its own softmax, and the results are averaged. Divide by one sum: that of the
         exponentials of all tiles.
         + parts = [query @ part.transpose(-2, -1) / sqrt(query.shape[-1]) for part in key.split(tile, dim=-2)]
         + return torch.stack([one.softmax(-1) @ part for one, part in zip(parts, value.split(tile, dim=-2))]).mean(0)
-    tiles_by_their_sizes: Each tile gets its own softmax, and is weighted by its number of keys. Divide by one
-        sum, the exponentials of all tiles.
+    tiles_by_their_sizes: Each tile gets its own softmax, and is weighted by its number of keys. Divide by one sum: that
+        of the exponentials of all tiles.
         + parts = [query @ part.transpose(-2, -1) / sqrt(query.shape[-1]) for part in key.split(tile, dim=-2)]
         + return torch.stack([one.softmax(-1) @ part * part.shape[-2] / key.shape[-2] for one, part in zip(parts, value.split(tile, dim=-2))]).sum(0)
-    nothing_scaled_down: Neither sum is scaled down when a larger score comes: multiply both by exp(old largest −
-        new largest), before the old one is overwritten.
+    nothing_scaled_down: Neither sum is scaled down when there is a larger score. Multiply both by exp(old largest − new
+        largest), before the old one is overwritten.
         total * shrink  →  total
         summed * shrink  →  summed
-    values_not_scaled_down: The sum of the exponentials is scaled down when a larger score comes, the sum with the
-        values is not.
+    values_not_scaled_down: When there is a larger score, the sum of the exponentials is scaled down, but the sum with
+        the values is not.
         summed * shrink  →  summed
-    total_not_scaled_down: The sum with the values is scaled down when a larger score comes, the sum of the
+    total_not_scaled_down: When there is a larger score, the sum with the values is scaled down, but the sum of the
         exponentials is not.
         total * shrink  →  total
     largest_of_each_tile: Each tile subtracts its own largest score, so the tiles do not fit together. Keep the
         largest score so far.
         torch.maximum(largest, scores.amax(-1, keepdim=True))  →  scores.amax(-1, keepdim=True)
         torch.exp(before - largest)  →  1.0
-    nothing_subtracted: No largest score is subtracted, so exp overflows where scores are large. Subtract the
-        largest so far.
+    nothing_subtracted: No largest score is subtracted, so exp overflows if scores are large. Subtract the largest score
+        so far.
         torch.exp(before - largest)  →  1.0
         torch.exp(scores - largest)  →  torch.exp(scores)
-    largest_begins_at_zero: The largest score begins too high. Where all scores are far below it, every exponential
-        is 0: begin at −∞.
+    largest_begins_at_zero: The largest score begins too high. If all scores are far below it, every exponential is 0:
+        begin at −∞.
         query.new_full((*query.shape[:-1], 1), -torch.inf)  →  query.new_zeros((*query.shape[:-1], 1))
     largest_not_kept: The largest score so far is not kept: at the end of each round, the new largest must become
         the old one.
         before, largest = largest, torch.maximum(largest, scores.amax(-1, keepdim=True))  →  before, new = largest, torch.maximum(largest, scores.amax(-1, keepdim=True))
         torch.exp(before - largest)  →  torch.exp(before - new)
         torch.exp(scores - largest)  →  torch.exp(scores - new)
-    largest_of_the_last_tile: The largest score of the last tile takes the place of the largest so far. Where it is
-        far lower, exp(old − new) is infinite: keep the larger of the two.
+    largest_of_the_last_tile: The largest score of the last tile replaces the largest score so far. If it is far lower,
+        exp(old − new) is infinite: keep the larger of the two.
         torch.maximum(largest, scores.amax(-1, keepdim=True))  →  scores.amax(-1, keepdim=True)
     last_tile_left_out: The last keys are left out, because they do not fill a tile. The last tile may be smaller.
         + key, value = (one[..., : max(key.shape[-2] // tile, 1) * tile, :] for one in (key, value))
     tiled_without_scale: The scores are not divided by √d.
         query = query / sqrt(query.shape[-1])  →  pass
-    never_divided: Divide by the sum of the exponentials at the end.
+    never_divided: The output is never divided. Divide it by the sum of the exponentials at the end.
         summed / total  →  summed
     divided_in_every_round: The output is divided in every round, but it is not multiplied by the old sum first.
         Divide once, at the end.

@@ -91,40 +91,42 @@ CONTRASTIVE = written_exercise("5.5 Pairs that find each other", contrastive_los
         length first.
         F.normalize(image, dim=-1)  →  image
         F.normalize(text, dim=-1)  →  text
-    only_texts_normalised: The texts are normalised, the pictures are not. Cosine similarity needs both.
+    only_texts_normalised: The texts are normalised, but the pictures are not. Cosine similarity needs both.
         F.normalize(image, dim=-1)  →  image
-    only_pictures_normalised: The pictures are normalised, the texts are not. Cosine similarity needs both.
+    only_pictures_normalised: The pictures are normalised, but the texts are not. Cosine similarity needs both.
         F.normalize(text, dim=-1)  →  text
-    along_the_pairs: The vectors are divided by lengths that are taken over the pairs. Each vector has its own: dim=-1.
+    along_the_pairs: The vectors are divided by lengths that are taken over the pairs. Each vector has its own length:
+        use dim=-1.
         F.normalize(image, dim=-1)  →  F.normalize(image, dim=-2)
         F.normalize(text, dim=-1)  →  F.normalize(text, dim=-2)
-    multiplied_by_temperature: Divide by the temperature. A small one makes the choice sharper, so it must make the
-        logits larger.
+    multiplied_by_temperature: The logits are multiplied by the temperature. Divide by it: a small temperature must make
+        the logits larger and the choice sharper.
         / temperature  →  * temperature
     temperature_left_out: The argument temperature is not used.
         / temperature  →  / 0.07
     temperature_of_words: If no temperature is given, this takes 0.1, as in lesson 2. The task asks for 0.07.
         temperature: float = 0.07  →  temperature: float = 0.1
-    without_temperature: Without a temperature the logits lie between −1 and 1, too close together. Divide by it.
+    without_temperature: Without a temperature, the logits are between −1 and 1, too close together. Divide by the
+        temperature.
         / temperature  →
     softmax_before: The softmax is taken twice. F.cross_entropy and log_softmax take the logits as they are.
         logits.log_softmax(-1)  →  logits.softmax(-1).log_softmax(-1)
         logits.log_softmax(-2)  →  logits.softmax(-2).log_softmax(-2)
     divided_by_all_logits: This divides by n², the number of all logits. Divide by n, the number of pairs.
         .mean() / 2  →  .mean() / 2 / logits.shape[-1]
-    first_two_axes: Without dim1 and dim2, diagonal() takes the first two axes. With a batch in front these are others:
-        dim1=-2, dim2=-1.
+    first_two_axes: Without dim1 and dim2, diagonal() takes the first two axes. With a batch in front, these are the
+        wrong axes: use dim1=-2, dim2=-1.
         logits.log_softmax(-1).diagonal(dim1=-2, dim2=-1)  →  logits.log_softmax(-1).diagonal()
         logits.log_softmax(-2).diagonal(dim1=-2, dim2=-1)  →  logits.log_softmax(-2).diagonal()
     exp_of_temperature: The logits are multiplied by exp(temperature) here. Divide by the temperature itself.
         / temperature  →  * torch.tensor(temperature).exp()
-    similar_ones_share: The targets are shared among similar pictures and texts. The target of each is its own
-        pair alone.
+    similar_ones_share: The targets are shared among similar pictures and texts. The only target of each is its own
+        pair.
         return -(texts_chosen + images_chosen).mean() / 2  →  likes = (F.normalize(image, dim=-1) @ F.normalize(image, dim=-1).transpose(-2, -1) + F.normalize(text, dim=-1) @ F.normalize(text, dim=-1).transpose(-2, -1)) / 2; target = (likes / temperature).softmax(-1); return -((target * logits.log_softmax(-1)).sum(-1).mean() + (target.transpose(-2, -1) * logits.log_softmax(-2)).sum(-2).mean()) / 2
     pairs_only_pulled: Only the similarity of the pairs counts here, so nothing pushes the others apart. Cross-entropy
         does both.
         return -(texts_chosen + images_chosen).mean() / 2  →  return -logits.diagonal(dim1=-2, dim2=-1).mean()
-    batches_meet: All batches are put into one. The pairs of one batch choose among themselves.
+    batches_meet: All batches are put together. Each pair must choose only among the pairs of its own batch.
         + image, text = image.flatten(0, -2), text.flatten(0, -2)
     first_batch_alone: Only the first batch counts. Take the mean over all of them.
         = contrastive_loss(*(one.reshape(-1, *one.shape[-2:])[:1] for one in (image, text)), temperature) if image.ndim > 2 else result
@@ -165,43 +167,44 @@ SIGMOID = written_exercise("5.6 Every pair by itself", sigmoid_loss, (
     draw=draw_biased_pairs, returns=("loss",), probe=loss_values,
     difficulty=2, minutes=10, review="Every pair by itself",
     mistakes=edits(sigmoid_loss, """
-    divided_by_n_twice: This divides by the number of all logits. The losses are added up, and divided by n, the
-        number of pairs.
+    divided_by_n_twice: This divides by the number of all logits. Add up the losses, and divide by n, the number of
+        pairs.
         .sum(-1).mean()  →  .mean()
-    never_divided: The losses are added up, and not divided by n, the number of pairs.
+    never_divided: The losses are added up, but not divided by n, the number of pairs.
         .sum(-1).mean()  →  .sum()
-    all_belong_together: Every picture and every text count as a pair here. Two that do not belong together have the
-        sign −1.
+    all_belong_together: Every picture and every text count as a pair here. If a picture and a text do not belong
+        together, their sign must be −1.
         signs * logits  →  logits
     signs_exchanged: The sign is wrong: for a pair the loss must fall as the logit grows, for all others it must rise.
         signs * logits  →  -signs * logits
-    zero_for_the_others: Two that do not belong together have the sign 0 here, so their logits change nothing.
-        Their sign is −1.
+    zero_for_the_others: A picture and a text that do not belong together have the sign 0 here, so their logits change
+        nothing. Their sign must be −1.
         2 * torch.eye(logits.shape[-1], dtype=logits.dtype, device=logits.device) - 1  →  torch.eye(logits.shape[-1], dtype=logits.dtype, device=logits.device)
-    pairs_alone: Only the pairs count here, so nothing pushes the others apart. All n² logits count.
+    pairs_alone: Only the pairs count here, so nothing pushes the others apart. All n² logits must count.
         -F.logsigmoid(signs * logits).sum(-1).mean()  →  -F.logsigmoid(logits.diagonal(dim1=-2, dim2=-1)).mean()
-    bias_subtracted: The bias is subtracted. Add it: a negative one makes every logit smaller.
+    bias_subtracted: The bias is subtracted. Add it: a negative bias makes every logit smaller.
         / temperature + bias  →  / temperature - bias
     bias_left_out: The bias is missing. Add it to every logit.
         / temperature + bias  →  / temperature
-    bias_divided: The bias is divided by the temperature, too. Add it after that.
+    bias_divided: The bias is also divided by the temperature. Add it after the division.
         F.normalize(image, dim=-1) @ F.normalize(text, dim=-1).transpose(-2, -1) / temperature + bias  →  (F.normalize(image, dim=-1) @ F.normalize(text, dim=-1).transpose(-2, -1) + bias) / temperature
-    times_the_temperature: Here the temperature divides, as in 5.5. SigLIP's t multiplies, and is 1 / temperature.
+    times_the_temperature: The scores are multiplied by the temperature. Divide by it, as in 5.5: SigLIP's t is 1 /
+        temperature.
         / temperature  →  * temperature
     temperature_of_clip_here: If no temperature is given, this takes 0.07, as in 5.5. The task asks for 0.1.
         temperature: float = 0.1  →  temperature: float = 0.07
     other_bias: If no bias is given, this takes 0. The task asks for −10.
         bias: float = -10.0  →  bias: float = 0.0
-    softmax_here: This is a softmax over the texts: each one depends on the others. Use the sigmoid of each logit.
+    softmax_here: This is a softmax over the texts, so each logit depends on the others. Use the sigmoid of each logit.
         -F.logsigmoid(signs * logits).sum(-1).mean()  →  -logits.log_softmax(-1).diagonal(dim1=-2, dim2=-1).mean()
     dots_here: These are dot products. Cosine similarity compares directions: divide both vectors by their length first.
         F.normalize(image, dim=-1)  →  image
         F.normalize(text, dim=-1)  →  text
-    pictures_not_normalised: The texts are normalised, the pictures are not. Cosine similarity needs both.
+    pictures_not_normalised: The texts are normalised, but the pictures are not. Cosine similarity needs both.
         F.normalize(image, dim=-1)  →  image
-    texts_not_normalised: The pictures are normalised, the texts are not. Cosine similarity needs both.
+    texts_not_normalised: The pictures are normalised, but the texts are not. Cosine similarity needs both.
         F.normalize(text, dim=-1)  →  text
-    all_in_one_batch: All batches are put into one. The pairs of one batch meet only each other.
+    all_in_one_batch: All batches are put together. Compare pictures and texts only within a batch.
         + image, text = image.flatten(0, -2), text.flatten(0, -2)
     log_of_sigmoid: The sigmoid rounds to 0, and the log of 0 is −∞. F.logsigmoid stays finite.
         F.logsigmoid(signs * logits)  →  torch.log(torch.sigmoid(signs * logits))
@@ -212,6 +215,6 @@ SIGMOID = written_exercise("5.6 Every pair by itself", sigmoid_loss, (
         signs * logits  →  signs * (logits - bias) + bias
     batches_added: The losses of all batches are added up. Take the mean over the batches.
         .sum(-1).mean()  →  .sum() / logits.shape[-1]
-    minus_missing (slip): The loss has the wrong sign. It is minus the logarithms.
+    minus_missing (slip): The loss has the wrong sign. Take minus the logarithms.
         return -F.logsigmoid  →  return F.logsigmoid
 """))  # fmt: skip

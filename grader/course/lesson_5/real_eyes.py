@@ -53,24 +53,24 @@ PATCH_EMBEDDING = written_exercise("5.1 Patches become tokens", patch_embedding,
     draw=draw_photos, returns=("tokens",),
     difficulty=2, minutes=15, review="Patches become tokens",
     mistakes=edits(embedding_by_hand, """
-    without_embedding_bias: The bias is not added. Each patch gets it, [CLS] does not.
+    without_embedding_bias: The bias is not added. Add it to each patch, but not to [CLS].
         + bias = torch.zeros_like(bias)
-    bias_on_cls: The bias is added to [CLS], too. It belongs to the patches alone.
+    bias_on_cls: The bias is also added to [CLS]. Add it only to the patches.
         cls + positions[0]  →  cls + bias + positions[0]
     cls_last: [CLS] is after the patches. Put it first.
         [first, patches + places]  →  [patches + places, first]
-    cls_left_out: [CLS] is missing. One token more must be returned than there are patches.
+    cls_left_out: [CLS] is missing. You must return one token more than there are patches.
         [first, patches + places]  →  [patches + places]
-    cls_without_position: [CLS] gets no position: the first one is for it.
+    cls_without_position: [CLS] gets no position. Give it the first one.
         cls + positions[0]  →  cls + 0 * positions[0]
-    without_patch_positions: The patches get no positions.
+    without_patch_positions: The patches get no positions. Add them.
         patches + places  →  patches + 0 * places
     patches_by_columns: The patches are read column by column. Read them row by row.
         cut.permute(0, 2, 4, 1, 3, 5)  →  cut.permute(0, 4, 2, 1, 3, 5)
-    patches_reshaped: A token holds numbers of several patches: a reshape is used where axes have to be swapped.
-        Move the width behind the places first.
+    patches_reshaped: A token contains numbers of several patches: a reshape is used where axes must be swapped. First
+        move the axis of the width after those of the places.
         flat @ weight.reshape(d, -1).T + bias  →  (flat @ weight.reshape(d, -1).T + bias).transpose(1, 2).reshape(len(batch), n, d)
-    colours_last: The numbers of a patch are in another order than those of the weight. That order is colour, row,
+    colours_last: The numbers of a patch are in another order than those of the weight. The order must be colour, row,
         column.
         cut.permute(0, 2, 4, 1, 3, 5)  →  cut.permute(0, 2, 4, 3, 5, 1)
     positions_cut_off: For another grid, the first positions are used unchanged. Interpolate the grid to the new
@@ -87,17 +87,17 @@ PATCH_EMBEDDING = written_exercise("5.1 Patches become tokens", patch_embedding,
     linear_between_the_corners: The grid of positions is interpolated by straight lines from corner to corner. Use
         mode="bicubic" and align_corners=False.
         mode="bicubic", align_corners=False  →  mode="bilinear", align_corners=True
-    a_tenth_added: The grid is interpolated by a factor with 0.1 added, as some programs do. Use size=(rows, columns).
+    a_tenth_added: The grid is interpolated by a factor with 0.1 added, as in some programs. Use size=(rows, columns).
         grid = F.interpolate(grid, size=(rows, columns), mode="bicubic", align_corners=False)  →  grid = grid if (rows, columns) == (side, side) else F.interpolate(grid, scale_factor=((rows + 0.1) / side, (columns + 0.1) / side), mode="bicubic", align_corners=False)
     positions_nearest: Each patch takes one of the learned positions as it is. Use F.interpolate with mode="bicubic".
         mode="bicubic", align_corners=False  →  mode="nearest"
-    corners_aligned: The corners of both grids are put on each other. Leave align_corners at False.
+    corners_aligned: The corners of both grids are placed on each other. Leave align_corners at False.
         align_corners=False  →  align_corners=True
-    grid_turned: The grid is interpolated to columns × rows. Its size is (rows, columns): how many patches fit the
-        height, then the width.
+    grid_turned: The grid is interpolated to columns × rows. Its size must be (rows, columns): how many patches fit into
+        the height, then into the width.
         size=(rows, columns)  →  size=(columns, rows)
-    positions_reshaped: The positions are reshaped while the places still are in front of the width, so that
-        numbers of several places are mixed. Take positions[1:].T first.
+    positions_reshaped: The positions are reshaped while the axis of the places is still before the width, so numbers of
+        several places are mixed. Take positions[1:].T first.
         positions[1:].T.reshape(1, d, side, side)  →  positions[1:].reshape(1, d, side, side)
     images_scaled_in_place: The input images are changed. Work on a new tensor.
         = (result, images.data.mul_(0.5))[0]
@@ -163,11 +163,12 @@ VIT_ATTENTION = written_exercise("5.2 Attention with a real layer", vit_attentio
         layer.W_K(tokens)  →  tokens @ layer.W_K.weight.T
         layer.W_V(tokens)  →  tokens @ layer.W_V.weight.T
         layer.W_O(joined)  →  joined @ layer.W_O.weight.T
-    three_without_biases: Queries, keys and values come without their biases here. Call W_Q, W_K and W_V as they are.
+    three_without_biases: Queries, keys and values have no biases here. Call W_Q, W_K and W_V as they are.
         layer.W_Q(tokens)  →  tokens @ layer.W_Q.weight.T
         layer.W_K(tokens)  →  tokens @ layer.W_K.weight.T
         layer.W_V(tokens)  →  tokens @ layer.W_V.weight.T
-    vit_projects_values: W_O is used on the values, before the heads look. Use it once, on what the joined heads bring.
+    vit_projects_values: W_O is used on the values, before the heads look. Use it once, on the output of the joined
+        heads.
         layer.W_V(tokens)  →  layer.W_O(layer.W_V(tokens))
         layer.W_O(joined)  →  joined
     vit_without_root: The scores are not divided by √d_head.
@@ -176,35 +177,35 @@ VIT_ATTENTION = written_exercise("5.2 Attention with a real layer", vit_attentio
         / width**0.5  →  / tokens.shape[-1] ** 0.5
     vit_one_head: There is one head as wide as the tokens. Split queries, keys and values into layer.num_heads.
         heads = layer.num_heads  →  heads = 1
-    heads_take_turns: The heads take every H-th number. A head holds neighbours: its own d_head numbers in a row.
+    heads_take_turns: Each head takes every H-th number. A head must contain neighbours: d_head numbers in a row.
         unflatten(-1, (heads, width)).transpose(-3, -2)  →  unflatten(-1, (width, heads)).movedim(-1, -3)
         seen.transpose(-3, -2).flatten(-2)  →  seen.movedim(-3, -1).flatten(-2)
-    vit_split_as_they_lie: The heads are split without swapping axes, so a head gets numbers of several tokens.
-        Cut d_model into H × d_head, and move the heads' axis in front of the tokens.
+    vit_split_as_they_lie: The heads are split without swapping axes, so a head gets numbers of several tokens. Cut
+        d_model into H × d_head, and move the axis of the heads in front of that of the tokens.
         unflatten(-1, (heads, width)).transpose(-3, -2)  →  reshape(*tokens.shape[:-2], heads, -1, width)
         seen.transpose(-3, -2).flatten(-2)  →  seen.reshape(tokens.shape)
-    vit_joined_as_they_lie: The heads are joined without swapping axes, so a token gets numbers of other tokens.
-        Move the heads' axis behind that of the tokens first.
+    vit_joined_as_they_lie: The heads are joined without swapping axes, so a token gets numbers of other tokens. First
+        move the axis of the heads after that of the tokens.
         seen.transpose(-3, -2).flatten(-2)  →  seen.reshape(tokens.shape)
-    vit_without_projection: The heads are joined, and W_O is missing at the end.
+    vit_without_projection: The heads are joined, but W_O is missing at the end.
         layer.W_O(joined)  →  joined
-    keys_ask: Queries and keys are swapped. The rows of the weights must belong to the queries, and the
-        queries come from W_Q.
+    keys_ask: Queries and keys are swapped. The rows of the weights must belong to the queries, and W_Q makes the
+        queries.
         query @ key.transpose(-2, -1)  →  key @ query.transpose(-2, -1)
-    softmax_over_queries: The columns of the weights sum to 1. The rows must: each query shares its weight out among
-        the keys.
+    softmax_over_queries: The columns of the weights sum to 1, but the rows must: each query shares its weight among the
+        keys.
         softmax(-1)  →  softmax(-2)
-    queries_as_keys: W_Q makes the keys, too. They come from W_K.
+    queries_as_keys: W_Q also makes the keys here. Make them with W_K.
         layer.W_K(tokens)  →  layer.W_Q(tokens)
-    keys_as_values: The keys are mixed in place of the values. Mix what W_V makes of the tokens.
+    keys_as_values: The keys are mixed instead of the values. Make the values with W_V, and mix them.
         layer.W_V(tokens)  →  layer.W_K(tokens)
-    normed_already: The norm is taken here. vit_attention gets tokens as they come: the block norms them.
+    normed_already: The norm is used here. vit_attention gets tokens that are ready: the block uses the norm.
         + tokens = layer.norm_1(tokens)
-    scale_already: scale_1 is used here. The block scales: return what attention gives.
+    scale_already: scale_1 is used here. The block uses it: return the output of attention as it is.
         = result[0] * layer.scale_1, result[1]
-    vit_residual_already: The tokens are added here. The block adds them: return what attention gives.
+    vit_residual_already: The tokens are added here. The block adds them: return only the output of attention.
         = result[0] + tokens, result[1]
-    vit_heads_averaged: The weights are averaged over the heads. Return those of every head.
+    vit_heads_averaged: The weights are averaged over the heads. Return the weights of every head.
         = result[0], result[1].mean(-3)
 """, defines="vit_attention"))  # fmt: skip
 
@@ -213,19 +214,19 @@ VIT_BLOCK = written_exercise("5.3 A block with layer scale", vit_block,
     draw=draw_layer,
     builds_on=("5.2",), difficulty=2, minutes=10, review="One layer",
     mistakes=edits(vit_block, """
-    vit_norm_last: The norms come after the additions. Let each come first, before attention and before expand, and
-        let the residual go past it.
+    vit_norm_last: The norms are applied after the additions. Apply each one first, before attention and before expand,
+        and add to the tokens from before the norm.
         vit_attention(layer, layer.norm_1(tokens))  →  vit_attention(layer, tokens)
         tokens = tokens + layer.scale_1 * seen  →  tokens = layer.norm_1(tokens + layer.scale_1 * seen)
         layer.norm_2(tokens)  →  tokens
         return tokens + layer.scale_2 * worked, weights  →  return layer.norm_2(tokens + layer.scale_2 * worked), weights
-    residual_of_the_norm (slip): The first residual carries the normalised tokens. Add to the tokens as they were
-        before norm_1.
+    residual_of_the_norm (slip): The first residual adds to the normalised tokens. Add to the tokens as they were before
+        norm_1.
         tokens = tokens + layer.scale_1  →  tokens = layer.norm_1(tokens) + layer.scale_1
-    second_residual_of_the_norm (slip): The second residual carries the normalised tokens. Add to the tokens as they
+    second_residual_of_the_norm (slip): The second residual adds to the normalised tokens. Add to the tokens as they
         were before norm_2.
         return tokens + layer.scale_2  →  return layer.norm_2(tokens) + layer.scale_2
-    residuals_of_both_norms: Both residuals carry the normalised tokens. Add to the tokens as they were before each
+    residuals_of_both_norms: Both residuals add to the normalised tokens. Add to the tokens as they were before each
         norm.
         tokens = tokens + layer.scale_1  →  tokens = layer.norm_1(tokens) + layer.scale_1
         return tokens + layer.scale_2  →  return layer.norm_2(tokens) + layer.scale_2
@@ -249,32 +250,33 @@ VIT_BLOCK = written_exercise("5.3 A block with layer scale", vit_block,
         step.
         layer.scale_1 * seen  →  layer.scale_2 * seen
         layer.scale_2 * worked  →  layer.scale_1 * worked
-    first_scale_twice: scale_1 is used twice. What the feed-forward step brings has scale_2.
+    first_scale_twice: scale_1 is used twice. Multiply the output of the feed-forward step by scale_2.
         layer.scale_2  →  layer.scale_1
-    second_scale_twice: scale_2 is used twice. What attention brings has scale_1.
+    second_scale_twice: scale_2 is used twice. Multiply the output of attention by scale_1.
         layer.scale_1  →  layer.scale_2
-    scales_inside: The scales are multiplied with what goes in. Multiply what comes out: scale_1 what attention
-        brings, scale_2 what the feed-forward step brings.
+    scales_inside: The inputs are multiplied by the scales. Multiply the outputs: that of attention by scale_1, that of
+        the feed-forward step by scale_2.
         vit_attention(layer, layer.norm_1(tokens))  →  vit_attention(layer, layer.scale_1 * layer.norm_1(tokens))
         layer.scale_1 * seen  →  seen
         layer.expand(layer.norm_2(tokens))  →  layer.expand(layer.scale_2 * layer.norm_2(tokens))
         layer.scale_2 * worked  →  worked
-    scale_on_the_sum: The residual is scaled, too. Scale what is added, and only that.
+    scale_on_the_sum: The residual is also scaled. Scale only the output that is added to it.
         tokens + layer.scale_1 * seen  →  layer.scale_1 * (tokens + seen)
         tokens + layer.scale_2 * worked  →  layer.scale_2 * (tokens + worked)
-    vit_without_residual (slip): What attention sees replaces the tokens. Add it to them.
+    vit_without_residual (slip): The output of attention replaces the tokens. Add it to them.
         tokens = tokens + layer.scale_1 * seen  →  tokens = layer.scale_1 * seen
-    second_residual_missing (slip): What the feed-forward step makes replaces the tokens. Add it to them.
+    second_residual_missing (slip): The output of the feed-forward step replaces the tokens. Add it to them.
         return tokens + layer.scale_2  →  return layer.scale_2
-    side_by_side: The feed-forward step reads the tokens as they were before attention. It comes after: give it the sum.
+    side_by_side: The feed-forward step reads the tokens from before attention. Give it the sum of these tokens and the
+        output of attention.
         + before = tokens
         layer.norm_2(tokens)  →  layer.norm_2(before)
-    relu_in_the_middle (slip): The step between expand and contract is ReLU. DINOv2's layers have GELU: F.gelu.
+    relu_in_the_middle (slip): There is a ReLU between expand and contract. DINOv2's layers have a GELU: F.gelu.
         F.gelu  →  F.relu
-    gelu_from_a_sigmoid (slip): The step between expand and contract is x · sigmoid(1.702 x), which only approximates
-        GELU. Use F.gelu.
+    gelu_from_a_sigmoid (slip): Between expand and contract is x · sigmoid(1.702 x), which only approximates GELU. Use
+        F.gelu.
         F.gelu(layer.expand(layer.norm_2(tokens)))  →  (made := layer.expand(layer.norm_2(tokens))) * torch.sigmoid(1.702 * made)
-    nothing_in_the_middle: Between expand and contract something is missing: F.gelu.
+    nothing_in_the_middle: The step between expand and contract is missing: F.gelu.
         F.gelu(layer.expand(layer.norm_2(tokens)))  →  layer.expand(layer.norm_2(tokens))
 """))  # fmt: skip
 
@@ -304,24 +306,25 @@ CLS_MAP = written_exercise("5.4 What [CLS] looks at", cls_map, (
     draw=draw_map_and_grid, returns=("map",),
     difficulty=1, minutes=5, review="What [CLS] looks at",
     mistakes="""
-    looked_at_cls: This is the column of [CLS]: how much each token looks at it. Take its row: what it looks at.
+    looked_at_cls: This is the column of [CLS]: how much each token looks at it. Take its row, which says where [CLS]
+        looks.
         weights[..., 0, 1:]  →  weights[..., 1:, 0]
-    last_patch_asks: This is the row of the last token. [CLS] is the first.
+    last_patch_asks: This is the row of the last token. [CLS] is the first token.
         weights[..., 0, 1:]  →  weights[..., -1, 1:]
-    cls_taken_for_last: This is what the last token looks at, without itself. [CLS] is the first token.
+    cls_taken_for_last: This is the row of the last token, without the weight on itself. [CLS] is the first token.
         weights[..., 0, 1:]  →  weights[..., -1, :-1]
     itself_kept: The weight of [CLS] on itself is returned as a patch, and the last patch is missing. Leave out
         the first number of the row.
         weights[..., 0, 1:]  →  weights[..., 0, :-1]
-    every_query_averaged: All queries are averaged. Take the row of [CLS] alone.
+    every_query_averaged: All queries are averaged. Take only the row of [CLS].
         weights[..., 0, 1:]  →  weights[..., 1:].mean(-2)
-    sizes_exchanged: Rows and columns are exchanged in the sizes: rows come first. With as many rows as columns it
-        does not show.
+    sizes_exchanged: Rows and columns are exchanged in the sizes: the number of rows comes first. If both numbers are
+        equal, this mistake does not show.
         unflatten(-1, (rows, columns))  →  unflatten(-1, (columns, rows))
-    first_head_alone: This takes the first of what is in front, a head or an image. The row of [CLS] is counted
+    first_head_alone: This takes only the first entry of a leading axis: one head, or one image. Count the row of [CLS]
         from the end: weights[..., 0, 1:].
         weights[..., 0, 1:]  →  weights[0, ..., 1:]
-    map_turned: The row of [CLS] is laid out column by column. Patches are numbered row by row: unflatten(-1, (rows,
+    map_turned: The row of [CLS] is cut column by column. Patches are numbered row by row: unflatten(-1, (rows,
         columns)).
         unflatten(-1, (rows, columns))  →  unflatten(-1, (columns, rows)).transpose(-2, -1)
     cls_heads_averaged: The heads are averaged. Return a map for every head.

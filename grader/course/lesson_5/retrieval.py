@@ -45,11 +45,12 @@ RANK = written_exercise("5.7 The nearest names", rank_names, (
     long_names_win: The names are not normalised, so a long vector comes before a nearer one. Cosine similarity needs
         both lengths.
         F.normalize(names, dim=-1)  →  names
-    pictures_keep_their_length: The order is right, but these are no cosines: the pictures are not normalised.
+    pictures_keep_their_length: The order is right, but these are not cosines: the pictures are not normalised.
         F.normalize(image, dim=-1)  →  image
     farthest_names: These are the names with the lowest similarities. Take the k highest.
         topk(k, dim=-1)  →  topk(k, dim=-1, largest=False)
-    indices_first: The order of the two is exchanged. Return the similarities, then the indices, as topk does.
+    indices_first: The two results are in the wrong order. Return the similarities first, then the indices, as topk
+        does.
         return best.values, best.indices  →  return best.indices, best.values
     indices_alone: Return two tensors: the similarities and the indices.
         return best.values, best.indices  →  return best.indices
@@ -57,13 +58,13 @@ RANK = written_exercise("5.7 The nearest names", rank_names, (
         F.normalize(names, dim=-1).T  →  F.normalize(names, dim=-1).T; similarity = similarity.softmax(-1)
     first_names: These are the first k names. Take the k with the highest similarities, whichever they are.
         best = similarity.topk(k, dim=-1)  →  best = similarity[..., :k].sort(-1, descending=True)
-    nearest_last: The nearest name stands last. Put it first.
+    nearest_last: The nearest name is last. Put it first.
         = result[0].flip(-1), result[1].flip(-1)
     in_the_order_of_the_names: The k names are in the order in which they were given. Put the nearest first.
         = result[0].gather(-1, result[1].argsort(-1)), result[1].sort(-1).values
     all_names: All names are returned. Return the k nearest.
         topk(k, dim=-1)  →  sort(-1, descending=True)
-    rows_cut: [:k] cuts the first axis, which is that of the pictures. Cut the last one: [..., :k].
+    rows_cut: [:k] cuts the first axis, which is the axis of the pictures. Cut the last axis: [..., :k].
         best = similarity.topk(k, dim=-1)  →  best = similarity.sort(-1, descending=True)
         return best.values, best.indices  →  return best.values[:k], best.indices[:k]
     pictures_of_each_name: topk runs over axis 0, the pictures. The names are on the last axis: dim=-1.
@@ -72,7 +73,8 @@ RANK = written_exercise("5.7 The nearest names", rank_names, (
         return best.values, best.indices  →  return (2 - 2 * best.values).clamp(min=0).sqrt(), best.indices
     sharp_probabilities: These are probabilities. Return the cosines as they are.
         F.normalize(names, dim=-1).T  →  F.normalize(names, dim=-1).T; similarity = (100 * similarity).softmax(-1)
-    axes_of_one_dropped: squeeze() also drops the axis of k if k is 1, and that of the pictures if there is one.
+    axes_of_one_dropped: squeeze() also removes the axis of k if k is 1, and the axis of the pictures if there is only
+        one.
         = result[0].squeeze(), result[1].squeeze()
     nearest_alone: Only the nearest name is returned. Return the k nearest.
         topk(k, dim=-1)  →  topk(1, dim=-1)
@@ -122,20 +124,21 @@ RECALL = written_exercise("5.8 How often among the first k", recall_at_k, (
     draw=draw_recall, returns=("recall",), probe=recall_of,
     difficulty=1, minutes=8, review="Names that it never saw",
     mistakes=edits(recall_at_k, """
-    ties_in_favour: A tie counts for the model here. It must count against it: treat a column that is as high as
-        the right one as higher.
+    ties_in_favour: If two columns are equal, this counts for the model, but it must count against it. Treat a column
+        that is as high as the right one as if it were higher.
         logits >= right  →  logits > right
         .sum(-1) - 1  →  .sum(-1)
-    ties_by_place: Among equal numbers, argsort goes by their places. A tie counts against the model: count the
-        columns that are as high as the right one.
+    ties_by_place: If numbers are equal, argsort orders them by their places. A tie must count against the model: count
+        the columns that are as high as the right one.
         = (logits.argsort(dim=-1, descending=True, stable=True)[..., :k] == target.unsqueeze(-1)).any(-1).to(logits.dtype).mean()
-    ties_by_chance: Among equal numbers, topk takes any. A tie counts against the model: count the columns that are as
-        high as the right one.
+    ties_by_chance: If numbers are equal, topk takes any of them. A tie must count against the model: count the columns
+        that are as high as the right one.
         = (logits.topk(k, dim=-1).indices == target.unsqueeze(-1)).any(-1).to(logits.dtype).mean()
     ties_of_probabilities: The softmax rounds small probabilities to 0, and makes ties that the logits do not have.
         Compare the logits.
         + logits = logits.softmax(-1)
-    one_too_many: The right one may be at place k + 1 here. Fewer than k others may be as high or higher.
+    one_too_many: Here a row still counts if the right column is at place k + 1. It must count only if fewer than k
+        other columns are as high or higher.
         rivals < k  →  rivals <= k
     itself_among_the_rivals: The right column counts as its own rival. Subtract 1 for it.
         .sum(-1) - 1  →  .sum(-1)
@@ -143,15 +146,15 @@ RECALL = written_exercise("5.8 How often among the first k", recall_at_k, (
         logits >= right  →  logits <= right
     first_place_alone: k is not used: only the first place counts here.
         rivals < k  →  rivals < 1
-    exactly_place_k: Only place k counts here. All places from 1 to k do.
+    exactly_place_k: Only place k counts here. All places from 1 to k must count.
         rivals < k  →  rivals == k - 1
-    rows_counted (slip): This is a number of rows. Divide by how many there are.
+    rows_counted (slip): This is a number of rows. Divide it by the number of all rows.
         = result * target.numel()
-    in_percent (slip): This is 100 times as large. Return a share, from 0 to 1.
+    in_percent (slip): This is 100 times too large. Return a share, from 0 to 1.
         = 100 * result
-    wrong_ones_counted: This is the share of rows that fail. Return the share of those that count.
+    wrong_ones_counted: This is the share of the rows that fail. Return the share of the rows that count.
         = 1 - result
-    mean_rank: This is a mean place. Return the share of rows whose place is among the first k.
+    mean_rank: This is the mean of the places. Return the share of the rows whose place is among the first k.
         (rivals < k).to(logits.dtype).mean()  →  (rivals + 1).to(logits.dtype).mean()
     share_of_the_first_batch: Only the first batch counts. Take all rows of all batches.
         = recall_at_k(logits[0], target[0], k) if target.ndim > 1 else result

@@ -47,22 +47,25 @@ PATCH_MAP = written_exercise("5.9 Shares of the patches", patch_map, (
     shares_that_sum: The shares sum to the similarity here, but their mean should be the similarity. Do not divide by
         the number of patches, nor by the length of their sum.
         = result / result.shape[-1]
-    shares_sum_to_one: The shares are divided by their sum. Their mean must be the similarity of the picture.
+    shares_sum_to_one: The shares are divided by their sum, so they sum to 1. Instead, their mean must be the similarity
+        of the picture.
         = result / result.sum(-1, keepdim=True)
-    scaled_to_one: The map is scaled to 0 … 1 here. Leave the shares as they are, negative ones, too.
+    scaled_to_one: The map is scaled to 0 … 1 here. Leave the shares as they are, also the negative ones.
         = (result - result.amin(-1, keepdim=True)) / (result.amax(-1, keepdim=True) - result.amin(-1, keepdim=True))
-    one_length_for_all: norm() without an axis takes one length of all batches. Each batch has its own: dim=-1,
-        keepdim=True.
+    one_length_for_all: norm() without an axis takes one length of all batches. Each batch has its own length: use
+        dim=-1, keepdim=True.
         aligned.mean(-2).norm(dim=-1, keepdim=True)  →  aligned.mean(-2).norm()
-    one_length_of_everything: norm() without an axis takes one length of all batches. Each batch has its own: dim=-1,
-        keepdim=True.
+    one_length_of_everything: norm() without an axis takes one length of all batches. Each batch has its own length: use
+        dim=-1, keepdim=True.
         aligned.mean(-2).norm(dim=-1, keepdim=True)  →  aligned.mean(-2).norm()
         F.normalize(text, dim=-1)  →  (text / text.norm())
     length_of_all_patches: This divides by the length of all patches together. Divide by the length of their mean.
         aligned.mean(-2).norm(dim=-1, keepdim=True)  →  aligned.flatten(-2).norm(dim=-1, keepdim=True)
-    axes_of_one_dropped: squeeze() without an axis also drops a batch of one. Name the axis: squeeze(-1).
+    axes_of_one_dropped: squeeze() without an axis also removes the batch axis if its length is 1. Name the axis:
+        squeeze(-1).
         = result.squeeze()
-    softmax_over_patches: There is a softmax over the patches here. Leave the shares as they are, negative ones, too.
+    softmax_over_patches: There is a softmax over the patches here. Leave the shares as they are, also the negative
+        ones.
         = result.softmax(-1)
     negative_shares_dropped: Negative shares are set to 0, so the mean is no longer the similarity. Leave them.
         = result.clamp(min=0)

@@ -79,11 +79,11 @@ def curve_purity(
 
 
 DELETION_MISTAKES = edits(deletion_curve, """
-    least_important_first: The patches are taken in the wrong order: the most important one, which stands first in
-        `order`, must come first.
+    least_important_first: The patches are taken in the wrong order. The most important patch is first in `order`, and
+        must be taken first.
         + order = order.flip(1)
-    one_patch_at_a_time: At each point one patch alone is changed. What earlier steps have changed must stay so:
-        change one patch more at each step.
+    one_patch_at_a_time: At each point, only one patch is changed. Keep the changes of the earlier steps, and change one
+        more patch in each step.
         turn >= step  →  turn != step - 1
     zeros_for_blank: Zeros stand for empty patches. An empty patch is `blank`.
         + blank = torch.zeros_like(blank)
@@ -93,10 +93,10 @@ DELETION_MISTAKES = edits(deletion_curve, """
         = result[:, 1:]
     without_the_end: The score of the empty scene is missing: n patches give n + 1 points.
         = result[:, :-1]
-    steps_in_rows: The curve has a row for each step. A row for each scene is asked for: (B, n + 1).
+    steps_in_rows: The curve has a row for each step. It must have a row for each scene: (B, n + 1).
         = result.T
-    blanked_in_every_scene: The patches that go in one scene go in all scenes here. Scene b loses those of order[b]
-        alone.
+    blanked_in_every_scene: The patches that one scene loses are removed from all scenes here. Scene b must lose only
+        those of order[b].
         order.argsort(1)  →  order.argsort(1).amin(0).expand_as(order)
     order_as_turns: `order` is read as the turn of each patch. It lists the patches: order[b, 0] is the patch that
         goes first.
@@ -106,12 +106,12 @@ DELETION_MISTAKES = edits(deletion_curve, """
 """)  # fmt: skip
 
 INSERTION_MISTAKES = edits(insertion_curve, """
-    flipped_deletion: This is the deletion curve from its end. It puts in the least important patch first; the most
-        important one must be put in first.
+    flipped_deletion: This is the deletion curve backwards: it puts in the least important patch first. Put in the most
+        important patch first.
         + return deletion_curve(score, image_patches, order, blank).flip(1)
-    deletes_again: This takes patches away. Begin with an empty scene, and put patches in.
+    deletes_again: This removes patches. Begin with an empty scene, and put patches in.
         + return deletion_curve(score, image_patches, order, blank)
-    shows_one_patch: Each point shows one patch alone. What was put in stays in.
+    shows_one_patch: Each point shows only one patch. Keep the patches that earlier steps have put in.
         turn < step  →  turn == step - 1
     puts_in_one_after_another: The patches are put in by their numbers, 0, 1, 2 and so on. In each step, put in
         only the patch order[:, step].
@@ -120,16 +120,16 @@ INSERTION_MISTAKES = edits(insertion_curve, """
         order.argsort(1)  →  order
     one_order_for_insertion: The first scene's order is used for all scenes. Scene b has order[b].
         + order = order[:1].expand_as(order)
-    puts_in_every_scene: The patches that come in one scene come in all scenes here. Scene b gets those of order[b]
-        alone.
+    puts_in_every_scene: The patches that one scene gets are put into all scenes here. Scene b must get only those of
+        order[b].
         order.argsort(1)  →  order.argsort(1).amin(0).expand_as(order)
-    begins_with_zeros: It begins with zeros. An empty scene is made of `blank`.
+    begins_with_zeros: Your curve begins with a scene of zeros. An empty scene is made of `blank`.
         + blank = torch.zeros_like(blank)
     without_the_empty_scene: The score of the empty scene is missing: n patches give n + 1 points.
         = result[:, 1:]
     without_the_whole_scene: The score of the whole scene is missing: n patches give n + 1 points.
         = result[:, :-1]
-    insertion_steps_in_rows: The curve has a row for each step. A row for each scene is asked for: (B, n + 1).
+    insertion_steps_in_rows: The curve has a row for each step. It must have a row for each scene: (B, n + 1).
         = result.T
 """)  # fmt: skip
 
@@ -148,15 +148,16 @@ IN_BOTH = in_both(
 )
 
 AREA_MISTAKES = edits(area_under, """
-    mean_of_points: This is the mean of all points. By trapezoids the first and the last point count half.
+    mean_of_points: This is the mean of all points. With trapezoids, the first and the last point count half.
         + return curve.mean(-1)
-    steps_of_one: Each step counts as 1 wide. All n together have to be 1 wide: divide by n.
+    steps_of_one: Each step counts as 1 wide. All n steps together must be 1 wide: divide by n.
         + return torch.trapezoid(curve, dim=-1)
-    divided_by_the_points: It is divided by the number of points, n + 1. There are n steps between them: divide by n.
+    divided_by_the_points: The area is divided by the number of points, n + 1. There are n steps between them: divide by
+        n.
         .mean(-1)  →  .sum(-1) / curve.shape[-1]
-    one_area_for_all: A single area is returned for all curves. Return one for each: sum over the last axis alone.
+    one_area_for_all: A single area is returned for all curves. Return one for each curve: sum only over the last axis.
         = result.mean()
-    left_ends: Each step counts with its left end. By trapezoids it counts with the mean of its two ends.
+    left_ends: Each step counts with its left end. With trapezoids, it counts with the mean of its two ends.
         + return curve[..., :-1].mean(-1)
 """)  # fmt: skip
 

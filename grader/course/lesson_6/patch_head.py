@@ -102,42 +102,42 @@ PATCH_HEAD = written_exercise("6.4 Which head carries the answer?", patch_head, 
     draw=draw_twins, probe=patched_values,
     difficulty=2, minutes=12, review="Which head carries the answer?",
     mistakes=edits(patch_head, """
-    twin_into_clean: One head comes from the twin, and all others from the clean scene. It has to be the other way
+    twin_into_clean: One head comes from the twin, and all others come from the clean scene. It must be the other way
         round: run the twin, and put in this head's output for the clean scene.
         + clean, twin = twin, clean
-    nothing_put_in: These are the logits of the twin as it is. Put in what one head hands on for the clean scene:
-        let `edit` return the changed heads, and hand `edit` to the run.
+    nothing_put_in: These are the logits of the twin without a change. Put in the output of one head for the clean
+        scene: let `edit` return the changed heads, and pass `edit` to the run.
         + return model(token_ids, twin)[0]
-    all_heads: These are the logits of the clean scene as it is: nothing of the twin is left. Run the twin, and put
-        in one head alone.
+    all_heads: These are the logits of the clean scene: nothing of the twin is left. Run the twin, and put in only one
+        head.
         + return model(token_ids, clean)[0]
-    only_taken_out: The head is taken out, and nothing is put in. Put in what it hands on for the clean scene.
+    only_taken_out: The head is removed, but nothing is put in. Put in its output for the clean scene.
         heads[:, head] = taken  →  heads[:, head] = 0.0
-    added_on_top: The clean output is added to the twin's. Put it in place of what the head hands on for the twin.
+    added_on_top: The clean output is added to the twin's. Put it in the place of the head's output for the twin.
         heads[:, head] = taken  →  heads[:, head] += taken
     half_and_half: The outputs of clean scene and twin are averaged. Put the clean one in the twin's place.
         heads[:, head] = taken  →  heads[:, head] = (heads[:, head] + taken) / 2
-    weights_alone_put_in: Only the head's weights come from the clean scene. Its values must come from there, too:
-        its output is made of both.
+    weights_alone_put_in: Only the head's weights come from the clean scene. Its values must also come from there: its
+        output is made of both.
         model.inside(token_ids, clean).heads[:, head]  →  (model.inside(token_ids, clean).cross_map @ values_of(model, twin))[:, head]
-    values_alone_put_in: Only the head's values come from the clean scene. Its weights must come from there, too:
-        its output is made of both.
+    values_alone_put_in: Only the head's values come from the clean scene. Its weights must also come from there: its
+        output is made of both.
         model.inside(token_ids, clean).heads[:, head]  →  (model.inside(token_ids, twin).cross_map @ values_of(model, clean))[:, head]
     scene_put_in: A scene is exchanged, in all of its heads: the first axis counts scenes. Heads are the second axis.
         model.inside(token_ids, clean).heads[:, head]  →  model.inside(token_ids, clean).heads[head]
         heads[:, head] = taken  →  heads[head] = taken
-    first_scene_alone: The head is exchanged in the first scene alone. Exchange it in all scenes, `heads[:, head]`.
+    first_scene_alone: The head is exchanged only in the first scene. Exchange it in all scenes: `heads[:, head]`.
         heads[:, head] = taken  →  heads[0, head] = taken[0]
-    head_before: This is the head before the one that was asked for: heads are numbered from 0.
+    head_before: This is the head before the one that the task asks for: heads are numbered from 0.
         + head = (head - 1) % model.blocks[-1].cross_attn.num_heads
-    last_word_alone: The head is exchanged at the last word alone. Exchange its output at all words.
+    last_word_alone: The head is exchanged only at the last word. Exchange its output at all words.
         heads[:, head] = taken  →  heads[:, head, -1] = taken[:, -1]
     exchanges_a_word: A word is exchanged, in all heads. The heads are the second axis of (B, H, T, d_head).
         heads[:, head] = taken  →  heads[:, :, head] = model.inside(token_ids, clean).heads[:, :, head]
-    last_logits: The logits of the last word alone are returned. Return the logits of all words, (B, T, vocab_size).
+    last_logits: Only the logits of the last word are returned. Return the logits of all words, (B, T, vocab_size).
         = result[:, -1]
-    changes_the_model: The model is changed for good: it answers otherwise afterwards. Change what goes through it,
-        with `edit`.
+    changes_the_model: The model is changed for good, so it gives other answers afterwards. Change only the outputs of
+        its heads, with `edit`.
         + layer = model.blocks[-1].cross_attn
         = (result, layer.W_O.weight.data.unflatten(1, (layer.num_heads, -1))[:, head].zero_())[0]
 """, values_of=_values))  # fmt: skip

@@ -54,37 +54,37 @@ BONUS_REPAIR = written_exercise("6.9 Repair: it stares at one patch", looking_lo
     also=(training_gate(BONUS, looking_loss, "mended_bonus", "train-bonus", 2),),
     mistakes="""
     entropy_still_added: Training makes a loss smaller. The entropy is still added to it, so a map that looks around
-        costs something, and one that stays on a patch does not.
+        costs something, and a map that stays on one patch does not.
         - strength  →  + strength
     bonus_removed: This is the cross-entropy alone. The training would reach its threshold, but this does not fix
         the fault: a bonus for looking around has to be subtracted.
         - strength * entropy  →
-    added_and_smaller: This mends the symptom: looking around costs ten times less, and it costs still.
+    added_and_smaller: This only hides the symptom: looking around costs ten times less, but it still costs something.
         - strength  →  + 0.1 * strength
-    whole_loss_turned: The whole loss is turned round: now the training makes the answers worse. Only the entropy
+    whole_loss_turned: The whole loss has the opposite sign, so training now makes the answers worse. Only the entropy
         had the wrong sign.
         return F.cross  →  return -F.cross
-    entropies_summed: The entropies of a batch are added up. Take their mean, or the bonus grows with the batch.
+    entropies_summed: The entropies of a batch are added up, so the bonus grows with the batch. Take their mean.
         .sum(-1).mean()  →  .sum()
     entropy_as_a_share: The entropy is divided by log S, as in lesson 2. The training would reach its threshold, but
         the bonus is smaller than was asked for: take the entropy itself.
         .sum(-1).mean()  →  .sum(-1).mean() / torch.tensor(float(weights.shape[-1])).log()
-    mean_over_the_patches: The mean runs over the patches, too: an entropy is a sum over them, and the mean is over
-        the maps. The training would reach its threshold, but the bonus is smaller than was asked for.
+    mean_over_the_patches: The mean also runs over the patches, but an entropy is a sum over them: take the mean only
+        over the maps. The training would reach its threshold, but the bonus is smaller than the task asks for.
         + strength = strength / weights.shape[-1]
     zero_weights_give_nan: A weight of exactly 0 gives NaN, because 0 · log 0 is NaN. The training would reach its
         threshold, because no weight in it was 0: keep the weights above 0 inside the log.
         .clamp_min(torch.finfo(weights.dtype).tiny)  →
-    softmax_of_the_weights: The weights go through a softmax once more, as scores do, and the training would reach
-        its threshold all the same. They sum to 1 already: take the entropy of the weights as they are.
+    softmax_of_the_weights: The weights go through a second softmax. The training would reach its threshold, but the
+        weights already sum to 1: take their entropy as they are.
         + weights = weights.softmax(-1)
-    strength_ignored: The strength is not used: the bonus stays as large as it was at the beginning, and never fades.
+    strength_ignored: The strength is not used, so the bonus stays as large as it was at the beginning and never fades.
         + strength = 1.0
-    clamped_at_zero: The training would still reach its threshold, because the loss never gets below 0 here. With a
-        larger bonus it does, and there a loss that is clamped at 0 has no gradient.
+    clamped_at_zero: The loss is clamped at 0. The training would still reach its threshold, because the loss never gets
+        below 0 here, but with a larger bonus it does, and a clamped loss has no gradient there.
         = result.clamp_min(0.0)
-    entropy_of_the_mean_map: The training would reach its threshold, but this is the entropy of the mean map, which
-        is large as soon as the maps differ. Take the entropy of each map, then the mean of them.
+    entropy_of_the_mean_map: This is the entropy of the mean map, which is large as soon as the maps differ. The
+        training would reach its threshold, but take the entropy of each map, then their mean.
         + weights = weights.mean(0, keepdim=True)
     bonus_detached: No gradient gets from the bonus to the maps: the training would reach its threshold as if there
         were none. Leave out what stops gradients, such as torch.no_grad, detach or .data.

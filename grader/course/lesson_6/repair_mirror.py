@@ -23,26 +23,27 @@ MIRROR_REPAIR = written_exercise("6.8 Repair: it looks at two places", mirror_le
     difficulty=2, minutes=8, review="Fourth training: it looks at two places",
     also=(training_gate(MIRROR, mirror_left_right, "mended_mirror", "train-mirror", 2),),
     mistakes="""
-    questions_stay: The scenes are mirrored, and the questions stay. In a mirrored scene, the answer to the top left
-        now stands at the top right: mirror `cells`, too.
+    questions_stay: The scenes are mirrored, but the questions are not. In a mirrored scene, the answer to the top left
+        is now at the top right: mirror `cells`, too.
         = cells, result[1]
     mirror_removed: Scenes and questions are returned as they were: nothing is mirrored. The training would reach its
         threshold, but this does not fix the fault: mirror both where `turned` is True.
         = cells.clone(), patches.clone()
-    scenes_stay: The questions are mirrored, and the scenes stay: the fault has changed sides.
+    scenes_stay: The questions are mirrored, but the scenes are not. Mirror the scenes, too.
         = result[0], patches
-    every_question_mirrored: Every question is mirrored, but only some of the scenes are. `turned` says which.
+    every_question_mirrored: Every question is mirrored, but only some of the scenes are. `turned` tells you which ones.
         = cells - 2 * (cells % 3) + 2, result[1]
-    others_mirrored: The scenes that should stay are mirrored, and the others stay. The training would reach its
+    others_mirrored: The scenes that should stay are mirrored, and the others are not. The training would reach its
         threshold, but the task is another one: mirror those whose `turned` is True.
         + turned = ~turned
-    everything_mirrored: Everything is mirrored, whatever `turned` says. The training would reach its threshold, but
-        the task is another one: half of the scenes were to stay.
+    everything_mirrored: Everything is mirrored, whatever `turned` says. The training would reach its threshold, but the
+        task is another one: half of the scenes should stay.
         + turned = torch.ones_like(turned)
-    half_turn: The places are turned by half a turn, to 8 − cell: up and down change, too. A mirror changes the
-        column alone.
+    half_turn: Each place becomes 8 − cell, which is half a turn: up and down change, too. A mirror changes only the
+        column.
         cells - column + (2 - column)  →  8 - cells
-    rows_for_columns: The places change rows, and the scenes change columns. cell % 3 is the column.
+    rows_for_columns: The questions are mirrored from top to bottom, but the scenes from left to right. Mirror the
+        column of a place: it is cell % 3.
         cells - column + (2 - column)  →  column + 3 * (2 - cells // 3)
     upside_down: Scenes and questions are turned upside down here. The training would reach its threshold, but the
         task is another one: left and right should be swapped.
@@ -56,9 +57,10 @@ MIRROR_REPAIR = written_exercise("6.8 Repair: it looks at two places", mirror_le
         threshold, but the task is another one: left and right should be swapped.
         .flip(2)  →  .transpose(1, 2)
         cells - column + (2 - column)  →  3 * column + cells // 3
-    brackets_moved: The row is multiplied with too much. A place is 3 × row + column, and the new column is 2 − column.
+    brackets_moved: The row is multiplied by more than 3 here. A place is 3 × row + column, and the new column is 2 −
+        column.
         cells - column + (2 - column)  →  cells // 3 * (3 + 2 - column)
-    row_lost: 2 − column is a place in the top row: the row got lost. A place is 3 × row + column.
+    row_lost: 2 − column is a place in the top row: the row is lost. A place is 3 × row + column.
         cells - column + (2 - column)  →  2 - column
     right_column_twice: The left column is overwritten before it is read, so the right one is there twice. Read from the
         scenes as they were passed in.
@@ -66,9 +68,9 @@ MIRROR_REPAIR = written_exercise("6.8 Repair: it looks at two places", mirror_le
     left_column_twice: The right column is overwritten before it is read, so the left one is there twice. Read from the
         scenes as they were passed in.
         .flip(2)  →  [:, :, [0, 1, 0]]
-    cells_subtracted: 2 − cell is below 0 from the second row on. A place is 3 × row + column: mirror the column alone.
+    cells_subtracted: 2 − cell is below 0 from the second row on. A place is 3 × row + column: mirror only the column.
         cells - column + (2 - column)  →  2 - cells
-    pixels_mirrored: The numbers inside a patch are turned round as well, and with them the digits. Only the patches
-        should be swapped; nobody writes a mirrored 7.
+    pixels_mirrored: The numbers inside a patch are also mirrored, and with them the digits. Swap only the patches:
+        nobody writes a mirrored 7.
         = result[0], torch.where(turned[:, None, None], result[1].flip(-1), result[1])
 """)  # fmt: skip

@@ -40,28 +40,28 @@ PADDING_REPAIR = written_exercise("6.5 Repair: it looks where nothing is", look_
     difficulty=2, minutes=8, review="First training: it looks where nothing is",
     also=(training_gate(PADDING, look_past_padding, "mended_padding", "train-padding", 2),),
     mistakes="""
-    mask_still_inverted: The words look at the padding, and at nothing else. In this course a mask is True where one
-        may look; `padding` is True where one may not.
+    mask_still_inverted: The words look only at the padding. In this course, a mask is True where a word may look;
+        `padding` is True where it may not.
         ~padding  →  padding
-    mask_without_words: In the mask, the scenes of the batch stand where the words belong. Give it an axis for the
+    mask_without_words: In the mask, the axis of the scenes is in the place of the words. Give the mask an axis for the
         words: ~padding.unsqueeze(-2).
         ~padding.unsqueeze(-2)  →  ~padding
-    mask_removed: The words look at all cells, the padding too: no cell is hidden. Pass on a mask that is True where
-        a cell is no padding.
+    mask_removed: No cell is hidden, so the words also look at the padding. Pass on a mask that is True where a cell is
+        not padding.
         , ~padding.unsqueeze(-2)  →
-    padding_painted_over: The padding is painted over, and the words look at it still: a row of zeros takes its
-        share of the weight. The training would reach its threshold, but this does not fix the fault.
+    padding_painted_over: The padding is painted over, but the words still look at it: a row of zeros takes its share of
+        the weight. The training would reach its threshold, but this does not fix the fault.
         patches, ~padding.unsqueeze(-2)  →  patches.masked_fill(padding.unsqueeze(-1), 0.0)
-    map_zeroed_afterwards: The map is set to zero after the look: the padding is in what was seen already, and the
-        weights no longer sum to 1. Hide it before the softmax.
+    map_zeroed_afterwards: The map is set to zero after the look, but the output already contains the padding, and the
+        weights no longer sum to 1. Hide the padding before the softmax.
         , ~padding.unsqueeze(-2)  →
         = result[0], result[1].masked_fill(padding[:, None, None, :], 0.0)
-    map_cleaned_afterwards: The padding is taken out of the map after the look, and the rows are made to sum to 1
-        again. What was seen holds it still: hide it before the softmax.
+    map_cleaned_afterwards: The padding is removed from the map after the look, and the rows are made to sum to 1 again.
+        But the output still contains the padding: hide it before the softmax.
         , ~padding.unsqueeze(-2)  →
         = result[0], (shown := result[1].masked_fill(padding[:, None, None, :], 0.0)) / shown.sum(-1, keepdim=True)
-    cut_to_the_first_scene: Every scene is cut to as many cells as the first one has. Each scene has padding of its
-        own: pass on a mask.
+    cut_to_the_first_scene: Every scene is cut to as many cells as the first one has. Each scene has its own padding:
+        pass on a mask.
         patches, ~padding.unsqueeze(-2)  →  patches[:, : int((~padding[0]).sum())]
     mask_of_the_first_scene: Every scene gets the mask of the first. Each scene has its own padding: keep the
         batch axis.
@@ -72,11 +72,11 @@ PADDING_REPAIR = written_exercise("6.5 Repair: it looks where nothing is", look_
     mask_of_all_scenes: A cell is hidden in all scenes if it is padding in one of them. Each scene needs its own
         mask.
         ~padding.unsqueeze(-2)  →  ~padding.any(0)
-    padding_at_the_end: The first cells are open, as many as are not padding. Padding may lie at any place: open
-        the cells where `padding` is False.
+    padding_at_the_end: The first cells are open, as many as are not padding. But padding may be at any place: open the
+        cells where `padding` is False.
         ~padding.unsqueeze(-2)  →  (torch.arange(padding.shape[-1], device=padding.device) < (~padding).sum(-1, keepdim=True)).unsqueeze(-2)
-    mask_turned_round: The order of the cells is reversed. The mask has to be true where a cell is no padding,
-        cell by cell.
+    mask_turned_round: The mask has the cells in reverse order. Entry i of the mask must be True if cell i is not
+        padding.
         padding.unsqueeze  →  padding.flip(-1).unsqueeze
     padded_patches_detached: No gradient gets back to the image, so the aligner cannot learn. The training would
         reach its threshold all the same, because it was aligned before: leave out what stops gradients, such as

@@ -43,19 +43,19 @@ SCALE_REPAIR = written_exercise("6.6 Repair: it is sure from the first step", lo
     difficulty=2, minutes=8, review="Second training: it is sure from the first step",
     also=(training_gate(SCALE, look_once, "mended_scale", "train-scale", 2),),
     mistakes="""
-    scale_still_missing: The scores are as large as before. A sum of d_k products grows with √d_k: divide it by what
-        lesson 1 divides it by.
+    scale_still_missing: The scores are as large as before. A sum of d_k products grows with √d_k: divide it as in
+        lesson 1.
         / query.shape[-1] ** 0.5  →
-    divided_by_the_width: Now the scores are divided by d_k, at once or as √d_k on both sides, and begin too small.
-        The training would reach its threshold, but the fault is another one now: divide by √d_k, once.
+    divided_by_the_width: Now the scores are divided by d_k, at once or by √d_k on both sides, so they begin too small.
+        The training would reach its threshold, but there is another fault now: divide by √d_k, once.
         ** 0.5  →
     multiplied_by_the_root: The scores are multiplied by √d_k: they are larger than before. Divide.
         / query.shape  →  * query.shape
-    scale_of_this_model_alone: √128 is right for this model alone. The training would reach its threshold, but the
-        next width brings the fault back: take d_k from the query.
+    scale_of_this_model_alone: √128 is right only for this model. The training would reach its threshold, but another
+        width would have the fault again: take d_k from the query.
         query.shape[-1] ** 0.5  →  128**0.5
-    root_of_the_patches: The scores are divided by the root of the number of patches. What makes them large is the
-        number of products in each: d_k.
+    root_of_the_patches: The scores are divided by the root of the number of patches. But each score is large because it
+        is a sum of d_k products.
         query.shape[-1]  →  key.shape[-2]
     divided_by_the_spread: The scores of each query are divided by their own standard deviation, so their size no
         longer matters. The training would reach its threshold, but the task is another one: divide by √d_k.
@@ -68,14 +68,14 @@ SCALE_REPAIR = written_exercise("6.6 Repair: it is sure from the first step", lo
     weights_divided: The weights are divided after the softmax: they no longer sum to 1, and are as sharp as before.
         Divide the scores.
         / query.shape[-1] ** 0.5, dim=-1)  →  , dim=-1) / query.shape[-1] ** 0.5
-    scores_capped: This mends the symptom: a fixed limit hides how large the scores are. Find what makes them large.
+    scores_capped: This only hides the symptom: a fixed limit for the scores. Find out why they are large.
         query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5  →  (query @ key.transpose(-2, -1)).clamp(-5, 5)
-    lengths_cut: Only the directions of query and key count, and not their lengths: that is another attention.
-        Divide their plain product by √d_k.
+    lengths_cut: Only the directions of query and key count, not their lengths, so this is another attention. Divide
+        their plain product by √d_k.
         + query, key = F.normalize(query, dim=-1), F.normalize(key, dim=-1)
         / query.shape[-1] ** 0.5  →
-    one_maximum_for_all: The largest score of all rows is subtracted. In a row of much smaller scores every exp is
-        0, and 0 divided by 0 is NaN: subtract each row's own.
+    one_maximum_for_all: The largest score of all rows is subtracted. In a row of much smaller scores, every exp is 0,
+        and 0 divided by 0 is NaN: subtract the largest score of each row.
         torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-1)  →  (scores := query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5).sub(scores.max()).exp(); weights = weights / weights.sum(-1, keepdim=True)
     softmax_by_hand: exp of a large score is infinite, and the weights become NaN. torch.softmax takes care of that.
         torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-1)  →  (query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5).exp(); weights = weights / weights.sum(-1, keepdim=True)

@@ -57,18 +57,17 @@ ROLLOUT = written_exercise("6.1 Attention rollout", attention_rollout, (
     draw=draw_maps, probe=rollout_values,
     difficulty=2, minutes=10, review="Rollout",
     mistakes="""
-    last_layer_first: The layers are multiplied in the wrong order. What the first layer returns is what the second
-        one mixes: the last layer must stand on the left.
+    last_layer_first: The layers are multiplied in the wrong order. The second layer mixes the output of the first: the
+        last layer must be on the left.
         + self_maps = self_maps[::-1]
     without_residual: The residual connection is missing. Take half of each layer's map and half of the identity.
         (weights.mean(-3) + identity) / 2  →  weights.mean(-3)
-    residual_without_half: The identity is added and nothing is halved, so the rows sum to more than 1.
+    residual_without_half: The identity is added, but nothing is halved, so the rows sum to more than 1.
         / 2 @ seen  →  @ seen
-    identity_for_the_image: The map over the image gets half of an identity, too. Only the layers' maps do: no word
-        is a patch.
+    identity_for_the_image: The map over the image also gets half of an identity. Add it only to the layers' maps: no
+        word is a patch.
         cross_map.mean(-3)  →  (cross_map.mean(-3) + torch.eye(*cross_map.shape[-2:], dtype=cross_map.dtype)) / 2
-    half_of_the_last_map: Half of the map over the image is added in each layer. Half of what has been followed so
-        far belongs there.
+    half_of_the_last_map: In each layer, half of the map over the image is added. Add half of the result so far instead.
         (weights.mean(-3) + identity) / 2 @ seen  →  (weights.mean(-3) @ seen + cross_map.mean(-3)) / 2
     heads_apart: Each head is followed on its own, and the mean comes last. Take the mean over the heads in each
         layer first.
@@ -93,19 +92,19 @@ ROLLOUT = written_exercise("6.1 Attention rollout", attention_rollout, (
         weights.mean(-3)  →  weights.sum(-3)
     last_layer_only: Only the last layer counts here. Multiply the maps of all layers.
         + self_maps = self_maps[-1:]
-    head_average_only: This is the head average of the cross-attention alone: the self-attention does not count.
-        Multiply the maps of the layers onto it, from the left.
+    head_average_only: This is only the head average of the cross-attention, without the self-attention. Multiply it by
+        the maps of the layers, from the left.
         + self_maps = []
-    layers_averaged: The layers are averaged. Multiply their maps: what one hands on, the next one mixes.
+    layers_averaged: The layers are averaged. Multiply their maps: each layer mixes the output of the one before it.
         + mixed = [(one.mean(-3) + torch.eye(one.shape[-1], dtype=one.dtype)) / 2 for one in self_maps]
         + return torch.stack(mixed).mean(0) @ cross_map.mean(-3)
-    list_emptied: The list that was passed in is empty afterwards. Go through it, and leave it as it is.
+    list_emptied: The list that was passed in is empty afterwards. Read it without changing it.
         + self_maps = [self_maps.pop(0) for _ in range(len(self_maps))]
-    one_head_halved: The input maps are changed where there is a single head. Work on a new tensor: a
-        view, as squeeze() gives, is none.
+    one_head_halved: If there is a single head, the input maps are changed. Work on a new tensor: squeeze() returns a
+        view, which is not new.
         = (result, [one.data.mul_(0.5) for one in self_maps if one.shape[-3] == 1])[0]
-    transposed_maps: The layers' maps are multiplied transposed. Leave them as they are: rows are the tokens that
-        ask, columns the tokens that answer.
+    transposed_maps: The layers' maps are transposed before they are multiplied. Leave them as they are: rows are the
+        tokens that ask, columns the tokens that answer.
         weights.mean(-3)  →  weights.transpose(-2, -1).mean(-3)
     number_by_number: The maps are multiplied number by number. Use the product of matrices, @.
         seen = cross_map.mean(-3)  →  seen = torch.eye(cross_map.shape[-2], dtype=cross_map.dtype)

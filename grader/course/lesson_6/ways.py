@@ -101,15 +101,14 @@ CONCATENATION = written_exercise("6.10 Concatenation: the image is in front of t
     draw=draw_joined, returns=("tokens", "weights"),
     difficulty=2, minutes=8, review="Concatenation: who may see whom?",
     mistakes="""
-    words_first: The words stand before the image here. Put the image's tokens first, then the words.
+    words_first: The words are before the image here. Put the image's tokens first, then the words.
         = (lambda order: (result[0][..., order, :], result[1][..., order, :][..., order]))([*range(S, S + T), *range(S)])
-    words_in_front: The words are put in front, and the mask is made for the image in front. Put the image's tokens
-        first.
+    words_in_front: The words are in front, but the mask is made for the image in front. Put the image's tokens first.
         [image_tokens, text_tokens], -2  →  [text_tokens, image_tokens], -2
-    mask_over_the_image: The mask of the words lies at the front, where the image is. The words come last:
+    mask_over_the_image: The mask of the words is at the front, in the place of the image. The words come last:
         allowed[S:, S:].
         allowed[S:, S:] = mask  →  allowed[:T, :T] = mask
-    closed_only_with_a_mask: The image sees the words where no mask is given. Close the words' columns to it in any
+    closed_only_with_a_mask: If no mask is given, the image sees the words. Close the words' columns to the image in any
         case.
         allowed[:S, S:] = False  →  allowed[:S, S:] = mask is None
     nothing_masked: No mask reaches the attention, so the image sees the words. Pass yours on: self.self_attn(…,
@@ -117,14 +116,14 @@ CONCATENATION = written_exercise("6.10 Concatenation: the image is in front of t
         , mask=allowed  →
     image_sees_words: The image sees the words here. Close the words' columns to the image's rows.
         allowed[:S, S:] = False  →  pass
-    causal_over_everything: One causal mask lies over everything, so a patch sees only the patches before it. Let
-        all patches see all patches.
+    causal_over_everything: One causal mask covers everything, so a patch sees only the patches before it. Let all
+        patches see all patches.
         mask=allowed  →  mask=torch.ones_like(allowed).tril()
     words_unmasked: The mask of the words hides nothing: put it into the lower right of the large one.
         + mask = None
-    word_mask_inverted: The mask of the words is inverted. True = may attend: take it without ~.
+    word_mask_inverted: The mask of the words is inverted. True means that a word may attend: use the mask without ~.
         allowed[S:, S:] = mask  →  allowed[S:, S:] = ~mask
-    other_corner_closed: The words do not see the image, and the patches see the words. Close the other corner: the
+    other_corner_closed: The words do not see the image, but the patches see the words. Close the other corner: the
         patches' rows, the words' columns.
         allowed[:S, S:] = False  →  allowed[S:, :S] = False
     causal_and_the_word_mask: The causal mask covers all rows except those of the words, so a patch sees only the
@@ -138,11 +137,11 @@ CONCATENATION = written_exercise("6.10 Concatenation: the image is in front of t
     only_the_words_corner_open: Only the words' own corner is open. Let the patches see all patches, and the words
         the image.
         allowed[:S, S:] = False  →  allowed[:S] = False; allowed[S:, :S] = False
-    causal_without_a_mask: Where no mask is passed in, the words see only those before them here. Without one, each
+    causal_without_a_mask: If no mask is passed in, each word sees only the words before it here. Without a mask, each
         word must see all words.
         + mask = torch.ones(2 * text_tokens.shape[-2:-1], dtype=torch.bool).tril() if mask is None else mask
-    only_words_ask: Only the words' tokens are returned, with their rows of the weights. The image's tokens take part,
-        too: return those of both.
+    only_words_ask: Only the words' tokens and their rows of the weights are returned. The image's tokens also take
+        part: return those of both.
         = result[0][..., S:, :], result[1][..., S:, :]
     joined_residual: The tokens are added to the output. The block adds them: return the attention's output.
         = result[0] + torch.cat([image_tokens, text_tokens], -2), result[1]
@@ -170,34 +169,35 @@ GATED = written_exercise("6.11 Gated cross-attention: a door that begins closed"
         torch.tanh(self.gate)  →  self.gate
     sigmoid_gate: This gate is ½ where tanh is 0, so it begins half open. Put it through tanh.
         torch.tanh  →  torch.sigmoid
-    tanh_of_what_is_seen: tanh is taken of what the words see. It belongs around the gate.
+    tanh_of_what_is_seen: tanh is taken of what the words see. Take tanh of the gate.
         torch.tanh(self.gate) * seen  →  self.gate * torch.tanh(seen)
     gate_on_both: The gate also multiplies the text. Multiply only what the words see.
         text_tokens + torch.tanh(self.gate) * seen  →  torch.tanh(self.gate) * (text_tokens + seen)
     gate_mixes: The text is scaled down as the gate opens. Add to the text; do not mix.
         text_tokens + torch.tanh(self.gate) * seen  →  (1 - torch.tanh(self.gate)) * text_tokens + torch.tanh(self.gate) * seen
-    gate_without_residual (slip): There is no residual: what is seen replaces the text. Add it to the text.
+    gate_without_residual (slip): There is no residual: the output of the cross-attention replaces the text. Add it to
+        the text.
         return text_tokens +  →  return
-    gate_unused: What is seen comes in whole, without the gate. Multiply it by tanh(gate).
+    gate_unused: The output of the cross-attention is added whole, without the gate. Multiply it by tanh(gate).
         torch.tanh(self.gate) * seen  →  seen + 0 * self.gate
     gate_without_norm: The text is not normalised before the cross-attention. Let the cross-attention read
         norm(text).
         self.norm(text_tokens)  →  text_tokens + 0 * self.norm(text_tokens)
-    gate_norms_image: The image tokens are normalised here. Take them as they come; the norm is the text's.
+    gate_norms_image: The image tokens are normalised here. Use them as they are: the norm is only for the text.
         (self.norm(text_tokens), image_tokens)  →  (self.norm(text_tokens), self.norm(image_tokens))
-    gate_adds_to_norm (slip): The residual carries the normalised text. Add to the text as it was before the norm.
+    gate_adds_to_norm (slip): The residual adds to the normalised text. Add to the text as it was before the norm.
         return text_tokens +  →  return self.norm(text_tokens) +
     gate_begins_open: The gate begins open. At 0 a new layer changes nothing: torch.zeros(1).
         torch.zeros(1)  →  torch.ones(1)
     gate_begins_anywhere: The gate begins at a random number. At 0 a new layer changes nothing: torch.zeros(1).
         torch.zeros(1)  →  torch.randn(1)
-    gate_closed_at_every_call: The gate stays closed, although it has learned, so nothing of the image comes in.
-        Take tanh of the gate again in each call, and do not change the gate.
+    gate_closed_at_every_call: The gate stays closed, although it has learned, so nothing of the image is added. Take
+        tanh of the gate in each call, and do not change the gate.
         torch.tanh(self.gate)  →  torch.tanh(nn.init.zeros_(self.gate))
-    gate_fixed: The gate never learns. Only an nn.Parameter does: make self.gate one.
+    gate_fixed: The gate never learns. Only an nn.Parameter learns: make self.gate one.
         self.gate = nn.Parameter(torch.zeros(1))  →  self.register_buffer("gate", torch.zeros(1))
-    skipped_while_closed: While the gate is 0 nothing is computed, so no gradient reaches the gate, and it never
-        opens. Leave the case of 0 to the product.
+    skipped_while_closed: While the gate is 0, nothing is computed, so no gradient reaches the gate, and it never opens.
+        Do not treat 0 as a special case: multiply by it.
         = result if self.gate.any() else (text_tokens, None)
     gate_on_weights: The weights are multiplied by the gate. Return them as they are: each row sums to 1.
         = result[0], torch.tanh(self.gate) * result[1]
@@ -222,15 +222,16 @@ QUERIES = written_exercise("6.12 Learned queries: a summary of the image", Learn
     draw=draw_queries, returns=("summary", "weights"),
     difficulty=2, minutes=10, review="Learned queries: a summary for every question",
     mistakes="""
-    image_asks_queries: The image asks and the queries answer. The queries come first, the image is the context.
+    image_asks_queries: The image asks and the queries answer. Pass the queries first; the image is the context.
         (queries, image_tokens)  →  (image_tokens, queries)
         self.norm(queries + seen)  →  self.norm(image_tokens + seen)
-    queries_without_residual (slip): The queries are not added: without them the summary does not say who looked.
+    queries_without_residual (slip): The queries are not added, so the summary does not show which query looked. Add
+        them.
         queries + seen  →  seen
     queries_without_norm: The norm is missing. Return norm(queries + seen).
         self.norm(queries + seen)  →  queries + seen + 0 * self.norm(seen)
-    image_normalised_first: The image is normalised, and the sum is not. Take the image as it comes, and the norm of the
-        sum: norm(queries + seen).
+    image_normalised_first: The image is normalised, but the sum is not. Use the image as it is, and take the norm of
+        the sum: norm(queries + seen).
         (queries, image_tokens)  →  (queries, self.norm(image_tokens))
         self.norm(queries + seen)  →  queries + seen
     norm_before_asking: The queries are normalised before they ask. Leave them as they are, and take the norm last,
@@ -241,17 +242,17 @@ QUERIES = written_exercise("6.12 Learned queries: a summary of the image", Learn
         self.norm(queries + seen)  →  queries + self.norm(seen)
     queries_see_themselves: The queries look at themselves. Pass the image tokens as the context.
         (queries, image_tokens)  →  (queries)
-    queries_in_the_image: The queries are among the tokens that they look at. Let the image alone answer.
+    queries_in_the_image: The queries are among the tokens that they look at. Pass only the image tokens as the context.
         (queries, image_tokens)  →  (queries, torch.cat([image_tokens, queries], -2))
-    queries_alike: All queries begin alike. Then all get the same gradient and stay alike: draw each one, torch.randn.
+    queries_alike: All queries begin alike, so all get the same gradient and stay alike. Draw each one: torch.randn.
         torch.randn(num_queries, d_model)  →  torch.zeros(num_queries, d_model) + torch.randn(1, d_model).repeat(num_queries, 1)
     queries_uniform: The queries are not drawn from a normal distribution around 0. Draw them with torch.randn.
         torch.randn  →  torch.rand
-    queries_fixed: The queries never learn. Only an nn.Parameter does: make self.queries one.
+    queries_fixed: The queries never learn. Only an nn.Parameter learns: make self.queries one.
         self.queries = nn.Parameter(torch.randn(num_queries, d_model))  →  self.register_buffer("queries", torch.randn(num_queries, d_model))
-    summary_averaged: The summary is one token, the mean. Pass on all K of them.
+    summary_averaged: The summary is only one token, the mean. Return all K tokens.
         = result[0].mean(-2, keepdim=True), result[1]
-    query_heads_averaged: The weights are averaged over the heads. Return those of every head.
+    query_heads_averaged: The weights are averaged over the heads. Return the weights of every head.
         = result[0], result[1].mean(-3)
 """)  # fmt: skip
 

@@ -20,7 +20,7 @@ CUTS = {
     "tolist": "`.tolist()` turns a tensor into plain numbers, so no gradient passes through them",
     "numpy": "`.numpy()` leaves torch, so no gradient passes through it",
     "detach": "`.detach()` cuts a tensor off from the gradient",
-    "data": "`.data` is cut off from the gradient",
+    "data": "`.data` is a tensor that is cut off from the gradient",
 }
 COPIES = ("torch.tensor", "torch.Tensor", "torch.FloatTensor", "torch.asarray")
 NO_SLOPE = ("round", "floor", "ceil", "sign", "argmax", "argmin", "long", "int", "one_hot")

@@ -170,7 +170,7 @@ def _axes_of_call(node: ast.Call) -> tuple[str, tuple[int, ...]] | None:
         axes = [axis for one in whole[1:] if (axis := integer(one)) is not None and axis >= 0]
         return (_said_of_front(f"`.{name}`", *axes), tuple(axes)) if len(axes) == 2 else None
     if name == "normalize" and not given and len(whole) < 3:
-        says = "`F.normalize` works along axis 1 by default, which is another axis with a batch in front"
+        says = "`F.normalize` works along axis 1 by default, which is a different axis with a batch in front"
         return says, ()
     if (
         name == "einsum"
@@ -190,9 +190,9 @@ def _axes_of_call(node: ast.Call) -> tuple[str, tuple[int, ...]] | None:
 
 def _said_of_front(what: str, *axes: int) -> str:
     named = (
-        f"axis {axes[0]}, which is another axis"
+        f"axis {axes[0]}, which is a different axis"
         if len(axes) == 1
-        else f"axes {axes[0]} and {axes[1]}, which are others"
+        else f"axes {axes[0]} and {axes[1]}, which are different axes"
     )
     return f"{what} uses {named} if the number of batch axes changes: count from the end"
 
@@ -219,7 +219,7 @@ def draws(flow: Flow) -> Iterator[Found]:
             elif function.startswith("nn.") and name in ("Linear", "LayerNorm", "Embedding", "Parameter") and has_init:
                 yield call.lineno, f"`{function}` creates a new layer in each call: create it once, in __init__"
             elif name in DRAWS and not has_keyword(call, "generator"):  # with one, the same call gives the same
-                yield call.lineno, f"`{name}` draws random numbers, so each call returns others"
+                yield call.lineno, f"`{name}` draws random numbers, so each call returns other numbers"
 
 
 def slips(flow: Flow) -> Iterator[Found]:

@@ -136,7 +136,7 @@ def attribute_of_value(raising: Raising, found: re.Match) -> str:
     if kind == "list":
         return f"{its} is a Python list here. torch.stack or torch.cat makes a tensor of it."
     if kind in ("int", "float"):
-        return f"{its} is a plain Python number here, not a tensor."
+        return f"{its} is a plain Python number here, not a tensor, so it has no `.{name}`."
     return nothing(raising, owner) or _handed_on(raising)
 
 

@@ -113,7 +113,8 @@ def _reads_another_width(raising: Raising) -> str:
         return ""
     layer, given = found.pop()
     return (
-        f"`{layer}` expects another width than `{given}` has. Is it the right input, and are the layer's sizes right?"
+        f"The width of `{given}` is not the one that `{layer}` was created for. "
+        f"Check two things: is `{given}` the right input, and did you create the layer with the right sizes?"
     )
 
 
@@ -280,8 +281,8 @@ def not_aligned(raising: Raising, _: re.Match) -> str:
             return text
     if any(len(call.args) == 1 and not call.keywords for call in calls(raising.node, "one_hot")):
         return (
-            "F.one_hot without a second argument has as many columns as the largest number in it asks for: "
-            "say how many there are."
+            "F.one_hot without a second argument takes the number of columns from the largest number in it: "
+            "pass the number of columns."
         )
     for call in calls(raising.node, "where", "masked_fill"):
         parts = [*([owner] if (owner := owner_of(call)) is not None else []), *call.args]

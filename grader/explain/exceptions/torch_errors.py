@@ -28,8 +28,8 @@ def sizes_do_not_multiply(raising: Raising, _: re.Match) -> str:
         numbers = [integer(size) for part in parts[name == "unflatten" :] for size in part]
         number = next((f" Is the {number} right for every input?" for number in numbers if number and number > 1), "")
         return (
-            f"The sizes in .{name} do not multiply to the number of entries of the tensor. "
-            f"Check that it is the right tensor, and that each number is one of its sizes.{number}"
+            f"The product of the sizes in .{name} is not the number of entries of the tensor. "
+            f"Check that this is the right tensor, and check each size.{number}"
         )
     return ""
 
@@ -47,7 +47,7 @@ def axis_out_of_range(raising: Raising, found: re.Match) -> str:
 def more_axes_than_sizes(raising: Raising, found: re.Match) -> str:
     """Return a message that names the tensor with an axis too many, or the rule of .repeat and .expand."""
     if any(calls(raising.node, "repeat", "expand")):
-        return ".repeat and .expand need every axis, but the tensor has more here. `-1` in .expand keeps one as it is."
+        return ".repeat and .expand need a number for every axis, but the tensor has more axes here. `-1` in .expand keeps an axis as it is."
     many = [name for name, shape in raising.shapes.items() if found[1] and len(shape) == int(found[1])]
     return f"`{many[0]}` has one axis too many here." if len(many) == 1 else ""
 
@@ -61,15 +61,17 @@ def index_out_of_bounds(raising: Raising, found: re.Match) -> str:
         numbers = [number for node in call.args if (number := integer(node)) is not None and number >= 0]
         if numbers:
             return (
-                f"{called_name(call)} runs along axis {numbers[0]} here, and the indices do not fit there. "
-                "Along which axis do they count?"
+                f"{called_name(call)} runs along axis {numbers[0]} here, but an index does not fit there. "
+                "Which axis are the indices meant for?"
             )
     if axis == 0 and not any(calls(raising.node, "gather", "index_select", "cross_entropy", "nll_loss")):
         for node in parts_of(raising.node):
             if isinstance(node, ast.Subscript) and not isinstance(node.slice, (ast.Tuple, ast.Slice)):
                 owner = text_of(node.value)
                 if len(raising.shapes.get(owner, ())) > 1:
-                    return f"`{text_of(node)}` counts along the first axis of `{owner}`. Did you mean another axis?"
+                    return (
+                        f"`{text_of(node)}` takes entries along the first axis of `{owner}`. Did you mean another axis?"
+                    )
     return ""
 
 
@@ -115,7 +117,7 @@ def graph_is_gone(raising: Raising, _: re.Match) -> str:
 def frozen(raising: Raising, _: re.Match) -> str:
     """Return a message that says what does not require a gradient."""
     if raising.line:
-        return "One of these does not require a gradient: is it a frozen parameter or a detached copy? Leave it out."
+        return "One tensor on this line does not require a gradient: is it a frozen parameter or a detached copy? Leave it out."
     if found := raising.clue(Effect.GRADIENT):
         return found.says
     if self_attributes(raising.tree):
@@ -160,8 +162,8 @@ TORCH_RULES: tuple[Rule, ...] = (
     (
         "view size is not compatible with input tensor's size and stride",
         sentence(
-            "The numbers of a tensor that was turned, or cut out of another one, do not lie in order, and "
-            ".view refuses. Use .reshape or .flatten."
+            "After a transpose or a slice, the numbers of a tensor are not in order in memory, so .view fails. "
+            "Use .reshape or .flatten."
         ),
     ),
     (r"RuntimeError: shape '\[.*\]' is invalid for input of size", sizes_do_not_multiply),
@@ -189,7 +191,8 @@ TORCH_RULES: tuple[Rule, ...] = (
     (
         r"(?:permute\(.*\)|permute): number of dim|number of dims don't match in permute",
         sentence(
-            ".permute needs every axis, but here are more or fewer. .transpose(-2, -1) swaps two and keeps the rest."
+            ".permute needs a number for every axis, but the tensor has more or fewer axes here. "
+            ".transpose(-2, -1) swaps two axes and keeps the rest."
         ),
     ),
     (
@@ -200,10 +203,10 @@ TORCH_RULES: tuple[Rule, ...] = (
         "batch[12] must be a 3D tensor|(?:self|mat2) must be a matrix|1D tensors expected",
         sentence(
             "torch.bmm, torch.mm and torch.dot take tensors with exactly three, two or one axes. `@` takes any "
-            "number in front."
+            "number of leading axes."
         ),
     ),
-    ("tensor.m[TH] is only supported on matrices", sentence(".mT needs two axes, but here are fewer.")),
+    ("tensor.m[TH] is only supported on matrices", sentence(".mT needs two axes, but the tensor has fewer here.")),
     (
         "Padding length should be less than or equal to two times",
         sentence(
@@ -212,12 +215,12 @@ TORCH_RULES: tuple[Rule, ...] = (
     ),
     (
         "Given normalized_shape=.*expected input with shape",
-        sentence("The nn.LayerNorm expects another width than its input has."),
+        sentence("The width of the input is not the one that this nn.LayerNorm was created for."),
     ),
     (
         "indices' to have one of the following scalar types: Long|one_hot is only applicable to index|"
         "Expected dtype int32/int64 for index",
-        sentence("Ids and indices must be whole numbers: torch.long. Is it the right tensor?"),
+        sentence("Ids and indices must be whole numbers: torch.long. Is this the right tensor?"),
     ),
     (
         "stack expects a non-empty|expected a non-empty list of Tensors",
@@ -276,7 +279,7 @@ TORCH_RULES: tuple[Rule, ...] = (
         "a leaf Variable that requires grad is being used in an in-place|"
         "modified by an inplace operation|is a view and is being modified inplace",
         sentence(
-            "A tensor is changed in place (`+=`, `x[…] = …`, `x_()`) that is still needed. Make a new one.",
+            "A tensor that is still needed is changed in place (`+=`, `x[…] = …`, `x_()`). Make a new one.",
             Effect.IN_PLACE,
         ),
     ),
@@ -292,7 +295,7 @@ TORCH_RULES: tuple[Rule, ...] = (
     (
         "grad can be implicitly created only for scalar outputs",
         sentence(
-            "Gradients are taken of one number, and here are several. Add them up first, or take the mean, as "
+            "A gradient can be taken only of one number, but here are several. Add them up, or take their mean, as "
             "the task says."
         ),
     ),
@@ -310,7 +313,7 @@ TORCH_RULES: tuple[Rule, ...] = (
     ),
     (
         r"empty\(\): argument 'size'.*NoneType",
-        sentence("A size is None here. Where an argument may be left out, say which size it stands for then."),
+        sentence("A size is None here. If an argument may be left out, compute the size that it then stands for."),
     ),
     (
         "Subtraction, the `-` operator, with (?:two bool tensors|a bool tensor)",

@@ -101,8 +101,7 @@ class End(Enum):
 
     PLAIN = "", ""
     RIGHT = " your answer is right.", " this check passes."
-    ANOTHER = ": with something else in its place, your answer is right.", "."
-    COUNTED = (" counts its axes from the front, and not every input has the same number of axes.",) * 2
+    COUNTED = (" counts its axes from the front, but inputs differ in their number of axes: count from the end.",) * 2
 
 
 class Look(NamedTuple):
@@ -124,9 +123,9 @@ class Look(NamedTuple):
 Changes = Iterator[tuple[int, Look, int, New]]  # rank, what the student reads, line
 
 
-def look_at(what: str) -> Look:
-    """Return the words for a part that must be another one."""
-    return Look(f"check {what}", End.ANOTHER)
+def look_at(what: str, kind: str) -> Look:
+    """Return the words for a part that must be another one of its kind, such as another comparison."""
+    return Look(f"check {what}: with another {kind} there,", End.RIGHT)
 
 
 def without(what: str) -> Look:

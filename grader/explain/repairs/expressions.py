@@ -47,11 +47,11 @@ MASKING = ("masked_fill", "masked_fill_", "where")
 # Of functions and layers: what stands before the point is no tensor.
 OWNERS = ("torch", "F", "nn", "math", "np", "self")
 FILLED = Look("check the value that is filled in: hidden scores must be −∞.")
-OPPOSITE = "check `{}`: the opposite is right here."
+OPPOSITE = "check `{}`: with True and False swapped in it,"
 ONE_OFF = "`{}` is off by one."
 FROM_BEHIND = "`{}` can be negative, but a negative index counts from the end."
 ORDER = "check the order of the arguments of `{}`."
-OTHER_PART = "check `{}`: another part belongs here."
+OTHER_PART = "check `{}`: another attribute belongs here."
 OTHER_ARGUMENT = "`{}` is used where another argument belongs."
 OTHER_NAME = "check `{}`: another variable belongs here."
 COMES_RIGHT = " …"  # how a sentence below ends whose change is known to make the answer right
@@ -62,7 +62,7 @@ ROWS = """
 3 A / B → B / A  # check the order of the two sides in `{it}`.
 3 A ** B → B ** A  # check the order of the two sides in `{it}`.
 2 SIDES(A, B) → A  # without `{it:end}` after `{A:30}`, …
-4 SIDES(A, B) → B  # `{B}` alone, without `{A:30}`, is right.
+4 SIDES(A, B) → B  # with only `{B}` here, and without `{A:30}`, …
 2 A / B → A / B ** 0.5  # a root is missing: check `{B}`.
 2 A * B → A * B ** 0.5  # a root is missing: check `{B}`.
 3 A ** B → A ** -B  # check the sign of the exponent in `{it}`.
@@ -81,20 +81,20 @@ ROWS = """
 5 SIMPLE(A) + SIMPLE(B) → A + B - 1  # `{it}` is off by one.
 4 -CONSTANT(A) → A  # check the `{it}`.
 4 -OTHER(A) → A  # check the sign of `{it}`.
-4 not A → A  # check `{it}`: the opposite is right.
-4 ~A → A  # check `{it}`: the opposite is right.
-4 G(A + B) → G(A) + B  # `{G}` applies to too much here: it should apply to one part of the sum.
-4 G(A + B) → A + G(B)  # `{G}` applies to too much here: it should apply to one part of the sum.
-4 G(A * B) → G(A) * B  # `{G}` applies to too much here: it should apply to one factor.
-4 G(A * B) → A * G(B)  # `{G}` applies to too much here: it should apply to one factor.
+4 not A → A  # check `{it}`: without the `not`, …
+4 ~A → A  # check `{it}`: without the `~`, …
+4 G(A + B) → G(A) + B  # `{G}` applies to too much here: it should apply to only one part of the sum.
+4 G(A + B) → A + G(B)  # `{G}` applies to too much here: it should apply to only one part of the sum.
+4 G(A * B) → G(A) * B  # `{G}` applies to too much here: it should apply to only one factor.
+4 G(A * B) → A * G(B)  # `{G}` applies to too much here: it should apply to only one factor.
 4 G(A) + B → G(A + B)  # `{G}` applies to too little here: check `{it}`.
 4 A + G(B) → G(A + B)  # `{G}` applies to too little here: check `{it}`.
 4 G(A) * B → G(A * B)  # `{G}` applies to too little here: check `{it}`.
 4 A * G(B) → G(A * B)  # `{G}` applies to too little here: check `{it}`.
 4 G(H(A)) → H(G(A))  # check the order of `{G}` and `{H}`.
-3 A <= B → A <= B.unsqueeze(-1)  # `{it}` compares entry by entry. To compare each with each, one side needs a second axis.
-3 A >= B → A.unsqueeze(-1) >= B  # `{it}` compares entry by entry. To compare each with each, one side needs a second axis.
-3 X.REDUCED() → X.REDUCED(-1)  # `{it}` covers all axes: name one.
+3 A <= B → A <= B.unsqueeze(-1)  # `{it}` compares entries at the same place. To compare every entry with every other, give one side a second axis.
+3 A >= B → A.unsqueeze(-1) >= B  # `{it}` compares entries at the same place. To compare every entry with every other, give one side a second axis.
+3 X.REDUCED() → X.REDUCED(-1)  # `{it}` runs over all axes: name one axis.
 2 METHOD(X) → X  # without `.{it:name}(…)`, …
 2 FUNCTION(X) → X  # without `{it:name}` around `{X:30}`, …
 """
@@ -136,26 +136,27 @@ def of_expressions(node: Any, piece: Piece) -> Changes:
     line = getattr(node, "lineno", 0)
     if isinstance(node, ast.BinOp):
         for operator in OPERATORS.get(type(node.op), ()):
-            yield 3, look_at(f"the operation in `{piece(node)}`"), line, changed(node, op=operator())
+            yield 3, look_at(f"the operation in `{piece(node)}`", "operation"), line, changed(node, op=operator())
     if not is_negative(node):
         yield from _of_table(node, piece)
     if isinstance(node, ast.Compare):
         for new in COMPARISONS.get(type(node.ops[0]), ()):
-            look = look_at(f"the comparison in `{piece(node)}`")
+            look = look_at(f"the comparison in `{piece(node)}`", "comparison")
             yield 3, look, line, changed(node, ops=put(node.ops, 0, new()))
     elif isinstance(node, ast.BoolOp):
         joined = changed(node, op=ast.Or() if isinstance(node.op, ast.And) else ast.And())
         yield 3, Look("check how the conditions are combined: `and` or `or`?"), line, joined
     elif isinstance(node, ast.Constant) or is_negative(node):
         for value in other_constants(node.value if isinstance(node, ast.Constant) else -node.operand.value):
-            yield 5, look_at(f"the `{piece(node)}`"), line, ast.Constant(value)
+            yield 5, look_at(f"the `{piece(node)}`", "value"), line, ast.Constant(value)
     elif isinstance(node, ast.Tuple) and len(node.elts) == 2:
         rank = 2 if isinstance(node.ctx, ast.Load) else 3
         yield rank, Look(f"check the order in `{piece(node)}`."), line, changed(node, elts=node.elts[::-1])
     elif isinstance(node, ast.Call):
         yield from _arguments(node, piece)
     elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and node.attr in METHODS:
-        yield 3, look_at(f"`{node.attr}`"), line, changed(node, attr=METHODS[node.attr])
+        kind = "attribute" if node.attr == "T" else "function"
+        yield 3, look_at(f"`{node.attr}`", kind), line, changed(node, attr=METHODS[node.attr])
 
 
 def of_places(node: Any, piece: Piece) -> Changes:
@@ -217,14 +218,14 @@ def _arguments(node: ast.Call, piece: Piece) -> Changes:
                 yield 3, look, line, changed(node, args=put(args, index, other))
     if isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS:
         other_one = ast.Name(FUNCTIONS[node.func.id], ast.Load())
-        yield 3, look_at(f"`{node.func.id}`"), line, changed(node, func=other_one)
+        yield 3, look_at(f"`{node.func.id}`", "function"), line, changed(node, func=other_one)
 
 
 def _masks(node: ast.Call, piece: Piece) -> Changes:
     """Yield changes of a masking call: the opposite places hidden, or −∞ filled in."""
     if called(node) in MASKING and node.args:
         opposite = changed(node, args=put(node.args, 0, _inverted(node.args[0])))
-        yield 2, Look(OPPOSITE.format(piece(node.args[0]))), node.lineno, opposite
+        yield 2, Look(OPPOSITE.format(piece(node.args[0])), End.RIGHT), node.lineno, opposite
         for index, argument in enumerate(node.args[1:], 1):
             if isinstance(argument, (ast.Constant, ast.UnaryOp)):
                 filled = changed(node, args=put(node.args, index, ast.Constant(float("-inf"))))
@@ -232,7 +233,7 @@ def _masks(node: ast.Call, piece: Piece) -> Changes:
     for index, keyword in enumerate(node.keywords):
         if keyword.arg and "mask" in keyword.arg:
             other = changed(keyword, value=_inverted(keyword.value))
-            look = Look(OPPOSITE.format(piece(keyword.value)))
+            look = Look(OPPOSITE.format(piece(keyword.value)), End.RIGHT)
             yield 2, look, node.lineno, changed(node, keywords=put(node.keywords, index, other))
 
 
@@ -276,7 +277,7 @@ def _throughout(function: ast.FunctionDef, piece: Piece) -> Changes:
             for node in attributes if parts[one] > 1 else ():
                 if node.attr == one and _is_part(node):
                     places = "in one place, check" if on_line[node.lineno] > 1 else "check"
-                    look = Look(f"{places} `{piece(node)}`: another part belongs here.")
+                    look = Look(f"{places} `{piece(node)}`: another attribute belongs here.")
                     yield 4, look, node.lineno, partial(_with_part, function, (node.lineno, node.col_offset), other)
 
 

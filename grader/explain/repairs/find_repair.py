@@ -96,7 +96,7 @@ def _changes(node: Node, lines: list[str]) -> Changes:
         look = Look("without this block around them, the lines below are right.")
         yield 1, look, line, ast.If(test=ast.Constant(True), body=node.body, orelse=[])
     if isinstance(node, ast.If) and node.orelse:
-        yield 2, without("this case, and with all as under `else`"), line, changed(node, test=ast.Constant(False))
+        yield 2, Look("with only the code under `else`,", End.RIGHT), line, changed(node, test=ast.Constant(False))
     yield from of_expressions(node, piece)
     yield from of_statements(node)
     yield from of_sizes(node, piece)

@@ -7,11 +7,11 @@ from typing import Any
 
 from grader.explain.repairs.change import LIBRARIES, Changes, End, Look, Piece, called, changed, look_at, rewritten
 
-FIXED = "the {} is a fixed number. Take it from the input: another input has another number."
+FIXED = "the {} is a fixed number, but it differs between inputs: take it from the input."
 RECUT = Look(
     "a reshape is used where axes must be swapped: the shape is right, but the numbers are in the wrong places."
 )
-ROOT_OF = "the root of another size belongs in place of `{}`."
+ROOT_OF = "`{}` takes the root of the wrong size: another size belongs there."
 PLACED_BY = ("transpose", "unsqueeze", "squeeze", "swapaxes", "flatten", "sum", "mean", "softmax", "select", "unbind")
 
 
@@ -26,7 +26,7 @@ def of_sizes(node: Any, piece: Piece) -> Changes:
         yield from _from_minus_zero(node, piece)
     elif isinstance(node, ast.Constant) and isinstance(node.value, float) and 1 < node.value < 2:
         tenth = round(1 + (node.value - 1) / 10, 6)  # 1.01 for 1.1
-        yield 3, look_at(f"the `{piece(node)}`"), node.lineno, ast.Constant(tenth)
+        yield 3, look_at(f"the `{piece(node)}`", "value"), node.lineno, ast.Constant(tenth)
     elif isinstance(node, ast.FunctionDef):
         yield from _fixed(node)
         yield from _roots(node, piece)
@@ -145,7 +145,5 @@ def _from_minus_zero(node: ast.Subscript, piece: Piece) -> Changes:
         length = ast.Subscript(ast.Attribute(node.value, "shape", ast.Load()), ast.Constant(-1), ast.Load())
         new = ast.Slice(ast.BinOp(length, ast.Sub(), start.operand))
         whole = ast.Tuple([*node.slice.elts[:-1], new], ast.Load()) if isinstance(node.slice, ast.Tuple) else new
-        says = (
-            f"where `{piece(start.operand)}` is 0 this slice begins at −0, which is the front, so it takes everything."
-        )
+        says = f"if `{piece(start.operand)}` is 0, this slice begins at −0, which is the front, so it takes everything."
         yield 1, Look(says), node.lineno, changed(node, slice=whole)

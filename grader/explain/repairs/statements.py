@@ -7,7 +7,7 @@ from grader.explain.repairs.change import Changes, Look, changed, exchanged, is_
 
 BLOCKS = (ast.For, ast.While, ast.If, ast.With)
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr)
-BEHIND = Look("this line belongs after its block: check the indentation.")
+BEHIND = Look("this line belongs after the block that contains it: check the indentation.")
 
 
 def of_statements(node: Any) -> Changes:
@@ -20,10 +20,10 @@ def of_statements(node: Any) -> Changes:
         if isinstance(statement, BLOCKS):
             yield from _moved(node, index, statement)
         if isinstance(statement, SIMPLE) and isinstance(after, (*SIMPLE, *BLOCKS)) and not is_text(statement):
-            says = "check the order of this line and the next one: it runs too early."
+            says = "this line runs too early: move it below the next statement."
             yield 3, Look(says), statement.lineno, changed(node, body=exchanged(body, index))
         if isinstance(statement, ast.Assign) and isinstance(after, ast.Assign) and _alike(statement, after):
-            says = "check this line and the next: their right sides are swapped."
+            says = "the right sides of this line and the next one are swapped."
             both = changed(statement, value=after.value), changed(after, value=statement.value)
             yield 2, Look(says), statement.lineno, changed(node, body=[*body[:index], *both, *body[index + 2 :]])
     if isinstance(node, ast.FunctionDef):

@@ -96,7 +96,7 @@ def _dtypes(the: str, got: Tensor, want: Tensor) -> Iterator[str]:
         if numbers <= {0.0, 1.0}:
             yield f"Expected True and False for {the} (a bool tensor), but got the numbers 0 and 1."
         if numbers <= {0.0, float("-inf")}:
-            yield f"Expected True and False for {the} (a bool tensor), but got 0 and −∞, which are for adding."
+            yield f"Expected True and False for {the} (a bool tensor), but got 0 and −∞, as in a mask that is added."
         yield f"Expected True and False for {the} (a bool tensor), but got numbers."
     elif got.dtype == torch.bool:
         yield f"Expected numbers for {the}, but got True and False."
@@ -282,7 +282,7 @@ def _longer(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mappin
     if came > due:
         if start or end:
             where = "after" if start else "before"
-            yield f"In {the}, all expected entries are there, but others are {where} them along {word}.", None
+            yield f"In {the}, all expected entries are there, but there are others {where} them along {word}.", None
         elif came == 2 * due:
             yield f"In {the}, {word} is twice as long as expected: did you append instead of add?", None
         else:
