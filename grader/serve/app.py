@@ -1,4 +1,4 @@
-"""The web server's pages by address, and those about signing in."""
+"""Defines which page belongs to which address, and the pages for signing in and out."""
 
 import logging
 import secrets

@@ -1,10 +1,10 @@
-"""Attempts: each upload is stored in a separate folder, and waits in the queue until it is graded.
+"""Stores each upload as an attempt: it gets its own folder, and waits in the queue until it is graded.
 
     submitted/.attempts/STUDENT/ASSIGNMENT/20301131T180000-3f9a2c71/   one attempt: notebook, timestamp.txt, its page
     submitted/STUDENT/ASSIGNMENT/                                       the attempt that counts, in nbgrader's layout
 
-nbgrader and `grader grade` pass over names that begin with a dot: for them, only the attempt that counts is submitted.
-shares.py says whose attempt is graded next, and which attempts lose their files.
+nbgrader and `grader grade` ignore names that begin with a dot, so they see only the attempt that counts. shares.py
+decides whose attempt is graded next, and which attempts lose their files.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The class page: the table of all submissions, the queue, due dates, and the instructor's decisions."""
+"""Shows the class page: the table of all submissions, the queue, due dates, and the instructor's decisions."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The table of the class: a row for each student, a column for each assignment. It is sorted, searched and written as CSV here."""
+"""Makes the table of the class, with a row for each student and a column for each assignment."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

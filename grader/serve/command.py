@@ -1,7 +1,8 @@
-"""The commands of the submission server: `grader serve`, and `grader roster --links`, `--platform`, ….
+"""Runs the commands of the submission server: `grader serve`, and `grader roster` with `--links`, `--platform` and
+others.
 
-The first starts the web server, and next to it the process that grades; it starts that again if it dies. The second prints
-personal links, and what a platform needs to know.
+`grader serve` starts the web server and the process that grades, and restarts that process if it dies. `grader
+roster` prints personal links, and the values that a platform needs.
 """
 
 import json

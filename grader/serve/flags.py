@@ -1,4 +1,4 @@
-"""The flags of all attempts of a student at an assignment, for the instructor: no later attempt takes a flag away."""
+"""Collects the flags of all attempts at an assignment, so that a later attempt cannot hide an earlier flag."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,15 +1,16 @@
-"""The process that grades: it takes attempts out of the queue, in the order of shares.py, and is the only writer of grades.
+"""Runs the process that grades. It takes attempts out of the queue, in the order of shares.py, and alone writes grades.
 
-`python -m grader.serve.grading` reads its options, as JSON, from the first line of standard input: no other
-user of the machine sees the gradebook's password there. It runs until standard input ends, as it does when the
-web server ends, however that ends. The steps after a grade are made: the attempt's own page; if the attempt
-counts, the files in submitted/, then gradebook and feedback page as `grader grade` writes them; the state of
-the attempt. Killed between two steps, the next process does all of them again, and finds the grade that the
-gradebook has.
+`python -m grader.serve.grading` reads its options as JSON from the first line of standard input, so that other users
+of the machine do not see the gradebook's password. It runs until standard input ends, which happens when the web
+server ends for any reason.
 
-If the process ends with the web server, no attempt is to blame. Any other end counts as a death of the process
-on the attempts that it was grading: `attempts.begin` says what follows. While another program locks the
-gradebook or the store, it waits.
+After a grade, it takes these steps: it writes the attempt's page; if the attempt counts, it writes the files in
+submitted/, the gradebook and the feedback page, as `grader grade` does; then it sets the state of the attempt. If the
+process is killed between two steps, the next process repeats all of them, and finds the grade in the gradebook.
+
+If this process ends because the web server ended, no attempt is held responsible. If it ends for another reason, this
+counts as a death on the attempts that it was grading, and `attempts.begin` decides what happens to them. While
+another program locks the gradebook or the store, the process waits.
 """
 
 import fcntl

@@ -1,7 +1,7 @@
-"""Signing in by JupyterHub: this server is one of its services, and JupyterHub identifies the user by OAuth.
+"""Signs people in through JupyterHub: this server is a service of the hub, which identifies the user by OAuth.
 
-A notebook server of the hub may also submit with the token that JupyterHub has given it, so that a student does not leave
-JupyterLab. Both tokens must allow the access to this service: whom the hub lets in is the hub's to say.
+A notebook server of the hub can also submit with its JupyterHub token, so that a student does not have to leave
+JupyterLab. Either token must allow access to this service; the hub decides who gets such a token.
 """
 
 import os

@@ -1,12 +1,14 @@
-"""Signing in by a learning platform: LTI 1.3, with OpenID Connect's third-party login.
+"""Signs people in through a learning platform: LTI 1.3, with OpenID Connect's third-party login.
 
-Not pylti1p3next 2.0.2 (looked at in November 2026): it would bring a second set of libraries for signatures beside joserfc
-(PyJWT and jwcrypto) and `requests`, which blocks; it has adapters for Flask and Django alone, so that cookies, sessions and
-requests would be written here all the same; and it ties the login to a cookie in a frame, which browsers block more and more.
+A launch contains a token that the platform has signed and that says who somebody is. This module checks the state,
+which this server issued and which works once; the signature, only with RS256 and the platform's published keys; and
+issuer, audience, times, nonce, deployment, version and message type. The state is not tied to a cookie. If somebody
+opens a launch that another person began, the next page shows whose launch it is.
 
-A launch proves who somebody is by a token that the platform has signed. What is checked: the state, which we made and which
-works once; signature, by RS256 and the platform's published keys alone; issuer, audience, times, nonce, deployment, version
-and message. The state is not tied to a cookie: a launch that somebody else began ends at a page that says whose it is.
+The library pylti1p3next 2.0.2 was considered in November 2026 and not used, for three reasons. It needs PyJWT,
+jwcrypto and the blocking library requests, in addition to joserfc. It has adapters only for Flask and Django, so
+cookies, sessions and requests would still have to be written here. It stores the login in a cookie inside a frame,
+and more and more browsers block such cookies.
 """
 
 import hmac

@@ -1,4 +1,4 @@
-"""Calls of this server to learning platforms and JupyterHub, and the keys that sign them."""
+"""Calls learning platforms and JupyterHub, and holds the keys that sign these calls."""
 
 import asyncio
 import json

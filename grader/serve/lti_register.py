@@ -1,4 +1,4 @@
-"""Registering this server as a tool: by an address of ours, or by a file that a platform reads."""
+"""Registers this server as a tool, through an address that the platform opens or a file that it reads."""
 
 import json
 import re

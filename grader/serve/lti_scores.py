@@ -1,9 +1,10 @@
-"""Sends scores to learning platforms: LTI's assignment and grade service.
+"""Sends scores to learning platforms with LTI's assignment and grade service.
 
-What is sent is what the gradebook says, as soon as the student may see it. Before a score leaves, it is written
-down with its time; killed before the answer comes, the same score goes out with the same time, which a platform
-takes as one score. If the platform refuses that time, the score goes out with a new one. A score that is
-refused for good is not sent again until it changes, the student comes again, or an instructor wants it.
+It sends the score of the gradebook as soon as the student may see it. Before it sends a score, it stores the score
+with its time. If the server is killed before the answer arrives, it sends the same score with the same time again,
+and the platform counts both as one. If the platform refuses that time, it sends the score with a new one. A score
+that the platform refuses for good is sent again only if it changes, the student opens the task, or an instructor asks
+for it.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""Asks the services of platforms, with tokens.
-
-One of them lists who takes the course. Services on hosts that are not known are remembered.
-"""
+"""Requests tokens and class lists from platforms, and remembers services on hosts that serve.toml does not name."""
 
 import json
 import logging

@@ -1,8 +1,8 @@
-"""The differences between learning platforms: addresses, special cases, and the values that a person enters.
+"""Lists the differences between learning platforms: addresses, special cases, and the values that a person enters.
 
-One row for each platform that serve.toml may name (`platform = "canvas"`). All other code asks a row.
-Read in public documentation and source code in November 2026; docs/serve.md names the sources.
-Only Moodle was tried.
+There is one row for each platform that serve.toml may name (`platform = "canvas"`). All other code asks the row. The
+facts were read in public documentation and source code in November 2026; docs/serve.md names the sources. Only Moodle
+was tried on a real installation.
 """
 
 from collections.abc import Mapping

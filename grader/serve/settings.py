@@ -1,4 +1,4 @@
-"""Reads serve.toml: the server's address, who signs people in, and for each assignment which attempt counts and when feedback is shown."""
+"""Reads serve.toml: the server's address, the ways to sign in, and the rules of each assignment."""
 
 import json
 import logging

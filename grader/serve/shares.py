@@ -1,17 +1,17 @@
-"""Limits each person's share of the server: places and requests, the next turn, and disk space.
+"""Limits each person's share of the server: places and requests, turns of grading, and disk space.
 
-- **Places** for uploads, forms and streams, and requests in a minute. A person who is signed in has shares that nobody
-  else can use up. Whoever is not signed in has smaller ones.
-- **Turns** of grading. The order is fair to students, not to attempts. The student whose last turn is the
-  longest ago is next; of students who had no turn yet, the one with the oldest attempt. A student's attempts
-  are never graded side by side, and a student who has used up the grading time of an hour waits until some of
-  it is free again. An attempt that was being graded when the grading process died is a suspect. It is graded
-  alone: it begins when nothing else is being graded, and nothing else begins meanwhile. If the process dies
-  again, no other attempt can be to blame.
-- **Disk space.** Each student has a quota of bytes for the kept attempts at each assignment. Before a new
-  attempt is kept, the oldest ones lose their files until the rest fits. The attempt that counts keeps its
-  files, and so do those that are not graded yet. Attempts that could not be graded by our fault are the last to
-  lose theirs: an instructor may have them graded again.
+- **Places** for uploads, forms and streams, and requests in a minute. Each person who is signed in has a share that
+  nobody else can use up. Everybody else has a smaller share.
+- **Turns** of grading. The order is fair to students, not to attempts. The student whose last turn was longest ago is
+  next; among students without a turn, the one with the oldest attempt. Two attempts of one student are never graded at
+  the same time. A student who has used up the grading time of an hour waits until some of it is free again. If the
+  grading process dies, the attempts that it was grading are suspects. A suspect is graded alone: it begins when no
+  other attempt is being graded, and no other attempt begins before it ends. If the process dies again, it is clear
+  which attempt is responsible.
+- **Disk space.** Each student has a quota of bytes for the attempts at each assignment. Before a new attempt is stored,
+  the oldest attempts lose their files until the rest fits. The attempt that counts keeps its files, and so do attempts
+  without a grade. Attempts that could not be graded because of a grader error are the last to lose their files, because
+  an instructor may have them graded again.
 """
 
 import math

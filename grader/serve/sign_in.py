@@ -1,7 +1,9 @@
-"""Signs people in: each way to sign in makes a ticket, and a ticket gives a session. Also personal links.
+"""Signs people in: each way to sign in makes a ticket, and a ticket gives a session. This module also makes personal
+links.
 
-A way to sign in (a link, `lti`, `hub`) finds out who somebody is, and makes a `Ticket`. The person sees on a page of ours
-whose it is, and presses a button: only then a session begins. So nobody is signed in unseen, as somebody else.
+Each way to sign in (a link, `lti`, `hub`) finds out who somebody is, and makes a `Ticket`. A page then shows the
+person's name, and the session begins only after a click on its button. So nobody is signed in as somebody else
+without noticing.
 """
 
 import hmac

@@ -1,4 +1,4 @@
-"""One record of all that the web server knows of its course, and reading the gradebook for a page."""
+"""Keeps everything that the web server knows of its course in one record, and reads the gradebook for a page."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

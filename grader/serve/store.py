@@ -1,8 +1,9 @@
-"""The file that web server and grading share: attempts, sessions, and the scores that were sent to a platform.
+"""Stores what the web server and the grading process share: attempts, sessions, and the scores sent to a platform.
 
-It is an SQLite file beside the gradebook, and not a table in it: an upload is acknowledged while another program writes
-the gradebook, which formgrader or `grader grade` may do for seconds; and the gradebook may be on a database server. Each
-change is one transaction that is on the disk when it returns: killed at any moment, nothing that was acknowledged is lost.
+The store is an SQLite file next to the gradebook, not a table in it, for two reasons. An upload must be acknowledged
+even while formgrader or `grader grade` writes to the gradebook, which can take seconds. And the gradebook may be on a
+database server. Each change is one transaction, which is on the disk when the call returns. So nothing that was
+acknowledged is lost if the server is killed at any moment.
 """
 
 import sqlite3

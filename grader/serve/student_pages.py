@@ -1,4 +1,4 @@
-"""The pages of a student. Addresses contain no names: each page belongs to the person who is signed in."""
+"""Shows a student's pages. Their addresses contain no names: each page belongs to the person who is signed in."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""The instructor's page of one student at one assignment, with decisions on appeals and an extension."""
+"""Shows the instructor's page of one student at one assignment, with decisions on appeals and an extension."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,6 +1,6 @@
-"""The parts that all pages share: routes with their access, forms with a token, HTML, and safe redirects.
+"""Defines what all pages share: routes with their access rules, forms with a token, HTML, and safe redirects.
 
-A page is a plain function of a `Visit`. It runs in a thread, where it may wait for the disk and the gradebook.
+A page is a plain function of a `Visit`. It runs in a thread, so it may wait for the disk and the gradebook.
 """
 
 import hmac
