@@ -280,10 +280,7 @@ def not_aligned(raising: Raising, _: re.Match) -> str:
         if text := _misaligned(raising, node, one, other):
             return text
     if any(len(call.args) == 1 and not call.keywords for call in calls(raising.node, "one_hot")):
-        return (
-            "F.one_hot without a second argument takes the number of columns from the largest number in it: "
-            "pass the number of columns."
-        )
+        return "F.one_hot takes its number of columns from the largest number in its input: pass num_classes."
     for call in calls(raising.node, "where", "masked_fill"):
         parts = [*([owner] if (owner := owner_of(call)) is not None else []), *call.args]
         known = [(text_of(part), shape) for part in parts if (shape := shape_of(part, raising.shapes))]
