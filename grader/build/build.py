@@ -54,6 +54,13 @@ def outdated(root: Path) -> list[str]:
     return [name for name in lessons() if known.get(name) != digest(root, name, repository)]
 
 
+def changed_exercises(root: Path, names: Sequence[str]) -> list[str]:
+    """Return the ids of the exercises of some lessons whose self-checks the next build computes again."""
+    known = read_built(root).exercises
+    some = (lessons()[name] for name in names)
+    return [one.id for lesson in some for one in lesson.exercises if known.get(one.id) != exercise_digest(lesson, one)]
+
+
 def _write(made: Mapping[Path, str]) -> list[Path]:
     """Write the files whose content changed; return their paths."""
     changed = [path for path, text in made.items() if not path.is_file() or path.read_text("utf-8") != text]
