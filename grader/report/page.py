@@ -162,9 +162,7 @@ def _greeting(entry: GradebookEntry) -> str:
     tells = "this page shows what the grader tried, what your code returned, and where to read again."
     if len(graded) == 1:
         return f"The exercise {'has' if full else 'does not have'} full points{'' if full else ' yet'}: {tells}"
-    return (
-        f"{full} of {len(graded)} exercises {'has' if full == 1 else 'have'} full points. For each of the others, {tells}"
-    )
+    return f"{full} of {len(graded)} exercises {'has' if full == 1 else 'have'} full points. For each of the others, {tells}"
 
 
 def _exercise(
