@@ -133,20 +133,6 @@ check_recall(
 
 # %% provided="attention.vit_layer"
 
-# %% provided="attention.real.real_eyes"
-
-# %% provided="attention.real.real_photos"
-
-# %% provided="attention.real.real_maps"
-
-# %% provided="attention.real.real_values"
-
-# %% provided="attention.patterns:attention_entropy"
-
-# %% provided="attention.real.real_measures"
-
-# %% provided="attention.plots.real_plots:show_layers show_boxes show_depth show_each_head show_word_maps show_deleted"
-
 # %% [markdown]
 # ## Patches become tokens
 #
@@ -393,6 +379,20 @@ print(cls_map(torch.tensor([[0.5, 0.2, 0.3], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]),
 # Two photos that scikit-learn ships, a temple and a flower, cut to squares of 16 × 16 patches. The next cell loads the weights into
 # twelve `ViTLayer`s and hands them to your functions. The published file has computed the same maps by itself, with another program
 # and other writings of all these steps; of its layers 7 and 11 they are stored here. Yours must be less than 10⁻⁴ apart.
+
+# %% provided="attention.real.real_eyes"
+
+# %% provided="attention.real.real_photos"
+
+# %% provided="attention.real.real_maps"
+
+# %% provided="attention.real.real_values"
+
+# %% provided="attention.patterns:attention_entropy"
+
+# %% provided="attention.real.real_measures"
+
+# %% provided="attention.plots.real_plots:show_layers show_boxes show_depth show_each_head show_word_maps show_deleted"
 
 # %% id="see" draws="1"
 need("cls_map", "5.4")

@@ -161,13 +161,7 @@ print(f"{steps} steps in {time.perf_counter() - started:.1f} s, last loss {recor
 
 # %% provided="attention.patches:swap_patches"
 
-# %% provided="attention.plots.vlm_plots:show_scene_maps"
-
 # %% provided="attention.measures.faithfulness" id="provided-explained"
-
-# %% provided="attention.plots.faithfulness_plots" id="provided-explained-plots"
-
-# %% provided="attention.measures.faithfulness_ranges" id="provided-explained-ranges"
 
 # %% id="explain-questions"
 held = {task: held_out(task, 500).to(device) for task in TASKS}
@@ -243,6 +237,12 @@ def attention_rollout(self_maps: list[Tensor], cross_map: Tensor) -> Tensor:
 # %% id="try-rollout" draws="1"
 two_words = torch.tensor([[[1.0, 0.0], [0.5, 0.5]]])
 print(attention_rollout([two_words], torch.eye(2).unsqueeze(0)).tolist())
+
+# %% provided="attention.plots.vlm_plots:show_scene_maps"
+
+# %% provided="attention.plots.faithfulness_plots" id="provided-explained-plots"
+
+# %% provided="attention.measures.faithfulness_ranges" id="provided-explained-ranges"
 
 # %% provided="attention.vit_layer"
 

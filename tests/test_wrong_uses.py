@@ -62,6 +62,8 @@ TABLE = [
     ("grade {work}/class --worksheet {work}/file", 2, "grader: {work}/file: it is not a Moodle grading worksheet"),
     ("grade {work}/class --worksheet {work}/nowhere", 2, "grader: {work}/nowhere: cannot read this file: No such file or directory"),
     ("check {work}/folder", 1, "grader: {work}/folder contains no submission"),
+    ("grade {work}/folder", 2, "grader: {work}/folder contains no submission. Expected: the names of a learning platform's download"),
+    ("grade {work}/folder {work}/folder", 2, "grader: {work}/folder contains no submission. Expected: "),
     ("check {work}/notes.ipynb", 1, "grader: {work}/notes.ipynb: " + WHICH),
     ("grade {work}/class {work}/class", 2, "grader: zoé submitted 1-attention twice: "),
     ("grade {work}/class --json {work}/folder", 2, "grader: cannot write {work}/folder: " + A_FOLDER),

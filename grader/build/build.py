@@ -6,6 +6,7 @@ what the notebooks were built from (see `built`).
 """
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
@@ -28,14 +29,17 @@ from grader.declare.validate import validate_probes
 from grader.judge.planned_trial import refuse_sent_answers
 from grader.paths import notebook_path, write_atomically
 
+SOLUTION = re.compile(r"### BEGIN SOLUTION.*?### END SOLUTION", re.DOTALL)  # what a student notebook does not contain
+
 
 def build(root: Path) -> list[Path]:
     """Write every generated file whose content changed, and return their paths.
 
     A lesson is built only if something changed. Raise BuildError if a script and its declaration do not fit.
     """
-    repository = repository_of(root)
-    texts, _ = _lessons_built(root, outdated(root), repository)
+    repository, names = repository_of(root), outdated(root)
+    _check_quotations(root, names, repository)
+    texts, _ = _lessons_built(root, names, repository)
     written = _write({**texts, **_pages(root, repository), **_requirements(root, texts)})
     now = Built(
         {name: digest(root, name, repository) for name in lessons()},
@@ -48,6 +52,13 @@ def outdated(root: Path) -> list[str]:
     """Return the assignments of the lessons of which something changed since the last build."""
     repository, known = repository_of(root), read_built(root).lessons
     return [name for name in lessons() if known.get(name) != digest(root, name, repository)]
+
+
+def changed_exercises(root: Path, names: Sequence[str]) -> list[str]:
+    """Return the ids of the exercises of some lessons whose self-checks the next build computes again."""
+    known = read_built(root).exercises
+    some = (lessons()[name] for name in names)
+    return [one.id for lesson in some for one in lesson.exercises if known.get(one.id) != exercise_digest(lesson, one)]
 
 
 def _write(made: Mapping[Path, str]) -> list[Path]:
@@ -65,6 +76,7 @@ def drift(root: Path) -> list[str]:
     If they differ by more, their exercise has a line, too.
     """
     repository = repository_in(root, next(iter(lessons())))
+    _check_quotations(root, list(lessons()), repository)
     texts, lines = _lessons_built(root, list(lessons()), repository, check=True)
     made = {**texts, **_pages(root, repository), **_requirements(root, texts)}
     return [*lines, *(line for path, text in made.items() if (line := _difference(root, path, text)))]
@@ -78,15 +90,20 @@ def _lessons_built(
     Raises:
         BuildError: a lesson has no script.
     """
-    for script in (root / "solutions" / f"{name}.py" for name in names):
-        if not script.is_file():
-            raise BuildError(
-                f"{script} is missing: a lesson's script has the name of its assignment. Write or rename it"
-            )
+    for name in names:
+        _script(root, name)
     with _workers(len(names)) as workers:
         sources, lines = tools_cells(root, names, workers, check)
         made = workers.map(partial(lesson_built, root, repository), names, map(sources.get, names))
         return {path: text for texts in made for path, text in texts.items()}, list(lines)
+
+
+def _script(root: Path, name: str) -> Path:
+    """Return the path of a lesson's script; raise BuildError if there is none."""
+    script = root / "solutions" / f"{name}.py"
+    if not script.is_file():
+        raise BuildError(f"{script} is missing: a lesson's script has the name of its assignment. Write or rename it")
+    return script
 
 
 def _workers(jobs: int) -> Executor:
@@ -144,6 +161,25 @@ def _requirements(root: Path, texts: Mapping[Path, str]) -> dict[Path, str]:
     paths = {name: notebook_path(root, name) for name in lessons()}
     books = {name: nbformat.reads(texts.get(path) or path.read_text("utf-8"), 4) for name, path in paths.items()}
     return {root / PAGE: requirements_page(root, lessons().values(), books)}
+
+
+def _check_quotations(root: Path, names: Sequence[str], repository: Repository | None) -> None:
+    """Raise BuildError if a check has no quotation, or if its task does not contain one.
+
+    The build calls this before it computes the self-checks, which takes minutes. The notebooks have no self-checks yet.
+
+    Args:
+        names: the assignments of the lessons to read from their scripts. The others are read from notebooks.
+    """
+    if not names or not (root / QUOTATIONS).is_file():
+        return
+    texts: dict[Path, str] = {}
+    for name in names:
+        book = with_links(solution_notebook(_script(root, name), lessons()[name], root, tools=""), name, repository)
+        for cell in book.cells:
+            cell.source = SOLUTION.sub("", cell.source)
+        texts[notebook_path(root, name)] = _text(book)
+    _requirements(root, texts)
 
 
 def _check_pages(script: Path, notebook: NotebookNode, root: Path) -> None:

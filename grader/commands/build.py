@@ -31,6 +31,9 @@ def run(options: BuildOptions, terminal: Terminal) -> int:
             terminal.note(line)
         return 1 if lines else 0
     changed = build.outdated(options.root)
+    if computed := build.changed_exercises(options.root, changed):
+        count = f"{len(computed)} exercise{'s' if len(computed) > 1 else ''}"
+        terminal.note(f"computing the self-checks of {count}. This takes from seconds to a minute for each exercise.")
     for path in build.build(options.root):
         terminal.say(f"wrote {path.relative_to(options.root)}")
     runs_solutions = own_lessons() is not None if options.points is None else options.points

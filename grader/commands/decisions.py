@@ -36,11 +36,14 @@ def set_late(options: LateOptions, terminal: Terminal) -> None:
     cost = f"{number(after.penalty)} points subtracted; " if after.penalty else ""
     scores = f"score {or_dash(before.score)} → {or_dash(after.score)}"
     terminal.say(f"{who(after.student)}, {after.assignment}: {late}; {cost}{scores}")
-    if options.hours and not after.penalty:
+    if options.hours and not after.penalty and not after.raw_score:
+        terminal.note("no points were subtracted, because the score was already 0")
+    elif options.hours and not after.penalty:
         terminal.complain(
-            "no points were subtracted, because nbgrader_config.py sets no late penalty. For a penalty per day, set "
+            "no points were subtracted, because nbgrader_config.py sets no late penalty. To subtract 10 points per "
+            "day, write two lines there, in place of any line with the same beginning: "
             "c.AssignLatePenalties.plugin_class = 'grader.classes.nbgrader_plugins.late.PointsPerDay' and "
-            "c.PointsPerDay.points there."
+            "c.PointsPerDay.points = 10. Then run this command again."
         )
     terminal.say(f"page  {page}")
 

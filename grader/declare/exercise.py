@@ -100,6 +100,8 @@ class Exercise:
     def _problems(self) -> Iterable[str]:
         """Yield a message for each contradiction between the fields; it begins with the field's name."""
         yield from reference_problems(self.reference)
+        if type(self.difficulty) is not int or not 1 <= self.difficulty <= 3:
+            yield f"difficulty: it is {self.difficulty!r}. Write 1, 2 or 3: the notebook shows it as one to three dots"
         names = [check.name for check in self.checks]
         total = sum(check.points for check in self.checks)
         if abs(total - self.points) > 1e-9:

@@ -1,7 +1,7 @@
 """Compare a value with the expected one, and say the difference in words that a student can use."""
 
 from collections.abc import Callable, Iterator, Mapping
-from math import isclose
+from math import isclose, isfinite
 from typing import Any, NamedTuple
 
 import torch
@@ -107,13 +107,22 @@ def difference(name: str, got: Any, want: Any, rtol: float = 1.0, device: str = 
     if isinstance(got, Tensor) and got.ndim == 0:
         got = got.item()
     if isinstance(want, float) and isinstance(got, (int, float)) and not isinstance(got, bool):
-        same = isclose(got, want, rel_tol=1e-5 * rtol, abs_tol=1e-6 * rtol)
-        return "" if same else f"{name}: {got:.4g}, off by {abs(got - want):.2g}"
+        return _number_difference(name, got, want, rtol)
     if type(got) is type(want) and got == want:
         return ""
     if name == "inputs unchanged":
         return "the inputs were changed: work on new tensors, not in place"
     return f"{name}: {_in_words(got)}, expected {_in_words(want)}"
+
+
+def _number_difference(name: str, got: float, want: float, rtol: float) -> str:
+    """Return a message on how a plain number differs from the expected one, "" if it does not."""
+    if isclose(got, want, rel_tol=1e-5 * rtol, abs_tol=1e-6 * rtol):
+        return ""
+    if not (isfinite(got) and isfinite(want)):
+        return f"{name}: {got:.4g}, expected {want:.4g}"
+    allowed = rtol * max(1e-5 * abs(want), 1e-6)
+    return f"{name}: {got:.4g}, off by {abs(got - want):.2g}, allowed {allowed:.0e}"
 
 
 def _tensor_difference(name: str, got: Any, want: Tensor, rtol: float, device: str, least: float) -> str:

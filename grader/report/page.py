@@ -159,10 +159,10 @@ def _greeting(entry: GradebookEntry) -> str:
     if all(verdict.outcome is Outcome.MISSING for verdict in graded):
         return "Nothing is solved yet. Start with the first exercise: it is short, and the next ones build on it."
     full = sum((entry.points(verdict) or 0.0) >= verdict.max_points for verdict in graded)
-    return (
-        f"{full} of {len(graded)} exercises have full points. For each of the others, this page shows what the grader tried, "
-        "what your code returned, and where to read again."
-    )
+    tells = "this page shows what the grader tried, what your code returned, and where to read again."
+    if len(graded) == 1:
+        return f"The exercise {'has' if full else 'does not have'} full points{'' if full else ' yet'}: {tells}"
+    return f"{full} of {len(graded)} exercises {'has' if full == 1 else 'have'} full points. For each of the others, {tells}"
 
 
 def _exercise(

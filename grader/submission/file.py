@@ -50,6 +50,10 @@ class Unreadable(IntakeError):
         super().__init__(Problem(message, "unreadable", proven))
 
 
+class NoSubmission(Unreadable):
+    """A given folder or zip contains nobody's submission."""
+
+
 class Unavailable(IntakeError):
     """The machine or the operator is at fault: the file cannot be read now, or it is unclear which one counts."""
 
@@ -58,7 +62,7 @@ class Unavailable(IntakeError):
 
 
 class NoSuchPath(Complaint):
-    """A path that was given to a command does not exist: wrong use."""
+    """A path that was given to a command does not exist, or contains no submission: wrong use."""
 
 
 def fault(message: str) -> Problem:

@@ -11,6 +11,7 @@ from grader.submission.cells import answer_cell, marked_exercises
 from grader.submission.choose import ReadAssignment, Wanted, choose, renamed
 from grader.submission.file import (
     IntakeError,
+    NoSubmission,
     NoSuchPath,
     Submission,
     SubmissionFile,
@@ -39,12 +40,12 @@ def find_all(
     Return them; and for each path in which none can be found, a record with the path's problem.
 
     Raises:
-        NoSuchPath: a path does not exist.
+        NoSuchPath: a path does not exist, or none of the paths contains a submission.
         WrongPattern: a notebook does not match `names`.
         DuplicateSubmission: two files are one student's submission of the same assignment.
     """
     files: dict[tuple[str, str], SubmissionFile] = {}
-    failed = []
+    failed, is_empty = [], True
     for path in paths:
         try:
             for file in find(path, assignments, only, exercises, names):
@@ -53,7 +54,10 @@ def find_all(
                     twice = f"{file.student} submitted {file.assignment} twice: {other.place} and {file.place}"
                     raise DuplicateSubmission(f"{twice}. Pass only one of them.")
         except IntakeError as error:
+            is_empty = is_empty and isinstance(error, NoSubmission)
             failed.append(SubmissionFile(path.stem, only or "", path.parent, (path.name,), problem=error.problem))
+    if failed and is_empty and not files:
+        raise NoSuchPath(failed[0].problem.message)
     return list(files.values()), failed
 
 
@@ -76,7 +80,7 @@ def find(
     Raises:
         NoSuchPath: the path does not exist.
         WrongPattern: a notebook does not match `names`.
-        Unreadable: the path contains no submission.
+        NoSubmission: the path contains no submission.
         Unavailable: the machine cannot read the path.
     """
     mode = _mode(path)
@@ -115,9 +119,9 @@ def _text(file: SubmissionFile) -> str:
         return ""
 
 
-def _no_submission(path: Path, assignment: str) -> Unreadable:
+def _no_submission(path: Path, assignment: str) -> NoSubmission:
     """Return the error for a path in which nobody's submission is found."""
-    return Unreadable(
+    return NoSubmission(
         f"{path} contains no submission. Expected: the names of a learning platform's download, nbgrader's layout "
         f"<student>/{assignment}/{assignment}.ipynb, or <student>.ipynb. If the notebooks' names do not contain "
         "the assignment, pass --assignment. For other names, pass --names."

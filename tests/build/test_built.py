@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import re
 import shutil
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from grader.build import build as builder
 from grader.build import built as built_module
 from grader.build.built import BUILDING, Built, built_path, built_text, digest, read_built
 from grader.build.errors import BuildError
+from grader.commands.build import run
+from grader.commands.console import Terminal
+from grader.commands.options import BuildOptions
 from grader.course import lessons
 from tests.import_graph import ROOT, read_graph
 
@@ -129,3 +134,18 @@ def test_all_that_the_build_imports_is_part_of_the_digest() -> None:
     assert [part for part, found in seen.items() if not found] == []
     others = [file for file in files if not any(file.is_relative_to(Path(part).with_suffix("")) for part in BUILDING)]
     assert [str(file) for file in others if (ROOT / "grader" / file).with_suffix(".py").is_file()] == []
+
+
+def test_the_command_says_first_how_many_self_checks_it_computes(course: Path, built: list[str]) -> None:
+    said = io.StringIO()
+    options, two = BuildOptions(root=course, points=False), lessons()["2-heads"].exercises
+    terminal = Terminal(out=Console(file=io.StringIO()), err=Console(file=said, width=200))
+    with open(course / "solutions" / "2-heads.py", "ab") as file:
+        file.write(b"\n#")
+    run(options, terminal)
+    assert said.getvalue().startswith(f"computing the self-checks of {len(two)} exercises. ")
+    assert builder.changed_exercises(course, ["2-heads"]) == []
+    with open(course / "solutions" / "2-heads.py", "ab") as file:
+        file.write(b"\n#")
+    run(options, terminal)
+    assert said.getvalue().count("computing") == 1

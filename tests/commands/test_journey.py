@@ -120,6 +120,26 @@ def test_a_term(term: Term, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
+    ("points", "message"),
+    [
+        (0, "nbgrader_config.py sets no late penalty. To subtract 10 points per day, write two lines there"),
+        (10, "no points were subtracted, because the score was already 0"),
+    ],
+)
+def test_a_late_submission_without_a_penalty_is_told_why(tmp_path: Path, points: int, message: str) -> None:
+    course = Term.make(tmp_path / "course")
+    course.configure(PENALTY.replace("points = 2", f"points = {points}"))
+    download(
+        course.zipped,
+        dict([*ZIP.items()][:1]),
+        course.submit("template", *(["1.1"] if not points else [])).read_bytes(),
+    )
+    course.nbgrader(("db", "assignment", "add", NAME, "--duedate=2026-11-20 18:00 UTC"))
+    course.grader("grade", str(course.zipped))
+    assert message in course.grader("late", "4711", "3")
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("late", "nobody", "3"), "the gradebook contains no submission of 'nobody'"),

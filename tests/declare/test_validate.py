@@ -75,6 +75,15 @@ def test_a_mistake_must_replace_a_name_that_the_exercise_defines() -> None:
     assert message(error) == ("exercise 9.2, mistakes: not_doubled replaces double; the exercise defines triple")
 
 
+@pytest.mark.parametrize("difficulty", [0, 4, 7, -1, 1.5, "2", True])
+def test_a_difficulty_must_be_one_that_the_notebook_can_show(difficulty: Any) -> None:
+    with pytest.raises(DeclarationError) as error:
+        Exercise(id="9.2", reference=(triple,), **{**FIELDS, "difficulty": difficulty})
+    assert message(error) == (
+        f"exercise 9.2, difficulty: it is {difficulty!r}. Write 1, 2 or 3: the notebook shows it as one to three dots"
+    )
+
+
 @pytest.mark.parametrize("forgotten", [{}, {"reference": ()}, {"reference": double}])
 def test_an_exercise_must_have_a_reference(forgotten: dict[str, Any]) -> None:
     with pytest.raises(DeclarationError) as error:

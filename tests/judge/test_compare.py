@@ -63,7 +63,11 @@ def test_json_values_are_compared_by_value_and_kind() -> None:
     assert difference("refused", 1, True) != ""
     assert difference("inputs unchanged", False, True) == "the inputs were changed: work on new tensors, not in place"
     assert difference("loss", 0.7000001, 0.7) == ""
-    assert difference("loss", torch.tensor(0.9), 0.7) == "loss: 0.9, off by 0.2"
+    assert difference("loss", torch.tensor(0.9), 0.7) == "loss: 0.9, off by 0.2, allowed 7e-06"
+    assert difference("loss", 1, 0.0) == "loss: 1, off by 1, allowed 1e-06"
+    assert difference("loss", 2.5, 0.7, rtol=100.0) == "loss: 2.5, off by 1.8, allowed 7e-04"
+    assert difference("loss", float("nan"), 0.7) == "loss: nan, expected 0.7"
+    assert difference("loss", 0.7, float("-inf")) == "loss: 0.7, expected -inf"
 
 
 def test_a_missing_gradient_is_named() -> None:

@@ -127,6 +127,19 @@ def test_a_recognised_mistake_is_told_with_what_to_do_and_read():
     assert "passed, but gives points only if the values are right" in text
 
 
+def test_the_exercises_with_full_points_are_counted_in_good_english():
+    def begins(*verdicts: Verdict) -> str:
+        return Page(page_of(replace(MISTAKEN, verdicts=verdicts))).text
+
+    wrong, right = unscaled(), FULL.verdicts[0]
+    assert "The exercise does not have full points yet: this page shows" in begins(wrong)
+    assert "1 of 2 exercises has full points. For each of the others, this page shows" in begins(wrong, right)
+    assert "0 of 2 exercises have full points." in begins(wrong, replace(wrong, id="1.5"))
+    cells = {"1.4": CellScore(points=15.0, max_points=15.0, by_hand=True)}
+    entry = replace(GradebookEntry.of(replace(MISTAKEN, verdicts=(wrong,))), cells=cells)
+    assert "The exercise has full points: this page shows" in Page(feedback_page(entry)).text
+
+
 def test_the_maps_stand_side_by_side_on_one_scale():
     html = page_of(MISTAKEN)
     labels = [
