@@ -1202,7 +1202,8 @@ print("share of the maps that is largest on each patch:", [round(share, 2) for s
 # Training makes the loss smaller. What is to become larger must make the loss smaller. The line of the entropy is right.
 # </details>
 #
-# Expected below: maps that follow the question. The loss may be below 0 at first, since a bonus is subtracted.
+# Expected below: maps that follow the question. Since a bonus is subtracted, the loss can be below 0 in a self-check; in this training
+# it stays above 0.
 
 
 # %% exercise="6.9"

@@ -60,7 +60,7 @@ def student_notebook(assignment: str, solution: NotebookNode) -> NotebookNode:
 
 @contextmanager
 def unversioned_gradebook() -> Iterator[None]:
-    """Let nbgrader make databases without the version of their schema for a while.
+    """Let nbgrader create databases inside this context without the version of their schema.
 
     nbgrader does not need this version for a database that is thrown away. To ask for it,
     nbgrader starts the program `alembic`, which costs a second of CPU time.

@@ -83,7 +83,7 @@ def run_prove(options: ProveOptions, terminal: Terminal) -> int:
 def _say_proof(proof: Proof, terminal: Terminal) -> None:
     """Print the result of the proof of one exercise."""
     count = len(proof.exercise.mistakes)
-    fails = f"the reference passes, {count} mistake{'s fail' if count != 1 else ' fails'}"
+    fails = f"the reference passes, and the checks catch {count} mistake{'s' if count != 1 else ''}"
     terminal.say(f"{proof.exercise.id} {proof.exercise.title}: {'not proven' if proof.problems else fails}")
     for problem in proof.problems:
         terminal.complain(f"{proof.exercise.id}: {problem}")

@@ -41,9 +41,9 @@ def set_late(options: LateOptions, terminal: Terminal) -> None:
     elif options.hours and not after.penalty:
         terminal.complain(
             "no points were subtracted, because nbgrader_config.py sets no late penalty. To subtract 10 points per "
-            "day, write two lines there, in place of any line with the same beginning: "
-            "c.AssignLatePenalties.plugin_class = 'grader.classes.nbgrader_plugins.late.PointsPerDay' and "
-            "c.PointsPerDay.points = 10. Then run this command again."
+            "day, set these two options there, remove other lines that set them, and run this command again:\n"
+            "  c.AssignLatePenalties.plugin_class = 'grader.classes.nbgrader_plugins.late.PointsPerDay'\n"
+            "  c.PointsPerDay.points = 10"
         )
     terminal.say(f"page  {page}")
 

@@ -176,7 +176,7 @@ def _what_it_holds(folder: Path, lessons: Mapping[str, Lesson]) -> list[str]:
         ("notebooks/", "the students' notebooks: " + (", ".join(lessons) or "empty until you build a lesson")),
         ("solutions/", "the lesson scripts and the solution notebooks"),
         ("lessons/", "the tasks, checks and explanations of each lesson"),
-        ("docs/students.md", "the page for students, with which their zip begins"),
+        ("docs/students.md", "the start page for students; their zip contains it"),
         ("submitted/", "for submissions: <student>/<assignment>/<assignment>.ipynb"),
         ("gradebook.db", "nbgrader's gradebook"),
         (".grader/secret", "the secret behind the hidden inputs; only you can read it. Keep it as long as the grades"),

@@ -97,7 +97,7 @@ class Lesson:
 
     @cached_property
     def training_cells(self) -> frozenset[str]:
-        """The ids of the given cells after which a check probes what they have trained (`Check.at`)."""
+        """The ids of the provided cells that train something which a check probes afterwards (`Check.at`)."""
         return frozenset(check.at for exercise in self.exercises for check in exercise.checks if check.at)
 
     def training_checks(self, id: str) -> frozenset[str]:

@@ -67,7 +67,7 @@ class Reach:
         return [self.all[index] for index in sorted(seen)]
 
     def _read_by(self, index: int) -> list[tuple[str, int]]:
-        """Return the names that a statement reads, each with the place in the code at which it has its value."""
+        """Return the names that a statement reads, each with the position at which its value is looked up."""
         statement = self.all[index]
         read = [(name, index) for name in statement.reads]
         read += [(name, self.end) for name in statement.reads_when_called]

@@ -47,7 +47,7 @@ def remark(exercise: ComparedExercise) -> str:
     if comparison.too_few:
         return f"fewer than {LEAST_ANSWERS} answers: too few to find rare code"
     if comparison.telling < 2:
-        return "the answers are too much alike to compare them"
+        return "the answers are too alike to compare"
     return ""
 
 

@@ -110,7 +110,7 @@ class Guard:
         if session and not self._rate.allows(f"{client} {session}"):
             raise HTTPException(429, "Too many requests. Wait a minute.")
         if not self._address_rate.allows(client) and not await run_in_threadpool(self._person_of, scope):
-            raise HTTPException(429, "Too many requests from your network. Wait a minute, or sign in from another one.")
+            raise HTTPException(429, "Too many requests from your network. Wait a minute, or use another network.")
 
     async def _whole(self, scope: Scope, receive: Receive) -> Receive:
         """Read a small body, and return a `receive` that has it. So no page and no thread waits for a slow sender.

@@ -200,7 +200,7 @@ async def platform_calls(function: Callable[..., Any], *given: Any) -> Any:
 
 
 def published_keys(platform: Platform, *, fresh: bool = False) -> KeySet:
-    """Return the platform's public RSA keys; if `fresh`, fetched anew, though not more often than each KEYS_SECONDS."""
+    """Return the platform's public RSA keys; if `fresh`, fetch them again, at most once in KEYS_SECONDS."""
     fetched, keys = _keys.get(platform.keys_url, (0.0, None))
     if keys is None or (fresh and time.monotonic() - fetched > KEYS_SECONDS):
         told, _ = fetch(platform.may_fetch, platform.keys_url)

@@ -90,7 +90,7 @@ PRESETS = {
             ("Institution policies", "send role, name and e-mail; allow grade service and membership service"),
         ),
         shows="The portal shows the application id, which is the client id. Blackboard shows the deployment id once "
-        "the tool provider is registered there by that id.",
+        "you have registered the tool provider there with the client id.",
     ),
     "brightspace": Preset(
         title="Brightspace",

@@ -52,9 +52,9 @@ def is_protected(url: str) -> bool:
 
 
 def _protected(url: str) -> str:
-    """Refuse an address without TLS that other machines reach: cookies, links and keys would go over the network unprotected."""
+    """Refuse an address without TLS that other machines reach, because cookies, links and keys would be readable."""
     if not is_protected(url):
-        raise ValueError("is not protected. Write https://, behind nginx or Caddy; http:// is for 127.0.0.1 alone")
+        raise ValueError("is not protected. Use https://, through nginx or Caddy; http:// works only for 127.0.0.1")
     return url
 
 

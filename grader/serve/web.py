@@ -134,7 +134,7 @@ In = Callable[..., Any]  # runs a function in a thread, and returns what that re
 
 
 def get(path: str, page: Page, who: str = ANYBODY, *, runs: In = run_in_threadpool) -> Route:
-    """Return the route of a page that changes nothing. With `runs`, it runs in other threads than most pages."""
+    """Return the route of a page that changes nothing. `runs` chooses its threads, if it may wait long."""
 
     async def answer(request: Request) -> Response:
         visit = await _visit(request, who)

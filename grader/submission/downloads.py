@@ -162,7 +162,7 @@ Read = Callable[[Sequence[str]], str]  # returns the text of a file, "" if it ca
 
 
 def students_by_key(platform: str, paths: Iterable[Sequence[str]], read: Read) -> Mapping[str, tuple[Named, ...]]:
-    """Map each id in the paths that is not a student's own to its students; a group has several.
+    """Map each id in the paths that belongs to a group or an upload to its students.
 
     Args:
         paths: all paths, from the folder in which the students lie on.

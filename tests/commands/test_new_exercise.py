@@ -47,7 +47,7 @@ def test_it_builds_earns_its_points_and_is_proven(course: Path) -> None:
     assert grader(course, "build") == ""  # nothing changed, so nothing is run
     proven = grader(course, "prove")
     for heading in ("1.1 Twice as much", "1.2 And again"):
-        assert f"{heading}: the reference passes, 1 mistake fails" in proven
+        assert f"{heading}: the reference passes, and the checks catch 1 mistake" in proven
     student = (course / "notebooks" / "1-lesson" / "1-lesson.ipynb").read_text("utf-8")
     assert "def and_again(values):" in student
     assert "values + values" not in student

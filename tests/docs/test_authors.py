@@ -140,8 +140,8 @@ def test_the_page_ends_with_a_course_that_checks_its_notebooks(reader: Reader) -
     proven = reader.said["grader prove"]
     solved = reader.said["grader check solutions/1-convolution/1-convolution.ipynb"]
     untouched = reader.said["grader check notebooks/1-convolution/1-convolution.ipynb"]
-    assert "1.1 Convolution: the reference passes, 3 mistakes fail" in proven
-    assert "1.2 Max pooling: the reference passes, 2 mistakes fail" in proven
+    assert "1.1 Convolution: the reference passes, and the checks catch 3 mistakes" in proven
+    assert "1.2 Max pooling: the reference passes, and the checks catch 2 mistakes" in proven
     assert "students read" not in proven
     assert "1-convolution: the solution earns 100 of 100 points" in reader.builds[0]
     assert "100 of 100" in solved, solved
@@ -150,7 +150,7 @@ def test_the_page_ends_with_a_course_that_checks_its_notebooks(reader: Reader) -
 
 
 def test_the_lesson_in_a_few_lines_is_proven_and_its_solution_has_all_points(reader: Reader) -> None:
-    assert "2.1 Means of rows: the reference passes, 2 mistakes fail" in reader.said["grader prove 2.1"]
+    assert "2.1 Means of rows: the reference passes, and the checks catch 2 mistakes" in reader.said["grader prove 2.1"]
     solved = reader.said["grader check solutions/2-tables/2-tables.ipynb"]
     assert "100 of 100" in solved, solved
     assert "2-tables: the solution earns 100 of 100 points" in reader.builds[1]

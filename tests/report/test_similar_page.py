@@ -64,7 +64,7 @@ def test_a_remark_says_where_nothing_can_be_told() -> None:
     assert remark(one) == ""
     assert "too" not in remark(one)
     assert remark(replace(one, comparison=Comparison(answers=30, telling=1, pairs=()))).startswith(
-        "the answers are too much alike"
+        "the answers are too alike"
     )
     assert remark(replace(one, comparison=Comparison(answers=7, telling=0, pairs=()))).startswith(
         "fewer than 10 answers"

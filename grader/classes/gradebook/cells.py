@@ -169,7 +169,7 @@ WITHHELD = (
 def scores_and_comments(
     grade: Grade, cells: Cells, stored: Mapping[str, Row], *, same: bool
 ) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
-    """Return for the tables of grades and comments: each cell's id → the columns to set in its row.
+    """Return two dicts, for the table of grades and that of comments: from each cell's id to the columns to set.
 
     The cells that the instructor added get a row, in which nothing is set. `stored` is the rows of grades that are
     there, by cell; `same` tells whether they are of the same submission.

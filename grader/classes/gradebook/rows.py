@@ -54,7 +54,7 @@ def set_if_empty(db: Session, table: Table, id: str, **values: str) -> None:
 def fill(
     db: Session, table: Table, notebook: str, stored: Iterable[Row], wanted: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    """Insert a submitted notebook's missing rows of cells into a table, and update those that differ.
+    """Insert the rows that the cells of a submitted notebook lack in a table, and update those that differ.
 
     Args:
         table: nbgrader's table of grades or of comments.

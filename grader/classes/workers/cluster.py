@@ -66,7 +66,10 @@ def cluster_workers(
 
 
 def _connect(address: str, trainings: Mapping[str, bytes]) -> Any:
-    """Connect to a scheduler, and give every worker the files of recorded trainings; raise as `cluster_workers`."""
+    """Connect to a scheduler, and give every worker the files of recorded trainings.
+
+    Raises: the same errors as `cluster_workers`.
+    """
     try:
         from distributed import Client
 

@@ -209,14 +209,14 @@ MASKED = written_exercise("1.6 Masked attention", masked_attention, (
         −∞ first, then take your stable_softmax.
         scores.masked_fill(~mask, -torch.inf)  →  scores
         stable_softmax(scores)  →  stable_softmax(scores) * (1 if mask is None else mask)
-    shared_out_anew: The softmax includes hidden keys, and the other keys get their weights afterwards. If a hidden
-        score is far above the others, nothing is left for them: set hidden scores to −∞ first, then take your
-        stable_softmax.
+    shared_out_anew: The softmax includes hidden keys, and their weight is shared out to the others afterwards. If a
+        hidden score is far above the others, nothing is left to share out: set hidden scores to −∞ first, then take
+        your stable_softmax.
         scores.masked_fill(~mask, -torch.inf)  →  scores
         stable_softmax(scores)  →  (rest := stable_softmax(scores) * (1 if mask is None else mask)).div(rest.sum(-1, keepdim=True)).nan_to_num()
-    shared_out_with_a_least_sum: The softmax includes hidden keys, and the other keys get their weights afterwards. If a
-        hidden score is far above the others, nothing is left for them: set hidden scores to −∞ first, then take your
-        stable_softmax.
+    shared_out_with_a_least_sum: The softmax includes hidden keys, and their weight is shared out to the others
+        afterwards. If a hidden score is far above the others, nothing is left to share out: set hidden scores to −∞
+        first, then take your stable_softmax.
         scores.masked_fill(~mask, -torch.inf)  →  scores
         stable_softmax(scores)  →  (rest := stable_softmax(scores) * (1 if mask is None else mask)).div(rest.sum(-1, keepdim=True).clamp(min=1e-9))
     nothing_left_to_share: The mask is applied after the softmax, and each row is divided by its new sum. If that sum is
@@ -230,8 +230,12 @@ MASKED = written_exercise("1.6 Masked attention", masked_attention, (
         scores.masked_fill(~mask, -torch.inf)  →  scores * mask
     adds_the_mask: The mask is added to the scores. Only an additive mask is added; this one is bool: use masked_fill.
         scores.masked_fill(~mask, -torch.inf)  →  scores + mask
-    draws_all_weight: A hidden score becomes +∞ here, so it gets all the weight. It must become −∞.
+    draws_all_weight: A hidden score becomes +∞ here instead of −∞, so it gets all the weight, or the softmax gives NaN.
+        It must become −∞.
         -torch.inf  →  torch.inf
+    zero_times_infinity: The scores of allowed keys are NaN here, because 0 · (−∞) is NaN. Do not multiply by −∞: set
+        hidden scores to −∞ with masked_fill.
+        scores.masked_fill(~mask, -torch.inf)  →  scores + (1 - mask.to(scores.dtype)) * -torch.inf
     mask_unused: The mask changes nothing here. Hidden scores must become −∞ before the softmax.
         + mask = None
     nan_for_blank_queries: A query that may look nowhere gets NaN: 0 divided by 0, or the softmax of a row of −inf.

@@ -70,8 +70,8 @@ POINTER = written_exercise("1.9 A pointer that learns to look", pointer_loss, (
     softmax_twice: The weights go through a second softmax here, because F.cross_entropy also takes one. Take the log of
         the weights as they are.
         + return F.cross_entropy(weights.reshape(-1, weights.shape[-1]), target.reshape(-1))
-    columns_of_all_targets: In every map, the weights of all targets are used here, as weights[..., target] does. Each
-        map has its own target: use gather.
+    columns_of_all_targets: From every map, the weights on the targets of all maps are taken here, as weights[...,
+        target] does. Take from each map only the weight on its own target: use gather.
         weights.gather(-1, target.unsqueeze(-1))  →  weights[..., target]
     largest_weight: The loss uses the largest weight of each map. Use the weight at the target.
         weights.gather(-1, target.unsqueeze(-1))  →  weights.amax(-1)

@@ -53,7 +53,7 @@ SCALED = written_exercise("1.2 Scaled scores", scaled_scores, (
     mistakes="""
     not_divided: These are the plain dot products. They are not divided by √d_k.
         / sqrt(query.shape[-1])  →
-    divided_by_the_width: The scores are divided by d_k. Divide them by its square root.
+    divided_by_the_width: The scores are divided by d_k. Divide them by its square root instead, and only once.
         sqrt(query.shape[-1])  →  query.shape[-1]
     multiplied: The scores are multiplied by √d_k, which makes them even larger. Divide them instead.
         / sqrt  →  * sqrt

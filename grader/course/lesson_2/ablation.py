@@ -106,8 +106,8 @@ ABLATION = written_exercise("2.8 Taking a head away", ablate_head, (
     every_other_column: A head's numbers are side by side: head h owns the columns from h · d_head on. Here every
         num_heads-th column was removed.
         return attention_layer.W_O(merge_heads(heads * kept.to(heads.dtype)[:, None, None]))  →  merged = merge_heads(heads).clone(); merged[..., head :: len(kept)] = 0; return attention_layer.W_O(merged)
-    others_move_up: The heads after it take its place, so they are multiplied by the wrong columns of W_O. Put zeros in
-        the place of the head.
+    others_move_up: The heads after the removed one move up by one place, so they are multiplied by the wrong columns
+        of W_O. Put zeros in the place of the head.
         attention_layer.W_O(merge_heads(heads * kept.to(heads.dtype)[:, None, None]))  →  merge_heads(heads[..., kept, :, :]) @ attention_layer.W_O.weight[:, : heads.shape[-1] * (len(kept) - 1)].T
     rows_for_columns: Rows of W_O.weight were taken. nn.Linear keeps its weight as (outputs, inputs), so a head owns
         columns: W_O.weight[:, …].

@@ -82,7 +82,7 @@ def drops_weights(case: Case) -> Finding:
     expected = case.expected()
     exact = {
         "output in evaluation mode": "in evaluation mode nothing is dropped",
-        "weights": "the weights that are returned are those before dropout",
+        "weights": "the weights to return are those before dropout",
         "another call drops others": "two calls drop the same weights: the layer sets the seed of the random numbers",
     }
     for name, why in exact.items():

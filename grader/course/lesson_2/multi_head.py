@@ -176,7 +176,7 @@ MULTI_HEAD = written_exercise("2.6 Multi-head attention", MultiHeadAttention, (
         = result[0], result[1].mean(-3)
     mask_inverted: The mask is inverted. True must mean that a query may attend.
         ~mask  →  mask
-    mask_ignored: The mask changes nothing here. If it is False, the weight must be 0: pass the mask on to
+    mask_ignored: The mask changes nothing here. Where the mask is False, the weight must be 0: pass it on to
         masked_attention, or set these scores to −∞.
         + mask = None
     mask_after_softmax: The mask is applied after the softmax, so the weights no longer sum to 1. Set the scores to

@@ -121,7 +121,8 @@ PATTERN = written_exercise("2.P2 A word for a map", classify_pattern, (
         = "local" if result == "diagonal" else result
     never_uniform: A map that spreads evenly must be "uniform", even if another word also fits: test for it first.
         = "other" if result == "uniform" else result
-    every_row_uniform: Every row must be above 0.95 here. Only the mean entropy of the rows must be.
+    every_row_uniform: Your code asks for an entropy above 0.95 in every row. The task asks for it only for their
+        mean.
         attention_entropy(weights).mean()  →  attention_entropy(weights).min()
     hub_by_votes: Here a key is a hub if it has the largest weight in half of the rows. It must get at least half of all
         weight.

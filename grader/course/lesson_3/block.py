@@ -135,19 +135,19 @@ BLOCK = written_exercise("3.3 A block that reads and looks", VisionLanguageBlock
         self.norm2(tokens), image  →  tokens, image
         tokens = tokens + seen  →  tokens = self.norm2(tokens + seen)
         tokens + self.ffn(self.norm3(tokens))  →  self.norm3(tokens + self.ffn(tokens))
-    residual_from_the_norm: The residual adds to the normalised tokens. Add to the tokens as they were before the norm.
+    residual_from_the_norm: The residual starts from the normalised tokens. Start it from the tokens before the norm.
         tokens = text_tokens  →  tokens = self.norm1(text_tokens)
         self.norm1(tokens), mask  →  tokens, mask
         seen, weights = self.cross_attn(self.norm2(tokens),  →  tokens = self.norm2(tokens); seen, weights = self.cross_attn(tokens,
         return tokens + self.ffn(self.norm3(tokens))  →  tokens = self.norm3(tokens); return tokens + self.ffn(tokens)
-    self_residual_of_the_norm (slip): The first residual adds to the normalised tokens. Add to the tokens as they were
+    self_residual_of_the_norm (slip): The first residual starts from the normalised tokens. Start it from the tokens
         before norm1.
         tokens = text_tokens  →  tokens = self.norm1(text_tokens)
         self.norm1(tokens), mask  →  tokens, mask
-    cross_residual_of_the_norm (slip): The second residual adds to the normalised tokens. Add to the tokens as they were
+    cross_residual_of_the_norm (slip): The second residual starts from the normalised tokens. Start it from the tokens
         before norm2.
         seen, weights = self.cross_attn(self.norm2(tokens),  →  tokens = self.norm2(tokens); seen, weights = self.cross_attn(tokens,
-    ffn_residual_of_the_norm (slip): The third residual adds to the normalised tokens. Add to the tokens as they were
+    ffn_residual_of_the_norm (slip): The third residual starts from the normalised tokens. Start it from the tokens
         before norm3.
         return tokens + self.ffn(self.norm3(tokens))  →  tokens = self.norm3(tokens); return tokens + self.ffn(tokens)
     self_residual_inside (slip): The tokens are added to what the self-attention reads. Add them to what it returns.

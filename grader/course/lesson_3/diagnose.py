@@ -286,8 +286,8 @@ DIAGNOSE = written_exercise("3.P1 What is wrong with this model?", diagnose, (
         .sum(-1).mean()  →  .sum(-1).mean() / math.log(2)
     entropy_of_the_mean: This is the entropy of the mean row. Take each row's entropy first, then the mean of them.
         entr(rows)  →  entr(rows.mean((0, 1)))
-    largest_before_the_mean: Rows that look at different patches are reported as one patch. Take the mean over
-        heads and batch first, then its largest.
+    largest_before_the_mean: Rows that look at different patches are reported as “one patch”. Take the mean over heads
+        and batch first, then its largest.
         rows.mean((0, 1)).max()  →  rows.amax(-1).mean()
     share_by_head: Heads are not averaged. Take the mean of the rows over the heads and over the batch.
         rows.mean((0, 1))  →  rows.mean(0)

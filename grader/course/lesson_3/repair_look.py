@@ -44,10 +44,10 @@ LOOK = written_exercise("3.P2 Repair a collapse", look_at_image, (
         cross_attn(words, patches)  →  cross_attn(words, patches, ~everywhere(words, patches).tril())
     own_number_only: Word i sees only patch i. Do not hide any patch from a word.
         cross_attn(words, patches)  →  cross_attn(words, patches, everywhere(words, patches).tril().triu())
-    words_among_the_patches: The words are among the patches that they look at. Give the layer only the patches.
+    words_among_the_patches: Here words look at words as well as patches. Give the layer only the patches.
         + seen, weights = cross_attn(words, torch.cat([words, patches], -2))
         + return seen, weights[..., words.shape[-2] :]
-    causal_words_among_the_patches: The words are among the patches that they look at. Give the layer only the patches.
+    causal_words_among_the_patches: Here words look at words as well as patches. Give the layer only the patches.
         + mask = torch.cat([everywhere(words, words).tril(), everywhere(words, patches)], -1)
         + seen, weights = cross_attn(words, torch.cat([words, patches], -2), mask)
         + return seen, weights[..., words.shape[-2] :]
@@ -60,8 +60,7 @@ LOOK = written_exercise("3.P2 Repair a collapse", look_at_image, (
         cross_attn(words, patches)  →  cross_attn(patches, words)
     average_patch: All patches are averaged first, so there is nothing left to choose from.
         + patches = patches.mean(-2, keepdim=True).expand_as(patches)
-    adds_the_words: The words are already in the result. Return only what is seen: the model adds it to the words
-        itself.
+    adds_the_words: The words are added to what is seen here. Return only what is seen: the model adds the words itself.
         = words + result[0], result[1]
     patches_detached: No gradient gets back to the image, so the aligner cannot learn. Leave out no_grad and detach.
         + patches = patches.detach()

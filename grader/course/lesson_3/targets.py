@@ -94,8 +94,8 @@ TARGETS = written_exercise("3.5 What to learn: the next word of the answer", shi
     one_padding_left: After the end of sequence, one padding is still a target. Check the next token, not the token at
         this position.
         following != pad_id  →  token_ids != pad_id
-    padding_after_the_end: After the end of sequence, a padding is a target. Check the next token, not the token at this
-        position.
+    padding_after_the_end: A padding token after the end of the sequence becomes a target. Look at the next token, not
+        at the token of this position.
         following != pad_id  →  token_ids != pad_id
         & (position < token_ids.shape[-1] - 1)  →
     end_ignored: The end of sequence is never a target here. It should be one: the model has to learn when to

@@ -123,7 +123,7 @@ FUSED = written_exercise("4.3 The fused kernel", fused_forward, (
         heads = layer.num_heads  →  heads = 1
     context_ignored: The context changes nothing here. If there is a context, make keys and values from it.
         + context = None
-    values_of_the_tokens: The values are always made from the tokens. If there is a context, make both keys and values
+    values_of_the_tokens: Your values are made from the tokens even if there is a context. Make both keys and values
         from it.
         layer.W_V(context)  →  layer.W_V(tokens)
     fused_values_from_w_k: The values are made by W_K. They have their own projection: W_V.
@@ -140,8 +140,8 @@ FUSED = written_exercise("4.3 The fused kernel", fused_forward, (
     split_as_they_lie: A reshape alone gives a head numbers of different tokens. Cut the width into heads, then
         swap the axes.
         (query, key, value,  →  (*(x.transpose(-3, -2).reshape(x.shape) for x in (query, key, value)),
-    only_reshaped: A reshape alone mixes tokens, at the cut and at the join. Swap heads and tokens after the cut,
-        and back before the join.
+    only_reshaped: A reshape alone mixes tokens, at the cut and at the join. Cut each token into heads first, then
+        swap heads and tokens, and swap them back before the join.
         (query, key, value,  →  (*(x.transpose(-3, -2).reshape(x.shape) for x in (query, key, value)),
         output.transpose(-3, -2).flatten(-2)  →  output.reshape(tokens.shape)
     heads_not_swapped: The heads of a token look at each other: the kernel attends over the last axis but one. Put the

@@ -129,9 +129,10 @@ ROTATE = written_exercise("4.5 Rotary positions", rotate, (
         + base = base**2
     speeds_grow: The speeds grow from pair to pair. The exponent is negative: base^(−2i/d).
         + base = 1 / base
-    speeds_to_the_end: The exponents run from 0 to −1, both ends included. The last pair has −(d − 2)/d.
+    speeds_to_the_end: Your exponents run from 0 to −1, both ends included. The exponent of the last pair must be −(d
+        − 2)/d.
         base ** -(torch.arange(0, d, 2, dtype=torch.float64, device=vectors.device) / d)  →  base ** -torch.linspace(0, 1, d // 2, dtype=torch.float64)
-    base_written_out: The base is always 10000, whatever the argument is. Use the argument base.
+    base_written_out: The base is always 10000, whatever the argument is. Use the argument `base`.
         + base = 10000.0
     uses_the_turned_first: The second number of a pair is computed from the first number after it was turned. Use the
         old first number in both lines.
@@ -149,7 +150,7 @@ ROTATE = written_exercise("4.5 Rotary positions", rotate, (
     dtype_of_the_places: The result has the dtype of the positions. Give it the dtype of the vectors:
         .to(vectors.dtype).
         angle.cos().to(vectors.dtype), angle.sin().to(vectors.dtype)  →  (angle.to(positions.dtype) if positions.is_floating_point() else angle.float()).cos(), (angle.to(positions.dtype) if positions.is_floating_point() else angle.float()).sin()
-    places_counted: The places are counted 0, 1, 2 … here. Use the argument positions.
+    places_counted: The places are counted 0, 1, 2 … here. Use the argument `positions`.
         + positions = torch.arange(vectors.shape[-2])
     places_without_an_axis: Each position is multiplied by one speed only. Each position turns every pair: give
         the positions an axis for the pairs, .unsqueeze(-1).

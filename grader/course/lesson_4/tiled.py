@@ -101,12 +101,12 @@ TILED = written_exercise("4.4 Tiled attention", tiled_attention, (
         + weights = [torch.exp(part - largest) for part in parts]
         + total = torch.stack([part.sum(-1, keepdim=True) for part in weights]).sum(0)
         + return torch.stack([one @ part for one, part in zip(weights, value.split(tile, dim=-2))]).sum(0) / total
-    softmax_of_each_tile: Each tile gets its own softmax, and the results are averaged. Divide by one sum: that of the
-        exponentials of all tiles.
+    softmax_of_each_tile: Your code gives each tile its own softmax, and averages the results. Divide by one sum
+        instead: that of the exponentials of all tiles.
         + parts = [query @ part.transpose(-2, -1) / sqrt(query.shape[-1]) for part in key.split(tile, dim=-2)]
         + return torch.stack([one.softmax(-1) @ part for one, part in zip(parts, value.split(tile, dim=-2))]).mean(0)
-    tiles_by_their_sizes: Each tile gets its own softmax, and is weighted by its number of keys. Divide by one sum: that
-        of the exponentials of all tiles.
+    tiles_by_their_sizes: Your code gives each tile its own softmax, weighted by its number of keys. Divide by one sum
+        instead: that of the exponentials of all tiles.
         + parts = [query @ part.transpose(-2, -1) / sqrt(query.shape[-1]) for part in key.split(tile, dim=-2)]
         + return torch.stack([one.softmax(-1) @ part * part.shape[-2] / key.shape[-2] for one, part in zip(parts, value.split(tile, dim=-2))]).sum(0)
     nothing_scaled_down: Neither sum is scaled down when there is a larger score. Multiply both by exp(old largest − new

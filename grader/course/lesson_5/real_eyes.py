@@ -220,11 +220,11 @@ VIT_BLOCK = written_exercise("5.3 A block with layer scale", vit_block,
         tokens = tokens + layer.scale_1 * seen  →  tokens = layer.norm_1(tokens + layer.scale_1 * seen)
         layer.norm_2(tokens)  →  tokens
         return tokens + layer.scale_2 * worked, weights  →  return layer.norm_2(tokens + layer.scale_2 * worked), weights
-    residual_of_the_norm (slip): The first residual adds to the normalised tokens. Add to the tokens as they were before
+    residual_of_the_norm (slip): The first residual starts from the normalised tokens. Start it from the tokens before
         norm_1.
         tokens = tokens + layer.scale_1  →  tokens = layer.norm_1(tokens) + layer.scale_1
-    second_residual_of_the_norm (slip): The second residual adds to the normalised tokens. Add to the tokens as they
-        were before norm_2.
+    second_residual_of_the_norm (slip): The second residual starts from the normalised tokens. Start it from the
+        tokens before norm_2.
         return tokens + layer.scale_2  →  return layer.norm_2(tokens) + layer.scale_2
     residuals_of_both_norms: Both residuals add to the normalised tokens. Add to the tokens as they were before each
         norm.
@@ -321,8 +321,8 @@ CLS_MAP = written_exercise("5.4 What [CLS] looks at", cls_map, (
     sizes_exchanged: Rows and columns are exchanged in the sizes: the number of rows comes first. If both numbers are
         equal, this mistake does not show.
         unflatten(-1, (rows, columns))  →  unflatten(-1, (columns, rows))
-    first_head_alone: This takes only the first entry of a leading axis: one head, or one image. Count the row of [CLS]
-        from the end: weights[..., 0, 1:].
+    first_head_alone: This takes only the first entry of a leading axis: one head, or one image. Count the axes from
+        the end: weights[..., 0, 1:].
         weights[..., 0, 1:]  →  weights[0, ..., 1:]
     map_turned: The row of [CLS] is cut column by column. Patches are numbered row by row: unflatten(-1, (rows,
         columns)).

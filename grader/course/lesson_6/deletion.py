@@ -85,7 +85,7 @@ DELETION_MISTAKES = edits(deletion_curve, """
     one_patch_at_a_time: At each point, only one patch is changed. Keep the changes of the earlier steps, and change one
         more patch in each step.
         turn >= step  →  turn != step - 1
-    zeros_for_blank: Zeros stand for empty patches. An empty patch is `blank`.
+    zeros_for_blank: Your empty patches are zeros. An empty patch must be `blank`.
         + blank = torch.zeros_like(blank)
     one_order_for_all: The first scene's order is used for all scenes. Scene b has order[b].
         + order = order[:1].expand_as(order)

@@ -73,7 +73,7 @@ def patched_in_own(patch_head, model, head: int, token_ids: Tensor, clean: Tenso
 def on_own_model(
     probe: Callable[..., Mapping[str, Value]], right: Callable, draw: Callable[..., Inputs]
 ) -> dict[str, Any]:
-    """Return the details of the check of one explanation.
+    """Return the arguments of a `CheckSpec` that compares one explanation on the student's own model.
 
     Args:
         probe: called with the student's function, the model and the inputs; returns what is compared, and "state".

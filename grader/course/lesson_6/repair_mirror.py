@@ -34,10 +34,10 @@ MIRROR_REPAIR = written_exercise("6.8 Repair: it looks at two places", mirror_le
     every_question_mirrored: Every question is mirrored, but only some of the scenes are. `turned` tells you which ones.
         = cells - 2 * (cells % 3) + 2, result[1]
     others_mirrored: The scenes that should stay are mirrored, and the others are not. The training would reach its
-        threshold, but the task is another one: mirror those whose `turned` is True.
+        threshold, but the task asks for something else: mirror those whose `turned` is True.
         + turned = ~turned
-    everything_mirrored: Everything is mirrored, whatever `turned` says. The training would reach its threshold, but the
-        task is another one: half of the scenes should stay.
+    everything_mirrored: Everything is mirrored, whatever `turned` says. The training would reach its threshold, but
+        the task asks for something else: half of the scenes should stay.
         + turned = torch.ones_like(turned)
     half_turn: Each place becomes 8 − cell, which is half a turn: up and down change, too. A mirror changes only the
         column.
@@ -46,15 +46,15 @@ MIRROR_REPAIR = written_exercise("6.8 Repair: it looks at two places", mirror_le
         column of a place: it is cell % 3.
         cells - column + (2 - column)  →  column + 3 * (2 - cells // 3)
     upside_down: Scenes and questions are turned upside down here. The training would reach its threshold, but the
-        task is another one: left and right should be swapped.
+        task asks for something else: swap left and right.
         .flip(2)  →  .flip(1)
         cells - column + (2 - column)  →  column + 3 * (2 - cells // 3)
-    half_circle: Scenes and questions are turned by half a turn here. The training would reach its threshold, but
-        the task is another one: left and right should be swapped, and each row should stay.
+    half_circle: Scenes and questions are turned by half a turn here. The training would reach its threshold, but the
+        task asks for something else: swap left and right, and let each row stay.
         .flip(2)  →  .flip(1, 2)
         cells - column + (2 - column)  →  8 - cells
     rows_become_columns: Rows and columns are swapped, in scenes and questions. The training would reach its
-        threshold, but the task is another one: left and right should be swapped.
+        threshold, but the task asks for something else: swap left and right.
         .flip(2)  →  .transpose(1, 2)
         cells - column + (2 - column)  →  3 * column + cells // 3
     brackets_moved: The row is multiplied by more than 3 here. A place is 3 × row + column, and the new column is 2 −
@@ -70,7 +70,7 @@ MIRROR_REPAIR = written_exercise("6.8 Repair: it looks at two places", mirror_le
         .flip(2)  →  [:, :, [0, 1, 0]]
     cells_subtracted: 2 − cell is below 0 from the second row on. A place is 3 × row + column: mirror only the column.
         cells - column + (2 - column)  →  2 - cells
-    pixels_mirrored: The numbers inside a patch are also mirrored, and with them the digits. Swap only the patches:
-        nobody writes a mirrored 7.
+    pixels_mirrored: The numbers inside a patch are also reversed, and with them the digits. Swap only the patches:
+        nobody writes a 7 like that.
         = result[0], torch.where(turned[:, None, None], result[1].flip(-1), result[1])
 """)  # fmt: skip

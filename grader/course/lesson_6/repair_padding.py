@@ -52,8 +52,8 @@ PADDING_REPAIR = written_exercise("6.5 Repair: it looks where nothing is", look_
     padding_painted_over: The padding is painted over, but the words still look at it: a row of zeros takes its share of
         the weight. The training would reach its threshold, but this does not fix the fault.
         patches, ~padding.unsqueeze(-2)  →  patches.masked_fill(padding.unsqueeze(-1), 0.0)
-    map_zeroed_afterwards: The map is set to zero after the look, but the output already contains the padding, and the
-        weights no longer sum to 1. Hide the padding before the softmax.
+    map_zeroed_afterwards: The weights on the padding are set to 0 only after the look: the output already contains
+        the padding, and the weights no longer sum to 1. Hide the padding before the softmax.
         , ~padding.unsqueeze(-2)  →
         = result[0], result[1].masked_fill(padding[:, None, None, :], 0.0)
     map_cleaned_afterwards: The padding is removed from the map after the look, and the rows are made to sum to 1 again.

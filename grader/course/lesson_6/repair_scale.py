@@ -46,8 +46,8 @@ SCALE_REPAIR = written_exercise("6.6 Repair: it is sure from the first step", lo
     scale_still_missing: The scores are as large as before. A sum of d_k products grows with √d_k: divide it as in
         lesson 1.
         / query.shape[-1] ** 0.5  →
-    divided_by_the_width: Now the scores are divided by d_k, at once or by √d_k on both sides, so they begin too small.
-        The training would reach its threshold, but there is another fault now: divide by √d_k, once.
+    divided_by_the_width: The scores are divided by d_k now, directly or by √d_k on both sides, so they begin too
+        small. The training would reach its threshold, but this is a new fault: divide by √d_k, once.
         ** 0.5  →
     multiplied_by_the_root: The scores are multiplied by √d_k: they are larger than before. Divide.
         / query.shape  →  * query.shape
@@ -58,7 +58,7 @@ SCALE_REPAIR = written_exercise("6.6 Repair: it is sure from the first step", lo
         is a sum of d_k products.
         query.shape[-1]  →  key.shape[-2]
     divided_by_the_spread: The scores of each query are divided by their own standard deviation, so their size no
-        longer matters. The training would reach its threshold, but the task is another one: divide by √d_k.
+        longer matters. The training would reach its threshold, but the task asks for something else: divide by √d_k.
         query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5  →  (scores := query @ key.transpose(-2, -1)) / scores.std(-1, keepdim=True)
     divided_by_one_spread: The scores are divided by the standard deviation of all, so each depends on all others.
         The training would reach its threshold, but it is another attention: divide by √d_k.

@@ -108,13 +108,13 @@ CONCATENATION = written_exercise("6.10 Concatenation: the image is in front of t
     mask_over_the_image: The mask of the words is at the front, in the place of the image. The words come last:
         allowed[S:, S:].
         allowed[S:, S:] = mask  →  allowed[:T, :T] = mask
-    closed_only_with_a_mask: If no mask is given, the image sees the words. Close the words' columns to the image in any
-        case.
+    closed_only_with_a_mask: If no mask is given, the image sees the words. Hide the words' columns from the image's
+        rows, with or without a mask.
         allowed[:S, S:] = False  →  allowed[:S, S:] = mask is None
     nothing_masked: No mask reaches the attention, so the image sees the words. Pass yours on: self.self_attn(…,
         mask=…).
         , mask=allowed  →
-    image_sees_words: The image sees the words here. Close the words' columns to the image's rows.
+    image_sees_words: The image sees the words here. Hide the words' columns from the image's rows.
         allowed[:S, S:] = False  →  pass
     causal_over_everything: One causal mask covers everything, so a patch sees only the patches before it. Let all
         patches see all patches.
@@ -137,8 +137,8 @@ CONCATENATION = written_exercise("6.10 Concatenation: the image is in front of t
     only_the_words_corner_open: Only the words' own corner is open. Let the patches see all patches, and the words
         the image.
         allowed[:S, S:] = False  →  allowed[:S] = False; allowed[S:, :S] = False
-    causal_without_a_mask: If no mask is passed in, each word sees only the words before it here. Without a mask, each
-        word must see all words.
+    causal_without_a_mask: If no mask is passed in, each word sees only itself and the words before it here. Without a
+        mask, each word must see all words.
         + mask = torch.ones(2 * text_tokens.shape[-2:-1], dtype=torch.bool).tril() if mask is None else mask
     only_words_ask: Only the words' tokens and their rows of the weights are returned. The image's tokens also take
         part: return those of both.
@@ -185,7 +185,7 @@ GATED = written_exercise("6.11 Gated cross-attention: a door that begins closed"
         self.norm(text_tokens)  →  text_tokens + 0 * self.norm(text_tokens)
     gate_norms_image: The image tokens are normalised here. Use them as they are: the norm is only for the text.
         (self.norm(text_tokens), image_tokens)  →  (self.norm(text_tokens), self.norm(image_tokens))
-    gate_adds_to_norm (slip): The residual adds to the normalised text. Add to the text as it was before the norm.
+    gate_adds_to_norm (slip): The residual starts from the normalised text. Start it from the text before the norm.
         return text_tokens +  →  return self.norm(text_tokens) +
     gate_begins_open: The gate begins open. At 0 a new layer changes nothing: torch.zeros(1).
         torch.zeros(1)  →  torch.ones(1)

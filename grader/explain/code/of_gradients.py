@@ -165,7 +165,7 @@ def on_cpu(flow: Flow) -> Iterator[Found]:
 
 
 def in_place(source: str, name: str) -> list[Found]:
-    """Find the lines that write into an input; none if they write into several and it is not known which is meant."""
+    """Find the lines that write into an input; none if they write into several and `name` does not choose one."""
     found: list[tuple[int, str, bool]] = []  # line, words, and whether it may only count
     flow = Flow(source)
     for function in flow.functions:

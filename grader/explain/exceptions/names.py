@@ -280,7 +280,7 @@ def _wrong_kind(owner: str, name: str, raising: Raising) -> str:
 
 
 def no_layer(raising: Raising, found: re.Match) -> str:
-    """Return a message that the task asks for a layer of this name; "" where a student's line raised it."""
+    """Return a message that the task asks for a layer of this name; "" if a student's line raised the error."""
     return (
         ""
         if raising.line

@@ -57,7 +57,7 @@ def batches_differ(raising: Raising, _: re.Match) -> str:
         a, b = shape_of(one, raising.shapes), shape_of(other, raising.shapes)
         fits = shape_of(ast.BinOp(one, ast.MatMult(), other), raising.shapes) is not None
         if a and b and min(len(a), len(b)) >= 2 and a[-1] == b[-2] and not fits:
-            return f"The axes of `{text_of(one)}` and `{text_of(other)}` in front of the last two do not match."
+            return f"All axes of `{text_of(one)}` and `{text_of(other)}` but the last two must match, and they do not."
     return ""
 
 
@@ -114,7 +114,7 @@ def _reads_another_width(raising: Raising) -> str:
     layer, given = found.pop()
     return (
         f"The width of `{given}` is not the one that `{layer}` was created for. "
-        f"Check two things: is `{given}` the right input, and did you create the layer with the right sizes?"
+        f"Check two things: is `{given}` the right input, and are the sizes of the layer right?"
     )
 
 
@@ -237,7 +237,7 @@ def _wrong_mask(name: str, mask: Shape, scores: Shape, raising: Raising) -> str:
         )
     if len(mask) >= 2 and _broadcasts((*(mask[:-2] if whole else ()), mask[-1], mask[-2]), scores):
         return (
-            f"In `{name}` rows and columns are swapped: rows are for the queries, columns for the keys."
+            f"The rows and columns of `{name}` do not fit: rows are for the queries, columns for the keys."
             " Is it transposed, or are queries and keys swapped?"
         )
     if mask[-1] not in (1, scores[-1]):

@@ -251,10 +251,7 @@ def _joined(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mappin
         if got.ndim == 1:
             yield f"All axes of {the} are merged into one.", got.reshape(want.shape)
         elif got.shape[1:] == want.shape[want.ndim - got.ndim + 1 :]:
-            says = (
-                f"The leading axes of {the} are merged into one. "
-                "Restore their shape: the leading axes stay as they are."
-            )
+            says = f"The leading axes of {the} are merged into one. The leading axes must keep their shape."
             yield says, got.reshape(want.shape)
         elif got.shape[:-1] == want.shape[: got.ndim - 1]:
             yield f"The last axes of {the} are merged into one.", got.reshape(want.shape)

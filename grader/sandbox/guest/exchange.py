@@ -188,7 +188,7 @@ class Exchange:
             self._poll.register(descriptor, select.POLLIN)
 
     def answer(self, seconds: float) -> Answer:
-        """Send what of the request is not sent yet, wait for the next answer, and return how that ended."""
+        """Send the rest of the request, wait for the next answer, and return how that ended."""
         self._inbox = frames.Inbox(*self._most)
         waiting = Waiting(self._process.pid, self._meter.processes)
         answer = self._wait(seconds, waiting)

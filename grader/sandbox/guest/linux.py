@@ -171,7 +171,7 @@ def set_capabilities(capabilities: tuple[int, ...]) -> None:
 
 
 def allow_many_descriptors() -> None:
-    """Raise this process's limit on open files as far as it may: up to it, the kernel lets it send descriptors."""
+    """Raise this process's limit on open files to its maximum, because the kernel lets it send only so many."""
     import resource  # which Windows does not have
 
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]

@@ -127,7 +127,7 @@ def draw_coloured(
 
 
 def _choose(allowed: Tensor, generator: torch.Generator) -> Tensor:
-    """Return one index along the last axis of allowed (..., n), all that are True equally likely: (...)."""
+    """Draw one index along the last axis, each place where `allowed` (..., n) is True equally likely: (...)."""
     return torch.where(allowed, torch.rand(allowed.shape, generator=generator), -1.0).argmax(-1)
 
 

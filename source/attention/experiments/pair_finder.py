@@ -117,7 +117,10 @@ def draw_finder(finder: nn.Module, seed: int) -> None:
 
 
 def finder_right(finder: PairFinder, words: Tensor, aligner: nn.Module, count: int = 2000) -> tuple[float, float]:
-    """On unseen scenes: how often a word says the other's place, and how often a patch knows whether it is named."""
+    """Return how often a word gives the place of its pair's other digit, and a patch whether it is named.
+
+    Both are shares, on unseen scenes.
+    """
     pairs = draw_pairs(count, torch.Generator().manual_seed(99), "test")
     with torch.no_grad():
         place, named = finder(*as_tokens(pairs, words, aligner))

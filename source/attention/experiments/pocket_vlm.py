@@ -38,7 +38,7 @@ class PocketVLM(nn.Module):
         self.look = look or MultiHeadAttention.__call__
 
     def forward(self, token_ids: Tensor, image_patches: Tensor, *more: Tensor) -> tuple[Tensor, list[Tensor]]:
-        """Answer; `more` is handed on to `look`."""
+        """Return the logits and the maps; `more` is passed on to `look`."""
         patches = self.image_norm(self.aligner(image_patches) + self.image_positions)
         words = self.embedding(token_ids)
         seen, weights = self.look(self.cross_attn, self.norm1(words), patches, *more)

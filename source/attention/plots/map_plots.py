@@ -54,7 +54,7 @@ def show_maps(
 def show_over_image(
     images: Tensor, maps: Mapping[str, Tensor], target: Tensor, words: Sequence[str], largest: float = 1.0
 ) -> None:
-    """Draw scenes of 3×3 patches, a row each; the paper behind each digit shows its weight, on one scale.
+    """Draw scenes of 3×3 patches, one in each row; the background of a digit shows its weight, on one scale.
 
     Args:
         images: (N, 24, 24)

@@ -1,4 +1,4 @@
-"""Tokens of real eyes: 384 numbers for each patch of two photos, as the published file computes them by itself.
+"""Image tokens of the pretrained encoder: 384 numbers for each patch of two photos, without layers of ours.
 
 Lesson 2 carries them to words. How they come about is the lab's part 0.
 """
