@@ -64,8 +64,8 @@
 # finding, contents for reading, and they need not look alike.
 #
 # **The waiter.** "Something light, with fish." The waiter compares your wish with each line of the menu, and does not
-# bring one dish, but a plate: 70 % from here, 20 % from there, a little of everything else. Attention never picks; it
-# mixes. The shares always add up to 1.
+# bring one dish, but a plate: 70 % from here, 20 % from there, a little of everything else. Attention mixes, and picks only
+# if there is a single dish. The shares add up to 1, as long as there is a dish at all.
 #
 # **Reading comprehension.** You do not learn the text by heart. You read the question, skim the text for the lines that
 # fit, and read those closely. Another question makes you look at other lines: where you look depends on what you ask.
@@ -820,10 +820,11 @@ print("parameters of SelfAttention(8, 4):", sum(p.numel() for p in SelfAttention
 # *Three 6×6 maps on one scale: two random starts, and the first again with a causal mask, which leaves the upper
 # triangle empty. The two starts differ from each other, and neither shows anything about the sentence.*
 #
-# It is tempting to read a story into such a map. Don't: another start tells another story. A map means something only
-# after training, and only beside the map from before. Look at the two rows of "the" in the first map: they are the
-# same. Self-attention by itself does not know the order of the words: shuffle them, and the map is shuffled in the same
-# way. Lesson 3 adds positions.
+# It is tempting to read a story into such a map. Don't: another start tells another story. What training brought shows only
+# in the map from after it, beside the map from before. Look at the two rows of "the" in the first map: they are the same.
+# Without a mask, self-attention does not know the order of the words: shuffle them, and the map is shuffled in the same way.
+# With the causal mask the two rows differ, because the second "the" may look at more words than the first. Lesson 3 adds
+# positions.
 
 # %% [markdown]
 # ## Cross-attention

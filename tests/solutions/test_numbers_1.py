@@ -7,6 +7,7 @@ from functools import cache
 
 import pytest
 import torch
+from attention.builtin import masked_attention
 from attention.data.digits import digits
 from attention.single_head import SelfAttention
 from torch import Tensor, nn
@@ -187,9 +188,15 @@ def test_softmax() -> None:
     assert torch.exp(1e4 * scores - (1e4 * scores).amax(-1, keepdim=True)).amax(-1).tolist() == [1.0] * 5
     claims("Then the largest score is −∞ itself, and −∞ − (−∞) is NaN.")
     assert math.isnan(-math.inf - -math.inf)
-    claims("Attention never picks; it mixes. The shares always add up to 1.")
-    assert (torch.softmax(scores, -1) > 0).all()
+    claims(
+        "Attention mixes, and picks only if there is a single dish. The shares add up to 1, as long as there is a dish at all."
+    )
+    assert ((torch.softmax(scores, -1) > 0) & (torch.softmax(scores, -1) < 1)).all()
     assert torch.softmax(scores, -1).sum(-1).tolist() == pytest.approx([1.0] * 5)
+    dishes = torch.tensor([True, False, False]), torch.tensor([False, False, False])
+    single, none = (masked_attention(TOKENS, TOKENS, VALUE, seen.expand(3, 3))[1] for seen in dishes)
+    assert single.tolist() == [[1.0, 0.0, 0.0]] * 3
+    assert none.sum().item() == 0
 
 
 def test_the_three_tokens() -> None:
@@ -287,9 +294,22 @@ def test_a_layer_that_was_never_trained_tells_no_story() -> None:
         assert (p - second(tokens)[1]).abs().max() > 0.05
         claims('Look at the two rows of "the" in the first map: they are the same.')
         assert torch.allclose(p[0], p[4])
-        claims("shuffle them, and the map is shuffled in the same way")
+        claims(
+            "Without a mask, self-attention does not know the order of the words: shuffle them, and the map is shuffled"
+        )
         order = torch.tensor([3, 5, 0, 2, 1, 4])
         assert torch.allclose(first(tokens[order])[1], p[order][:, order], atol=1e-6)
+        claims(
+            'With the causal mask the two rows differ, because the second "the" may look at more words than the first.'
+        )
+        causal = torch.ones(6, 6, dtype=torch.bool).tril()
+        p = first(tokens, causal)[1]
+        assert not torch.allclose(first(tokens[order], causal)[1], p[order][:, order], atol=0.05)
+        assert not torch.allclose(p[0], p[4], atol=0.05)
+        alike = causal.clone()
+        alike[0] = alike[4]  # the first "the" may look at as many words
+        p = first(tokens, alike)[1]
+        assert torch.allclose(p[0], p[4])
 
 
 def test_what_looking_costs() -> None:

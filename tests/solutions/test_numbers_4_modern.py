@@ -141,6 +141,13 @@ def test_neighbours_on_the_grid():
     found = [scores["grid"][at] for at in (middle + 1, middle + side, middle)]
     assert found == pytest.approx([both, both, itself], abs=5e-3)
     assert [scores["line"][at] for at in (middle + 1, middle + side)] == pytest.approx([right, below], abs=5e-3)
+    assert "then the two are alike on average only" in PROSE
+    other = torch.randn(500, 64, generator=torch.Generator().manual_seed(0))
+    three = torch.stack([other, other, other], 1)  # itself, to the right, below
+    put = rotate_2d(three, torch.tensor([0, 0, 1]), torch.tensor([0, 1, 0]))
+    apart = (put[:, :1] @ put[:, 1:].mT / 8).squeeze(1).diff(dim=-1)
+    assert apart.abs().mean() > 0.05
+    assert apart.mean().abs() < 0.02
 
 
 def test_the_grid_is_a_cross():

@@ -25,13 +25,25 @@ from attention.real.real_changes import (
     squares_of,
     unlike_border_first,
 )
-from attention.real.real_eyes import EYES_WIDTH, HEADS, INSTALL, LAYERS, SIDE, find_file, load_real_eyes, look
+from attention.real.real_eyes import (
+    EYES_WIDTH,
+    HEADS,
+    INSTALL,
+    LAYERS,
+    SIDE,
+    as_picture,
+    find_file,
+    load_real_eyes,
+    look,
+)
 from attention.real.real_maps import STORED_LAYERS
 from attention.real.real_measures import distance, evenness, resting, share_in
 from attention.real.real_photos import ASIDE, PHOTOS, in_box, pictures_aside, sample_pictures
 from attention.real.real_values import stored_values
 from attention.vit import cls_map, patch_embedding, vit_block
+from sklearn.datasets import load_sample_image
 from torch import Tensor
+from torch.nn import functional as F
 
 from benchmarks.real_eyes import CURVES, NO_MODEL, one_head_less
 from grader.course.lesson_5 import LESSON
@@ -229,6 +241,29 @@ def test_one_picture_of_four_shows_more_than_pixels_and_places_do() -> None:
     assert "On the temple, contrast is better than the map in both cuts" in PROSE
     for name in ("temple", "temple" + ASIDE):
         assert AREAS[name]["contrast first"] < AREAS[name]["mean of the last layer"] - 0.005
+
+
+@needs(EYES)
+@pytest.mark.slow(held_by="tests/solutions/test_numbers_5_real.py::test_the_areas_under_deletion")
+def test_contrast_beats_the_map_on_two_cuts_of_the_temple_and_not_on_those_between() -> None:
+    """The area under deletion one, two and three patches further right: 0.718, 0.629, 0.670 by the map, 0.729, 0.749, 0.708."""
+    written = says("cut the temple one, two or three patches further right, and the map beats contrast, by #, # and #.")
+    eyes, photo = load_real_eyes(), load_sample_image(PHOTOS["temple"][0])
+    ahead = []
+    for patches in (1, 2, 3):
+        picture = as_picture(photo, patches / 8)
+        whole = last_cls(eyes, picture[None], patch_embedding, vit_block)
+
+        def alike(squares: Tensor, whole: Tensor = whole) -> Tensor:
+            return F.cosine_similarity(last_cls(eyes, pictures_of(squares), patch_embedding, vit_block), whole)
+
+        bright = order_by(cls_map(look(eyes, picture, patch_embedding, vit_block)[-1], SIDE, SIDE).mean(0))
+        areas = [
+            area_under(deletion_curve(alike, squares_of(picture[None]), order, mean_colour(picture))).item()
+            for order in (bright, contrast_first(picture))
+        ]
+        ahead.append(areas[1] - areas[0])
+    assert [float(one) for one in written] == pytest.approx(ahead, abs=6e-3)
 
 
 def test_one_head_less() -> None:

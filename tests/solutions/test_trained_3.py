@@ -13,7 +13,7 @@ from attention.builtin import MultiHeadAttention, causal_mask
 from attention.data.tokens import NOWHERE, TASKS, draw_questions
 from attention.experiments import recipe
 from attention.experiments.image_summary import ImageSummary
-from attention.experiments.shared_keys import words_right
+from attention.experiments.shared_keys import share_keys, words_right
 from attention.experiments.three_ways import added_layers, new_layers
 from attention.image_into_text import GatedCrossAttention
 from attention.measures.evaluation import (
@@ -213,17 +213,25 @@ def test_the_value_weighted_map_is_right_because_the_looking_head_brings_the_mos
 
 
 @pytest.mark.parametrize("kept", [0, 1])
-def test_keys_of_one_head_for_both_are_no_better_than_their_mean(lesson, kept):
-    """The lab, on sharing: "The mean is not to blame". The model is this one, so the test is here."""
+def test_keys_of_one_head_for_both_do_not_save_the_model_either(lesson, kept):
+    """The lab, on sharing: "The mean is only a small part of the cause". The model is this one, so the test is here.
+
+    Right words at the seeds 0 and 20 to 25: with one head's matrices 0.43 and 0.59, 0.61 and 0.27, 0.53 and 0.46, 0.54 and 0.55,
+    0.71 and 0.37, 0.34 and 0.48, 0.32 and 0.54; with the mean 0.48, 0.49, 0.40, 0.44, 0.48, 0.53, 0.40.
+    """
     (told,) = (cell for cell in cells_of("4-modern") if "falls apart" in cell.source)
-    assert "no more than two thirds of the words are right" in " ".join(told.source.split())
+    text = " ".join(told.source.split())
+    assert "one head for both, 0.27 to 0.71 of the words are right, and with their mean 0.40 to 0.53 (7 seeds)" in text
     unseen = draw_questions(1000, torch.Generator().manual_seed(7), "test", fewest=9, most=9)
     shared = deepcopy(lesson.model)
     for name, layer in shared.named_modules():
         if name.endswith(("W_K", "W_V")):
             of_heads = layer.weight.data.unflatten(0, (2, 2, -1))  # groups, heads of each
             of_heads[:, 1 - kept] = of_heads[:, kept]
-    assert words_right(shared, unseen) < 2 / 3 < 0.95 < words_right(lesson.model, unseen)
+    assert 0.2 < words_right(shared, unseen) < 0.8 < 0.95 < words_right(lesson.model, unseen)
+    model = OpenVLM(**recipe.MODEL)
+    model.load_state_dict(lesson.model.state_dict())
+    assert 0.3 < words_right(share_keys(model, 2), unseen) < 0.65
 
 
 def test_how_the_heads_came_to_look(lesson):
@@ -288,35 +296,47 @@ def sureness(lesson) -> list[tuple[torch.Tensor, torch.Tensor]]:
 
 
 def test_the_probability_of_the_word_tells_it_too(lesson):
-    """The control to "the map tells what the answer does not": the word's probability does, nearly as well."""
+    """The control to "the map tells what the answer does not": the word's probability does, nearly as well.
+
+    At the seeds 20 to 26 the weight tells 0.98, 0.97, 0.92, 0.99, 0.98, 0.97, 0.98 of the pairs apart, the probability 0.98, 0.97,
+    0.98, 0.97, 0.97, 0.96, 0.95. At seed 22 the four heads have 0.51 to 0.80 of their weight on the right patch.
+    """
     mean, deviation = says(r"The probability of the word that is said tells them apart nearly as well, in # ± #\.")
     prob, weight = zip(*sureness(lesson), strict=True)
     pairs = [(shown.unsqueeze(1) > absent).float().mean().item() for shown, absent in (prob, weight)]
     assert pairs[0] == pytest.approx(mean, abs=3 * deviation)
     assert pairs[0] < pairs[1]
-    assert "four or five in ten get a probability above 0.9, and one or two in a hundred such a weight" in PROSE
-    assert (prob[1] > 0.9).float().mean().item() == pytest.approx(0.45, abs=0.12)
-    assert (weight[1] > 0.9).float().mean() < 0.03
-    assert "of the *shown* digits, too, one or two in ten get a smaller weight" in PROSE
-    assert (weight[0] < 0.9).float().mean().item() == pytest.approx(0.15, abs=0.1)
+    least, most, below = says(
+        r"# to # of the absent digits get a probability above 0\.9, and less than # such a weight"
+    )
+    assert within((prob[1] > 0.9).float().mean().item(), (least, most), 0.1)
+    assert (weight[1] > 0.9).float().mean() < below + 0.01
+    ends = says(r"of the \*shown\* digits, too, # to # get a smaller weight")
+    assert within((weight[0] < 0.9).float().mean().item(), ends, 0.05)
 
 
 def test_thresholds_that_pass_as_many_shown_digits_pass_about_as_many_absent_ones(lesson):
-    """At three seeds, with 2,000 questions of each kind: 0.10 to 0.14 by the probability, 0.06 to 0.12 by the weight."""
-    assert (
-        "Choose each threshold so that 95 of 100 shown digits pass, and about one absent digit in ten passes" in PROSE
+    """At three seeds, with 2,000 questions of each kind: 0.10 to 0.14 by the probability, 0.06 to 0.12 by the weight.
+
+    At the seeds 20 to 26: 0.06, 0.10, 0.06, 0.07, 0.10, 0.14, 0.16, and 0.08, 0.11, 0.54, 0.05, 0.10, 0.17, 0.09.
+    """
+    *ends, least, most = says(
+        r"so that 95 of 100 shown digits pass\. Then # to # of the absent ones pass by the probability, and # to # by the weight"
     )
-    for shown, absent in zip(*sureness(lesson), strict=True):
-        assert 0.03 < (absent >= shown.quantile(0.05)).float().mean() < 0.2
+    for (shown, absent), passing in zip(zip(*sureness(lesson), strict=True), (ends, (least, most)), strict=True):
+        assert within((absent >= shown.quantile(0.05)).float().mean().item(), passing, 0.03)
 
 
 def test_eight_patches_that_hardly_matter_are_ranked_the_other_way_round(lesson):
     """The lab, on Kendall's τ of "where". The model is this one, so the test is here.
 
-    Noise among the eight would leave a τ of 8/36. Over 5 seeds, with the kernels of two processors: -0.45 to -0.20.
+    Noise among the eight would leave a τ of 8/36. Over 5 seeds, with the kernels of two processors: -0.45 to -0.20. At the seeds
+    20 to 26, on 2,000 scenes: -0.51, -0.36, -0.15, -0.48, -0.47, -0.28, -0.33; of all nine -0.18, -0.06, 0.10, -0.16, -0.14, 0, -0.04.
     """
     (told,) = (cell for cell in cells_of("6-explain") if "28 of the 36 pairs" in cell.source)
-    assert "among the eight the order is mostly the opposite (τ -0.45 to -0.20)" in " ".join(told.source.split())
+    assert "among the eight the order is mostly the opposite (τ -0.51 to -0.15 over twelve seeds)" in " ".join(
+        told.source.split()
+    )
     model = OpenVLM(**recipe.MODEL)
     model.load_state_dict(lesson.model.state_dict())
     prompts, patches, cells = prompt_of("where", lesson.where), lesson.where.image_patches, lesson.where.cells[:, :1]
