@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from grader.build.links import Repository
 from grader.build.provided import PROJECT
+from grader.build.script_texts import GLOSSARY
 from grader.build.slim import slim
 from grader.course import shipped_packages
 from grader.declare.exercise import Exercise
@@ -89,7 +90,8 @@ def _files(root: Path, assignment: str) -> Iterator[tuple[str, bytes]]:
         for file in sorted(own.rglob("*.py")):
             yield f"{own.name}/{file.relative_to(own).as_posix()}", file.read_bytes()
     for page in sorted((root / "docs").rglob("*.md")):
-        yield page.relative_to(root).as_posix(), b""  # a lesson may link to it
+        # A lesson may link to a page, and may show the glossary.
+        yield page.relative_to(root).as_posix(), page.read_bytes() if page == root / GLOSSARY else b""
     made = (root / "solutions" / assignment / f"{assignment}.ipynb", notebook_path(root, assignment))
     for file in (root / "solutions" / f"{assignment}.py", *sorted((root / "assets").glob("*.*")), *made):
         yield file.relative_to(root).as_posix(), file.read_bytes() if file.is_file() else b""

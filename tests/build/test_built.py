@@ -82,6 +82,16 @@ def test_what_changed_is_built_again(course: Path, built: list[str], changed: st
     assert built == again
 
 
+def test_the_digest_depends_on_the_words_of_the_glossary(course: Path) -> None:
+    glossary = course / "docs" / "glossary.md"
+    glossary.parent.mkdir(exist_ok=True)
+    digests = set()
+    for words in ("one\n", "another\n"):
+        glossary.write_text(words)
+        digests.add(digest(course, "3-vlm", None))
+    assert len(digests) == 2
+
+
 def test_the_digest_depends_on_the_explorers_page(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copy = course / "attention"
     shutil.copytree(ROOT / "source" / "attention", copy)

@@ -233,8 +233,8 @@ MASKED = written_exercise("1.6 Masked attention", masked_attention, (
     draws_all_weight: A hidden score becomes +∞ here instead of −∞, so it gets all the weight, or the softmax gives NaN.
         It must become −∞.
         -torch.inf  →  torch.inf
-    zero_times_infinity: The scores of allowed keys are NaN here, because 0 · (−∞) is NaN. Do not multiply by −∞: set
-        hidden scores to −∞ with masked_fill.
+    zero_times_infinity: The scores of allowed keys are NaN here, because 0 · (−∞) is NaN. Set hidden scores to −∞
+        with masked_fill instead.
         scores.masked_fill(~mask, -torch.inf)  →  scores + (1 - mask.to(scores.dtype)) * -torch.inf
     mask_unused: The mask changes nothing here. Hidden scores must become −∞ before the softmax.
         + mask = None

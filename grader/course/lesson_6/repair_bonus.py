@@ -73,7 +73,7 @@ BONUS_REPAIR = written_exercise("6.9 Repair: it stares at one patch", looking_lo
         over the maps. The training would reach its threshold, but the bonus is smaller than the task asks for.
         + strength = strength / weights.shape[-1]
     zero_weights_give_nan: A weight of exactly 0 gives NaN, because 0 · log 0 is NaN. The training would reach its
-        threshold, because no weight in it becomes 0. Still, keep the weights above 0 inside the log.
+        threshold, because no weight in it becomes 0: still, keep the weights above 0 inside the log.
         .clamp_min(torch.finfo(weights.dtype).tiny)  →
     softmax_of_the_weights: The weights go through a second softmax. The training would reach its threshold, but the
         weights already sum to 1: take their entropy as they are.
