@@ -130,7 +130,7 @@ class Evidence:
 # ---------------------------------------------------------------- verdicts and grades
 
 # Characters of one text in a grade: what students write must not fill pages and gradebook. `Written.text` has a limit
-# of its own (submission/written.py).
+# of its own (submission/notebook.py).
 MOST_TEXT = 2_000
 
 

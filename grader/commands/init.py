@@ -150,9 +150,9 @@ def _copy_lesson(course: Path, assignment: str) -> None:
 
 
 def _copy_pages(course: Path, lessons: Collection[Lesson]) -> None:
-    """Copy the pages of docs/ that students read, and those to which the notebooks lead.
+    """Copy the pages of docs/ that students read, and those to which the notebooks lead; fit students.md to the lessons.
 
-    A course on another subject gets only the page that its zip for students begins with.
+    A course on another subject gets only students.md, the start page of its zip for students.
     """
     source = shipped_root()
     notebooks = (notebook_path(course, lesson.assignment).read_text("utf-8") for lesson in lessons)

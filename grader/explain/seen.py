@@ -43,7 +43,7 @@ class Candidate(NamedTuple):
 class Explanation:
     """Why an answer is wrong. Nothing reads the words of another one: what is compared are the fields."""
 
-    # "mistake", "exception", "structure", "gradient", "conduct", "relation", "unused", "likely" or "repair"
+    # "mistake", "default", "exception", "structure", "gradient", "conduct", "relation", "unused", "likely" or "repair"
     kind: str
     name: str = ""  # of the declared mistake, the class of the exception, or "parameters"
     what: str = ""  # what is wrong, in whole sentences

@@ -190,8 +190,9 @@ class _Grading:
             partial(self._run, lesson=self._lesson.with_weights),
         )
         with self._reading.paused():
-            for id in self._put_off.keys() - followed.keys():
-                submitted[id] = self._explained(self._put_off[id])
+            for id, judged in self._put_off.items():  # in their order: the time for explanations may end
+                if id not in followed:
+                    submitted[id] = self._explained(judged)
         verdicts = tuple(choose_verdict(self._lesson, verdict, followed.get(id)) for id, verdict in submitted.items())
         return self._assemble(file, self._first, verdicts)
 
@@ -230,7 +231,7 @@ class _Grading:
             judged = judge_run(lesson, self._rebuilt, execution, trials, self._reference_results)
             judged = {id: with_task_defaults(one, run.ask) for id, one in judged.items()}
             later = self._judged_again(judged, execution) if again else frozenset()
-            self._put_off |= {id: judged[id] for id in later}
+            self._put_off |= {id: one for id, one in judged.items() if id in later}
 
             def ask(request: Request) -> Mapping[str, Evidence]:
                 with self._explaining.paused():

@@ -57,7 +57,7 @@ NOT_IN_THE_SELF_CHECK = {
 # exercise would have to look it up.
 EVERYDAY = """
     cumsum elu nan norm sigmoid silu
-    absolute accepted afresh ahead allowed already also alternate applied apply approximate argument around
+    absolute accepted afresh ahead allowed already also alternate always applied apply approximate argument around
     arrives assertionerror assignment assumes astray average averaged averages been before behind big blank
     cannot close contains continue covers cross_entropy cut denominator describe different directions
     disappears down enough equal even everywhere exponential fails far fewer fitted forbidden future height

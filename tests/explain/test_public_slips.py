@@ -99,7 +99,7 @@ SLIPS = [
                 "        x = self.norm1(text_tokens)\n        note, _ = self.self_attn(x, mask=mask)\n        tokens = x + note\n",
             )
         ],
-        "The first residual adds to the normalised tokens",
+        "The first residual starts from the normalised tokens",
         10.5,
         id="3.3 residual from normed in step 1",
     ),
@@ -111,7 +111,7 @@ SLIPS = [
                 "            tokens = self.norm2(tokens)\n            note, weights = self.cross_attn(tokens, image_tokens)\n            tokens = tokens + note\n",
             )
         ],
-        "The second residual adds to the normalised tokens",
+        "The second residual starts from the normalised tokens",
         11.5,
         id="3.3 residual from normed in step 2",
     ),
@@ -313,7 +313,7 @@ SLIPS = [
                 "    after = layer.norm_2(after)\n    hidden = F.gelu(layer.expand(after))\n    return torch.addcmul(after,",
             )
         ],
-        "The second residual adds to",
+        "The second residual starts from",
         6,
         id="5.3 second residual of the normed tokens",
     ),

@@ -141,7 +141,11 @@ class _Cluster:
     def still_waiting(self, seconds: float) -> None:
         """Log the reason for a wait, after a minute and then each time that the wait has doubled.
 
-        Raise WorkersLost if there is no worker for LONGEST_WITHOUT seconds, or if no job ends for LONGEST_JOB.
+        Args:
+            seconds: since a job last ended.
+
+        Raises:
+            WorkersLost: no job has ended for LONGEST_WITHOUT seconds and there is no worker now, or for LONGEST_JOB.
         """
         try:
             workers = len(self._client.scheduler_info(n_workers=-1)["workers"])

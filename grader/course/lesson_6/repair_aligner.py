@@ -86,8 +86,8 @@ ALIGNER_REPAIR = written_exercise("6.7 Repair: it learns, and then no more", ima
     aligner_still_frozen: No gradient gets to the aligner. Only the encoder should stay as it is: call the aligner
         outside torch.no_grad(), and do not freeze it or detach its tokens.
         return aligner(features)  →  with torch.no_grad(): return aligner(features)
-    inference_mode: Tensors made in inference mode can never take part in a gradient, so the aligner cannot learn from
-        them. Use torch.no_grad().
+    inference_mode: Tensors that are made in this way can never take part in a gradient, so the aligner cannot learn
+        from them. Use torch.no_grad().
         torch.no_grad()  →  torch.inference_mode()
     gradient_begins_at_the_tokens: Gradients get to the tokens, but not to the aligner. Call the aligner that is passed
         in, outside torch.no_grad(), and return its tokens as they are.

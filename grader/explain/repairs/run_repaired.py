@@ -137,7 +137,7 @@ def run_repaired(
 ) -> list[Any]:
     """Run a probe on a changed answer, and return its result on each trial.
 
-    The result is RAISED if the probe raises, and None if it takes too long.
+    The result is RAISED if the probe raises, and None if the trials take too long or the source itself raises.
 
     Args:
         source: the changed answer; it is executed in a copy of the namespace.
