@@ -45,7 +45,7 @@ def find_all(
         DuplicateSubmission: two files are one student's submission of the same assignment.
     """
     files: dict[tuple[str, str], SubmissionFile] = {}
-    failed, is_empty = [], True
+    failed, errors = [], list[IntakeError]()
     for path in paths:
         try:
             for file in find(path, assignments, only, exercises, names):
@@ -54,10 +54,10 @@ def find_all(
                     twice = f"{file.student} submitted {file.assignment} twice: {other.place} and {file.place}"
                     raise DuplicateSubmission(f"{twice}. Pass only one of them.")
         except IntakeError as error:
-            is_empty = is_empty and isinstance(error, NoSubmission)
+            errors.append(error)
             failed.append(SubmissionFile(path.stem, only or "", path.parent, (path.name,), problem=error.problem))
-    if failed and is_empty and not files:
-        raise NoSuchPath(failed[0].problem.message)
+    if errors and not files and all(isinstance(error, NoSubmission) for error in errors):
+        raise NoSuchPath(errors[0].problem.message)
     return list(files.values()), failed
 
 
