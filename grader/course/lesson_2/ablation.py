@@ -87,7 +87,7 @@ ABLATION = written_exercise("2.8 Taking a head away", ablate_head, (
     heads_not_mixed: The heads are joined, but W_O is missing at the end.
         return attention_layer.W_O(merge_heads  →  return (merge_heads
     after_the_mixing: W_O mixes the heads, so no part of the output belongs to one of them alone. Remove the head
-        before W_O, or its columns of W_O; the rows make the outputs.
+        before W_O, or its columns of W_O: a row of W_O belongs to an output, not to a head.
         + output = attention_layer(tokens, context, mask)[0].clone()
         + output.unflatten(-1, (attention_layer.num_heads, -1))[..., head, :] = 0
         + return output

@@ -121,8 +121,8 @@ PATTERN = written_exercise("2.P2 A word for a map", classify_pattern, (
         = "local" if result == "diagonal" else result
     never_uniform: A map that spreads evenly must be "uniform", even if another word also fits: test for it first.
         = "other" if result == "uniform" else result
-    every_row_uniform: Your code asks for an entropy above 0.95 in every row. The task asks for it only for their
-        mean.
+    every_row_uniform: Your code asks for an entropy above 0.95 in every row. The task only asks that the mean over
+        the rows is above 0.95.
         attention_entropy(weights).mean()  →  attention_entropy(weights).min()
     hub_by_votes: Here a key is a hub if it has the largest weight in half of the rows. It must get at least half of all
         weight.
@@ -155,11 +155,11 @@ PATTERN = written_exercise("2.P2 A word for a map", classify_pattern, (
     band_without_diagonal: Only a part of the band counts here. "local" asks for 3/4 of all weight on the diagonal and
         next to it, on both sides.
         (position[:, None] - position).abs() <= 1  →  (position[:, None] - position).abs() == 1
-    one_side_is_near: Everything on one side of the diagonal counts as near here. Take the absolute value of the
-        distance: abs.
+    one_side_is_near: Here, everything on one side of the diagonal counts as next to it. Take the absolute value of
+        the distance: abs.
         (position[:, None] - position).abs() <= 1  →  position[:, None] - position <= 1
-    other_side_is_near: Everything on one side of the diagonal counts as near here. Take the absolute value of the
-        distance: abs.
+    other_side_is_near: Here, everything on one side of the diagonal counts as next to it. Take the absolute value of
+        the distance: abs.
         (position[:, None] - position).abs() <= 1  →  position - position[:, None] <= 1
     band_goes_around: The first and the last token count as neighbours here, because a roll puts the last entry in
         front.

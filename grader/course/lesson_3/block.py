@@ -215,6 +215,6 @@ BLOCK = written_exercise("3.3 A block that reads and looks", VisionLanguageBlock
         return tokens + self.ffn(self.norm3(tokens)), weights  →  return tokens + self.ffn(self.norm3(tokens)), own
     heads_averaged: The returned weights are averaged over the heads. Return all of them.
         = result[0], None if result[1] is None else result[1].mean(-3)
-    text_only_by_default: By default, this block does not look at the image. The default is cross=True.
+    text_only_by_default: By default, this block does not look at the image. The default must be cross=True.
         cross: bool = True  →  cross: bool = False
 """)  # fmt: skip

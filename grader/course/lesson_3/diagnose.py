@@ -305,9 +305,10 @@ DIAGNOSE = written_exercise("3.P1 What is wrong with this model?", diagnose, (
     zeros_overlooked: A parameter whose gradient is all zeros is not found here. It learns nothing, so it also counts as
         "no gradient".
         gradient is None or not gradient.any()  →  gradient is None
-    any_zero: A gradient that is not all zeros counts as missing here. Only a gradient of zeros counts as missing.
+    any_zero: Here a single 0 is enough for a gradient to count as missing. Only None, or a gradient of nothing but
+        zeros, must count.
         not gradient.any()  →  not gradient.all()
-    stale_gradients: A part that gets no gradient now is not found here, because an old gradient is still stored.
+    stale_gradients: An old gradient is still stored in .grad, so a parameter that gets none this time is not found.
         torch.autograd.grad gives None for it.
         torch.autograd.grad(loss, learned, allow_unused=True)  →  (loss.backward(), [one.grad for one in learned])[1]
     whole_text: The loss includes the whole text, also the question. Take the targets from shift_targets.

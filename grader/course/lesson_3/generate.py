@@ -143,8 +143,8 @@ GENERATE = written_exercise("3.7 Answering word by word", generate, (
         torch.no_grad():`.
         @torch.no_grad()  →
         + torch.set_grad_enabled(False)
-    parameters_left_frozen: The parameters stay frozen after the call. torch.no_grad() changes nothing in the
-        model.
+    parameters_left_frozen: The parameters stay frozen after the call. Use torch.no_grad() instead: it changes nothing
+        in the model.
         + model.requires_grad_(False)
     wakes_frozen_parameters: Parameters that were frozen before are no longer frozen afterwards. Leave the parameters as
         they were.

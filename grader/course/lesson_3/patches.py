@@ -140,10 +140,10 @@ SWAP = written_exercise("3.9 Intervene: swap two patches", swap_patches, (
     mistakes=edits(swap_by_index, """
     in_place: The input scene is changed. Work on a copy: .clone().
         = (image_patches.data.copy_(result.data), image_patches)[1]
-    all_pairs_everywhere: The same pairs are used for all scenes: with tensors, scene b gets first[b] and second[b].
+    all_pairs_everywhere: Every scene gets all pairs here. With tensors, scene b must get only first[b] and second[b].
         swapped[scene, first] = image_patches[scene, second]  →  swapped[:, first] = image_patches[:, second]
         swapped[scene, second] = image_patches[scene, first]  →  swapped[:, second] = image_patches[:, first]
-    first_pair_everywhere: The first scene's pair is used for all scenes: with tensors, scene b gets first[b] and
+    first_pair_everywhere: The first scene's pair is used for all scenes. With tensors, scene b must get first[b] and
         second[b].
         + first, second = (one[0] if isinstance(one, Tensor) else one for one in (first, second))
     copies_one_way: One patch is there twice, and the other is lost. Write both places, and read both from the original

@@ -114,7 +114,7 @@ FREEZE = written_exercise("3.P3 Repair a training that stands still", start_stag
     all_but_the_aligner_thaw: The aligner stays as it was, frozen or not. Let every parameter learn:
         model.requires_grad_(True).
         model.requires_grad_(True)  →  [one.requires_grad_(True) for name, one in model.named_parameters() if "aligner" not in name]
-    only_matrices: The list contains only matrices. Norms, positions and every bias must also learn.
+    only_matrices: The list contains only parameters with two or more axes. Norms and every bias must also learn.
         list(model.parameters())  →  [one for one in model.parameters() if one.ndim > 1]
     only_the_outermost: Parts within other parts stay frozen. model.parameters() finds the parameters of all of them.
         model.requires_grad_(True)  →  [one.requires_grad_(True) for part in (model, *model.children()) for one in part.parameters(recurse=False)]

@@ -56,7 +56,7 @@ LOOK = written_exercise("3.P2 Repair a collapse", look_at_image, (
     words_look_at_words: The words look at each other: without a second argument the layer does self-attention.
         Pass the patches, too.
         cross_attn(words, patches)  →  cross_attn(words)
-    patches_ask: Here the patches ask and the words answer. The words ask: they come first.
+    patches_ask: Here the patches ask and the words answer. The words should ask: make them the first argument.
         cross_attn(words, patches)  →  cross_attn(patches, words)
     average_patch: All patches are averaged first, so there is nothing left to choose from.
         + patches = patches.mean(-2, keepdim=True).expand_as(patches)

@@ -77,7 +77,7 @@ ORDER = written_exercise("3.P4 Repair a misalignment", shuffle_questions, (
         image_patches[order]  →  image_patches
     images_go_back: The images move the other way, back to where the order came from. Index both with the same order.
         image_patches[order]  →  image_patches[order.argsort()]
-    not_shuffled: The pairs are right now, but nothing is shuffled any more.
+    not_shuffled: Each question has its own image again, but nothing is shuffled.
         = token_ids, image_patches
     turned_round: The order is only reversed. Draw a new one from the generator.
         = token_ids.flip(0), image_patches.flip(0)

@@ -133,7 +133,7 @@ CACHE = written_exercise("4.8 A key-value cache", attend_with_cache, (
     cached_without_mask: Nothing is masked: each new token also sees those after it. New token t may see all
         earlier tokens, and new ones up to t.
         (query, key, value, mask)  →  (query, key, value)
-    masked_at_first_only: Only the first call hides later tokens. After a cache, the new tokens need their mask, too.
+    masked_at_first_only: Only the first call hides later tokens. With a cache, the new tokens need a mask, too.
         (query, key, value, mask)  →  (query, key, value, mask if cache is None else None)
     mask_without_the_past: The causal mask begins at the first column, as if nothing were cached. New token t may
         see P + t + 1 keys: .tril(P).

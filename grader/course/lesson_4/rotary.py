@@ -108,8 +108,8 @@ ROTATE = written_exercise("4.5 Rotary positions", rotate, (
     halves_turned_and_stacked: Dimension i is paired with i + d/2, and the pairs are returned as neighbours. Pair
         neighbours: 2i and 2i + 1.
         vectors[..., 0::2], vectors[..., 1::2]  →  vectors.chunk(2, dim=-1)
-    partners_of_halves: The angles fit pairs of neighbours, but the partners are d/2 apart. Pair neighbours in
-        both: 2i and 2i + 1.
+    partners_of_halves: The angles fit pairs of neighbours, but the partners are d/2 apart. Pair neighbours for the
+        angles and for the partners.
         return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)  →  a, b = vectors.chunk(2, -1); return vectors * cos.repeat_interleave(2, -1) + torch.cat([-b, a], -1) * sin.repeat_interleave(2, -1)
     angles_of_halves: Neighbours form a pair, but the angles repeat after d/2. Give both numbers of a pair the
         same angle.
@@ -200,7 +200,7 @@ ROTATE_2D = written_exercise("4.6 Rotary positions on a grid", rotate_2d, (
     one_number_for_both: Both halves are turned by one number, which is made of row and column. Turn the first half only
         by the row, the last only by the column.
         + rows = columns = rows * (columns.max() + 1) + columns
-    patches_halved: The patches are cut in two here, not the width: dimensions are the last axis.
+    patches_halved: This cuts the list of patches in two. Cut the width instead, which is the last axis.
         + upper, lower = vectors.chunk(2, dim=-2)
         + above = upper.shape[-2]
         + return torch.cat([rotate(upper, rows[..., :above], base), rotate(lower, columns[..., above:], base)], dim=-2)

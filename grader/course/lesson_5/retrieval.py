@@ -69,7 +69,7 @@ RANK = written_exercise("5.7 The nearest names", rank_names, (
         return best.values, best.indices  →  return best.values[:k], best.indices[:k]
     pictures_of_each_name: topk runs over axis 0, the pictures. The names are on the last axis: dim=-1.
         topk(k, dim=-1)  →  topk(k, dim=0)
-    distances_of_names: These are distances, and the order is right. Return the cosines.
+    distances_of_names: The order is right, but these are distances. Return the cosines.
         return best.values, best.indices  →  return (2 - 2 * best.values).clamp(min=0).sqrt(), best.indices
     sharp_probabilities: These are probabilities. Return the cosines as they are.
         F.normalize(names, dim=-1).T  →  F.normalize(names, dim=-1).T; similarity = (100 * similarity).softmax(-1)

@@ -73,15 +73,15 @@ BONUS_REPAIR = written_exercise("6.9 Repair: it stares at one patch", looking_lo
         over the maps. The training would reach its threshold, but the bonus is smaller than the task asks for.
         + strength = strength / weights.shape[-1]
     zero_weights_give_nan: A weight of exactly 0 gives NaN, because 0 · log 0 is NaN. The training would reach its
-        threshold, because no weight in it becomes 0: still, keep the weights above 0 inside the log.
+        threshold, because no weight in it becomes 0, but keep the weights above 0 inside the log.
         .clamp_min(torch.finfo(weights.dtype).tiny)  →
     softmax_of_the_weights: The weights go through a second softmax. The training would reach its threshold, but the
-        weights already sum to 1: take their entropy as they are.
+        weights already sum to 1: take the entropy of the weights themselves.
         + weights = weights.softmax(-1)
     strength_ignored: The strength is not used, so the bonus stays as large as it was at the beginning and never fades.
         + strength = 1.0
-    clamped_at_zero: The loss is clamped at 0. The training would still reach its threshold, because its loss stays
-        above 0, but with a larger bonus, as in this trial, it gets below 0, and a clamped loss has no gradient there.
+    clamped_at_zero: A loss that is clamped at 0 has no gradient where it would be below 0, as in this trial with its
+        larger bonus. The training would still reach its threshold, because its loss stays above 0.
         = result.clamp_min(0.0)
     entropy_of_the_mean_map: This is the entropy of the mean map, which is large as soon as the maps differ. The
         training would reach its threshold, but take the entropy of each map, then their mean.

@@ -43,8 +43,8 @@ PADDING_REPAIR = written_exercise("6.5 Repair: it looks where nothing is", look_
     mask_still_inverted: The words look only at the padding. In this course, a mask is True where a word may look;
         `padding` is True where it may not.
         ~padding  →  padding
-    mask_without_words: In the mask, the axis of the scenes is in the place of the words. Give the mask an axis for the
-        words: ~padding.unsqueeze(-2).
+    mask_without_words: The layer reads a mask (B, S) as (T, S), so its scenes count as words. Give the mask an axis
+        for the words: ~padding.unsqueeze(-2).
         ~padding.unsqueeze(-2)  →  ~padding
     mask_removed: No cell is hidden, so the words also look at the padding. Pass on a mask that is True where a cell is
         not padding.

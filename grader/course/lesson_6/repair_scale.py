@@ -46,8 +46,9 @@ SCALE_REPAIR = written_exercise("6.6 Repair: it is sure from the first step", lo
     scale_still_missing: The scores are as large as before. A sum of d_k products grows with √d_k: divide it as in
         lesson 1.
         / query.shape[-1] ** 0.5  →
-    divided_by_the_width: The scores are divided by d_k now, directly or by √d_k on both sides, so they begin too
-        small. The training would reach its threshold, but this is a new fault: divide by √d_k, once.
+    divided_by_the_width: In all, the scores are divided by d_k now (as they are if query and key are both divided by
+        √d_k), so they begin too small. The training would reach its threshold, but this is a new fault: divide by
+        √d_k, once.
         ** 0.5  →
     multiplied_by_the_root: The scores are multiplied by √d_k: they are larger than before. Divide.
         / query.shape  →  * query.shape

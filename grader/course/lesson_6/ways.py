@@ -167,7 +167,7 @@ GATED = written_exercise("6.11 Gated cross-attention: a door that begins closed"
     mistakes="""
     gate_without_tanh: The gate is used as it is. Put it through tanh, so that it stays between −1 and 1.
         torch.tanh(self.gate)  →  self.gate
-    sigmoid_gate: This gate is ½ where tanh is 0, so it begins half open. Put it through tanh.
+    sigmoid_gate: sigmoid(0) is ½, so the gate begins half open. Use tanh instead: tanh(0) is 0.
         torch.tanh  →  torch.sigmoid
     tanh_of_what_is_seen: tanh is taken of what the words see. Take tanh of the gate.
         torch.tanh(self.gate) * seen  →  self.gate * torch.tanh(seen)
@@ -225,8 +225,8 @@ QUERIES = written_exercise("6.12 Learned queries: a summary of the image", Learn
     image_asks_queries: The image asks and the queries answer. Pass the queries first; the image is the context.
         (queries, image_tokens)  →  (image_tokens, queries)
         self.norm(queries + seen)  →  self.norm(image_tokens + seen)
-    queries_without_residual (slip): The queries are not added, so the summary does not show which query looked. Add
-        them.
+    queries_without_residual (slip): The queries are not added to what they saw, so the summary contains nothing of
+        the queries themselves. Return norm(queries + seen).
         queries + seen  →  seen
     queries_without_norm: The norm is missing. Return norm(queries + seen).
         self.norm(queries + seen)  →  queries + seen + 0 * self.norm(seen)

@@ -57,7 +57,7 @@ def batches_differ(raising: Raising, _: re.Match) -> str:
         a, b = shape_of(one, raising.shapes), shape_of(other, raising.shapes)
         fits = shape_of(ast.BinOp(one, ast.MatMult(), other), raising.shapes) is not None
         if a and b and min(len(a), len(b)) >= 2 and a[-1] == b[-2] and not fits:
-            return f"All axes of `{text_of(one)}` and `{text_of(other)}` but the last two must match, and they do not."
+            return f"Apart from the last two, the axes of `{text_of(one)}` and `{text_of(other)}` must match, and they do not."
     return ""
 
 
