@@ -148,6 +148,6 @@ def test_a_class_that_is_stopped_says_that_in_one_line(number: signal.Signals, a
     os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
     _, err = process.communicate(timeout=PATIENCE)
     lines = [line for line in err.splitlines() if "stopped" in line or "Error" in line]
-    assert [line[: len("grader: stopped.")] for line in lines] == ["grader: stopped."]
+    assert [line[: len("grader: stopped.")] for line in lines] == ["grader: stopped."], (process.returncode, err)
     assert process.returncode in (1, 128 + number)
     assert left_over(process.pid) == []
