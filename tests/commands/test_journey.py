@@ -122,7 +122,7 @@ def test_a_term(term: Term, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("points", "message"),
     [
-        (0, "nbgrader_config.py sets no late penalty. To subtract 10 points per day, write two lines there"),
+        (0, "nbgrader_config.py sets no late penalty. To subtract 10 points per day, set these two options there"),
         (10, "no points were subtracted, because the score was already 0"),
     ],
 )
