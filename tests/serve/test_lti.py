@@ -452,7 +452,7 @@ def test_an_address_for_scores_that_is_not_the_platforms(site: Site, school: Sch
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ("keys_url = 'http://school.example/keys'", r"\[lti.school\] keys_url: is not protected. Write https://"),
+        ("keys_url = 'http://school.example/keys'", r"\[lti.school\] keys_url: is not protected. Use https://"),
         ("keys_url = 'https://a'\ntypo = 1", r"\[lti.school\] typo: there is no such key"),
         ("keys_url = 7", "keys_url: Input should be a valid string"),
     ],

@@ -87,7 +87,7 @@ def test_a_wrong_serve_toml_stops_both(course: SmallCourse, tmp_path: Path) -> N
     wrong = course.copy(tmp_path / "copy")
     (wrong.root / "serve.toml").write_text('url = "http://example.org"\n')
     for words in (("serve",), ("roster", "--links", "links.csv")):
-        assert "is not protected. Write https://" in wrong.grader(*words, status=2)
+        assert "is not protected. Use https://" in wrong.grader(*words, status=2)
 
 
 def test_a_port_that_is_taken_is_said_in_one_line(course: SmallCourse, tmp_path: Path) -> None:
