@@ -84,7 +84,7 @@ def test_cells_that_are_painted_over_get_no_weight_in_the_end():
 def test_neither_the_start_nor_the_root_alone_mends_the_second_training():
     """Right, at 5 seeds: 0.32 to 0.81 from an even start without the root, 0.50 to 0.81 from a sharp one with it."""
     even_low, even_high = says("the broken piece begins as evenly as yours: # to # right.")
-    sharp_low, sharp_high = says("yours begins as sharply: # to #. Both miss the gate, at each of 5 seeds.")
+    sharp_low, sharp_high = says("yours begins as sharply: # to #. Both miss the threshold, at each of 5 seeds.")
 
     def look(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         weights = (query @ key.transpose(-2, -1)).softmax(-1)

@@ -20,7 +20,8 @@ MOST_OFF, MOST_LOSS_OFF = 0.01, 1e-3
 # A smaller loss is compared as if it were this large: it is the difference of logits near 20, and
 # so has their rounding error, 1e-6.
 LEAST_LOSS = 0.1
-LEAST_MOVE = 1e-6  # an update shorter than this, relative to the longest one, is rounding
+# An update shorter than this, relative to the longest one, is rounding: the gradient of the bias in 6.7 is 0.
+LEAST_MOVE = 1e-5
 # A weight keeps 24 bits: an update changes it by a multiple of its last digit, and where it is short, that is seen.
 LAST_DIGIT = 3e-8
 
