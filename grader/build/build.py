@@ -6,7 +6,6 @@ what the notebooks were built from (see `built`).
 """
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
@@ -28,8 +27,6 @@ from grader.course import lessons
 from grader.declare.validate import validate_probes
 from grader.judge.planned_trial import refuse_sent_answers
 from grader.paths import notebook_path, write_atomically
-
-SOLUTION = re.compile(r"### BEGIN SOLUTION.*?### END SOLUTION", re.DOTALL)  # what a student notebook does not contain
 
 
 def build(root: Path) -> list[Path]:
@@ -99,7 +96,7 @@ def _lessons_built(
 
 
 def _script(root: Path, name: str) -> Path:
-    """Return the path of a lesson's script; raise BuildError if there is none."""
+    """Return the path of a lesson's script, or raise BuildError if it is missing."""
     script = root / "solutions" / f"{name}.py"
     if not script.is_file():
         raise BuildError(f"{script} is missing: a lesson's script has the name of its assignment. Write or rename it")
@@ -128,7 +125,7 @@ def lesson_built(root: Path, repository: Repository | None, name: str, tools: st
     lesson = lessons()[name]
     validate_probes(lesson)
     refuse_sent_answers(lesson)
-    script = root / "solutions" / f"{name}.py"
+    script = _script(root, name)
     solution = solution_notebook(script, lesson, root, tools)
     _check_pages(script, solution, root)
     solution = with_links(solution, name, repository)
@@ -166,20 +163,14 @@ def _requirements(root: Path, texts: Mapping[Path, str]) -> dict[Path, str]:
 def _check_quotations(root: Path, names: Sequence[str], repository: Repository | None) -> None:
     """Raise BuildError if a check has no quotation, or if its task does not contain one.
 
-    The build calls this before it computes the self-checks, which takes minutes. The notebooks have no self-checks yet.
+    This builds the lessons without self-checks, because the build calls it before it computes them, which takes minutes.
 
     Args:
         names: the assignments of the lessons to read from their scripts. The others are read from notebooks.
     """
-    if not names or not (root / QUOTATIONS).is_file():
-        return
-    texts: dict[Path, str] = {}
-    for name in names:
-        book = with_links(solution_notebook(_script(root, name), lessons()[name], root, tools=""), name, repository)
-        for cell in book.cells:
-            cell.source = SOLUTION.sub("", cell.source)
-        texts[notebook_path(root, name)] = _text(book)
-    _requirements(root, texts)
+    if names and (root / QUOTATIONS).is_file():
+        drafts = [lesson_built(root, repository, name, tools="") for name in names]
+        _requirements(root, {path: text for draft in drafts for path, text in draft.items()})
 
 
 def _check_pages(script: Path, notebook: NotebookNode, root: Path) -> None:

@@ -335,7 +335,7 @@ def seconds_since(attempt: Attempt, moment: datetime) -> float:
 
 
 def counting(store: Store, student: str, assignment: str) -> Attempt | None:
-    """Return the attempt that counts so far, or None if there is none."""
+    """Return the attempt that counts so far, or None before the first one."""
     return next((one for one in attempts_of(store, student, assignment) if one.counts), None)
 
 

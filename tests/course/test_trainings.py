@@ -139,6 +139,22 @@ def test_a_short_update_is_compared_up_to_the_last_digit_of_its_weight() -> None
     assert not judged(weight + 1.05e-6).passed
 
 
+def test_an_update_that_is_rounding_alone_is_not_compared() -> None:
+    """The gradient of the bias in 6.7 is 0; two kernels differed there by up to 4e-8 of the longest update."""
+    zeros, ones = ({name: torch.full((1,), value) for name in ("weight", "bias")} for value in (0.0, 1.0))
+
+    def judged(bias: float, own: float) -> Finding:
+        expected, got = (
+            {"losses": [1.0], "moved": {"weight": torch.ones(1), "bias": torch.tensor([moved])}}
+            for moved in (bias, own)
+        )
+        state = {"weights": zeros, "square": ones}
+        return judge_segment(Case(inputs={"state": state}, got=got, expected=lambda: expected, rtol=1.0))
+
+    assert judged(1e-8, 5e-8).passed
+    assert not judged(1e-4, 1.02e-4).passed
+
+
 def test_steps_are_long_enough_for_the_numbers_that_they_change(monkeypatch) -> None:
     """The recipe's last rates are shorter than the last bit of a weight near 1, and a right answer would be off by chance."""
     late = State(step=790, weights={}, mean={}, square={})
