@@ -45,7 +45,7 @@ STAGES = {
     "probes": ("grader.sandbox.connection.Sandbox.call",),
     "judge": ("grader.grading.judge_run.judge_trials",),
     "explain": ("grader.grading.judge_run.wrong_answer", "grader.grading.judge_run.diagnose"),
-    AGAIN: ("grader.grading.grade.follow_through",),
+    AGAIN: ("grader.grading.grade._Grading._judge_again",),
     "notebook": ("grader.classes.results.writer.write_autograded",),
     "database": ("grader.classes.gradebook.writer.GradeWriter.record",),
     "page": ("grader.classes.results.writer.page_of", "grader.classes.results.writer.write_feedback"),

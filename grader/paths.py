@@ -27,8 +27,8 @@ def course_root() -> Path:
             if (folder / "solutions").is_dir() and (folder / "notebooks").is_dir():
                 return folder
     raise FileNotFoundError(
-        "this is not a course. Run the command in the course's folder, set GRADER_COURSE to it, or create a course with "
-        "`grader init FOLDER`."
+        "this is not a course. Run the command in the course's folder, set GRADER_COURSE to it, or create a course "
+        "with `grader init FOLDER`."
     )
 
 

@@ -163,7 +163,7 @@ def _requirements(root: Path, texts: Mapping[Path, str]) -> dict[Path, str]:
 def _check_quotations(root: Path, names: Sequence[str], repository: Repository | None) -> None:
     """Raise BuildError if a check has no quotation, or if its task does not contain one.
 
-    This builds the lessons without self-checks, because the build calls it before it computes them, which takes minutes.
+    This builds the lessons without self-checks. The build calls it before it computes them, which takes minutes.
 
     Args:
         names: the assignments of the lessons to read from their scripts. The others are read from notebooks.

@@ -61,7 +61,8 @@ python="${AUTOGRADER_PYTHON:-$root/venv/bin/python}"
 results="$root/results/results.json"
 mkdir -p "$root/results"
 rm -f "$results"
-GRADER_TRAININGS="$root/trainings" GRADER_COURSE="$root/source/course" "$python" -P -m grader.commands.gradescope "$root"
+export GRADER_TRAININGS="$root/trainings" GRADER_COURSE="$root/source/course"
+"$python" -P -m grader.commands.gradescope "$root"
 if [ ! -s "$results" ]; then
     # Without a score: Gradescope then says that the autograder failed, and gives no 0.
     echo '{"output": "The grader failed. You lose no points. Your instructor will run it again.",' \\

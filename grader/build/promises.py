@@ -135,9 +135,9 @@ def requirements_page(root: Path, lessons: Iterable[Lesson], notebooks: Mapping[
 INTRODUCTION = """\
 # Requirements of the checks
 
-This page is for instructors and authors who want to verify that every requirement of a hidden check is stated in its task. \
-`grader build` writes the page. Each row quotes the task of the exercise, or names one of the rules at the top of every \
-notebook.
+This page is for instructors and authors who want to verify that every requirement of a hidden check is stated in its \
+task. `grader build` writes the page. Each row quotes the task of the exercise, or names one of the rules at the top \
+of every notebook.
 """
 
 

@@ -47,7 +47,8 @@ MARKERS = {marker.value for marker in ScriptMarker}
 LAST = """\
 ## Check your answers and submit
 
-The next cell checks all your answers and lists which are right, wrong or not solved yet. You can run it at any time. The cell
+The next cell checks all your answers and lists which are right, wrong or not solved yet. You can run it at any time. \
+The cell
 after it submits this notebook and shows your points. Save the notebook before you run it."""
 UNNAMED = "unnamed"  # a cell's id until `_name_cells` replaces it
 

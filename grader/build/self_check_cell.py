@@ -56,8 +56,8 @@ from __future__ import annotations
 
 from functools import cache
 
-# check("{example}") tries your answer on small examples and says what is off, and why. Its code and its numbers stand below,
-# compressed to keep the notebook short; print(self_check_source()) shows the code.
+# check("{example}") tries your answer on small examples and says what is off, and why. Its code and its numbers are
+# below, compressed to keep the notebook short; print(self_check_source()) shows the code.
 # carry_on("{example}") lets you go on without an answer of your own; it earns no points.
 SELF_CHECK = '''
 {text}

@@ -28,7 +28,8 @@ NO_REPOSITORY = (
 )
 ABOVE = ("# python -m pip install -r requirements.txt",)  # the packages that students install
 ABOVE_PYTORCH = (
-    "# On Linux that brings PyTorch with CUDA, some 6 GB. Without an NVIDIA GPU take PyTorch for the CPU first, 0.8 GB:",
+    "# On Linux that brings PyTorch with CUDA, some 6 GB. Without an NVIDIA GPU take PyTorch for the CPU first, "
+    "0.8 GB:",
     "# python -m pip install torch --index-url https://download.pytorch.org/whl/cpu",
 )
 FIGURES = ("*.svg", "*.png")

@@ -208,7 +208,7 @@ def isclose(one: Tensor, other: Tensor, rtol: float, atol: float, equal_nan: bui
     return Tensor(np.isclose(one.array, other.array, rtol=rtol, atol=atol, equal_nan=equal_nan))
 
 
-# ---------------------------------------------------------------- what has no meaning for arrays, and the names of dtypes
+# ------------------------------------------------------------ what has no meaning for arrays, and the names of dtypes
 
 
 def _nothing(*_: Any, **__: Any) -> None:

@@ -150,7 +150,7 @@ def _copy_lesson(course: Path, assignment: str) -> None:
 
 
 def _copy_pages(course: Path, lessons: Collection[Lesson]) -> None:
-    """Copy the pages of docs/ that students read, and those to which the notebooks lead; fit students.md to the lessons.
+    """Copy the pages of docs/ that students read, and those that notebooks link to; fit students.md to the lessons.
 
     A course on another subject gets only students.md, the start page of its zip for students.
     """

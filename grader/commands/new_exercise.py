@@ -23,7 +23,8 @@ def add_exercise(root: Path, heading: str) -> list[Path]:
         heading: the id and the title, as in "1.4 Means of rows". The number before the dot is the lesson's.
 
     Raises:
-        Complaint: the heading cannot be used, there is such an exercise, or the lesson is not declared in the usual form.
+        Complaint: the heading cannot be used, there is such an exercise, or the lesson is not declared in the
+            usual form.
     """
     number, id, title, name = _parts(heading)
     package = root / OWN_LESSONS / f"lesson_{number}"

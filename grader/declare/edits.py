@@ -17,7 +17,8 @@ A mistake is a name with the hint that students read, and below it what is chang
 - `+ statement` is put first in the body, of a class in its `forward`; `+ method: statement` in another method.
 - `= expression` comes back instead, from a class's `forward`; `result` is what the right answer gives.
 
-All other lines belong to the hint.
+All other lines belong to the hint. A long change goes on in the lines below it that are indented further; the
+first of these may begin with the arrow.
 """
 
 from __future__ import annotations  # what is compiled here inherits it
@@ -27,7 +28,7 @@ import inspect
 import re
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache, cached_property
@@ -159,7 +160,7 @@ def _module_of(name: str) -> tuple[str, ast.Module]:
 def _written(right: str, text: str) -> list[_Written]:
     """Return the mistakes of a text, taken apart; DeclarationError for a line that belongs to none."""
     found: list[_Written] = []
-    for line in textwrap.dedent(text).strip().splitlines():
+    for line in _joined(textwrap.dedent(text).strip().splitlines()):
         stripped = line.strip()
         if head := HEAD.fullmatch(line):
             found.append(_Written(head["name"], bool(head["slip"]), [head["hint"]], [], [], []))
@@ -178,6 +179,24 @@ def _written(right: str, text: str) -> list[_Written]:
         else:
             found[-1].hint.append(stripped)
     return found
+
+
+def _joined(lines: Iterable[str]) -> list[str]:
+    """Return the lines, with each change that goes on in lines that are indented further as one line."""
+    joined: list[str] = []
+    for line in lines:
+        text = line.lstrip()
+        before = joined[-1] if joined else ""
+        is_change = text.startswith("→") or ARROW.search(before) or before.lstrip().startswith(("+ ", "= "))
+        if is_change and _indent(line) > _indent(before):
+            joined[-1] = f"{before} {text}"
+        else:
+            joined.append(line)
+    return joined
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _changed(right: str, source: str, written: _Written) -> str:

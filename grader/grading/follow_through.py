@@ -7,9 +7,9 @@ a training went wrong because of it, the reference's trained weights stand in fo
 never enters the sandbox.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from nbformat import NotebookNode
 
@@ -41,88 +41,126 @@ def with_stand_ins(lesson: Lesson, notebook: NotebookNode, exercises: Collection
 # that build on them. If one of the latter still fails, the next round replaces it, too.
 ROUNDS = 3
 
-# Runs a notebook and returns verdicts by id. Arguments: the notebook, and the exercises to judge.
-Run = Callable[[NotebookNode, frozenset[str]], Mapping[str, Verdict]]
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """One run of the notebook: what takes the place of failed answers, and which exercises are judged."""
+
+    judged: frozenset[str]
+    stand_ins: frozenset[str] = frozenset()  # exercises that their stand-ins replace
+    weights: bool = False  # whether the reference's trained weights stand in for the trainings
 
 
-def follow_through(
-    lesson: Lesson,
-    rebuilt: Rebuilt,
-    verdicts: Mapping[str, Verdict],
-    run: Run,
-    unsolved: frozenset[str] = frozenset(),
-    run_with_weights: Run = lambda notebook, ids: {},
-) -> dict[str, Verdict]:
-    """Return the verdicts that improve when stand-ins replace earlier failures.
+@dataclass(frozen=True, kw_only=True)
+class FollowThrough:
+    """All that is known between two rounds, and the runs of the next round.
 
-    There are at most ROUNDS rounds. Each runs the notebook once more, or more than once where exercises build on other
-    failed ones. The rounds end as soon as a round could not change a verdict.
+    `first_round` makes it, and `next_round` makes the next one of it and the verdicts of its runs. After the
+    last round there are no runs.
+    """
+
+    lesson: Lesson
+    submitted: Mapping[str, Verdict]  # on the answers as they were submitted, by exercise id
+    unsolved: frozenset[str]  # exercises without an answer that Python can parse: no stand-in can help these
+    below: Mapping[str, frozenset[str]]  # the exercises that the answer to each exercise can call
+    judged: Mapping[str, Verdict]  # the latest verdict on each exercise
+    replaced: frozenset[str] = frozenset()  # the exercises that stand-ins have replaced so far
+    better: Mapping[str, Verdict] = field(default_factory=dict)  # the verdicts that improved
+    rounds: int = 0
+    runs: Sequence[Run] = ()
+
+
+def first_round(
+    lesson: Lesson, rebuilt: Rebuilt, submitted: Mapping[str, Verdict], unsolved: frozenset[str] = frozenset()
+) -> FollowThrough:
+    """Return what is known before the first round, and its runs.
 
     Args:
-        verdicts: the verdicts on the answers as submitted, by exercise id.
-        run: runs a notebook, and judges exercises in it; returns nothing where no time is left.
+        submitted: the verdicts on the answers as submitted, by exercise id.
         unsolved: exercises that have no answer, or an answer that Python cannot parse. A stand-in for another
             exercise cannot improve their verdicts.
-        run_with_weights: the same as `run`, but puts trained weights into the notebook's models instead of
-            training them.
-
-    Returns:
-        The improved verdicts alone, by exercise id. Each names its stand-ins, and has the submitted verdict
-        as `other`.
     """
-    available = stand_ins(lesson)
-    below = _usable(lesson, rebuilt, verdicts)
-    judged, replaced, better = dict(verdicts), frozenset[str](), {}
-    for _ in range(ROUNDS):
-        causes, affected = _round(judged, below, available, replaced, unsolved)
-        if not causes or not affected:
-            break
-        replaced |= causes
-        # Nothing but what an exercise builds on is replaced: the stand-in for another one could do its work.
-        for here, ids in _grouped({id: foundations(lesson, id) & replaced for id in sorted(affected)}).items():
-            for id, verdict in run(with_stand_ins(lesson, rebuilt.notebook, here), ids).items():
+    below = {id: may_use(lesson, id, rebuilt.answers, rebuilt.own_sources) for id in submitted}
+    return _with_runs(
+        FollowThrough(lesson=lesson, submitted=submitted, unsolved=unsolved, below=below, judged=submitted)
+    )
+
+
+def next_round(before: FollowThrough, verdicts: Iterable[Mapping[str, Verdict]]) -> FollowThrough:
+    """Return what is known after a round, and the runs of the next one.
+
+    Args:
+        verdicts: those that each run of the round gave, by exercise id; empty for a run that found no time.
+    """
+    judged, better = dict(before.judged), dict(before.better)
+    missing = _without_a_stand_in(before)
+    for run, found in zip(before.runs, verdicts, strict=True):
+        for id, verdict in found.items():
+            if run.weights:
+                improved = 0 < verdict.points - judged[id].points <= _cost(before, missing[id])
+                used = run.stand_ins | missing[id]
+            else:
                 judged[id] = verdict
-                if _is_better(verdict, verdicts[id]):
-                    better[id] = verdict, here
-
-    def run_here(here: frozenset[str], ids: frozenset[str]) -> Mapping[str, Verdict]:
-        return run_with_weights(with_stand_ins(lesson, rebuilt.notebook, here), ids)
-
-    better |= _with_trained_weights(lesson, judged, below, replaced, run_here)
-    return {
-        id: replace(verdict, stand_ins=tuple(sorted(used & below[id])), other=verdicts[id])
-        for id, (verdict, used) in better.items()
-    }
+                improved = _is_better(verdict, before.submitted[id])
+                used = run.stand_ins
+            if improved:
+                names = tuple(sorted(used & before.below[id]))
+                better[id] = replace(verdict, stand_ins=names, other=before.submitted[id])
+    return _with_runs(replace(before, judged=judged, better=better))
 
 
-def _with_trained_weights(
-    lesson: Lesson,
-    judged: Mapping[str, Verdict],
-    below: Mapping[str, frozenset[str]],
-    replaced: frozenset[str],
-    run: Callable[[frozenset[str], frozenset[str]], Mapping[str, Verdict]],
-) -> dict[str, tuple[Verdict, frozenset[str]]]:
-    """With trained weights, judge again where only the training failed, and a failed exercise below has no stand-in.
+def _with_runs(known: FollowThrough) -> FollowThrough:
+    """Plan the runs of the next round: with stand-ins, and after the last such round once with trained weights."""
+    if any(run.weights for run in known.runs):
+        return replace(known, runs=())
+    causes, affected = _causes(known)
+    if known.rounds < ROUNDS and causes and affected:
+        known = replace(known, rounds=known.rounds + 1, replaced=known.replaced | causes)
+        return replace(known, runs=_grouped(known, affected))
+    runs = _grouped(known, _without_a_stand_in(known))
+    return replace(known, runs=[replace(run, weights=True) for run in runs])
 
-    Return each improved verdict with the exercises that were replaced, and the failed ones that have no
-    stand-in. A verdict improves by no more points than these have cost already: nobody gains by a mistake made
-    on purpose. The arguments are those of `_round`, and `run`, which takes the exercises to replace, and those
-    to judge.
+
+def _causes(known: FollowThrough) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the exercises that the next round replaces, and those that it judges again."""
+    failed = {id for id, verdict in known.judged.items() if verdict.outcome is not Outcome.PASSED} - known.replaced
+    causes = frozenset(id for id in failed & stand_ins(known.lesson) if not known.below[id] & failed)
+    affected = frozenset(id for id in failed - causes - known.unsolved if known.below[id] & causes)
+    return causes, affected
+
+
+def _grouped(known: FollowThrough, judged: Collection[str]) -> list[Run]:
+    """Return one run for each set of stand-ins that these exercises are judged with.
+
+    Nothing but what an exercise builds on is replaced: the stand-in for another one could do its work.
     """
-    failed = {id for id, verdict in judged.items() if verdict.outcome is not Outcome.PASSED} - replaced
+    replaced = {id: foundations(known.lesson, id) & known.replaced for id in sorted(judged)}
+    return [
+        Run(judged=frozenset(id for id in replaced if replaced[id] == here), stand_ins=here)
+        for here in dict.fromkeys(replaced.values())
+    ]
+
+
+def _without_a_stand_in(known: FollowThrough) -> dict[str, frozenset[str]]:
+    """Return the exercises where only the training failed, and a failed exercise below has no stand-in.
+
+    Trained weights can stand in for such a training. The exercises without a stand-in are the values.
+    """
+    failed = {id for id, verdict in known.judged.items() if verdict.outcome is not Outcome.PASSED} - known.replaced
     missing = {
-        id: below[id] & failed
-        for id, verdict in judged.items()
-        if lesson.step_checks(id) and _only_training_failed(lesson, verdict)
+        id: known.below[id] & failed
+        for id, verdict in known.judged.items()
+        if known.lesson.step_checks(id) and _only_training_failed(known.lesson, verdict)
     }
-    missing = {id: without for id, without in missing.items() if without}
-    better = {}
-    for here, ids in _grouped({id: foundations(lesson, id) & replaced for id in missing}).items():
-        for id, verdict in run(here, ids).items():
-            cost = sum(judged[one].max_points - judged[one].points for one in missing[id])
-            if 0 < verdict.points - judged[id].points <= cost:
-                better[id] = verdict, here | missing[id]
-    return better
+    return {id: without for id, without in missing.items() if without}
+
+
+def _cost(known: FollowThrough, exercises: Collection[str]) -> float:
+    """Return the points that these exercises have lost.
+
+    With trained weights, a verdict improves by no more: nobody gains by a mistake made on purpose.
+    """
+    return sum(known.judged[id].max_points - known.judged[id].points for id in exercises)
 
 
 def _only_training_failed(lesson: Lesson, verdict: Verdict) -> bool:
@@ -130,40 +168,6 @@ def _only_training_failed(lesson: Lesson, verdict: Verdict) -> bool:
     failed = {check.name for check in verdict.checks if check.outcome is not Outcome.PASSED}
     fell_short = verdict.outcome in (Outcome.FAILED, Outcome.TIMEOUT)
     return fell_short and bool(failed) and failed <= lesson.training_checks(verdict.id)
-
-
-def judged_again(
-    lesson: Lesson, rebuilt: Rebuilt, verdicts: Mapping[str, Verdict], unsolved: frozenset[str] = frozenset()
-) -> frozenset[str]:
-    """Return the exercises that `follow_through` judges again in its first round; the arguments are the same."""
-    available = stand_ins(lesson)
-    return _round(verdicts, _usable(lesson, rebuilt, verdicts), available, frozenset(), unsolved)[1]
-
-
-def _usable(lesson: Lesson, rebuilt: Rebuilt, verdicts: Mapping[str, Verdict]) -> dict[str, frozenset[str]]:
-    """Map each exercise to those of its foundations that its answer can call."""
-    return {id: may_use(lesson, id, rebuilt.answers, rebuilt.own_sources) for id in verdicts}
-
-
-def _round(
-    judged: Mapping[str, Verdict],
-    below: Mapping[str, frozenset[str]],
-    available: frozenset[str],
-    replaced: frozenset[str],
-    unsolved: frozenset[str],
-) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the exercises that a round replaces, and those that it judges again.
-
-    Args:
-        judged: the latest verdict on each exercise.
-        below: the exercises that each exercise can call.
-        available: the exercises that have a stand-in.
-        replaced: the exercises that earlier rounds have replaced.
-    """
-    failed = {id for id, verdict in judged.items() if verdict.outcome is not Outcome.PASSED}
-    causes = frozenset(id for id in failed & available - replaced if not below[id] & failed - replaced)
-    affected = (id for id in failed - causes - replaced - unsolved if below[id] & causes)
-    return causes, frozenset(affected)
 
 
 def _is_better(verdict: Verdict, submitted: Verdict) -> bool:
@@ -175,17 +179,8 @@ def _is_better(verdict: Verdict, submitted: Verdict) -> bool:
         return False
     passed = verdict.outcome is Outcome.PASSED and submitted.outcome is not Outcome.PASSED
     # With stand-ins below it, an answer shows its own mistake and not also those that came before.
-    explained = verdict.outcome is Outcome.FAILED and verdict.hint not in ("", submitted.hint)
+    explained = verdict.outcome is Outcome.FAILED and verdict.hint != ""
     return verdict.points > submitted.points or passed or explained
-
-
-def _grouped(replaced: Mapping[str, frozenset[str]]) -> dict[frozenset[str], frozenset[str]]:
-    """Map each set of exercises to replace to the exercises that are judged with this set.
-
-    Args:
-        replaced: the set of each exercise.
-    """
-    return {here: frozenset(id for id in replaced if replaced[id] == here) for here in replaced.values()}
 
 
 def choose_verdict(lesson: Lesson, verdict: Verdict, followed: Verdict | None) -> Verdict:

@@ -2,9 +2,9 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -15,7 +15,7 @@ from grader.declare.exercise import Exercise
 from grader.declare.lesson import Lesson
 from grader.explain.exceptions.meaning import refused_call
 from grader.grading.allowance import Allowance, TookTooLong
-from grader.grading.follow_through import choose_verdict, follow_through, judged_again
+from grader.grading.follow_through import Run, choose_verdict, first_round, next_round, with_stand_ins
 from grader.grading.graded import Graded, withheld
 from grader.grading.judge_run import (
     Ask,
@@ -171,30 +171,23 @@ class _Grading:
         self._starved = False  # in a run, something timed out for which this machine had little time
         self._left_out = False  # a run did not take place, because the time was used up
         self._unexplained: dict[str, str] = {}  # exercise id → the error of ours that left it without an explanation
-        # Exercise id → its answer, which is explained after all runs: another run judges the exercise again.
-        self._put_off: dict[str, JudgedAnswer] = {}
         # Built-ins that ran while an exercise was probed in any run, by exercise id.
         self._builtin_calls: dict[str, list[tuple[str, str]]] = defaultdict(list)
 
     def grade(self, file: SubmissionFile) -> Graded:
         """Run the notebook, judge again with stand-ins, and assemble the grade."""
-        ids = [exercise.id for exercise in self._lesson.exercises]
-        submitted = self._run(self._rebuilt.notebook, ids, self._lesson, again=self._lesson.follow_through)
+        submitted = self._run(Run(judged=frozenset(exercise.id for exercise in self._lesson.exercises)))
         assert self._first is not None  # the first run always takes place
-        followed = follow_through(
-            self._lesson,
-            self._rebuilt,
-            submitted,
-            partial(self._run, lesson=self._lesson),
-            self._unsolved(self._first.cells),
-            partial(self._run, lesson=self._lesson.with_weights),
-        )
-        with self._reading.paused():
-            for id, judged in self._put_off.items():  # in their order: the time for explanations may end
-                if id not in followed:
-                    submitted[id] = self._explained(judged)
-        verdicts = tuple(choose_verdict(self._lesson, verdict, followed.get(id)) for id, verdict in submitted.items())
-        return self._assemble(file, self._first, verdicts)
+        better = self._judge_again(submitted, self._first)
+        verdicts = (choose_verdict(self._lesson, verdict, better.get(id)) for id, verdict in submitted.items())
+        return self._assemble(file, self._first, tuple(verdicts))
+
+    def _judge_again(self, submitted: Mapping[str, Verdict], execution: Execution) -> Mapping[str, Verdict]:
+        """Return the verdicts that improve when stand-ins replace earlier failures."""
+        known = first_round(self._lesson, self._rebuilt, submitted, self._unsolved(execution.cells))
+        while known.runs:
+            known = next_round(known, [self._run(run) for run in known.runs])
+        return known.better
 
     def _planned(self, exercise: Exercise) -> tuple[PlannedTrial, ...]:
         """Return the trials of an exercise with their inputs; draw them once for each form of its lesson."""
@@ -202,16 +195,8 @@ class _Grading:
             self._trials[id(exercise)] = plan_exercise(exercise, self._settings.secret, self._sha)
         return self._trials[id(exercise)]
 
-    def _run(
-        self, notebook: NotebookNode, ids: Collection[str], lesson: Lesson, again: bool = False
-    ) -> dict[str, Verdict]:
-        """Run a notebook once, and judge some exercises.
-
-        Args:
-            ids: the exercises to judge.
-            lesson: the lesson, or the form of it that is judged with trained weights.
-            again: whether `follow_through` comes after this run: exercises that it judges again are left
-                unexplained here.
+    def _run(self, run: Run) -> dict[str, Verdict]:
+        """Run the notebook once, judge exercises, and explain those that failed.
 
         Returns:
             The verdicts by exercise id; {} without a run if no time is left for another one.
@@ -222,26 +207,23 @@ class _Grading:
         if self._first and time.monotonic() >= self._deadline:
             self._left_out = True
             return {}
-        trials = {exercise.id: self._planned(exercise) for exercise in lesson.exercises if exercise.id in ids}
+        lesson = self._lesson.with_weights if run.weights else self._lesson
+        notebook = with_stand_ins(lesson, self._rebuilt.notebook, run.stand_ins)
+        trials = {exercise.id: self._planned(exercise) for exercise in lesson.exercises if exercise.id in run.judged}
         planned = [trial for some in trials.values() for trial in some]
         plan = schedule(lesson, self._rebuilt, notebook, planned, self._settings)
         limits = replace(plan.limits, seconds=max(self._deadline - time.monotonic(), 1.0))
-        with self._reading.paused(), session(self._server, replace(plan, limits=limits)) as run:
-            execution = run.execution
-            judged = judge_run(lesson, self._rebuilt, execution, trials, self._reference_results)
-            judged = {id: with_task_defaults(one, run.ask) for id, one in judged.items()}
-            later = self._judged_again(judged, execution) if again else frozenset()
-            self._put_off |= {id: one for id, one in judged.items() if id in later}
+        with self._reading.paused(), session(self._server, replace(plan, limits=limits)) as opened:
+            execution = opened.execution
 
             def ask(request: Request) -> Mapping[str, Evidence]:
                 with self._explaining.paused():
-                    return run.ask(request)
+                    return opened.ask(request)
 
-            verdicts = {
-                id: with_notes(self._rebuilt, one, one.verdict) if id in later else self._explained(one, ask)
-                for id, one in judged.items()
-            }
-            self._deadline += run.waited
+            judged = judge_run(lesson, self._rebuilt, execution, trials, self._reference_results)
+            answers = {id: with_task_defaults(answer, opened.ask) for id, answer in judged.items()}
+            verdicts = {id: self._explained(answer, ask) for id, answer in answers.items()}
+            self._deadline += opened.waited
         self._first = self._first or execution
         self._starved |= execution.starved
         for key, evidence in execution.evidence.items():
@@ -250,13 +232,8 @@ class _Grading:
             say_shortened(execution.notebook, lesson.training_cells)
         return verdicts
 
-    def _judged_again(self, judged: Mapping[str, JudgedAnswer], execution: Execution) -> frozenset[str]:
-        """Return the exercises that a run with stand-ins judges again."""
-        verdicts = {id: one.verdict for id, one in judged.items()}
-        return judged_again(self._lesson, self._rebuilt, verdicts, self._unsolved(execution.cells))
-
-    def _explained(self, answer: JudgedAnswer, ask: Ask | None = None) -> Verdict:
-        """Return the verdict on an answer with what explains it; without `ask`, no changes of the answer are tried."""
+    def _explained(self, answer: JudgedAnswer, ask: Ask) -> Verdict:
+        """Return the verdict on an answer with what explains it, and with the notes about it."""
         verdict = answer.verdict
         try:
             with self._explaining.timed():

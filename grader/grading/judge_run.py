@@ -68,10 +68,10 @@ def judge_run(
     return judged
 
 
-def explained(answer: JudgedAnswer, ask: Ask | None) -> Verdict:
-    """Return a verdict with what explains it; without `ask`, no changes of the answer are tried."""
+def explained(answer: JudgedAnswer, ask: Ask) -> Verdict:
+    """Return a verdict with what explains it."""
     wrong = wrong_answer(answer.exercise, answer.verdict, answer.tried, answer.results, answer.cells)
-    try_ = in_sandbox(wrong.trials, answer.results, ask, answer.device) if wrong and ask else None
+    try_ = in_sandbox(wrong.trials, answer.results, ask, answer.device) if wrong else None
     return diagnose(answer.verdict, wrong, try_)
 
 

@@ -1,4 +1,4 @@
-"""Makes a submission's feedback page: what the grader tried, what the answer returned, how far off it is, what to read."""
+"""Make a submission's feedback page: what the grader tried, what the answer returned, how far off it is."""
 
 import re
 from collections.abc import Mapping, Sequence, Set
@@ -151,7 +151,8 @@ def _greeting(entry: GradebookEntry) -> str:
             "will be graded again. You do not need to do anything."
         )
     if entry.fault:
-        return f"{SUBMISSION_FAULT} Your file is kept and will be graded again. This page is about your earlier submission."
+        about = "This page is about your earlier submission."
+        return f"{SUBMISSION_FAULT} Your file is kept and will be graded again. {about}"
     if grade.status == "unreadable":
         return "The grader could not read your file, so it has nothing to grade yet. Read below what the problem is:"
     if graded and all(verdict.outcome is Outcome.PASSED for verdict in graded):
@@ -162,7 +163,8 @@ def _greeting(entry: GradebookEntry) -> str:
     tells = "this page shows what the grader tried, what your code returned, and where to read again."
     if len(graded) == 1:
         return f"The exercise {'has' if full else 'does not have'} full points{'' if full else ' yet'}: {tells}"
-    return f"{full} of {len(graded)} exercises {'has' if full == 1 else 'have'} full points. For each of the others, {tells}"
+    have = "has" if full == 1 else "have"
+    return f"{full} of {len(graded)} exercises {have} full points. For each of the others, {tells}"
 
 
 def _exercise(

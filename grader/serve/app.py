@@ -170,7 +170,10 @@ def on_refusal(request: Request, error: Exception) -> Response:
 
 
 def _refusal(visit: Visit, error: Exception) -> HTTPException:
-    """Return the refusal that an error becomes. Of the gradebook's errors only the instructor reads the text, which is for operators."""
+    """Return the refusal that an error becomes.
+
+    The texts of the gradebook's errors are for operators, so only the instructor reads them.
+    """
     for kind, code in STATUS.items():
         if isinstance(error, kind):
             return HTTPException(code, str(error))

@@ -115,7 +115,11 @@ def change_due_date(visit: Visit) -> Response:
 
 
 def read_moment(text: str) -> datetime | None:
-    """Return the time that a field of a form names, in UTC; None for an empty field; HTTPException for any other text."""
+    """Return the time that a field of a form names, in UTC; None if the field is empty.
+
+    Raises:
+        HTTPException: the text names no time.
+    """
     if not text:
         return None
     if MOMENT.fullmatch(text):

@@ -157,8 +157,8 @@ def _add_platform(site: Site, name: str, options: RosterOptions, terminal: Termi
         if preset.registers:
             link = _registration(site, f"{name} {school}")
             terminal.say(
-                f"Or enter nothing, and let {preset.title} register this server by itself, with this address:\n  {link}\n"
-                "The address works once, within a day. serve.toml then contains the platform."
+                f"Or enter nothing, and let {preset.title} register this server by itself, with this address:\n"
+                f"  {link}\nThe address works once, within a day. serve.toml then contains the platform."
             )
         return
     values = {"platform": name, "school": school, "client_id": options.client_id}

@@ -56,7 +56,10 @@ def flags_of(attempts: Sequence[Attempt], entry: GradebookEntry | None) -> list[
 
 
 def with_all_flags(entries: Iterable[GradebookEntry], flagged: Mapping[Key, Sequence[Flagged]]) -> list[GradebookEntry]:
-    """Return entries whose grades have the flags of all attempts. The detail of a flag names attempts that do not count."""
+    """Return entries whose grades have the flags of all attempts.
+
+    If the attempt of a flag does not count, the detail of the flag names the attempt.
+    """
     made = []
     for entry in entries:
         others = [

@@ -37,7 +37,10 @@ CSP = (
     "form-action {forms}; base-uri 'none'; frame-ancestors {frames}"
 )
 # Of pages with students' text: as in a file, without scripts, forms and this site's cookies.
-SANDBOXED = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
+SANDBOXED = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'; sandbox"
+)
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",

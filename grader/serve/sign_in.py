@@ -56,7 +56,7 @@ def digest_of(token: str) -> str:
     return sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
-# ---------------------------------------------------------------- tokens: what somebody holds, and the store has the digest of
+# ---------------------------------------------------------------- tokens: a person holds one, the store has its digest
 
 
 def issue(store: Store, kind: str, value: Mapping[str, Any], seconds: float, until: str = "") -> str:
@@ -117,8 +117,9 @@ def visitor_of(store: Store, token: str) -> Ticket | None:
 def links_for(store: Store, key: bytes, people: Sequence[str], role: str, days: int) -> dict[str, str]:
     """Map each person to the token of a link: the one that works already, or a new one.
 
-    A link holds an id, signed with the key in .grader/serve.key, and nothing of the person. Whose it is, how long it
-    works and whether it was revoked is in the store: so a copy of the store opens nothing, and neither does the key alone.
+    A link holds an id, signed with the key in .grader/serve.key, and nothing about the person. The store knows whose
+    link it is, how long it works, and whether it was revoked. So a copy of the store opens nothing, and neither does
+    the key alone.
     """
     found, moment = {}, now()
     with store.writing() as db:

@@ -22,7 +22,10 @@ from grader.serve.store import Store, now, text_of
 
 @dataclass(frozen=True, kw_only=True)
 class Site:
-    """A course, its gradebook and its store. What reads the gradebook raises RecordError where that is there and cannot be read."""
+    """A course, its gradebook and its store.
+
+    The methods that read the gradebook raise RecordError if there is a gradebook that cannot be read.
+    """
 
     root: Path
     folder: Path  # where submitted/, feedback/ and autograded/ lie

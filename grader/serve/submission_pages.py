@@ -149,7 +149,8 @@ def decide(visit: Visit) -> Response:
     if said and not POINTS.fullmatch(said):
         raise HTTPException(
             400,
-            f"{said[:20]!r} is not a number of points. Write a number such as 2.5, or leave the field empty to keep the points.",
+            f"{said[:20]!r} is not a number of points. Write a number such as 2.5, or leave the field empty to keep "
+            "the points.",
         )
     points = float(said.replace(",", ".")) if said else None
     decide_appeal(site.gradebook, site.course, *found, points, visit.text("comment", LONGEST_APPEAL))

@@ -119,7 +119,7 @@ class Visit:
         return f"__Host-{name}" if self.site.settings.secure else name
 
     def html(self, template: str, status: int = 200, **values: Any) -> Response:
-        """Make a page from a template, with the signed-in person, the settings, the token for forms, and these values."""
+        """Make a page from a template, with the signed-in person, the settings, the token for forms, and `values`."""
         visitor = None if self.request.url.path.startswith("/lti/") else self.visitor  # those pages may be in a frame
         token = form_token(self.site.key, visitor.session) if visitor else ""
         shared = {"visitor": visitor, "settings": self.site.settings, "form_token": token}
@@ -191,7 +191,10 @@ def _admit(visit: Visit, who: str) -> Visit:
 
 @asynccontextmanager
 async def _form(visit: Visit, who: str) -> AsyncIterator[None]:
-    """Read a form, and refuse one without this browser's token, or while many come. Leaving the context closes its files."""
+    """Read a form, and refuse one without this browser's token, or while many come.
+
+    Leaving the context closes the form's files.
+    """
     is_large = _is_large(visit.request)
     files, fields, size = (0, 20, 1 << 16) if who == PLATFORM else (1, 8, SMALL_BODY)
     with ExitStack() as stack:

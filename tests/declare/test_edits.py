@@ -46,6 +46,8 @@ def wrong(right, lines, **names):
         (["+ times = 3", "+ x = x + times"], 24),
         (["= result + 1"], 11),
         (["+ x = 1", "x * times  →  x * (times + 1)", "= -result"], -3),
+        (["x * times", "    →  x", "       + times"], 7),  # a long change goes on in lines that are indented further
+        (["+ x = (x", "  + times)", "= result", "  + 1"], 15),
     ],
 )
 def test_a_change_does_what_it_says(lines, comes_out):

@@ -1,5 +1,6 @@
 """Which exercises are judged again, and with which stand-ins. The run itself is tested with the grader, for real."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -8,7 +9,7 @@ import nbformat
 from grader.declare.exercise import Check, Exercise
 from grader.declare.lesson import Lesson
 from grader.declare.trial import trials
-from grader.grading.follow_through import choose_verdict, follow_through, stand_ins, with_stand_ins
+from grader.grading.follow_through import Run, choose_verdict, first_round, next_round, stand_ins, with_stand_ins
 from grader.records import CheckResult, Outcome, Verdict
 from grader.submission.cells import carry_on_source
 from grader.submission.rebuild import Rebuilt
@@ -83,16 +84,26 @@ def verdict(id: str, points: float) -> Verdict:
 
 
 class Runner:
-    """Judges as told, and remembers what it was asked."""
+    """Gives the points that it was made with, run by run, and remembers each run."""
 
-    def __init__(self, *rounds: dict[str, float]) -> None:
-        self.rounds, self.asked = list(rounds), []
+    def __init__(self, *points: dict[str, float]) -> None:
+        self.points, self.asked, self.weights = list(points), [], []
 
-    def __call__(self, notebook, ids):
-        on = {cell.id for cell in notebook.cells if "carry_on" not in cell.source}
-        self.asked.append((on, set(ids)))
-        points = self.rounds.pop(0)
-        return {id: verdict(id, points[id]) for id in ids}
+    def __call__(self, run: Run) -> dict[str, Verdict]:
+        self.asked.append((set(run.stand_ins), set(run.judged)))
+        self.weights.append(run.weights)
+        points = self.points.pop(0)
+        return {id: verdict(id, points[id]) for id in run.judged}
+
+
+def follow_through(
+    lesson: Lesson, answers: Rebuilt, verdicts: Mapping[str, Verdict], runner: Runner, *unsolved: str
+) -> Mapping[str, Verdict]:
+    """Return the verdicts that improve, as the grader does."""
+    known = first_round(lesson, answers, verdicts, frozenset(unsolved))
+    while known.runs:
+        known = next_round(known, [runner(run) for run in known.runs])
+    return known.better
 
 
 def submitted(**points: float) -> dict[str, Verdict]:
@@ -111,7 +122,7 @@ def test_nothing_is_run_again_where_nothing_that_is_built_upon_failed() -> None:
 def test_what_builds_on_a_failure_is_judged_with_a_stand_in() -> None:
     run = Runner({"9.2": 5})
     better = follow_through(LESSON, rebuilt(), submitted(p1=0, p2=0), run)
-    assert run.asked == [({"stuck-9-1"}, {"9.2"})]
+    assert run.asked == [({"9.1"}, {"9.2"})]
     assert better["9.2"].points == 5
     assert better["9.2"].stand_ins == ("9.1",)
     assert better["9.2"].other.points == 0
@@ -120,7 +131,7 @@ def test_what_builds_on_a_failure_is_judged_with_a_stand_in() -> None:
 def test_a_failure_of_its_own_gets_a_stand_in_in_the_next_round() -> None:
     run = Runner({"9.2": 0, "9.3": 0}, {"9.3": 5})
     better = follow_through(LESSON, rebuilt(), submitted(p1=0, p2=0, p3=0), run)
-    assert run.asked == [({"stuck-9-1"}, {"9.2", "9.3"}), ({"stuck-9-1", "stuck-9-2"}, {"9.3"})]
+    assert run.asked == [({"9.1"}, {"9.2", "9.3"}), ({"9.1", "9.2"}, {"9.3"})]
     assert set(better) == {"9.3"}
 
 
@@ -150,7 +161,7 @@ def test_what_does_not_use_the_failed_one_is_to_blame_itself_and_costs_no_round(
     run = Runner({"9.3": 5})
     alone = rebuilt(p2="def f2():\n    return 7")
     better = follow_through(LESSON, alone, submitted(p1=0, p2=0, p3=0), run)
-    assert run.asked == [({"stuck-9-1", "stuck-9-2"}, {"9.3"})]
+    assert run.asked == [({"9.1", "9.2"}, {"9.3"})]
     assert set(better) == {"9.3"}
 
 
@@ -162,20 +173,16 @@ def test_an_answer_that_looks_names_up_may_use_anything() -> None:
 
 def test_the_stand_in_for_a_later_exercise_does_not_do_the_work_of_an_earlier_one() -> None:
     """9.1 is spoiled, 9.4 left blank, and 9.2 calls 9.4 in some way: it is judged where nothing stands in for 9.4."""
-    notebook = nbformat.v4.new_notebook(cells=[stuck("9.1"), stuck("9.4")])
     run = Runner({"9.2": 0}, {"9.5": 5})
-    better = follow_through(
-        WITH_FOUR, replace(rebuilt(p4=""), notebook=notebook), submitted(p1=0, p2=0, p4=0, p5=0), run
-    )
-    assert run.asked == [({"stuck-9-1"}, {"9.2"}), ({"stuck-9-4"}, {"9.5"})]
+    better = follow_through(WITH_FOUR, rebuilt(p4=""), submitted(p1=0, p2=0, p4=0, p5=0), run)
+    assert run.asked == [({"9.1"}, {"9.2"}), ({"9.4"}, {"9.5"})]
     assert set(better) == {"9.5"}
 
 
 def test_what_was_judged_with_all_that_it_can_call_is_not_judged_again() -> None:
     """9.5 fails with a stand-in for 9.4, too. The next round is there for what builds on 9.2."""
-    notebook = nbformat.v4.new_notebook(cells=[stuck("9.1"), stuck("9.2"), stuck("9.4")])
     run = Runner({"9.2": 0, "9.3": 0}, {"9.5": 0}, {"9.3": 0})
-    follow_through(WITH_FOUR, replace(rebuilt(), notebook=notebook), submitted(p1=0, p2=0, p3=0, p4=0, p5=0), run)
+    follow_through(WITH_FOUR, rebuilt(), submitted(p1=0, p2=0, p3=0, p4=0, p5=0), run)
     assert [ids for _, ids in run.asked] == [{"9.2", "9.3"}, {"9.5"}, {"9.3"}]
 
 
@@ -188,8 +195,7 @@ def test_what_builds_on_something_that_builds_on_a_failure_is_judged_too() -> No
 
 def test_nothing_is_run_for_what_no_stand_in_can_help() -> None:
     run = Runner()
-    unsolved = frozenset({"9.2", "9.3"})
-    assert follow_through(LESSON, rebuilt(), submitted(p1=0, p2=0, p3=0), run, unsolved) == {}
+    assert follow_through(LESSON, rebuilt(), submitted(p1=0, p2=0, p3=0), run, "9.2", "9.3") == {}
     assert run.asked == []
 
 
@@ -235,12 +241,12 @@ def with_weights(lost: float, found: float = 5, *failed: str) -> tuple[dict[str,
     """9.4 lost points, and 9.5 has 2 of 5 because its training did not go on as it should."""
     judged = {**submitted(p4=5 - lost), "9.5": trained_verdict(2, *failed or ("goes on",))}
     run = Runner({"9.5": found})
-    return follow_through(verified_lesson(), rebuilt(), judged, Runner(), run_with_weights=run), run
+    return follow_through(verified_lesson(), rebuilt(), judged, run), run
 
 
 def test_trained_weights_stand_in_where_nothing_can_for_what_takes_the_steps() -> None:
     better, run = with_weights(lost=5)
-    assert run.asked == [(set(), {"9.5"})]
+    assert (run.asked, run.weights) == ([(set(), {"9.5"})], [True])
     assert (better["9.5"].points, better["9.5"].stand_ins, better["9.5"].other.points) == (5, ("9.4",), 2)
 
 

@@ -152,7 +152,7 @@ def graded(server, tmp_path_factory) -> dict[str, tuple[Graded, str]]:
     """By case: the graded notebook in which it stands, and the exercise that it answers."""
     patch = pytest.MonkeyPatch()
     # The other exercises are broken, too: stand-ins for them would only run the notebook again.
-    patch.setattr(grading, "follow_through", lambda *_, **__: {})
+    patch.setattr(grading._Grading, "_judge_again", lambda *_: {})
     found = {}
     for number, book in enumerate(notebooks()):
         answers = {id: broken.source(LESSON.exercise(id).name) for id, broken in book.items()}
@@ -253,7 +253,7 @@ def test_shapes_of_the_tensors_on_the_line_are_shown(graded) -> None:
 
 
 def test_an_exercise_that_fails_because_another_cell_failed_names_that_cell(server, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(grading, "follow_through", lambda *_, **__: {})
+    monkeypatch.setattr(grading._Grading, "_judge_again", lambda *_: {})
     answers = {
         "1.1": "def attention_scores(query, key):\n    return helped(query) @ key",
         "1.2": "import numppy\ndef scaled_scores(query, key):\n    return query",
@@ -277,7 +277,7 @@ def test_an_exercise_that_fails_because_another_cell_failed_names_that_cell(serv
 
 
 def test_a_cell_that_stops_below_its_answer_is_told_so_in_a_note(server, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(grading, "follow_through", lambda *_, **__: {})
+    monkeypatch.setattr(grading._Grading, "_judge_again", lambda *_: {})
     right = "def attention_scores(query, key):\n    return query @ key.transpose(-2, -1)\nreturn 3"
     wrong = "def scaled_scores(query, key):\n    pass\n1 / 0"
     found = grade_answers(server, tmp_path, {"1.1": right, "1.2": wrong}).grade
@@ -289,7 +289,7 @@ def test_a_cell_that_stops_below_its_answer_is_told_so_in_a_note(server, tmp_pat
 def test_a_loop_in_a_cell_is_a_time_out_and_the_untouched_stub_is_not_solved(server, tmp_path, monkeypatch) -> None:
     limits = replace(LESSON.limits, cell_seconds=1.0)
     monkeypatch.setattr(grading, "lessons", lambda: {ASSIGNMENT: replace(LESSON, limits=limits)})
-    monkeypatch.setattr(grading, "follow_through", lambda *_, **__: {})
+    monkeypatch.setattr(grading._Grading, "_judge_again", lambda *_: {})
     stub = "def stable_softmax(scores, dim=-1):\n    raise NotImplementedError('TODO 1.3')"
     answers = {"1.2": "while True: pass\ndef scaled_scores(query, key): pass", "1.3": stub}
     found = grade_answers(server, tmp_path, answers).grade

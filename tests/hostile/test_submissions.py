@@ -180,7 +180,7 @@ def test_no_submission_gets_more_or_less_than_it_earned(
         assert not Path("/tmp/hostile-was-here").exists()
         return
     if hostile.group != "cheating":  # each of its rounds runs the notebook again, and has tests of its own
-        monkeypatch.setattr(grading, "follow_through", lambda *_, **__: {})
+        monkeypatch.setattr(grading._Grading, "_judge_again", lambda *_: {})
     (graded,) = grade_all(path, server)
     grade: Grade = graded.grade
     assert grade.status == hostile.status, grade.message
@@ -216,7 +216,7 @@ def test_no_submission_gets_more_or_less_than_it_earned(
 def test_a_borrowed_softmax_earns_nothing_or_is_flagged(
     hostile: Hostile, works: bool, server, master, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(grading, "follow_through", lambda *_, **__: {})
+    monkeypatch.setattr(grading._Grading, "_judge_again", lambda *_: {})
     monkeypatch.setattr(judge_run, "in_sandbox", lambda *_: None)  # they find nothing here, slowly
     (graded,) = grade_all(place(hostile, master, tmp_path), server)
     flags = {flag.kind for flag in graded.grade.flags}

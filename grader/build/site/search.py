@@ -11,7 +11,7 @@ SKIPPED = ("script", "style", "svg", "math", "details")  # of the last kind only
 
 
 def search_index(pages: Iterable[Page]) -> str:
-    """Return a script that sets `SEARCH_INDEX`: [path with anchor, title of the page, heading, text] for each section."""
+    """Return a script that sets `SEARCH_INDEX`: for each section [path, title of the page, heading, text]."""
     entries = [
         [page.path + anchor, page.title, heading, text]
         for page in pages

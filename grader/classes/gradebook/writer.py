@@ -135,8 +135,8 @@ class GradeWriter:
         if grade.assignment not in self.lessons:
             assignments = ", ".join(self.lessons) or "none"
             raise RecordError(
-                f"{shown(self.url)}: {grade.student}'s grade is for {grade.assignment!r}, which is not a lesson of this course; "
-                f"its lessons are {assignments}. It was not recorded."
+                f"{shown(self.url)}: {grade.student}'s grade is for {grade.assignment!r}, which is not a lesson of "
+                f"this course; its lessons are {assignments}. It was not recorded."
             )
         came_in = came_in or Handover(student=Student(id=grade.student))
         details = row_of(grade, key, notebook_sha256)

@@ -70,5 +70,7 @@ CROSS_ATTENTION = written_exercise("1.8 Cross-attention: text asks, the image an
         self.W_Q(text_tokens)  →  self.W_K(text_tokens)
     cross_mask_late: The mask is applied after the softmax, so the weights no longer sum to 1. Pass it on to
         masked_attention.
-        return masked_attention(self.W_Q(text_tokens), self.W_K(image_tokens), self.W_V(image_tokens), mask)  →  value = self.W_V(image_tokens); weights = masked_attention(self.W_Q(text_tokens), self.W_K(image_tokens), value)[1] * (1 if mask is None else mask); return weights @ value, weights
+        return masked_attention(self.W_Q(text_tokens), self.W_K(image_tokens), self.W_V(image_tokens), mask)
+            →  value = self.W_V(image_tokens); weights = masked_attention(self.W_Q(text_tokens),
+               self.W_K(image_tokens), value)[1] * (1 if mask is None else mask); return weights @ value, weights
 """, "text_tokens", "image_tokens", "d_text", "d_image"))  # fmt: skip

@@ -213,16 +213,21 @@ MASKED = written_exercise("1.6 Masked attention", masked_attention, (
         hidden score is far above the others, nothing is left to share out: set hidden scores to −∞ first, then take
         your stable_softmax.
         scores.masked_fill(~mask, -torch.inf)  →  scores
-        stable_softmax(scores)  →  (rest := stable_softmax(scores) * (1 if mask is None else mask)).div(rest.sum(-1, keepdim=True)).nan_to_num()
+        stable_softmax(scores)
+            →  (rest := stable_softmax(scores) * (1 if mask is None else mask)).div(rest.sum(-1,
+               keepdim=True)).nan_to_num()
     shared_out_with_a_least_sum: The softmax includes hidden keys, and their weight is shared out to the others
         afterwards. If a hidden score is far above the others, nothing is left to share out: set hidden scores to −∞
         first, then take your stable_softmax.
         scores.masked_fill(~mask, -torch.inf)  →  scores
-        stable_softmax(scores)  →  (rest := stable_softmax(scores) * (1 if mask is None else mask)).div(rest.sum(-1, keepdim=True).clamp(min=1e-9))
+        stable_softmax(scores)
+            →  (rest := stable_softmax(scores) * (1 if mask is None else mask)).div(rest.sum(-1,
+               keepdim=True).clamp(min=1e-9))
     nothing_left_to_share: The mask is applied after the softmax, and each row is divided by its new sum. If that sum is
         0, the result is 0 divided by 0: set hidden scores to −∞ first, then take your stable_softmax.
         scores.masked_fill(~mask, -torch.inf)  →  scores
-        stable_softmax(scores)  →  (rest := stable_softmax(scores) * (1 if mask is None else mask)).div(rest.sum(-1, keepdim=True))
+        stable_softmax(scores)
+            →  (rest := stable_softmax(scores) * (1 if mask is None else mask)).div(rest.sum(-1, keepdim=True))
     zero_scores_hidden: Every score of 0 is hidden here, but an allowed key can also have the score 0. Use only the
         mask.
         scores.masked_fill(~mask, -torch.inf)  →  (scores * mask).masked_fill(scores * mask == 0, -torch.inf)
@@ -243,7 +248,8 @@ MASKED = written_exercise("1.6 Masked attention", masked_attention, (
         stable_softmax(scores)  →  scores.softmax(-1)
     zeros_only_where_all_is_hidden: You get zeros only if the whole mask is False. Each query that may look nowhere
         needs zeros: your stable_softmax of 1.3 gives them row by row.
-        stable_softmax(scores)  →  torch.zeros_like(scores) if mask is not None and not mask.any() else scores.softmax(-1)
+        stable_softmax(scores)
+            →  torch.zeros_like(scores) if mask is not None and not mask.any() else scores.softmax(-1)
     nan_in_the_weights: The weights of a query that may look nowhere are NaN, and only its output is fixed. Your
         stable_softmax of 1.3 gives zeros there.
         stable_softmax(scores)  →  scores.softmax(-1)
@@ -256,7 +262,8 @@ MASKED = written_exercise("1.6 Masked attention", masked_attention, (
         scores.masked_fill(~mask, -torch.inf)  →  scores + (1 - mask.to(scores.dtype)) * -1e4
     hidden_scores_are_lowered: A hidden score is lowered by 10 here. If it is large, it still gets weight: it must
         become −∞.
-        scores.masked_fill(~mask, -torch.inf)  →  (scores + (1 - mask.to(scores.dtype)) * -10).masked_fill(~mask.any(-1, keepdim=True), -torch.inf)
+        scores.masked_fill(~mask, -torch.inf)
+            →  (scores + (1 - mask.to(scores.dtype)) * -10).masked_fill(~mask.any(-1, keepdim=True), -torch.inf)
     masked_unscaled: The scores are not divided by √d_k.
         scaled_scores  →  attention_scores
     output_unmasked: The weights are masked, but the output is not: it is made from the weights before the mask.

@@ -77,12 +77,15 @@ POINTER = written_exercise("1.9 A pointer that learns to look", pointer_loss, (
         weights.gather(-1, target.unsqueeze(-1))  →  weights.amax(-1)
     binary_cross_entropy: The weights on the other patches change this loss, too. Take minus the logarithm of only the
         weight on the target.
-        return -weights.gather(-1, target.unsqueeze(-1)).log().mean()  →  return F.binary_cross_entropy(weights, F.one_hot(target, weights.shape[-1]).to(weights))
+        return -weights.gather(-1, target.unsqueeze(-1)).log().mean()
+            →  return F.binary_cross_entropy(weights, F.one_hot(target, weights.shape[-1]).to(weights))
     squared_error: The squares of differences are added up here. Take minus the logarithm of the weight on the target.
-        return -weights.gather(-1, target.unsqueeze(-1)).log().mean()  →  return (weights - F.one_hot(target, weights.shape[-1])).square().sum(-1).mean()
+        return -weights.gather(-1, target.unsqueeze(-1)).log().mean()
+            →  return (weights - F.one_hot(target, weights.shape[-1])).square().sum(-1).mean()
     mean_squared_error: The mean of squared differences is taken here. Take minus the logarithm of the weight on the
         target.
-        return -weights.gather(-1, target.unsqueeze(-1)).log().mean()  →  return (weights - F.one_hot(target, weights.shape[-1])).square().mean()
+        return -weights.gather(-1, target.unsqueeze(-1)).log().mean()
+            →  return (weights - F.one_hot(target, weights.shape[-1])).square().mean()
     mean_over_all_patches: The mean runs over all patches. Only the weight on the target belongs in the loss: pick
         it, then average.
         = result / weights.shape[-1]

@@ -145,5 +145,6 @@ SOFTMAX = written_exercise("1.3 A softmax that stays finite", stable_softmax, (
         exponential then becomes 0: use the largest score itself.
         scores.amax(dim, keepdim=True)  →  scores.amax(dim, keepdim=True).clamp_min(0)
     works_in_place: The input scores are changed. `-=` and `.sub_()` work in place: make a new tensor instead.
-        torch.exp(scores - largest.masked_fill(largest == -torch.inf, 0.0))  →  scores.sub_(largest.masked_fill(largest == -torch.inf, 0.0)).exp()
+        torch.exp(scores - largest.masked_fill(largest == -torch.inf, 0.0))
+            →  scores.sub_(largest.masked_fill(largest == -torch.inf, 0.0)).exp()
 """)  # fmt: skip

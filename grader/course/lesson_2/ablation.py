@@ -92,11 +92,14 @@ ABLATION = written_exercise("2.8 Taking a head away", ablate_head, (
         + output.unflatten(-1, (attention_layer.num_heads, -1))[..., head, :] = 0
         + return output
     mean_for_zero: The head's output is replaced by its mean over the tokens. Nothing of it should be left: zeros.
-        heads * kept.to(heads.dtype)[:, None, None]  →  torch.where(kept[:, None, None], heads, heads.mean(-2, keepdim=True))
+        heads * kept.to(heads.dtype)[:, None, None]
+            →  torch.where(kept[:, None, None], heads, heads.mean(-2, keepdim=True))
     query_removed: Without a query, a head attends to all keys equally, so it still adds something to the output. Remove
         its values, or its columns of W_O.
-        kept = torch  →  even = (weights > 0).to(weights); even = even / even.sum(-1, keepdim=True).clamp_min(1); kept = torch
-        heads * kept.to(heads.dtype)[:, None, None]  →  torch.where(kept[:, None, None], heads, even @ split_heads(value, len(kept)))
+        kept = torch
+            →  even = (weights > 0).to(weights); even = even / even.sum(-1, keepdim=True).clamp_min(1); kept = torch
+        heads * kept.to(heads.dtype)[:, None, None]
+            →  torch.where(kept[:, None, None], heads, even @ split_heads(value, len(kept)))
     others_made_larger: The other heads are made larger to make up for the missing one. Leave them as they are.
         = result * len(kept) / max(len(kept) - 1, 1)
     counts_from_one: The wrong head is removed: heads are counted from 0.
@@ -105,13 +108,18 @@ ABLATION = written_exercise("2.8 Taking a head away", ablate_head, (
         + head = head - 1
     every_other_column: A head's numbers are side by side: head h owns the columns from h · d_head on. Here every
         num_heads-th column was removed.
-        return attention_layer.W_O(merge_heads(heads * kept.to(heads.dtype)[:, None, None]))  →  merged = merge_heads(heads).clone(); merged[..., head :: len(kept)] = 0; return attention_layer.W_O(merged)
+        return attention_layer.W_O(merge_heads(heads * kept.to(heads.dtype)[:, None, None]))
+            →  merged = merge_heads(heads).clone(); merged[..., head :: len(kept)] = 0; return
+               attention_layer.W_O(merged)
     others_move_up: The heads after the removed one move up by one place, so they are multiplied by the wrong columns
         of W_O. Put zeros in the place of the head.
-        attention_layer.W_O(merge_heads(heads * kept.to(heads.dtype)[:, None, None]))  →  merge_heads(heads[..., kept, :, :]) @ attention_layer.W_O.weight[:, : heads.shape[-1] * (len(kept) - 1)].T
+        attention_layer.W_O(merge_heads(heads * kept.to(heads.dtype)[:, None, None]))
+            →  merge_heads(heads[..., kept, :, :]) @ attention_layer.W_O.weight[:, : heads.shape[-1] * (len(kept) -
+               1)].T
     rows_for_columns: Rows of W_O.weight were taken. nn.Linear keeps its weight as (outputs, inputs), so a head owns
         columns: W_O.weight[:, …].
-        = attention_layer(tokens, context, mask)[0] - heads[..., head, :, :] @ attention_layer.W_O.weight[head * heads.shape[-1] : (head + 1) * heads.shape[-1]]
+        = attention_layer(tokens, context, mask)[0] - heads[..., head, :, :] @ attention_layer.W_O.weight[head *
+          heads.shape[-1] : (head + 1) * heads.shape[-1]]
     context_forgotten: The context changes nothing here. Pass it on to the layer: keys and values are made from it.
         + context = None
     head_without_the_mask: The head's share is computed without the mask, but taken from an output with it. Use

@@ -99,7 +99,8 @@ ALIGNED = written_exercise("2.7 Align, then look", AlignedCrossAttention, (
         self.aligner(image_tokens)  →  image_tokens
     aligned_at_other_widths_only: If the widths are equal, the image does not go through the aligner. Put it through the
         aligner always.
-        self.aligner(image_tokens)  →  (self.aligner(image_tokens) if image_tokens.shape[-1] != text_tokens.shape[-1] else image_tokens)
+        self.aligner(image_tokens)
+            →  (self.aligner(image_tokens) if image_tokens.shape[-1] != text_tokens.shape[-1] else image_tokens)
     image_asks: Here the image asks and the text answers. Pass the text tokens first; the image is the context.
         + mask = None if mask is None else mask.transpose(-2, -1)
         text_tokens, self.aligner(image_tokens), mask  →  self.aligner(image_tokens), text_tokens, mask

@@ -88,7 +88,8 @@ ALIGNER = written_exercise("2.1 A currency exchange for tokens", TokenAligner, (
     no_bias (slip): A bias is missing: every linear layer here should have one. nn.Linear makes it unless you switch
         it off.
         self.proj = nn.Linear(d_vision, d_text)  →  self.proj = nn.Linear(d_vision, d_text, bias=False)
-        (nn.Linear(d_vision, d_text), nn.GELU(), nn.Linear(d_text, d_text))  →  (nn.Linear(d_vision, d_text, bias=False), nn.GELU(), nn.Linear(d_text, d_text, bias=False))
+        (nn.Linear(d_vision, d_text), nn.GELU(), nn.Linear(d_text, d_text))
+            →  (nn.Linear(d_vision, d_text, bias=False), nn.GELU(), nn.Linear(d_text, d_text, bias=False))
     mlp_by_default: If no `method` is given, this makes the "mlp". The task asks for "linear".
         method: str = "linear"  →  method: str = "mlp"
     method_ignored: "mlp" gives a single linear layer here. It should give an nn.Sequential of two, with a GELU
@@ -105,7 +106,8 @@ ALIGNER = written_exercise("2.1 A currency exchange for tokens", TokenAligner, (
         nn.GELU(), nn.Linear(d_text, d_text)  →  nn.GELU(), nn.Linear(d_text, d_text), nn.GELU()
     hidden_at_vision_width: The hidden layer is as wide as the image tokens. Make it as wide as the text: the first
         layer goes from d_vision to d_text, the second from d_text to d_text.
-        nn.Linear(d_vision, d_text), nn.GELU(), nn.Linear(d_text, d_text)  →  nn.Linear(d_vision, d_vision), nn.GELU(), nn.Linear(d_vision, d_text)
+        nn.Linear(d_vision, d_text), nn.GELU(), nn.Linear(d_text, d_text)
+            →  nn.Linear(d_vision, d_vision), nn.GELU(), nn.Linear(d_vision, d_text)
     normalised: The output is normalised to length 1. The aligner only projects; the loss normalises.
         = F.normalize(result, dim=-1)
     identity_at_any_width: An identity cannot change the width. Raise a ValueError if d_vision and d_text differ.

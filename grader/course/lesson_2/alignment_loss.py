@@ -92,7 +92,8 @@ LOSS = written_exercise("2.3 Learning the rate of exchange", alignment_loss, (
         F.normalize(aligned, dim=-1)  →  aligned
         F.normalize(words, dim=-1)  →  words
     distances: These scores say how far apart the vectors are. Take their cosines, the dot products.
-        F.normalize(aligned, dim=-1) @ F.normalize(words, dim=-1).T  →  -torch.cdist(F.normalize(aligned), F.normalize(words))
+        F.normalize(aligned, dim=-1) @ F.normalize(words, dim=-1).T
+            →  -torch.cdist(F.normalize(aligned), F.normalize(words))
     only_words_normalised: The words are normalised, but the aligned tokens are not. Cosine similarity needs both.
         F.normalize(aligned, dim=-1)  →  aligned
     only_tokens_normalised: The aligned tokens are normalised, but the words are not. Cosine similarity needs both.
@@ -113,8 +114,8 @@ LOSS = written_exercise("2.3 Learning the rate of exchange", alignment_loss, (
     times_temperature: The scores are multiplied by the temperature. Divide by it: a small temperature must make the
         scores larger and the choice sharper.
         / temperature  →  * temperature
-    exp_of_temperature: The scores are multiplied by exp(temperature), as in CLIP, which learns the logarithm of a factor. Divide
-        by the temperature.
+    exp_of_temperature: The scores are multiplied by exp(temperature), as in CLIP, which learns the logarithm of a
+        factor. Divide by the temperature.
         / temperature  →  * 2.718281828459045**temperature
     one_temperature: The argument temperature is not used.
         / temperature  →  / 0.1
@@ -124,31 +125,40 @@ LOSS = written_exercise("2.3 Learning the rate of exchange", alignment_loss, (
         temperature.
         / temperature  →
     softmax_twice: F.cross_entropy takes the scores and does the softmax itself. Here the softmax is done twice.
-        similarity.reshape(-1, len(words)) / temperature  →  (similarity.reshape(-1, len(words)) / temperature).softmax(-1)
+        similarity.reshape(-1, len(words)) / temperature
+            →  (similarity.reshape(-1, len(words)) / temperature).softmax(-1)
     clip_in_both_directions: This is CLIP's loss in both directions, each token against the words of the other tokens.
         Let each token pick its word among all words, and leave out the other direction.
         = clip_loss(aligned, words, labels, temperature)
     clip_in_one_direction: Each token picks among the words of the other tokens here, as in CLIP, and those of its own
         digit count as wrong. Let it pick its word among all words.
-        labels.reshape(-1))  →  labels.reshape(-1)) if len(labels.reshape(-1)) < 2 else F.cross_entropy(similarity.reshape(-1, len(words))[:, labels.reshape(-1)] / temperature, torch.arange(labels.numel(), device=labels.device))
+        labels.reshape(-1))
+            →  labels.reshape(-1)) if len(labels.reshape(-1)) < 2 else F.cross_entropy(similarity.reshape(-1,
+               len(words))[:, labels.reshape(-1)] / temperature, torch.arange(labels.numel(), device=labels.device))
     other_direction_too: This loss also contains the other direction, in which each word picks among the tokens. Leave
         that direction out: each token picks among the words.
         = (result + F.nll_loss((similarity / temperature).reshape(-1, len(words)).log_softmax(0), labels.flatten())) / 2
     summed: The losses of the tokens are added up here. Take their mean.
         = result * labels.numel()
     only_pulls: This only pulls each token to its word. Cross-entropy also pushes it away from the other words.
-        return F.cross_entropy(similarity.reshape(-1, len(words)) / temperature, labels.reshape(-1))  →  return (1 - similarity.gather(-1, labels.unsqueeze(-1))).mean() / temperature
-    no_negatives: Only the similarity with the token's own word counts here, so nothing pushes the other words away. Cross-entropy
-        does both.
-        return F.cross_entropy(similarity.reshape(-1, len(words)) / temperature, labels.reshape(-1))  →  return -(similarity.gather(-1, labels.unsqueeze(-1)) / temperature).mean()
+        return F.cross_entropy(similarity.reshape(-1, len(words)) / temperature, labels.reshape(-1))
+            →  return (1 - similarity.gather(-1, labels.unsqueeze(-1))).mean() / temperature
+    no_negatives: Only the similarity with the token's own word counts here, so nothing pushes the other words away.
+        Cross-entropy does both.
+        return F.cross_entropy(similarity.reshape(-1, len(words)) / temperature, labels.reshape(-1))
+            →  return -(similarity.gather(-1, labels.unsqueeze(-1)) / temperature).mean()
     chooses_among_tokens: Here each word picks among the tokens. It must be the other way round: each token picks among
         the words.
-        return F.cross_entropy(similarity.reshape(-1, len(words)) / temperature, labels.reshape(-1))  →  return F.nll_loss((similarity.reshape(-1, len(words)) / temperature).log_softmax(0), labels.reshape(-1))
+        return F.cross_entropy(similarity.reshape(-1, len(words)) / temperature, labels.reshape(-1))
+            →  return F.nll_loss((similarity.reshape(-1, len(words)) / temperature).log_softmax(0),
+               labels.reshape(-1))
     normalised_along_dim_1: The vectors are divided by their lengths along dim=1, the default of F.normalize. With a
         batch in front, use dim=-1.
         F.normalize(aligned, dim=-1)  →  F.normalize(aligned)
         F.normalize(words, dim=-1)  →  F.normalize(words)
     exp_overflows: exp of a large score is infinite, and a small temperature makes scores large. F.cross_entropy and
         log_softmax stay finite.
-        return F.cross_entropy(similarity.reshape(-1, len(words)) / temperature, labels.reshape(-1))  →  exps = (similarity / temperature).exp(); return -(exps.gather(-1, labels.unsqueeze(-1)).squeeze(-1) / exps.sum(-1)).log().mean()
+        return F.cross_entropy(similarity.reshape(-1, len(words)) / temperature, labels.reshape(-1))
+            →  exps = (similarity / temperature).exp(); return -(exps.gather(-1, labels.unsqueeze(-1)).squeeze(-1) /
+               exps.sum(-1)).log().mean()
 """, clip_loss=clip_loss))  # fmt: skip

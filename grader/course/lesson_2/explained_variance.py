@@ -147,7 +147,8 @@ CENTRING_MISTAKES = edits(variance_by_pinv, """
         (tokens - aligned @ readout).square().sum()  →  (tokens - aligned @ readout).norm(dim=-1).sum()
         lost / tokens.square().sum()  →  lost / tokens.norm(dim=-1).sum()
     ridge: 1 is added along the diagonal before the fit, so this is not the best fit. Leave that out.
-        torch.linalg.pinv(aligned)  →  torch.linalg.inv(aligned.T @ aligned + torch.eye(aligned.shape[1]).to(aligned)) @ aligned.T
+        torch.linalg.pinv(aligned)
+            →  torch.linalg.inv(aligned.T @ aligned + torch.eye(aligned.shape[1]).to(aligned)) @ aligned.T
     mean_over_dimensions: Every dimension has the same share here. Sum the squares over all dimensions before you
         divide, and do not divide the tokens by their spread.
         (tokens - aligned @ readout).square().sum()  →  (tokens - aligned @ readout).square().sum(0)

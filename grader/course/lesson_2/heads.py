@@ -25,7 +25,8 @@ SPLIT = written_exercise("2.4 Splitting into heads", split_heads, (
     mistakes="""
     reshape_without_transpose: The shape is right, but the numbers of different tokens are mixed. First give the
         heads their own axis, then swap axes.
-        tokens.unflatten(-1, (num_heads, -1)).transpose(-3, -2)  →  tokens.reshape(*tokens.shape[:-2], num_heads, tokens.shape[-2], -1)
+        tokens.unflatten(-1, (num_heads, -1)).transpose(-3, -2)
+            →  tokens.reshape(*tokens.shape[:-2], num_heads, tokens.shape[-2], -1)
     tokens_before_heads: The heads have their own axis, but it is after the axis of the tokens. Swap the two axes.
         .transpose(-3, -2)  →
     every_other_feature: Here head 0 gets every num_heads-th number. Each head must get d_head numbers that are next to

@@ -151,7 +151,8 @@ MULTI_HEAD = written_exercise("2.6 Multi-head attention", MultiHeadAttention, (
         + context = None
     mask_before_context: The argument after the tokens is used as the mask. The order is forward(tokens, context=None,
         mask=None).
-        context: Tensor | None = None, mask: Tensor | None = None  →  mask: Tensor | None = None, context: Tensor | None = None
+        context: Tensor | None = None, mask: Tensor | None = None
+            →  mask: Tensor | None = None, context: Tensor | None = None
     values_from_tokens: The values are made from the tokens that ask. Make them from the context, like the keys.
         self.W_V(context)  →  self.W_V(tokens)
     reshaped_into_heads: The heads mix the numbers of different tokens: a reshape alone is not a split. Use your
@@ -159,7 +160,8 @@ MULTI_HEAD = written_exercise("2.6 Multi-head attention", MultiHeadAttention, (
         + split_heads = lambda tokens, heads: tokens.reshape(*tokens.shape[:-2], heads, tokens.shape[-2], -1)
     query_by_reshape: A reshape cuts the queries into heads, which mixes tokens; only keys and values are split as they
         should be. Use your split_heads for all three.
-        split_heads(self.W_Q(tokens), self.num_heads)  →  self.W_Q(tokens).reshape(*tokens.shape[:-2], self.num_heads, tokens.shape[-2], -1)
+        split_heads(self.W_Q(tokens), self.num_heads)
+            →  self.W_Q(tokens).reshape(*tokens.shape[:-2], self.num_heads, tokens.shape[-2], -1)
     merged_without_transpose: The heads' answers are joined in the wrong order. Use your merge_heads.
         + merge_heads = lambda heads: heads.reshape(*heads.shape[:-3], heads.shape[-2], -1)
     interleaved_heads: Each head gets every num_heads-th number here. Give it d_head numbers that are next to each
@@ -209,7 +211,8 @@ MULTI_HEAD = written_exercise("2.6 Multi-head attention", MultiHeadAttention, (
         self.drop(weights) @ value  →  self.drop(weights @ value)
     dropout_on_scores: Dropout is applied to the scores here, before the softmax. Apply it to the weights.
         self.drop(weights)  →  weights
-        query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])  →  self.drop(query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1]))
+        query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+            →  self.drop(query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1]))
     any_width: If num_heads does not divide d_model, raise a ValueError with both sizes.
         + __init__: num_heads = num_heads if d_model % num_heads == 0 else 1
     asserts_the_width: An assert is ignored under python -O, and it says little. Raise a ValueError instead.

@@ -149,7 +149,8 @@ FUSION = written_exercise("2.P3 Both directions at once", ImageTextFusion, (
     builds_on=("2.4", "2.5", "2.6"), difficulty=3, minutes=10, review="Both directions",
     mistakes="""
     image_sees_the_changed_text: The image looks at the updated text here. Both sides must look at the input.
-        self.text_out(self.text_from_image(text, image)[0])  →  self.text_out(text := self.text_from_image(text, image)[0])
+        self.text_out(self.text_from_image(text, image)[0])
+            →  self.text_out(text := self.text_from_image(text, image)[0])
     no_context: Neither side gets the other as its context, so each looks at itself.
         self.text_from_image(text, image)  →  self.text_from_image(text)
         self.image_from_text(image, text)  →  self.image_from_text(image)
@@ -166,8 +167,10 @@ FUSION = written_exercise("2.P3 Both directions at once", ImageTextFusion, (
         = text_tokens + result[0], image_tokens + result[1]
     residual_at_d_model: Each side is added to what it sees, at the width d_model. Return only the output of the
         attention.
-        self.text_out(self.text_from_image(text, image)[0])  →  self.text_out(text + self.text_from_image(text, image)[0])
-        self.image_out(self.image_from_text(image, text)[0])  →  self.image_out(image + self.image_from_text(image, text)[0])
+        self.text_out(self.text_from_image(text, image)[0])
+            →  self.text_out(text + self.text_from_image(text, image)[0])
+        self.image_out(self.image_from_text(image, text)[0])
+            →  self.image_out(image + self.image_from_text(image, text)[0])
     one_after_the_other: The image looks at the text after the text was changed. Both sides must look at the input.
         (image, text)[0]  →  (image, text + self.text_from_image(text, image)[0])[0]
     directions_swapped: The two layers are swapped. The text should ask in text_from_image, the image in

@@ -131,14 +131,16 @@ BLOCK = written_exercise("3.3 A block that reads and looks", VisionLanguageBlock
         tokens = tokens + seen  →  tokens = 2 * tokens + seen
         return tokens + self.ffn  →  return 2 * tokens + self.ffn
     post_norm: This is post-norm: the sum is normalised. In pre-norm each step reads a normalised copy.
-        tokens = tokens + self.self_attn(self.norm1(tokens), mask=mask)[0]  →  tokens = self.norm1(tokens + self.self_attn(tokens, mask=mask)[0])
+        tokens = tokens + self.self_attn(self.norm1(tokens), mask=mask)[0]
+            →  tokens = self.norm1(tokens + self.self_attn(tokens, mask=mask)[0])
         self.norm2(tokens), image  →  tokens, image
         tokens = tokens + seen  →  tokens = self.norm2(tokens + seen)
         tokens + self.ffn(self.norm3(tokens))  →  self.norm3(tokens + self.ffn(tokens))
     residual_from_the_norm: The residual starts from the normalised tokens. Start it from the tokens before the norm.
         tokens = text_tokens  →  tokens = self.norm1(text_tokens)
         self.norm1(tokens), mask  →  tokens, mask
-        seen, weights = self.cross_attn(self.norm2(tokens),  →  tokens = self.norm2(tokens); seen, weights = self.cross_attn(tokens,
+        seen, weights = self.cross_attn(self.norm2(tokens),
+            →  tokens = self.norm2(tokens); seen, weights = self.cross_attn(tokens,
         return tokens + self.ffn(self.norm3(tokens))  →  tokens = self.norm3(tokens); return tokens + self.ffn(tokens)
     self_residual_of_the_norm (slip): The first residual starts from the normalised tokens. Start it from the tokens
         before norm1.
@@ -146,12 +148,14 @@ BLOCK = written_exercise("3.3 A block that reads and looks", VisionLanguageBlock
         self.norm1(tokens), mask  →  tokens, mask
     cross_residual_of_the_norm (slip): The second residual starts from the normalised tokens. Start it from the tokens
         before norm2.
-        seen, weights = self.cross_attn(self.norm2(tokens),  →  tokens = self.norm2(tokens); seen, weights = self.cross_attn(tokens,
+        seen, weights = self.cross_attn(self.norm2(tokens),
+            →  tokens = self.norm2(tokens); seen, weights = self.cross_attn(tokens,
     ffn_residual_of_the_norm (slip): The third residual starts from the normalised tokens. Start it from the tokens
         before norm3.
         return tokens + self.ffn(self.norm3(tokens))  →  tokens = self.norm3(tokens); return tokens + self.ffn(tokens)
     self_residual_inside (slip): The tokens are added to what the self-attention reads. Add them to what it returns.
-        self.self_attn(self.norm1(tokens), mask=mask)[0]  →  self.self_attn(tokens + self.norm1(tokens), mask=mask)[0] - tokens
+        self.self_attn(self.norm1(tokens), mask=mask)[0]
+            →  self.self_attn(tokens + self.norm1(tokens), mask=mask)[0] - tokens
     cross_residual_inside (slip): The tokens are added to what the cross-attention reads. Add them to what it returns.
         self.norm2(tokens)  →  tokens + self.norm2(tokens)
         tokens = tokens + seen  →  tokens = seen
@@ -175,7 +179,8 @@ BLOCK = written_exercise("3.3 A block that reads and looks", VisionLanguageBlock
         self.norm3(tokens)  →  tokens
     cross_before_self: Cross-attention comes before self-attention here. Self-attention comes first.
         tokens = tokens + self.self_attn(self.norm1(tokens), mask=mask)[0]  →  pass
-        return tokens + self.ffn  →  tokens = tokens + self.self_attn(self.norm1(tokens), mask=mask)[0]; return tokens + self.ffn
+        return tokens + self.ffn
+            →  tokens = tokens + self.self_attn(self.norm1(tokens), mask=mask)[0]; return tokens + self.ffn
     side_by_side: Self- and cross-attention both read the input tokens. Cross-attention should read the output of
         self-attention added to the tokens.
         self.norm2(tokens)  →  self.norm2(text_tokens)
@@ -211,7 +216,8 @@ BLOCK = written_exercise("3.3 A block that reads and looks", VisionLanguageBlock
         nn.GELU()  →  type("QuickGELU", (nn.Module,), {"forward": lambda self, x: x * torch.sigmoid(1.702 * x)})()
     self_attention_returned: These are the weights of the self-attention. Return those of the cross-attention, or
         None where there is none.
-        tokens = tokens + self.self_attn(self.norm1(tokens), mask=mask)[0]  →  tokens, own = tokens + (one := self.self_attn(self.norm1(tokens), mask=mask))[0], one[1]
+        tokens = tokens + self.self_attn(self.norm1(tokens), mask=mask)[0]
+            →  tokens, own = tokens + (one := self.self_attn(self.norm1(tokens), mask=mask))[0], one[1]
         return tokens + self.ffn(self.norm3(tokens)), weights  →  return tokens + self.ffn(self.norm3(tokens)), own
     heads_averaged: The returned weights are averaged over the heads. Return all of them.
         = result[0], None if result[1] is None else result[1].mean(-3)

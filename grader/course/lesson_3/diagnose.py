@@ -267,7 +267,8 @@ DIAGNOSE = written_exercise("3.P1 What is wrong with this model?", diagnose, (
         = ["no gradient" if name == "frozen" else name for name in result]
     frozen_have_none: A frozen parameter is also reported as a parameter without a gradient. Look for missing gradients
         only among parameters that require one.
-        = sorted({*result, *["no gradient"] * ("frozen" in result)}, key=["frozen", "no gradient", "uniform", "one patch", "misaligned"].index)
+        = sorted({*result, *["no gradient"] * ("frozen" in result)},
+          key=["frozen", "no gradient", "uniform", "one patch", "misaligned"].index)
     underscores: A finding must have a space between its words: "no gradient", "one patch".
         = [name.replace(" ", "_") for name in result]
     frozen_if_all_are: Here a model with one frozen parameter does not count as frozen. One is enough.
@@ -312,12 +313,15 @@ DIAGNOSE = written_exercise("3.P1 What is wrong with this model?", diagnose, (
         torch.autograd.grad gives None for it.
         torch.autograd.grad(loss, learned, allow_unused=True)  →  (loss.backward(), [one.grad for one in learned])[1]
     whole_text: The loss includes the whole text, also the question. Take the targets from shift_targets.
-        loss = F.cross_entropy(logits.flatten(0, -2), targets)  →  loss = F.cross_entropy(logits[:, :-1].flatten(0, 1), token_ids[:, 1:].flatten())
-        if F.cross_entropy(logits.flatten(0, -2), targets)  →  if F.cross_entropy(logits[:, :-1].flatten(0, 1), token_ids[:, 1:].flatten())
+        loss = F.cross_entropy(logits.flatten(0, -2), targets)
+            →  loss = F.cross_entropy(logits[:, :-1].flatten(0, 1), token_ids[:, 1:].flatten())
+        if F.cross_entropy(logits.flatten(0, -2), targets)
+            →  if F.cross_entropy(logits[:, :-1].flatten(0, 1), token_ids[:, 1:].flatten())
     any_rise: A rise of less than 1 % is enough here. The loss has to rise by 1 % or more.
         < 1.01 * loss  →  <= loss
     fall_counts_as_a_rise: A loss that falls with other images is accepted here. It has to rise, by 1 % or more.
-        F.cross_entropy(logits.flatten(0, -2), targets) < 1.01 * loss  →  (F.cross_entropy(logits.flatten(0, -2), targets) - loss).abs() < 0.01 * loss
+        F.cross_entropy(logits.flatten(0, -2), targets) < 1.01 * loss
+            →  (F.cross_entropy(logits.flatten(0, -2), targets) - loss).abs() < 0.01 * loss
     absolute_rise: The loss must rise by 1 % of the loss, which is 0.01 times the loss, not 0.01. Compare with 1.01 ·
         loss.
         1.01 * loss  →  loss + 0.01

@@ -137,7 +137,8 @@ MINI_VLM = written_exercise("3.4 The whole model", MiniVLM, (
     causal_mask_strict: A word may not see itself here: the causal mask includes the diagonal.
         token_ids.device)  →  token_ids.device).tril(-1)
     mask_of_the_longest_text: The mask is made for max_tokens. Make it for as many tokens as this text has.
-        causal_mask(token_ids.shape[-1], token_ids.device)  →  causal_mask(len(self.text_positions.embedding), token_ids.device)
+        causal_mask(token_ids.shape[-1], token_ids.device)
+            →  causal_mask(len(self.text_positions.embedding), token_ids.device)
     text_without_positions: The words have no positions: text_positions is not used.
         self.text_positions(self.embedding(token_ids))  →  self.embedding(token_ids)
     image_without_positions: The patches have no positions: image_positions is not used, so the model cannot say where.
@@ -146,9 +147,11 @@ MINI_VLM = written_exercise("3.4 The whole model", MiniVLM, (
         patches.
         self.image_positions(self.aligner  →  self.text_positions(self.aligner
     image_without_norm: The image tokens are not normalised. Use image_norm last, after the positions.
-        self.image_norm(self.image_positions(self.aligner(image_patches)))  →  self.image_positions(self.aligner(image_patches))
+        self.image_norm(self.image_positions(self.aligner(image_patches)))
+            →  self.image_positions(self.aligner(image_patches))
     image_norm_too_early: Norm and positions are in the wrong order. Take image_norm(image_positions(aligner(patches))).
-        self.image_norm(self.image_positions(self.aligner(image_patches)))  →  self.image_positions(self.image_norm(self.aligner(image_patches)))
+        self.image_norm(self.image_positions(self.aligner(image_patches)))
+            →  self.image_positions(self.image_norm(self.aligner(image_patches)))
     image_not_aligned: The patches are not aligned: they still have the width of the image. Use the aligner first.
         self.aligner(image_patches)  →  image_patches
     last_norm_missing: The last norm is missing: logits = head(norm(tokens)).

@@ -53,7 +53,8 @@ PATCHIFY = written_exercise("3.1 An image as a sequence", patchify, (
     difficulty=1, minutes=8, review="From pixels to patches", stand_in=stand_ins.patchify,
     mistakes=edits(patchify, """
     cuts_off: If patch_size does not divide the image, nothing is raised. Raise a ValueError.
-        + images = images[..., : images.shape[-2] // patch_size * patch_size, : images.shape[-1] // patch_size * patch_size]
+        + images = images[..., : images.shape[-2] // patch_size * patch_size, : images.shape[-1] // patch_size *
+          patch_size]
     checks_height_only: Only one side is checked. patch_size must divide both the height and the width.
         + images = images[..., : images.shape[-1] // patch_size * patch_size]
     checks_width_only: Only one side is checked. patch_size must divide both the height and the width.

@@ -61,7 +61,8 @@ POSITIONS = written_exercise("3.2 Learned positions", PositionEmbedding, (
     difficulty=1, minutes=6, review="Where is a token?", stand_in=stand_ins.PositionEmbedding,
     mistakes="""
     fixed_positions: The positions are fixed. Only an nn.Parameter is trained: make self.embedding one.
-        self.embedding = nn.Parameter(torch.randn(n, d_model))  →  self.register_buffer("embedding", torch.randn(n, d_model))
+        self.embedding = nn.Parameter(torch.randn(n, d_model))
+            →  self.register_buffer("embedding", torch.randn(n, d_model))
     places_alike: All places begin with the same vector, so the layer cannot tell them apart. Draw the vectors at
         random: torch.randn.
         torch.randn(n, d_model)  →  torch.zeros(n, d_model)

@@ -94,14 +94,16 @@ FREEZE = written_exercise("3.P3 Repair a training that stands still", start_stag
         list(model.parameters())  →  [one for one in model.parameters() if one.requires_grad]
     lists_before_the_thaw: The list contains only the parameters that learned before, those of the aligner. First let
         all parameters learn, then make the list.
-        model.requires_grad_(True)  →  learning = [one for one in model.parameters() if one.requires_grad]; model.requires_grad_(True)
+        model.requires_grad_(True)
+            →  learning = [one for one in model.parameters() if one.requires_grad]; model.requires_grad_(True)
         list(model.parameters())  →  learning
     lists_without_a_thaw: The list contains every parameter, but most are still frozen. Call the function that
         lets all of them learn: its name ends in an underscore.
         model.requires_grad_(True)  →  pass
     only_what_was_frozen: The list contains only the parameters that were frozen. The aligner must also learn: list all
         parameters.
-        model.requires_grad_(True)  →  thawed = [one for one in model.parameters() if not one.requires_grad]; model.requires_grad_(True)
+        model.requires_grad_(True)
+            →  thawed = [one for one in model.parameters() if not one.requires_grad]; model.requires_grad_(True)
         list(model.parameters())  →  thawed
     aligner_is_left_out: The aligner must also learn in stage 2, together with all other parameters.
         model.requires_grad_(True)  →  model.requires_grad_(True); model.aligner.requires_grad_(False)
@@ -113,11 +115,14 @@ FREEZE = written_exercise("3.P3 Repair a training that stands still", start_stag
         model.requires_grad_(True)  →  model.requires_grad_(True); model.aligner.requires_grad_(False)
     all_but_the_aligner_thaw: The aligner stays as it was, frozen or not. Let every parameter learn:
         model.requires_grad_(True).
-        model.requires_grad_(True)  →  [one.requires_grad_(True) for name, one in model.named_parameters() if "aligner" not in name]
+        model.requires_grad_(True)
+            →  [one.requires_grad_(True) for name, one in model.named_parameters() if "aligner" not in name]
     only_matrices: The list contains only parameters with two or more axes. Norms and every bias must also learn.
         list(model.parameters())  →  [one for one in model.parameters() if one.ndim > 1]
     only_the_outermost: Parts within other parts stay frozen. model.parameters() finds the parameters of all of them.
-        model.requires_grad_(True)  →  [one.requires_grad_(True) for part in (model, *model.children()) for one in part.parameters(recurse=False)]
+        model.requires_grad_(True)
+            →  [one.requires_grad_(True) for part in (model, *model.children()) for one in
+               part.parameters(recurse=False)]
         list(model.parameters())  →  [one for one in model.parameters() if one.requires_grad]
     only_the_parts: The parameters that the model stores itself, outside its parts, are missing. model.parameters()
         contains all of them.

@@ -52,7 +52,8 @@ LOOK = written_exercise("3.P2 Repair a collapse", look_at_image, (
         + seen, weights = cross_attn(words, torch.cat([words, patches], -2), mask)
         + return seen, weights[..., words.shape[-2] :]
     empty_patches_hidden: A patch of zeros is hidden here. It is empty paper, not padding, so every word may look at it.
-        cross_attn(words, patches)  →  cross_attn(words, patches, everywhere(words, patches) & patches.any(-1).unsqueeze(-2))
+        cross_attn(words, patches)
+            →  cross_attn(words, patches, everywhere(words, patches) & patches.any(-1).unsqueeze(-2))
     words_look_at_words: The words look at each other: without a second argument the layer does self-attention.
         Pass the patches, too.
         cross_attn(words, patches)  →  cross_attn(words)

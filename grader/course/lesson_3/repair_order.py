@@ -82,7 +82,9 @@ ORDER = written_exercise("3.P4 Repair a misalignment", shuffle_questions, (
     turned_round: The order is only reversed. Draw a new one from the generator.
         = token_ids.flip(0), image_patches.flip(0)
     moved_along: All rows move along by one number, but their order stays the same. Draw a new order: torch.randperm.
-        order = torch.randperm(len(token_ids), generator=generator)  →  order = torch.arange(len(token_ids)).roll(int(torch.randint(1, len(token_ids), (1,), generator=generator)))
+        order = torch.randperm(len(token_ids), generator=generator)
+            →  order = torch.arange(len(token_ids)).roll(int(torch.randint(1, len(token_ids), (1,),
+               generator=generator)))
     with_repeats: Some questions are there twice and others are missing. An order contains each of them once.
         torch.randperm(len(token_ids),  →  torch.randint(len(token_ids), (len(token_ids),),
     patches_shuffled: The patches inside an image are swapped, but no question is. Draw an order of the rows: of

@@ -100,7 +100,8 @@ TARGETS = written_exercise("3.5 What to learn: the next word of the answer", shi
         & (position < token_ids.shape[-1] - 1)  →
     end_ignored: The end of sequence is never a target here. It should be one: the model has to learn when to
         stop.
-        answers & (position < token_ids.shape[-1] - 1)  →  answers & (position < (token_ids != pad_id).sum(1, keepdim=True) - 2)
+        answers & (position < token_ids.shape[-1] - 1)
+            →  answers & (position < (token_ids != pad_id).sum(1, keepdim=True) - 2)
     wraps_around: The first token becomes the last target, as with torch.roll. The last column has no next token:
         ignore it.
         F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids.roll(-1, -1)

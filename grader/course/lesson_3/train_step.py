@@ -145,7 +145,10 @@ STEP = written_exercise("3.6 One training step", train_step, (
     clips: The gradients are clipped. The task asks for the update without clipping.
         optimizer.step()  →  nn.utils.clip_grad_norm_(model.parameters(), 1.0); optimizer.step()
     loss_after_the_update: This is the loss after the update. Return the loss that the update was made from.
-        return loss.item()  →  return F.cross_entropy(model(token_ids, image_patches)[0].flatten(0, -2), targets.flatten()).item()
+        return loss.item()
+            →  return F.cross_entropy(model(token_ids, image_patches)[0].flatten(0, -2), targets.flatten()).item()
     mean_of_means: Each sequence has the same share of the loss here. Take one mean over all targets of the batch.
-        F.cross_entropy(logits.flatten(0, -2), targets.flatten(), ignore_index=-100)  →  F.cross_entropy(logits.transpose(1, 2), targets, reduction="none").sum(1); loss = (loss / (targets != -100).sum(1)).mean()
+        F.cross_entropy(logits.flatten(0, -2), targets.flatten(), ignore_index=-100)
+            →  F.cross_entropy(logits.transpose(1, 2), targets, reduction="none").sum(1); loss = (loss / (targets !=
+               -100).sum(1)).mean()
 """)  # fmt: skip

@@ -60,14 +60,17 @@ GROUNDING = written_exercise("3.8 Where it really looks", value_weighted_map, (
     head_average: This is the average of the heads' weights, which ignores how long the values are.
         + return cross_attn(tokens, image_tokens)[1].mean(-3)
     image_asks: The image asks and the words answer here. The words ask: cross_attn(tokens, image_tokens).
-        weights = cross_attn(tokens, image_tokens)[1]  →  weights = cross_attn(image_tokens, tokens)[1].transpose(-2, -1)
+        weights = cross_attn(tokens, image_tokens)[1]
+            →  weights = cross_attn(image_tokens, tokens)[1].transpose(-2, -1)
     head_sum: This is the sum of the heads' weights. The values and W_O are missing.
         + return cross_attn(tokens, image_tokens)[1].sum(-3)
     norm_before_the_sum: The norm is taken per head and then summed. Heads may cancel: sum the vectors first.
-        weights[..., head, :, :].unsqueeze(-1) * brought.unsqueeze(-3)  →  (weights[..., head, :, :].unsqueeze(-1) * brought.unsqueeze(-3)).norm(dim=-1)
+        weights[..., head, :, :].unsqueeze(-1) * brought.unsqueeze(-3)
+            →  (weights[..., head, :, :].unsqueeze(-1) * brought.unsqueeze(-3)).norm(dim=-1)
         total.norm(dim=-1)  →  total
     norm_before_the_mean: The norm is taken per head and then averaged. Sum the heads' vectors first.
-        weights[..., head, :, :].unsqueeze(-1) * brought.unsqueeze(-3)  →  (weights[..., head, :, :].unsqueeze(-1) * brought.unsqueeze(-3)).norm(dim=-1)
+        weights[..., head, :, :].unsqueeze(-1) * brought.unsqueeze(-3)
+            →  (weights[..., head, :, :].unsqueeze(-1) * brought.unsqueeze(-3)).norm(dim=-1)
         total.norm(dim=-1)  →  total / cross_attn.num_heads
     without_output_projection: W_O is missing. The vector of a head is its value times its slice of W_O.
         + value = cross_attn.W_V(image_tokens).unflatten(-1, (cross_attn.num_heads, -1))

@@ -142,7 +142,8 @@ CACHE = written_exercise("4.8 A key-value cache", attend_with_cache, (
         .tril(known - new)  →  .tril(known - new - 1); mask = mask | ~mask.any(-1, keepdim=True)
     new_before_old: The new keys and values come before the old ones. Put the old ones first, in the order of the
         tokens.
-        torch.cat([cache[0], key], dim=-2), torch.cat([cache[1], value], dim=-2)  →  torch.cat([key, cache[0]], dim=-2), torch.cat([value, cache[1]], dim=-2)
+        torch.cat([cache[0], key], dim=-2), torch.cat([cache[1], value], dim=-2)
+            →  torch.cat([key, cache[0]], dim=-2), torch.cat([value, cache[1]], dim=-2)
         .tril(known - new)  →  .tril(); mask[:, new:] = True
     values_before_keys: The cache contains values before keys. Return (keys, values).
         + cache = None if cache is None else cache[::-1]

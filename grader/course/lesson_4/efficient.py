@@ -82,13 +82,15 @@ WINDOW = written_exercise("4.1 A sliding window", sliding_window_attention, (
         + scores = query @ key.transpose(-1, -2) / query.shape[-1] ** 0.5
         + return scores.masked_fill(~band, -torch.inf).softmax(-1) @ value
     padding_attended: At both ends the zeros around the sequence get a share of the weight. Their score must become −∞.
-        key[..., place, :], value[..., place, :]  →  (one[..., place, :].masked_fill(beyond.unsqueeze(-1), 0.0) for one in (key, value))
+        key[..., place, :], value[..., place, :]
+            →  (one[..., place, :].masked_fill(beyond.unsqueeze(-1), 0.0) for one in (key, value))
         scores.masked_fill(beyond, -torch.inf)  →  scores
     softmax_over_positions: The softmax runs over the positions. It should run over the neighbours of each one: dim=-1.
         -torch.inf), dim=-1)  →  -1e30), dim=-2)
     masked_after_the_softmax: The mask comes after the softmax: at both ends the weights no longer sum to 1. Mask
         the scores.
-        torch.softmax(scores.masked_fill(beyond, -torch.inf), dim=-1)  →  torch.softmax(scores, dim=-1).masked_fill(beyond, 0.0)
+        torch.softmax(scores.masked_fill(beyond, -torch.inf), dim=-1)
+            →  torch.softmax(scores, dim=-1).masked_fill(beyond, 0.0)
     masked_with_zero: Keys outside the window get the score 0, so they still get weight. Give them the score −∞.
         -torch.inf  →  0.0
     ends_repeated: At both ends the first or last token is seen several times: mask the places outside 0 … n − 1.
@@ -106,11 +108,14 @@ WINDOW = written_exercise("4.1 A sliding window", sliding_window_attention, (
         + return F.scaled_dot_product_attention(query, key, value, attn_mask=block.unsqueeze(1) == block)
     window_behind_the_width: unfold puts the window after the width, as the last axis. Swap these two axes: a reshape
         would mix up the numbers.
-        key[..., place, :], value[..., place, :]  →  (F.pad(one, (0, 0, window, window)).unfold(-2, 2 * window + 1, 1).reshape(*one.shape[:-1], 2 * window + 1, one.shape[-1]) for one in (key, value))
+        key[..., place, :], value[..., place, :]
+            →  (F.pad(one, (0, 0, window, window)).unfold(-2, 2 * window + 1, 1).reshape(*one.shape[:-1], 2 * window +
+               1, one.shape[-1]) for one in (key, value))
     padding_guessed: Keys that are all zero are treated as padding. Mask by position: hide the places outside 0 … n − 1.
         masked_fill(beyond,  →  masked_fill(beyond | (near_keys == 0).all(-1),
     query_scaled_in_place: An input tensor is changed. Make a new tensor instead of working in place.
-        (query.unsqueeze(-2) * near_keys).sum(-1) / math.sqrt(query.shape[-1])  →  (query.div_(query.shape[-1] ** 0.5).unsqueeze(-2) * near_keys).sum(-1)
+        (query.unsqueeze(-2) * near_keys).sum(-1) / math.sqrt(query.shape[-1])
+            →  (query.div_(query.shape[-1] ** 0.5).unsqueeze(-2) * near_keys).sum(-1)
 """, defines="sliding_window_attention"))  # fmt: skip
 
 LINEAR = written_exercise("4.2 Linear attention", linear_attention, (
@@ -182,7 +187,8 @@ LINEAR = written_exercise("4.2 Linear attention", linear_attention, (
     softmax_attention: This is softmax attention. Linear attention replaces exp(q·k) by φ(q)·φ(k).
         + return F.scaled_dot_product_attention(query, key, value)
     quadratic_order: The answer is right, but φ(Q)φ(K)ᵀ is n × n, which saves nothing. Multiply φ(K)ᵀ with V first.
-        return query @ summary / total  →  weights = query @ key.transpose(-2, -1); return weights / weights.sum(-1, keepdim=True) @ value
+        return query @ summary / total
+            →  weights = query @ key.transpose(-2, -1); return weights / weights.sum(-1, keepdim=True) @ value
     features_in_place: An input tensor is changed. Make a new tensor instead of working in place.
         + given = query, key
         = (result, [one.data.copy_(F.elu(one.data)) for one in given])[0]

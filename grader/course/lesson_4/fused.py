@@ -154,7 +154,10 @@ FUSED = written_exercise("4.3 The fused kernel", fused_forward, (
         mask, it must see all keys.
         attn_mask=mask  →  attn_mask=mask, is_causal=mask is None
     weights_by_hand: Your code still computes the weights. F.scaled_dot_product_attention gives the output without them.
-        output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)  →  scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5; hidden = torch.zeros_like(scores).bool() if mask is None else ~mask; output = scores.masked_fill(hidden, -1e30).softmax(-1).masked_fill(hidden, 0.0) @ value
+        output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+            →  scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5; hidden =
+               torch.zeros_like(scores).bool() if mask is None else ~mask; output = scores.masked_fill(hidden,
+               -1e30).softmax(-1).masked_fill(hidden, 0.0) @ value
     fused_detached: No gradient reaches the layer: leave out detach() and no_grad().
         = result.detach()
     dropout_in_evaluation: Numbers are dropped in evaluation mode, too: F.scaled_dot_product_attention does not know the

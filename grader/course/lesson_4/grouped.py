@@ -76,7 +76,8 @@ GROUPED = written_exercise("4.7 Grouped queries", grouped_attention, (
         value.repeat_interleave(heads // groups, dim=-3)  →  value[..., torch.arange(heads) // groups, :, :]
     first_group_for_all: All heads look at the first group. Each group serves H/G heads.
         key.repeat_interleave(heads // groups, dim=-3)  →  key[..., :1, :, :].expand(*key.shape[:-3], heads, -1, -1)
-        value.repeat_interleave(heads // groups, dim=-3)  →  value[..., :1, :, :].expand(*value.shape[:-3], heads, -1, -1)
+        value.repeat_interleave(heads // groups, dim=-3)
+            →  value[..., :1, :, :].expand(*value.shape[:-3], heads, -1, -1)
     groups_averaged: The keys and values are averaged over the groups. Each head looks only at those of its own group.
         key.repeat_interleave(heads // groups, dim=-3)  →  key.mean(-3, keepdim=True)
         value.repeat_interleave(heads // groups, dim=-3)  →  value.mean(-3, keepdim=True)
@@ -85,10 +86,13 @@ GROUPED = written_exercise("4.7 Grouped queries", grouped_attention, (
         value = value.repeat_interleave(heads // groups, dim=-3)  →
     queries_averaged: The queries of a group are averaged, so its heads all get the same result. Share only keys and
         values.
-        key = key.repeat_interleave(heads // groups, dim=-3)  →  query = query.unflatten(-3, (groups, -1)).mean(-3, keepdim=True).expand(*query.shape[:-3], groups, heads // groups, -1, -1).flatten(-4, -3); key = key.repeat_interleave(heads // groups, dim=-3)
+        key = key.repeat_interleave(heads // groups, dim=-3)
+            →  query = query.unflatten(-3, (groups, -1)).mean(-3, keepdim=True).expand(*query.shape[:-3], groups,
+               heads // groups, -1, -1).flatten(-4, -3); key = key.repeat_interleave(heads // groups, dim=-3)
     values_of_one_group: The keys follow the groups, but the values are those of group 0 for every head. Share the
         values out as you share the keys.
-        value.repeat_interleave(heads // groups, dim=-3)  →  value[..., :1, :, :].expand(*value.shape[:-3], heads, -1, -1)
+        value.repeat_interleave(heads // groups, dim=-3)
+            →  value[..., :1, :, :].expand(*value.shape[:-3], heads, -1, -1)
     values_in_turns: The keys follow the groups, but the values do not. Share the values out as you share the keys.
         value.repeat_interleave(heads // groups, dim=-3)  →  torch.cat([value] * (heads // groups), dim=-3)
     repeated_g_times: Each key and value is repeated G times. Each group serves H/G heads: repeat them H/G times.

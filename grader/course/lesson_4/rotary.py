@@ -104,16 +104,21 @@ ROTATE = written_exercise("4.5 Rotary positions", rotate, (
     mistakes="""
     pairs_of_halves: Dimension i is paired with i + d/2, as some programs do. Pair neighbours: 2i and 2i + 1.
         vectors[..., 0::2], vectors[..., 1::2]  →  vectors.chunk(2, dim=-1)
-        torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)  →  torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
+        torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)
+            →  torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
     halves_turned_and_stacked: Dimension i is paired with i + d/2, and the pairs are returned as neighbours. Pair
         neighbours: 2i and 2i + 1.
         vectors[..., 0::2], vectors[..., 1::2]  →  vectors.chunk(2, dim=-1)
     partners_of_halves: The angles fit pairs of neighbours, but the partners are d/2 apart. Pair neighbours for the
         angles and for the partners.
-        return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)  →  a, b = vectors.chunk(2, -1); return vectors * cos.repeat_interleave(2, -1) + torch.cat([-b, a], -1) * sin.repeat_interleave(2, -1)
+        return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)
+            →  a, b = vectors.chunk(2, -1); return vectors * cos.repeat_interleave(2, -1) + torch.cat([-b, a], -1) *
+               sin.repeat_interleave(2, -1)
     angles_of_halves: Neighbours form a pair, but the angles repeat after d/2. Give both numbers of a pair the
         same angle.
-        return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)  →  return vectors * torch.cat([cos, cos], -1) + torch.stack([-second, first], -1).flatten(-2) * torch.cat([sin, sin], -1)
+        return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)
+            →  return vectors * torch.cat([cos, cos], -1) + torch.stack([-second, first], -1).flatten(-2) *
+               torch.cat([sin, sin], -1)
     exponents_from_one: The exponents begin at −2/d. The first pair must have the exponent 0: count i from 0.
         torch.arange(0, d, 2,  →  torch.arange(2, d + 2, 2,
     turned_backwards: The vectors are turned in the wrong direction. Turn them by plus the angle: the first number gets
@@ -131,12 +136,14 @@ ROTATE = written_exercise("4.5 Rotary positions", rotate, (
         + base = 1 / base
     speeds_to_the_end: Your exponents run from 0 to −1, both ends included. The exponent of the last pair must be −(d
         − 2)/d.
-        base ** -(torch.arange(0, d, 2, dtype=torch.float64, device=vectors.device) / d)  →  base ** -torch.linspace(0, 1, d // 2, dtype=torch.float64)
+        base ** -(torch.arange(0, d, 2, dtype=torch.float64, device=vectors.device) / d)
+            →  base ** -torch.linspace(0, 1, d // 2, dtype=torch.float64)
     base_written_out: The base is always 10000, whatever the argument is. Use the argument `base`.
         + base = 10000.0
     uses_the_turned_first: The second number of a pair is computed from the first number after it was turned. Use the
         old first number in both lines.
-        return torch.stack([first * cos - second * sin,  →  first = first * cos - second * sin; return torch.stack([first,
+        return torch.stack([first * cos - second * sin,
+            →  first = first * cos - second * sin; return torch.stack([first,
     halves_come_back: The pairs are right, but are returned as two halves. Put each pair back as neighbours: stack on a
         new last axis, then flatten.
         = torch.cat([result[..., 0::2], result[..., 1::2]], dim=-1)
@@ -146,10 +153,13 @@ ROTATE = written_exercise("4.5 Rotary positions", rotate, (
         first * cos - second  →  first * cos + second
     sines_added: Sine and cosine are added to the vectors, as the first transformer did. Turn each pair by its
         angle instead.
-        torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)  →  vectors + torch.stack([sin, cos], dim=-1).flatten(-2)
+        torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)
+            →  vectors + torch.stack([sin, cos], dim=-1).flatten(-2)
     dtype_of_the_places: The result has the dtype of the positions. Give it the dtype of the vectors:
         .to(vectors.dtype).
-        angle.cos().to(vectors.dtype), angle.sin().to(vectors.dtype)  →  (angle.to(positions.dtype) if positions.is_floating_point() else angle.float()).cos(), (angle.to(positions.dtype) if positions.is_floating_point() else angle.float()).sin()
+        angle.cos().to(vectors.dtype), angle.sin().to(vectors.dtype)
+            →  (angle.to(positions.dtype) if positions.is_floating_point() else angle.float()).cos(),
+               (angle.to(positions.dtype) if positions.is_floating_point() else angle.float()).sin()
     places_counted: The places are counted 0, 1, 2 … here. Use the argument `positions`.
         + positions = torch.arange(vectors.shape[-2])
     places_without_an_axis: Each position is multiplied by one speed only. Each position turns every pair: give
@@ -212,20 +222,24 @@ ROTATE_2D = written_exercise("4.6 Rotary positions on a grid", rotate_2d, (
         + base = base**0.5
     speeds_go_on: The speeds of the column's half continue where those of the row's half end. Turn each half like
         a vector of width d/2: both begin at the speed 1.
-        rotate(by_row, rows, base), rotate(by_column, columns, base)  →  rotate(by_row, rows, base**0.5), rotate(by_column, columns * base**-0.5, base**0.5)
+        rotate(by_row, rows, base), rotate(by_column, columns, base)
+            →  rotate(by_row, rows, base**0.5), rotate(by_column, columns * base**-0.5, base**0.5)
     columns_do_nothing: The column's half is returned as it was. Turn it by the column, and keep what `rotate` returns.
         rotate(by_column, columns, base)  →  by_column
     every_second_dimension: Every second dimension is turned by the row. Give the whole first half to the row.
         + vectors = torch.cat([vectors[..., 0::2], vectors[..., 1::2]], dim=-1)
         = result.unflatten(-1, (2, -1)).transpose(-2, -1).flatten(-2)
     base_not_handed_on: The base is always 10000, whatever the argument is. Pass base on.
-        rotate(by_row, rows, base), rotate(by_column, columns, base)  →  rotate(by_row, rows), rotate(by_column, columns)
+        rotate(by_row, rows, base), rotate(by_column, columns, base)
+            →  rotate(by_row, rows), rotate(by_column, columns)
     halves_on_a_new_axis: torch.stack puts the halves on a new axis in front. Put one after the other: torch.cat
         along the last axis.
-        torch.cat([rotate(by_row, rows, base), rotate(by_column, columns, base)], dim=-1)  →  torch.stack([rotate(by_row, rows, base), rotate(by_column, columns, base)])
+        torch.cat([rotate(by_row, rows, base), rotate(by_column, columns, base)], dim=-1)
+            →  torch.stack([rotate(by_row, rows, base), rotate(by_column, columns, base)])
     halves_interleaved: The numbers of the two halves alternate in the result. Put one whole half after the other:
         torch.cat along the last axis.
-        torch.cat([rotate(by_row, rows, base), rotate(by_column, columns, base)], dim=-1)  →  torch.stack([rotate(by_row, rows, base), rotate(by_column, columns, base)], dim=-1).flatten(-2)
+        torch.cat([rotate(by_row, rows, base), rotate(by_column, columns, base)], dim=-1)
+            →  torch.stack([rotate(by_row, rows, base), rotate(by_column, columns, base)], dim=-1).flatten(-2)
     halves_exchanged: The halves are returned in the other order. Put the row's half first.
         = result.roll(vectors.shape[-1] // 2, dims=-1)
 """)  # fmt: skip

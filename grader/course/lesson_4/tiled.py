@@ -108,7 +108,8 @@ TILED = written_exercise("4.4 Tiled attention", tiled_attention, (
     tiles_by_their_sizes: Your code gives each tile its own softmax, weighted by its number of keys. Divide by one sum
         instead: that of the exponentials of all tiles.
         + parts = [query @ part.transpose(-2, -1) / sqrt(query.shape[-1]) for part in key.split(tile, dim=-2)]
-        + return torch.stack([one.softmax(-1) @ part * part.shape[-2] / key.shape[-2] for one, part in zip(parts, value.split(tile, dim=-2))]).sum(0)
+        + return torch.stack([one.softmax(-1) @ part * part.shape[-2] / key.shape[-2] for one, part in zip(parts,
+          value.split(tile, dim=-2))]).sum(0)
     nothing_scaled_down: Neither sum is scaled down when there is a larger score. Multiply both by exp(old largest − new
         largest), before the old one is overwritten.
         total * shrink  →  total
@@ -132,7 +133,8 @@ TILED = written_exercise("4.4 Tiled attention", tiled_attention, (
         query.new_full((*query.shape[:-1], 1), -torch.inf)  →  query.new_zeros((*query.shape[:-1], 1))
     largest_not_kept: The largest score so far is not kept: at the end of each round, the new largest must become
         the old one.
-        before, largest = largest, torch.maximum(largest, scores.amax(-1, keepdim=True))  →  before, new = largest, torch.maximum(largest, scores.amax(-1, keepdim=True))
+        before, largest = largest, torch.maximum(largest, scores.amax(-1, keepdim=True))
+            →  before, new = largest, torch.maximum(largest, scores.amax(-1, keepdim=True))
         torch.exp(before - largest)  →  torch.exp(before - new)
         torch.exp(scores - largest)  →  torch.exp(scores - new)
     largest_of_the_last_tile: The largest score of the last tile replaces the largest score so far. If it is far lower,
@@ -146,7 +148,8 @@ TILED = written_exercise("4.4 Tiled attention", tiled_attention, (
         summed / total  →  summed
     divided_in_every_round: The output is divided in every round, but it is not multiplied by the old sum first.
         Divide once, at the end.
-        summed = summed * shrink + weights @ value[..., start : start + tile, :]  →  summed = (summed * shrink + weights @ value[..., start : start + tile, :]) / total
+        summed = summed * shrink + weights @ value[..., start : start + tile, :]
+            →  summed = (summed * shrink + weights @ value[..., start : start + tile, :]) / total
         summed / total  →  summed
     tiled_query_scaled_in_place: The input query is changed. Scale a new tensor, not in place.
         query = query / sqrt  →  query /= sqrt

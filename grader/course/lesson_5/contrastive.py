@@ -122,18 +122,24 @@ CONTRASTIVE = written_exercise("5.5 Pairs that find each other", contrastive_los
         / temperature  →  * torch.tensor(temperature).exp()
     similar_ones_share: The targets are shared among similar pictures and texts. The only target of each is its own
         pair.
-        return -(texts_chosen + images_chosen).mean() / 2  →  likes = (F.normalize(image, dim=-1) @ F.normalize(image, dim=-1).transpose(-2, -1) + F.normalize(text, dim=-1) @ F.normalize(text, dim=-1).transpose(-2, -1)) / 2; target = (likes / temperature).softmax(-1); return -((target * logits.log_softmax(-1)).sum(-1).mean() + (target.transpose(-2, -1) * logits.log_softmax(-2)).sum(-2).mean()) / 2
+        return -(texts_chosen + images_chosen).mean() / 2
+            →  likes = (F.normalize(image, dim=-1) @ F.normalize(image, dim=-1).transpose(-2, -1) + F.normalize(text,
+               dim=-1) @ F.normalize(text, dim=-1).transpose(-2, -1)) / 2; target = (likes / temperature).softmax(-1);
+               return -((target * logits.log_softmax(-1)).sum(-1).mean() + (target.transpose(-2, -1) *
+               logits.log_softmax(-2)).sum(-2).mean()) / 2
     pairs_only_pulled: Only the similarity of the pairs counts here, so nothing pushes the others apart. Cross-entropy
         does both.
         return -(texts_chosen + images_chosen).mean() / 2  →  return -logits.diagonal(dim1=-2, dim2=-1).mean()
     batches_meet: All batches are put together. Each pair must choose only among the pairs of its own batch.
         + image, text = image.flatten(0, -2), text.flatten(0, -2)
     first_batch_alone: Only the first batch counts. Take the mean over all of them.
-        = contrastive_loss(*(one.reshape(-1, *one.shape[-2:])[:1] for one in (image, text)), temperature) if image.ndim > 2 else result
+        = contrastive_loss(*(one.reshape(-1, *one.shape[-2:])[:1] for one in (image, text)), temperature) if
+          image.ndim > 2 else result
     pictures_with_pictures: The pictures are compared with themselves. Compare them with the texts.
         F.normalize(text, dim=-1)  →  F.normalize(image, dim=-1)
     distances_of_pairs: These logits say how far apart the vectors are. Take their cosines.
-        F.normalize(image, dim=-1) @ F.normalize(text, dim=-1).transpose(-2, -1)  →  -torch.cdist(F.normalize(image, dim=-1), F.normalize(text, dim=-1))
+        F.normalize(image, dim=-1) @ F.normalize(text, dim=-1).transpose(-2, -1)
+            →  -torch.cdist(F.normalize(image, dim=-1), F.normalize(text, dim=-1))
     exp_of_logits: exp of a large logit is infinite, and a small temperature makes logits large. F.cross_entropy and
         log_softmax stay finite.
         logits.log_softmax(-1)  →  (logits.exp() / logits.exp().sum(-1, keepdim=True)).log()
@@ -179,7 +185,8 @@ SIGMOID = written_exercise("5.6 Every pair by itself", sigmoid_loss, (
         signs * logits  →  -signs * logits
     zero_for_the_others: A picture and a text that do not belong together have the sign 0 here, so their logits change
         nothing. Their sign must be −1.
-        2 * torch.eye(logits.shape[-1], dtype=logits.dtype, device=logits.device) - 1  →  torch.eye(logits.shape[-1], dtype=logits.dtype, device=logits.device)
+        2 * torch.eye(logits.shape[-1], dtype=logits.dtype, device=logits.device) - 1
+            →  torch.eye(logits.shape[-1], dtype=logits.dtype, device=logits.device)
     pairs_alone: Only the pairs count here, so nothing pushes the others apart. All n² logits must count.
         -F.logsigmoid(signs * logits).sum(-1).mean()  →  -F.logsigmoid(logits.diagonal(dim1=-2, dim2=-1)).mean()
     bias_subtracted: The bias is subtracted. Add it: a negative bias makes every logit smaller.
@@ -187,7 +194,8 @@ SIGMOID = written_exercise("5.6 Every pair by itself", sigmoid_loss, (
     bias_left_out: The bias is missing. Add it to every logit.
         / temperature + bias  →  / temperature
     bias_divided: The bias is also divided by the temperature. Add it after the division.
-        F.normalize(image, dim=-1) @ F.normalize(text, dim=-1).transpose(-2, -1) / temperature + bias  →  (F.normalize(image, dim=-1) @ F.normalize(text, dim=-1).transpose(-2, -1) + bias) / temperature
+        F.normalize(image, dim=-1) @ F.normalize(text, dim=-1).transpose(-2, -1) / temperature + bias
+            →  (F.normalize(image, dim=-1) @ F.normalize(text, dim=-1).transpose(-2, -1) + bias) / temperature
     times_the_temperature: The scores are multiplied by the temperature. Divide by it, as in 5.5: SigLIP's t is 1 /
         temperature.
         / temperature  →  * temperature
@@ -210,7 +218,8 @@ SIGMOID = written_exercise("5.6 Every pair by itself", sigmoid_loss, (
         F.logsigmoid(signs * logits)  →  torch.log(torch.sigmoid(signs * logits))
     log_of_one_minus: The sigmoid rounds to 0 or to 1, and the log of 0 is −∞. F.logsigmoid stays finite, also of
         minus the logit.
-        -F.logsigmoid(signs * logits)  →  -((signs + 1) / 2 * torch.sigmoid(logits).log() + (1 - signs) / 2 * (1 - torch.sigmoid(logits)).log())
+        -F.logsigmoid(signs * logits)
+            →  -((signs + 1) / 2 * torch.sigmoid(logits).log() + (1 - signs) / 2 * (1 - torch.sigmoid(logits)).log())
     bias_without_its_sign: The bias is added after the sign. Add it to the logit first: the sign multiplies both.
         signs * logits  →  signs * (logits - bias) + bias
     batches_added: The losses of all batches are added up. Take the mean over the batches.

@@ -69,7 +69,8 @@ PATCH_EMBEDDING = written_exercise("5.1 Patches become tokens", patch_embedding,
         cut.permute(0, 2, 4, 1, 3, 5)  →  cut.permute(0, 4, 2, 1, 3, 5)
     patches_reshaped: A token contains numbers of several patches: a reshape is used where axes must be swapped. First
         move the axis of the width after those of the places.
-        flat @ weight.reshape(d, -1).T + bias  →  (flat @ weight.reshape(d, -1).T + bias).transpose(1, 2).reshape(len(batch), n, d)
+        flat @ weight.reshape(d, -1).T + bias
+            →  (flat @ weight.reshape(d, -1).T + bias).transpose(1, 2).reshape(len(batch), n, d)
     colours_last: The numbers of a patch are in another order than those of the weight. The order must be colour, row,
         column.
         cut.permute(0, 2, 4, 1, 3, 5)  →  cut.permute(0, 2, 4, 3, 5, 1)
@@ -81,14 +82,18 @@ PATCH_EMBEDDING = written_exercise("5.1 Patches become tokens", patch_embedding,
         F.interpolate(grid, size=(rows, columns), mode="bicubic", align_corners=False)  →  grid[..., :rows, :columns]
     same_number_of_places: A grid with as many patches is treated as the same grid. Compare rows and columns with
         the side: 2 × 8 patches are as many as 4 × 4, but at other places.
-        grid = F.interpolate(grid, size=(rows, columns), mode="bicubic", align_corners=False)  →  grid = grid if n == side**2 else F.interpolate(grid, size=(rows, columns), mode="bicubic", align_corners=False)
+        grid = F.interpolate(grid, size=(rows, columns), mode="bicubic", align_corners=False)
+            →  grid = grid if n == side**2 else F.interpolate(grid, size=(rows, columns), mode="bicubic",
+               align_corners=False)
     positions_linear: The grid of positions is interpolated by straight lines. Use mode="bicubic".
         "bicubic"  →  "bilinear"
     linear_between_the_corners: The grid of positions is interpolated by straight lines from corner to corner. Use
         mode="bicubic" and align_corners=False.
         mode="bicubic", align_corners=False  →  mode="bilinear", align_corners=True
     a_tenth_added: The grid is interpolated by a factor with 0.1 added, as in some programs. Use size=(rows, columns).
-        grid = F.interpolate(grid, size=(rows, columns), mode="bicubic", align_corners=False)  →  grid = grid if (rows, columns) == (side, side) else F.interpolate(grid, scale_factor=((rows + 0.1) / side, (columns + 0.1) / side), mode="bicubic", align_corners=False)
+        grid = F.interpolate(grid, size=(rows, columns), mode="bicubic", align_corners=False)
+            →  grid = grid if (rows, columns) == (side, side) else F.interpolate(grid, scale_factor=((rows + 0.1) /
+               side, (columns + 0.1) / side), mode="bicubic", align_corners=False)
     positions_nearest: Each patch takes one of the learned positions as it is. Use F.interpolate with mode="bicubic".
         mode="bicubic", align_corners=False  →  mode="nearest"
     corners_aligned: The corners of both grids are placed on each other. Leave align_corners at False.
@@ -219,7 +224,8 @@ VIT_BLOCK = written_exercise("5.3 A block with layer scale", vit_block,
         vit_attention(layer, layer.norm_1(tokens))  →  vit_attention(layer, tokens)
         tokens = tokens + layer.scale_1 * seen  →  tokens = layer.norm_1(tokens + layer.scale_1 * seen)
         layer.norm_2(tokens)  →  tokens
-        return tokens + layer.scale_2 * worked, weights  →  return layer.norm_2(tokens + layer.scale_2 * worked), weights
+        return tokens + layer.scale_2 * worked, weights
+            →  return layer.norm_2(tokens + layer.scale_2 * worked), weights
     residual_of_the_norm (slip): The first residual starts from the normalised tokens. Start it from the tokens before
         norm_1.
         tokens = tokens + layer.scale_1  →  tokens = layer.norm_1(tokens) + layer.scale_1
@@ -275,7 +281,8 @@ VIT_BLOCK = written_exercise("5.3 A block with layer scale", vit_block,
         F.gelu  →  F.relu
     gelu_from_a_sigmoid (slip): Between expand and contract is x · sigmoid(1.702 x), which only approximates GELU. Use
         F.gelu.
-        F.gelu(layer.expand(layer.norm_2(tokens)))  →  (made := layer.expand(layer.norm_2(tokens))) * torch.sigmoid(1.702 * made)
+        F.gelu(layer.expand(layer.norm_2(tokens)))
+            →  (made := layer.expand(layer.norm_2(tokens))) * torch.sigmoid(1.702 * made)
     nothing_in_the_middle: The step between expand and contract is missing: F.gelu.
         F.gelu(layer.expand(layer.norm_2(tokens)))  →  layer.expand(layer.norm_2(tokens))
 """))  # fmt: skip

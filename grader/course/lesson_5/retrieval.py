@@ -79,7 +79,8 @@ RANK = written_exercise("5.7 The nearest names", rank_names, (
     nearest_alone: Only the nearest name is returned. Return the k nearest.
         topk(k, dim=-1)  →  topk(1, dim=-1)
     nearest_by_distance: These are negative distances. Return cosines.
-        F.normalize(image, dim=-1) @ F.normalize(names, dim=-1).T  →  -(F.normalize(image, dim=-1).unsqueeze(-2) - F.normalize(names, dim=-1)).norm(dim=-1)
+        F.normalize(image, dim=-1) @ F.normalize(names, dim=-1).T
+            →  -(F.normalize(image, dim=-1).unsqueeze(-2) - F.normalize(names, dim=-1)).norm(dim=-1)
 """))  # fmt: skip
 
 # ---------------------------------------------------------------- 5.8
@@ -130,7 +131,8 @@ RECALL = written_exercise("5.8 How often among the first k", recall_at_k, (
         .sum(-1) - 1  →  .sum(-1)
     ties_by_place: If numbers are equal, argsort orders them by their places. A tie must count against the model: count
         the columns that are as high as the right one.
-        = (logits.argsort(dim=-1, descending=True, stable=True)[..., :k] == target.unsqueeze(-1)).any(-1).to(logits.dtype).mean()
+        = (logits.argsort(dim=-1, descending=True, stable=True)[..., :k] ==
+          target.unsqueeze(-1)).any(-1).to(logits.dtype).mean()
     ties_by_chance: If numbers are equal, topk takes any of them. A tie must count against the model: count the columns
         that are as high as the right one.
         = (logits.topk(k, dim=-1).indices == target.unsqueeze(-1)).any(-1).to(logits.dtype).mean()

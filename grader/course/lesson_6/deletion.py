@@ -115,7 +115,8 @@ INSERTION_MISTAKES = edits(insertion_curve, """
         turn < step  →  turn == step - 1
     puts_in_one_after_another: The patches are put in by their numbers, 0, 1, 2 and so on. In each step, put in
         only the patch order[:, step].
-        _score_with(score, image_patches, turn < step  →  _score_with(score, image_patches[torch.arange(len(turn))[:, None], turn], turn < step
+        _score_with(score, image_patches, turn < step
+            →  _score_with(score, image_patches[torch.arange(len(turn))[:, None], turn], turn < step
     puts_in_by_turns: `order` is read as the turn of each patch. It lists the patches: order[b, 0] is put in first.
         order.argsort(1)  →  order
     one_order_for_insertion: The first scene's order is used for all scenes. Scene b has order[b].

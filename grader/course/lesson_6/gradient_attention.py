@@ -70,10 +70,12 @@ GRADIENT = written_exercise("6.2 Attention times gradient", gradient_attention, 
         each head first.
         .clamp(min=0).mean(-3)  →  .mean(-3).clamp(min=0)
     averaged_apart: Weights and gradient are averaged over the heads before they are multiplied. Multiply in each head.
-        (weights.detach() * gradient).clamp(min=0).mean(-3)  →  weights.detach().mean(-3) * gradient.clamp(min=0).mean(-3)
+        (weights.detach() * gradient).clamp(min=0).mean(-3)
+            →  weights.detach().mean(-3) * gradient.clamp(min=0).mean(-3)
     summed_heads: The heads are added up. Take their mean.
         .mean(-3)  →  .sum(-3)
-    mean_of_what_helps: The sum is divided by the number of heads that speak for the score. Take the mean over all heads.
+    mean_of_what_helps: The sum is divided by the number of heads that speak for the score. Take the mean over all
+        heads.
         .mean(-3)  →  .sum(-3) / (weights.detach() * gradient > 0).sum(-3).clamp(min=1)
     wrong_sign: The sign is wrong: products that speak against the score are kept, and those that speak for it are lost.
         weights.detach() *  →  -weights.detach() *

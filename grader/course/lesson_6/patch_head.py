@@ -119,10 +119,12 @@ PATCH_HEAD = written_exercise("6.4 Which head carries the answer?", patch_head, 
         heads[:, head] = taken  →  heads[:, head] = (heads[:, head] + taken) / 2
     weights_alone_put_in: Only the head's weights come from the clean scene. Its values must also come from there: its
         output is made of both.
-        model.inside(token_ids, clean).heads[:, head]  →  (model.inside(token_ids, clean).cross_map @ values_of(model, twin))[:, head]
+        model.inside(token_ids, clean).heads[:, head]
+            →  (model.inside(token_ids, clean).cross_map @ values_of(model, twin))[:, head]
     values_alone_put_in: Only the head's values come from the clean scene. Its weights must also come from there: its
         output is made of both.
-        model.inside(token_ids, clean).heads[:, head]  →  (model.inside(token_ids, twin).cross_map @ values_of(model, clean))[:, head]
+        model.inside(token_ids, clean).heads[:, head]
+            →  (model.inside(token_ids, twin).cross_map @ values_of(model, clean))[:, head]
     scene_put_in: A scene is exchanged, in all of its heads: the first axis counts scenes. Heads are the second axis.
         model.inside(token_ids, clean).heads[:, head]  →  model.inside(token_ids, clean).heads[head]
         heads[:, head] = taken  →  heads[head] = taken

@@ -74,7 +74,9 @@ PADDING_REPAIR = written_exercise("6.5 Repair: it looks where nothing is", look_
         ~padding.unsqueeze(-2)  →  ~padding.any(0)
     padding_at_the_end: The first cells are open, as many as are not padding. But padding may be at any place: open the
         cells where `padding` is False.
-        ~padding.unsqueeze(-2)  →  (torch.arange(padding.shape[-1], device=padding.device) < (~padding).sum(-1, keepdim=True)).unsqueeze(-2)
+        ~padding.unsqueeze(-2)
+            →  (torch.arange(padding.shape[-1], device=padding.device) < (~padding).sum(-1,
+               keepdim=True)).unsqueeze(-2)
     mask_turned_round: The mask has the cells in reverse order. Entry i of the mask must be True if cell i is not
         padding.
         padding.unsqueeze  →  padding.flip(-1).unsqueeze

@@ -60,7 +60,8 @@ SCALE_REPAIR = written_exercise("6.6 Repair: it is sure from the first step", lo
         query.shape[-1]  →  key.shape[-2]
     divided_by_the_spread: The scores of each query are divided by their own standard deviation, so their size no
         longer matters. The training would reach its threshold, but the task asks for something else: divide by √d_k.
-        query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5  →  (scores := query @ key.transpose(-2, -1)) / scores.std(-1, keepdim=True)
+        query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+            →  (scores := query @ key.transpose(-2, -1)) / scores.std(-1, keepdim=True)
     divided_by_one_spread: The scores are divided by the standard deviation of all, so each depends on all others.
         The training would reach its threshold, but it is another attention: divide by √d_k.
         query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5  →  (scores := query @ key.mT) / scores.std()
@@ -77,7 +78,11 @@ SCALE_REPAIR = written_exercise("6.6 Repair: it is sure from the first step", lo
         / query.shape[-1] ** 0.5  →
     one_maximum_for_all: The largest score of all rows is subtracted. In a row of much smaller scores, every exp is 0,
         and 0 divided by 0 is NaN: subtract the largest score of each row.
-        torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-1)  →  (scores := query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5).sub(scores.max()).exp(); weights = weights / weights.sum(-1, keepdim=True)
+        torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-1)
+            →  (scores := query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5).sub(scores.max()).exp(); weights =
+               weights / weights.sum(-1, keepdim=True)
     softmax_by_hand: exp of a large score is infinite, and the weights become NaN. torch.softmax takes care of that.
-        torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-1)  →  (query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5).exp(); weights = weights / weights.sum(-1, keepdim=True)
+        torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-1)
+            →  (query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5).exp(); weights = weights / weights.sum(-1,
+               keepdim=True)
 """)  # fmt: skip

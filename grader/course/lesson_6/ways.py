@@ -102,7 +102,8 @@ CONCATENATION = written_exercise("6.10 Concatenation: the image is in front of t
     difficulty=2, minutes=8, review="Concatenation: who may see whom?",
     mistakes="""
     words_first: The words are before the image here. Put the image's tokens first, then the words.
-        = (lambda order: (result[0][..., order, :], result[1][..., order, :][..., order]))([*range(S, S + T), *range(S)])
+        = (lambda order: (result[0][..., order, :], result[1][..., order, :][..., order]))([*range(S, S + T),
+          *range(S)])
     words_in_front: The words are in front, but the mask is made for the image in front. Put the image's tokens first.
         [image_tokens, text_tokens], -2  →  [text_tokens, image_tokens], -2
     mask_over_the_image: The mask of the words is at the front, in the place of the image. The words come last:
@@ -174,7 +175,8 @@ GATED = written_exercise("6.11 Gated cross-attention: a door that begins closed"
     gate_on_both: The gate also multiplies the text. Multiply only what the words see.
         text_tokens + torch.tanh(self.gate) * seen  →  torch.tanh(self.gate) * (text_tokens + seen)
     gate_mixes: The text is scaled down as the gate opens. Add to the text; do not mix.
-        text_tokens + torch.tanh(self.gate) * seen  →  (1 - torch.tanh(self.gate)) * text_tokens + torch.tanh(self.gate) * seen
+        text_tokens + torch.tanh(self.gate) * seen
+            →  (1 - torch.tanh(self.gate)) * text_tokens + torch.tanh(self.gate) * seen
     gate_without_residual (slip): There is no residual: the output of the cross-attention replaces the text. Add it to
         the text.
         return text_tokens +  →  return
@@ -245,11 +247,13 @@ QUERIES = written_exercise("6.12 Learned queries: a summary of the image", Learn
     queries_in_the_image: The queries are among the tokens that they look at. Pass only the image tokens as the context.
         (queries, image_tokens)  →  (queries, torch.cat([image_tokens, queries], -2))
     queries_alike: All queries begin alike, so all get the same gradient and stay alike. Draw each one: torch.randn.
-        torch.randn(num_queries, d_model)  →  torch.zeros(num_queries, d_model) + torch.randn(1, d_model).repeat(num_queries, 1)
+        torch.randn(num_queries, d_model)
+            →  torch.zeros(num_queries, d_model) + torch.randn(1, d_model).repeat(num_queries, 1)
     queries_uniform: The queries are not drawn from a normal distribution around 0. Draw them with torch.randn.
         torch.randn  →  torch.rand
     queries_fixed: The queries never learn. Only an nn.Parameter learns: make self.queries one.
-        self.queries = nn.Parameter(torch.randn(num_queries, d_model))  →  self.register_buffer("queries", torch.randn(num_queries, d_model))
+        self.queries = nn.Parameter(torch.randn(num_queries, d_model))
+            →  self.register_buffer("queries", torch.randn(num_queries, d_model))
     summary_averaged: The summary is only one token, the mean. Return all K tokens.
         = result[0].mean(-2, keepdim=True), result[1]
     query_heads_averaged: The weights are averaged over the heads. Return the weights of every head.

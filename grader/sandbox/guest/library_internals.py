@@ -75,12 +75,12 @@ def fork_workers() -> None:
 # ---------------------------------------------------------------- torch: modes
 
 # Functions of torch._C, and of torch.utils._python_dispatch, that switch modes off.
-SWITCHES_OF_TORCH = """_DisableTorchDispatch _ExcludeDispatchKeyGuard ExcludeDispatchKeyGuard _SetExcludeDispatchKeyGuard
-    _ForceDispatchKeyGuard _SafeKernelFunction
+SWITCHES_OF_TORCH = """_DisableTorchDispatch _ExcludeDispatchKeyGuard ExcludeDispatchKeyGuard
+    _SetExcludeDispatchKeyGuard _ForceDispatchKeyGuard _SafeKernelFunction
     _dispatch_tls_set_dispatch_key_excluded _dispatch_tls_set_dispatch_key_included _AutoDispatchBelowAutograd
     _pop_torch_dispatch_stack _unset_dispatch_mode _get_dispatch_mode _get_dispatch_stack_at"""
-SWITCHES_OF_MODES = """_pop_mode _pop_mode_temporarily _disable_current_modes _disable_infra_mode _get_current_dispatch_mode
-    _get_current_dispatch_mode_stack"""
+SWITCHES_OF_MODES = """_pop_mode _pop_mode_temporarily _disable_current_modes _disable_infra_mode
+    _get_current_dispatch_mode _get_current_dispatch_mode_stack"""
 
 
 def skip_dispatch_rules(mode: type) -> None:
