@@ -14,6 +14,7 @@ from grader.classes.workers.cluster import cluster_workers
 from grader.classes.workers.grade_class import grade_class
 from grader.classes.workers.job import Course, Workers, WorkersLost
 from grader.classes.workers.local import default_jobs, local_workers
+from grader.commands import stopping
 from grader.commands.console import Terminal, check_assignment
 from grader.commands.given_file import CannotWrite, read_own_file, writing
 from grader.commands.head_start import is_new
@@ -214,6 +215,7 @@ def _grade(
         # Whatever happens, the stack closes the generator, and the generator then ends the workers.
         graded_class = stack.enter_context(closing(grade_class(files, course, workers, outputs.results.recorded)))
         for job, graded in graded_class:
+            stopping.check()
             try:
                 recorded = outputs.results.record(job, graded)
             except StudentNameError as error:  # this grade is not recorded; the other grades are

@@ -8,6 +8,7 @@ import sys
 from types import FrameType
 
 AGAIN_SECONDS = 0.05  # until a stop that would have been swallowed is tried again
+_raised: list[int] = []  # the signal for which `Stopped` was raised
 
 
 class Stopped(KeyboardInterrupt):
@@ -23,7 +24,8 @@ def install() -> None:
 
     Nothing may swallow the stop. A library may catch KeyboardInterrupt while it is imported, and go on without what it
     was about to import; so a signal that comes during an import waits until the import is done. Python ignores what
-    a destructor or a fork handler raises; so `Stopped` is then raised again.
+    a destructor or a fork handler raises; so `Stopped` is then raised again. Code in C may drop any exception: a command
+    that runs long must call `check` now and then.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _on_signal)
@@ -38,7 +40,14 @@ def _on_signal(number: int, frame: FrameType | None) -> None:
     if _imports(frame):
         _later(number)
     else:
+        _raised.append(number)
         raise Stopped(number)
+
+
+def check() -> None:
+    """Raise `Stopped` again if it was raised before, and something has dropped it."""
+    if _raised:
+        raise Stopped(_raised[0])
 
 
 def _on_ignored(ignored: sys.UnraisableHookArgs) -> None:

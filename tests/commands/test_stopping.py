@@ -57,6 +57,23 @@ except KeyboardInterrupt as stop:
     sys.exit(stopping.status_of(stop))
 """
 
+# Some functions in C drop every exception, as this program does.
+DROPS_IT = """
+import sys, time
+from grader.commands import stopping
+stopping.install()
+stopping.check()
+try:
+    print("working", flush=True)
+    time.sleep(60)
+except KeyboardInterrupt:
+    pass
+try:
+    stopping.check()
+except KeyboardInterrupt as stop:
+    sys.exit(stopping.status_of(stop))
+"""
+
 
 def start(*command: str, folder: Path = ROOT, **environment: str) -> subprocess.Popen[str]:
     """Start a program in a session of its own, as a terminal does."""
@@ -119,6 +136,16 @@ def test_a_stop_that_python_ignores_comes_again(number: signal.Signals) -> None:
     process = start("-c", FORKS)
     assert process.stdout is not None
     assert process.stdout.readline() == "forking\n"
+    process.send_signal(number)
+    out, err = process.communicate(timeout=PATIENCE)
+    assert (out, err, process.returncode) == ("", "", 128 + number)
+
+
+@BOTH
+def test_a_stop_that_was_dropped_is_raised_at_the_next_look(number: signal.Signals) -> None:
+    process = start("-c", DROPS_IT)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "working\n"
     process.send_signal(number)
     out, err = process.communicate(timeout=PATIENCE)
     assert (out, err, process.returncode) == ("", "", 128 + number)
