@@ -18,6 +18,7 @@ from grader.sandbox import cgroup
 from grader.sandbox.errors import IsolationError, ServerLost
 from grader.sandbox.guest import frames
 from grader.sandbox.guest.codec import encode
+from grader.sandbox.guest.frames import Ending
 from grader.sandbox.guest.processes import LONGEST, waited_seconds
 from grader.sandbox.process import limits_for_guest
 from grader.sandbox.replies import Reply, bytes_in_notebook, cell_result, evidence, parse_reply
@@ -171,7 +172,7 @@ class Sandbox:
             result, size = evidence(request, key, reply, self._limits, took=took, bytes_left=self._evidence_left)
             results[key] = result
             self._evidence_left -= size
-            if reply.outcome != "answer":
+            if reply.ending is not Ending.ANSWER:
                 break
         if reply.lost:
             self._replay()
@@ -193,9 +194,9 @@ class Sandbox:
     def _note_waiting(self, reply: Reply, took: float) -> None:
         """Note whether a cell or probe that timed out was starved, or whether all together were."""
         self._waited += reply.waited
-        if reply.outcome == "timeout":
+        if reply.ending is Ending.TIMEOUT:
             self.starved |= took - reply.waited < ENOUGH * self._allowed
-        elif reply.outcome == "used up":
+        elif reply.ending is Ending.USED_UP:
             passed = time.monotonic() - self._started
             self.starved |= passed - self.waited < ENOUGH * self._limits.seconds
 
@@ -252,7 +253,7 @@ class Sandbox:
             config = {"limits": limits, "seed": self._seed}
             deadline = time.monotonic() + READY_SECONDS
             frames.send(self._connection, json.dumps(config).encode(), deadline=deadline)
-            if (reply := self._receive(self._connection, deadline)).outcome != "ready":
+            if (reply := self._receive(self._connection, deadline)).ending is not Ending.READY:
                 raise IsolationError(f"an isolated child did not start: {plain(reply.head.decode())}")
         except (OSError, frames.FrameError, IsolationError) as error:
             self.kill()
@@ -302,9 +303,9 @@ class Sandbox:
         """
         left = self._left()
         if left <= 0:
-            return Reply("used up")
+            return Reply(Ending.USED_UP)
         if self._connection is None:
-            return Reply("over")
+            return Reply(Ending.OVER)
         self._allowed = min(seconds + (GPU_START_SECONDS if self.device == "cuda" else 0.0), left)
         text = json.dumps(request).encode()
         order = {
@@ -325,7 +326,7 @@ class Sandbox:
     def _next_reply(self) -> Reply:
         """Wait for the init's reply to the last order, or to the next trial of its probe."""
         if self._connection is None:
-            return Reply("over")
+            return Reply(Ending.OVER)
         self._allowed = min(self._allowed, max(self._left(), 0.0))
         try:
             return self._receive(self._connection, self._reply_deadline())
@@ -341,7 +342,7 @@ class Sandbox:
         if isinstance(error, frames.Closed) and not self._server.alive():
             raise ServerLost("the fork server died") from error
         self.kill()
-        return Reply("died", lost=True)
+        return Reply(Ending.DIED, lost=True)
 
     def _receive(self, connection: socket.socket, deadline: float) -> Reply:
         """Receive the init's next reply."""
@@ -364,7 +365,7 @@ class Sandbox:
         """Send an order; if the interpreter died before it, replay all cells but the last and send again."""
         for _ in range(2):
             reply = send()
-            if reply.outcome != "lost" or not self._completed or not self._may_replay():
+            if reply.ending is not Ending.NOT_BEGUN or not self._completed or not self._may_replay():
                 break
             # The interpreter was dead before this order: something that the last cell left running killed it.
             self._completed.pop()
@@ -386,7 +387,7 @@ class Sandbox:
             self._open()
             for index, (order, seconds) in enumerate(self._completed):
                 reply = self._send_order("cell", order, b"", seconds)
-                if reply.outcome != "answer":
+                if reply.ending is not Ending.ANSWER:
                     # This cell succeeded before and fails now: replay again without it.
                     del self._completed[index]
                     self.kill()

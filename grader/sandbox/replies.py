@@ -12,12 +12,14 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from torch import Tensor
 
 from grader.records import CellResult, Evidence, Inputs, Limits, Place, Request, Status, Value
 from grader.sandbox.guest.codec import MOST_JSON, Refused, decode
+from grader.sandbox.guest.frames import Ending, FrameError
 from grader.sandbox.text import plain
 
 PICTURE_STARTS = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
@@ -164,9 +166,7 @@ BUDGET_USED_UP = "the time for the whole submission was used up before"
 class Reply:
     """One reply of the init; `raw`, `head` and `body` come from the interpreter."""
 
-    # The outcome that guest/init.py reports, without its suffix " lost"; or, from connection.py, "used up" (the time
-    # for the submission has passed before the order was sent) and "over" (the sandbox has no connection any more).
-    outcome: str
+    ending: Ending
     raw: bytes = b""  # written to file descriptors 1 and 2
     head: bytes = b""
     body: bytes | memoryview = b""
@@ -175,27 +175,28 @@ class Reply:
 
 
 def parse_reply(header: bytes, body: memoryview) -> Reply:
-    """Split the frame of one reply into its parts."""
-    fields = json.loads(header)
-    outcome = fields["outcome"]
-    if outcome == "fault":
-        return Reply(outcome, head=fields.get("message", "").encode())
-    head_start, body_start = fields["raw"], fields["raw"] + fields["head"]
-    return Reply(
-        outcome.removesuffix(" lost"),
-        bytes(body[:head_start]),
-        bytes(body[head_start:body_start]),
-        body[body_start:],
-        lost=outcome.endswith("lost"),
-        waited=fields.get("waited", 0.0),
-    )
+    """Split the frame of one reply into its parts.
+
+    Raises:
+        FrameError: the header is none of an init's.
+    """
+    try:
+        fields = json.loads(header)
+        raw, head, waited = int(fields["raw"]), int(fields["head"]), float(fields.get("waited", 0.0))
+        ending = Ending(fields["ending"])
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+        raise FrameError("the header of a reply cannot be read") from error
+    if ending in (Ending.USED_UP, Ending.OVER) or raw < 0 or head < 0 or not 0.0 <= waited < inf:
+        raise FrameError("the header of a reply says what no init reports")
+    parts = bytes(body[:raw]), bytes(body[raw : raw + head]), body[raw + head :]
+    return Reply(ending, *parts, lost=bool(fields.get("lost")), waited=waited)
 
 
 def cell_result(reply: Reply, limits: Limits, *, allowed: float, took: float, max_output: int) -> CellResult:
     """Return the result of a cell that was allowed `allowed` seconds and took `took`."""
     head: dict[str, Any] = {}
     status, message = _status(reply, limits, allowed)
-    if reply.outcome == "answer":
+    if reply.ending is Ending.ANSWER:
         try:
             head = parse(reply.head, len(reply.head))
             status = Status.RAISED if head.get("status") == "raised" else Status.OK
@@ -228,7 +229,7 @@ def evidence(
     """
     common: dict[str, Any] = {"key": key, "seconds": took}
     status, message = _status(reply, limits, request.seconds)
-    if reply.outcome != "answer":
+    if reply.ending is not Ending.ANSWER:
         return Evidence(**common, status=status, message=message), 0
     size = 0
     try:
@@ -286,24 +287,24 @@ def _cleaned(value: Any) -> Any:
 
 
 def _status(reply: Reply, limits: Limits, allowed: float) -> tuple[Status, str]:
-    """Return the status that follows from the reply's outcome, and the message for the student.
+    """Return the status that follows from the reply's ending, and the message for the student.
 
-    For the outcome "answer" the status is a preliminary OK: the caller reads the real one from `reply.head`.
+    For the ending ANSWER the status is a preliminary OK: the caller reads the real one from `reply.head`.
     """
-    match reply.outcome:
-        case "answer":
+    match reply.ending:
+        case Ending.ANSWER:
             return Status.OK, ""
-        case "timeout":
+        case Ending.TIMEOUT:
             return Status.TIMEOUT, f"it took more than {allowed:g} s and was stopped"
-        case "used up":
+        case Ending.USED_UP:
             return Status.TIMEOUT, f"{BUDGET_USED_UP} ({limits.seconds:g} s)"
-        case "memory":
+        case Ending.MEMORY:
             memory = f"{limits.memory_bytes / 2**30:.1f} GB"
             return Status.DIED, f"it used more than {memory} of memory and was stopped"
-        case "scratch":
+        case Ending.SCRATCH:
             scratch = f"{limits.scratch_bytes / 2**30:.1f} GB or {limits.scratch_files} files"
             return Status.DIED, f"it wrote more than {scratch}"
-        case "refused":
+        case Ending.REFUSED:
             head = {}
             with suppress(Refused):
                 head = parse(reply.head)

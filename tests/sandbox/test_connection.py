@@ -16,6 +16,8 @@ import torch
 
 from grader.classes.workers.worker import reserve_core
 from grader.records import GIVEN, OWN, Evidence, Limits, Origin, Request, Status
+from grader.sandbox import connection
+from grader.sandbox.replies import parse_reply
 
 
 def probed(
@@ -389,6 +391,17 @@ def test_kill_is_idempotent_and_leaves_nothing(spawn):
     python.kill()
     assert not running("sleep\x0078")
     assert python.run_cell("1", seconds=5).status is Status.DIED
+
+
+def test_an_init_that_sends_a_header_of_its_own_costs_the_cell_and_no_more(python, monkeypatch):
+    """Student code may have taken over the init of its sandbox."""
+    python.run_cell("x = 1", seconds=20)
+    forged = [b'{"ending": "won"}']
+    monkeypatch.setattr(
+        connection, "parse_reply", lambda header, body: parse_reply(forged.pop() if forged else header, body)
+    )
+    assert python.run_cell("x = 2", seconds=20).status is Status.DIED
+    assert python.run_cell("assert x == 1", seconds=20).status is Status.OK
 
 
 def running(command: str) -> bool:

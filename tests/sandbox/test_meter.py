@@ -36,15 +36,15 @@ def test_a_kernel_that_does_not_tell_is_never_short(tmp_path: Path) -> None:
     ("short", "processes", "size", "excess"),
     [
         (True, CROWD + 1, 0, "memory"),
-        (True, CROWD, 0, ""),
+        (True, CROWD, 0, None),
         (True, 2, 300 << 20, "memory"),  # 600 MiB of 1024
-        (True, 2, 200 << 20, ""),
-        (False, CROWD + 1, 0, ""),
-        (False, 2, 300 << 20, ""),
+        (True, 2, 200 << 20, None),
+        (False, CROWD + 1, 0, None),
+        (False, 2, 300 << 20, None),
     ],
 )
 def test_where_memory_is_short_crowds_and_large_sandboxes_are_stopped(
-    short: bool, processes: int, size: int, excess: str, monkeypatch, tmp_path: Path
+    short: bool, processes: int, size: int, excess: str | None, monkeypatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(meter, "memory_is_short", lambda: short)
     monkeypatch.setattr(meter, "live_descendants", lambda own_namespace: set(range(10**7, 10**7 + processes)))
@@ -53,9 +53,9 @@ def test_where_memory_is_short_crowds_and_large_sandboxes_are_stopped(
     assert Meter(str(tmp_path), LIMITS, own_namespace=False).excess() == excess
 
 
-@pytest.mark.parametrize(("second", "excess"), [(200 << 20, ""), (1200 << 20, "memory")])
+@pytest.mark.parametrize(("second", "excess"), [(200 << 20, None), (1200 << 20, "memory")])
 def test_a_page_that_counts_twice_while_forks_begin_stops_nothing(
-    second: int, excess: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    second: int, excess: str | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     readings = iter([1200 << 20, second])
     monkeypatch.setattr(meter, "memory_is_short", lambda: False)

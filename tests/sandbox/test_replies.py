@@ -1,9 +1,34 @@
-"""The place of an exception, as a sandbox may report it: honest, or forged."""
+"""The replies of a sandbox: the header of one, and the place of an exception, honest or forged."""
 
 import pytest
 
 from grader.records import Place
-from grader.sandbox.replies import place
+from grader.sandbox.guest.frames import Ending, FrameError
+from grader.sandbox.replies import parse_reply, place
+
+
+def test_a_reply_is_taken_apart() -> None:
+    header = b'{"ending": "timeout", "lost": true, "raw": 2, "head": 3, "waited": 0.5}'
+    reply = parse_reply(header, memoryview(b"rrhhhb"))
+    assert (reply.ending, reply.lost, reply.waited) == (Ending.TIMEOUT, True, 0.5)
+    assert (reply.raw, reply.head, bytes(reply.body)) == (b"rr", b"hhh", b"b")
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"", b"\xff", b"[]", b"7", b"{}", b'{"ending": "answer"}', b'{"ending": "won", "raw": 0, "head": 0}',
+        b'{"ending": "used_up", "raw": 0, "head": 0}', b'{"ending": "over", "raw": 0, "head": 0}',
+        b'{"ending": ["answer"], "raw": 0, "head": 0}', b'{"ending": "answer", "raw": -1, "head": 0}',
+        b'{"ending": "answer", "raw": 0, "head": "x"}', b'{"ending": "answer", "raw": 0, "head": Infinity}',
+        b'{"ending": "answer", "raw": 0, "head": 0, "waited": -1}', b"[" * 10**5,
+        b'{"ending": "answer", "raw": 0, "head": 0, "waited": NaN}', b'{"ending": "answer", "raw": 0, "head": 0, "waited": []}',
+    ],
+    ids=lambda header: repr(header[:60]),
+)  # fmt: skip
+def test_a_header_that_no_init_sends_is_refused(header: bytes) -> None:
+    with pytest.raises(FrameError, match="header of a reply"):
+        parse_reply(header, memoryview(b""))
 
 
 def test_a_place_is_read() -> None:

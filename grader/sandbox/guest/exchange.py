@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from guest import frames
+from guest.frames import Ending
 from guest.meter import TICK, Meter
 from guest.processes import LONGEST, LOOK, Waiting, reap
 
@@ -64,12 +65,18 @@ class GraderConnection:
         except frames.FrameError:
             self._end()
 
-    def reply(self, outcome: str, head: bytes = b"", body: bytes | memoryview = b"", *, waited: float = 0.0) -> None:
+    def reply(self, answer: "Answer") -> None:
         """Answer an order, with the raw output since the last call of `discard_raw`; end the sandbox if that fails."""
         self._collect_raw()
-        header = {"outcome": outcome, "raw": len(self._raw), "head": len(head), "waited": waited}
+        header = {
+            "ending": answer.ending,
+            "lost": answer.lost,
+            "waited": answer.waited,
+            "raw": len(self._raw),
+            "head": len(answer.head),
+        }
         try:
-            parts, deadline = b"".join((self._raw, head, body)), time.monotonic() + ORDER_SECONDS
+            parts, deadline = b"".join((self._raw, answer.head, answer.body)), time.monotonic() + ORDER_SECONDS
             frames.send(self._connection, json.dumps(header).encode(), parts, deadline=deadline)
         except frames.FrameError:
             self._end()
@@ -154,11 +161,10 @@ def receive_greeting(channel: socket.socket) -> InterpreterProcess | None:
 class Answer:
     """The end of an order, with the interpreter's answer."""
 
-    # answer, timeout, died, memory, scratch or refused; " lost" after it if the interpreter's state is gone
-    # too; only "lost" if the order could not begin.
-    outcome: str
+    ending: Ending
     head: bytes = b""
     body: bytes | memoryview = b""
+    lost: bool = False  # the interpreter's state is gone, and its checkpoint too
     waited: float = 0.0  # seconds in which the process was ready and others had its core
 
 
@@ -203,7 +209,7 @@ class Exchange:
                 waited = min(waiting.seconds(), (LONGEST - 1) * seconds)
                 self._deadline, counted, next_look = self._deadline + waited - counted, waited, now + LOOK
             if now >= self._deadline:
-                return Answer("timeout")
+                return Answer(Ending.TIMEOUT)
             if excess := self._meter.due_excess():
                 return Answer(excess)
             ready = dict(self._poll.poll(1000 * min(TICK, self._deadline - now)))
@@ -218,7 +224,7 @@ class Exchange:
                 if (answer := self._receive(ended)) is not None:
                     return answer
             elif ended:
-                return Answer("died")
+                return Answer(Ending.DIED)
 
     def _send(self) -> None:
         """Send as much of the request as the channel takes without waiting; drop the rest if the process has ended."""
@@ -242,13 +248,13 @@ class Exchange:
         except BlockingIOError:
             return None
         except OSError:
-            return Answer("died")
+            return Answer(Ending.DIED)
         except frames.FrameError as error:
-            return Answer("refused", json.dumps({"status": "refused", "message": str(error)}).encode())
+            return Answer(Ending.REFUSED, json.dumps({"status": "refused", "message": str(error)}).encode())
         if frame is not None:
-            return Answer("answer", *frame)
+            return Answer(Ending.ANSWER, *frame)
         if not data and ended:
-            return Answer("died")
+            return Answer(Ending.DIED)
         if not data:  # the process closed the channel but still runs: no answer will come
             self._poll.unregister(self._channel)
         return None

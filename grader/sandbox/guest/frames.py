@@ -1,4 +1,4 @@
-"""Send and receive frames over a socket: magic, two lengths, a header and a body.
+"""Send and receive frames over a socket: magic, two lengths, a header and a body; and the endings that headers name.
 
 The receiver checks the lengths against its limits before it reads the rest. Both sides of the sandbox use this module.
 """
@@ -6,9 +6,27 @@ The receiver checks the lengths against its limits before it reads the rest. Bot
 import socket
 import struct
 import time
+from enum import StrEnum, auto
 
 MAGIC = b"att1"
 PRELUDE = struct.Struct("!4sIQ")
+
+
+class Ending(StrEnum):
+    """How an order for a cell or a probe ended, as the init reports it."""
+
+    READY = auto()  # the interpreter runs; the first reply, before any order
+    ANSWER = auto()  # the interpreter has answered
+    TIMEOUT = auto()
+    DIED = auto()
+    MEMORY = auto()  # the sandbox used more than it may
+    SCRATCH = auto()  # its files are larger or more than they may be
+    REFUSED = auto()  # the interpreter sent something else than an answer
+    NOT_BEGUN = auto()  # no interpreter was there to begin with it
+    FAULT = auto()  # the init itself failed
+    # Endings that no init reports:
+    USED_UP = auto()  # the time for the submission had passed before the order was sent
+    OVER = auto()  # the sandbox has no connection any more
 
 
 class FrameError(Exception):

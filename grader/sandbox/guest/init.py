@@ -21,6 +21,7 @@ import torch
 from guest import calling, frames, gpu, interpreter
 from guest.confinement import Confinement
 from guest.exchange import Answer, Exchange, GraderConnection, InterpreterProcess, channel_pair, receive_greeting
+from guest.frames import Ending
 from guest.meter import TICK, Meter, remove_scratch
 from guest.processes import kill, open_descriptors, reap
 from guest.shell import Shell, attach_streams
@@ -57,13 +58,13 @@ class Init:
     def run(self, seed: int) -> NoReturn:
         """Start the interpreter and carry out orders until the trusted side closes the connection."""
         self._active = self._start_interpreter(seed)
-        self._grader.reply("ready" if self._active else "lost")
+        self._grader.reply(Answer(Ending.READY if self._active else Ending.NOT_BEGUN))
         while True:
             header, body = self._grader.next_order(self._check_idle_sandbox)
             order = json.loads(header)
             request_size = order.pop("request")
             for answer in self._carry_out(order, body[:request_size], body[request_size:]):
-                self._grader.reply(answer.outcome, answer.head, answer.body, waited=answer.waited)
+                self._grader.reply(answer)
 
     def _carry_out(self, order: dict, request: memoryview, blob: memoryview) -> Iterator[Answer]:
         """Carry out one order, for a cell or a probe, and yield the answers.
@@ -84,10 +85,10 @@ class Init:
         before = self._meter.processes()
         active, process = self._active, self._fork("here" if in_place else "cell")
         if active is None or process is None:
-            return self._give_up("lost")
+            return self._give_up(Ending.NOT_BEGUN)
         in_place = process.pid == active.pid  # an interpreter that has used CUDA runs every cell in place
         answer = Exchange(process, self._grader, self._meter, self._limits, request).answer(seconds)
-        if answer.outcome == "answer":
+        if answer.ending is Ending.ANSWER:
             if not in_place:
                 kill(active.pidfd)
             active.close()
@@ -108,7 +109,7 @@ class Init:
             before = self._meter.processes()
             process = self._fork("call")
             if process is None:
-                yield self._give_up("lost")
+                yield self._give_up(Ending.NOT_BEGUN)
                 return
             self._prober = prober = Prober(order["group"], process, before)
         exchange, left = Exchange(prober.process, self._grader, self._meter, self._limits, request, blob), order["left"]
@@ -117,7 +118,7 @@ class Init:
             started = time.monotonic()
             answer = exchange.answer(min(order["seconds"], left))
             left -= time.monotonic() - started - answer.waited
-            if answer.outcome != "answer":
+            if answer.ending is not Ending.ANSWER:
                 self._prober = None
                 prober.process.close()
                 yield self._return_to_checkpoint(answer, prober.before, self._is_active(prober.process))
@@ -136,7 +137,7 @@ class Init:
     def _return_to_checkpoint(self, answer: Answer, before: set[int], in_place: bool) -> Answer:
         """Kill the processes that a failed cell or probe started, and return its `answer`.
 
-        If no checkpoint answers, kill all processes; the outcome then ends in " lost". After an
+        If no checkpoint answers, kill all processes; the answer is then `lost`. After an excess
         excess of memory or scratch, kill all other processes too, because earlier cells may have
         started those that use too much.
 
@@ -145,13 +146,14 @@ class Init:
             in_place: True if the code ran in the active interpreter itself, so that there is no
                 checkpoint.
         """
-        keep = {self._active.pid} if answer.outcome in ("memory", "scratch") and self._active is not None else before
+        too_much = answer.ending in (Ending.MEMORY, Ending.SCRATCH)
+        keep = {self._active.pid} if too_much and self._active is not None else before
         if in_place or not self._kill_all_but(keep) or not self._checkpoint_answers():
-            return self._give_up(f"{answer.outcome} lost", answer.waited)
+            return self._give_up(answer.ending, answer.waited)
         return answer
 
-    def _give_up(self, outcome: str, waited: float = 0.0) -> Answer:
-        """Kill all processes of the sandbox but this one; return an Answer with this outcome and waiting time.
+    def _give_up(self, ending: Ending, waited: float = 0.0) -> Answer:
+        """Kill all processes of the sandbox but this one; return an Answer with this ending and waiting time.
 
         No checkpoint is left: the trusted side must start a new sandbox.
         """
@@ -159,7 +161,7 @@ class Init:
         if self._active is not None:
             self._active.close()
         self._active = self._prober = None
-        return Answer(outcome, waited=waited)
+        return Answer(ending, lost=True, waited=waited)
 
     # ------------------------------------------------------------ starting and forking interpreters
 
@@ -319,7 +321,8 @@ def start(
     except BaseException as error:
         print(f"init: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
         if isinstance(error, OSError):
-            fault = {"outcome": "fault", "raw": 0, "head": 0, "message": str(error)}
-            frames.send(connection, json.dumps(fault).encode())
+            message = str(error).encode()
+            fault = {"ending": Ending.FAULT, "raw": 0, "head": len(message)}
+            frames.send(connection, json.dumps(fault).encode(), message)
     finally:
         os._exit(70)

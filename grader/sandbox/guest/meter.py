@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import count
 
+from guest.frames import Ending
 from guest.processes import descriptor_count, live_descendants, proportional_bytes, resident_bytes, sockets
 
 TICK = 0.05  # seconds between two measurements
@@ -31,16 +32,16 @@ class Meter:
         self._home, self._limits, self._own_namespace = home, limits, own_namespace
         self._next, self._next_scratch, self._next_exact = 0.0, 0.0, 0.0
 
-    def due_excess(self) -> str:
-        """Return what `excess` returns, but measure at most once per `TICK`; return "" in between."""
+    def due_excess(self) -> Ending | None:
+        """Return what `excess` returns, but measure at most once per `TICK`; return None in between."""
         now = time.monotonic()
         if now < self._next:
-            return ""
+            return None
         self._next = now + TICK
         return self.excess()
 
-    def excess(self) -> str:
-        """Measure; return "memory" or "scratch" if the sandbox uses more of it than allowed, else an empty string."""
+    def excess(self) -> Ending | None:
+        """Measure; return MEMORY or SCRATCH if the sandbox uses more of it than allowed, else None."""
         now, scratch = time.monotonic(), 0
         if self._own_namespace:
             # The file system itself limits scratch. It keeps the files in memory, so they count as memory.
@@ -50,12 +51,12 @@ class Meter:
             self._next_scratch = now + SCRATCH_TICK
             size, files = _scratch_use(self._home, self._limits["scratch_files"])
             if size > self._limits["scratch_bytes"] or files > self._limits["scratch_files"]:
-                return "scratch"
+                return Ending.SCRATCH
         allowed = self._limits["memory_bytes"] - scratch
         pids = self.processes()
         short = memory_is_short()
         if short and len(pids) > CROWD:
-            return "memory"
+            return Ending.MEMORY
         if short:
             allowed = min(allowed, self._limits["memory_bytes"] // 2)
         quick = sum(map(resident_bytes, pids)) + SOCKET_BYTES * self._at_most_sockets(pids)
@@ -64,9 +65,9 @@ class Meter:
             # exact. It reads one process after the other. If processes begin or end meanwhile, a
             # page may count twice. So the count is taken twice.
             if self._exact(pids) > allowed and self._exact(self.processes()) > allowed:
-                return "memory"
+                return Ending.MEMORY
             self._next_exact = now + EXACT_TICK
-        return ""
+        return None
 
     def _exact(self, pids: Iterable[int]) -> int:
         """Add up what processes use, shared pages once, and what their sockets may hold."""
