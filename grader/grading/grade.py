@@ -196,7 +196,7 @@ class _Grading:
         return self._trials[id(exercise)]
 
     def _run(self, run: Run) -> dict[str, Verdict]:
-        """Run the notebook once, judge exercises, and explain those that failed.
+        """Run the notebook once, judge exercises, and explain those that failed and are not judged again.
 
         Returns:
             The verdicts by exercise id; {} without a run if no time is left for another one.
@@ -222,7 +222,12 @@ class _Grading:
 
             judged = judge_run(lesson, self._rebuilt, execution, trials, self._reference_results)
             answers = {id: with_task_defaults(answer, opened.ask) for id, answer in judged.items()}
-            verdicts = {id: self._explained(answer, ask) for id, answer in answers.items()}
+            # The next run explains the exercises that it judges again, without the mistakes below them.
+            later = self._judged_next(answers, execution) if self._first is None else frozenset()
+            verdicts = {
+                id: with_notes(self._rebuilt, answer, answer.verdict) if id in later else self._explained(answer, ask)
+                for id, answer in answers.items()
+            }
             self._deadline += opened.waited
         self._first = self._first or execution
         self._starved |= execution.starved
@@ -231,6 +236,14 @@ class _Grading:
         if not self._settings.run_all:
             say_shortened(execution.notebook, lesson.training_cells)
         return verdicts
+
+    def _judged_next(self, answers: Mapping[str, JudgedAnswer], execution: Execution) -> frozenset[str]:
+        """Return the exercises that are judged again with stand-ins after the first run, and whose new verdicts count."""
+        if not self._lesson.follow_through:
+            return frozenset()
+        verdicts = {id: answer.verdict for id, answer in answers.items()}
+        runs = first_round(self._lesson, self._rebuilt, verdicts, self._unsolved(execution.cells)).runs
+        return frozenset().union(*(run.judged for run in runs if not run.weights))
 
     def _explained(self, answer: JudgedAnswer, ask: Ask) -> Verdict:
         """Return the verdict on an answer with what explains it, and with the notes about it."""
