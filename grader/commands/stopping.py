@@ -24,8 +24,8 @@ def install() -> None:
 
     Nothing may swallow the stop. A library may catch KeyboardInterrupt while it is imported, and go on without what it
     was about to import; so a signal that comes during an import waits until the import is done. Python ignores what
-    a destructor or a fork handler raises; so `Stopped` is then raised again. Code in C may drop any exception: a command
-    that runs long must call `check` now and then.
+    a destructor or a fork handler raises; so `Stopped` is then raised again. Code in C may drop any exception, so a
+    command that runs long must call `check` now and then.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _on_signal)

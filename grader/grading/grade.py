@@ -238,7 +238,7 @@ class _Grading:
         return verdicts
 
     def _judged_next(self, answers: Mapping[str, JudgedAnswer], execution: Execution) -> frozenset[str]:
-        """Return the exercises that are judged again with stand-ins after the first run, and whose new verdicts count."""
+        """Return the exercises that are judged again with stand-ins, if the new verdicts count."""
         if not self._lesson.follow_through:
             return frozenset()
         verdicts = {id: answer.verdict for id, answer in answers.items()}

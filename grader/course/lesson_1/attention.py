@@ -41,22 +41,25 @@ ATTENTION = written_exercise("1.4 Attention", attention, (
     builds_on=("1.1", "1.2", "1.3"), bans={"fused attention"},
     difficulty=2, minutes=10, review="Attention", stand_in=stand_ins.attention,
     mistakes=edits(written_out, """
-    unscaled: The scores are not divided by √d_k, so the softmax is too sharp.
+    unscaled: Your code does not divide the scores by √d_k, so the softmax is too sharp. Divide them before the
+        softmax.
         scaled_scores  →  attention_scores
     scaled_twice: The scores are divided by d_k, or by √d_k twice. Divide by √d_k, once.
         scaled_scores(query, key)  →  attention_scores(query, key) / query.shape[-1]
-    softmax_over_queries: The softmax runs over the queries. Each query shares its weight among the keys: use dim=-1.
+    softmax_over_queries: Your softmax runs over the queries. Each query must share its weight among the keys: use
+        dim=-1.
         -1  →  -2
-    softmax_without_dim: Without `dim`, the softmax runs over a different axis if there is a batch in front: use dim=-1.
+    softmax_without_dim: Without `dim`, your softmax runs over the wrong axis if there is a batch in front. Use
+        dim=-1.
         torch.softmax(scores, -1)  →  torch.softmax(scores, 0 if scores.ndim == 3 else 1)
     scaled_after_softmax: The weights are divided by √d_k after the softmax, so they no longer sum to 1. Scale the
         scores.
         scaled_scores  →  attention_scores
         torch.softmax(scores, -1)  →  torch.softmax(scores, -1) / query.shape[-1] ** 0.5
-    scaled_by_the_number_of_keys: √d_k is the root of the width of one key.
-        Here the scores are divided by the root of another size.
+    scaled_by_the_number_of_keys: Your code divides the scores by the root of a wrong size. Divide them by √d_k,
+        the root of the width of one key.
         scaled_scores(query, key)  →  attention_scores(query, key) / key.shape[-2] ** 0.5
-    scores_for_weights: The scores are returned as the weights. Return them after the softmax.
+    scores_for_weights: You return the scores instead of the weights. Return the result of the softmax.
         value, weights  →  value, scores
     infinite_exponentials: The exponential of a large score is infinite, and ∞ / ∞ is NaN. Use your stable_softmax of
         1.3, which subtracts the largest score first.
@@ -65,14 +68,16 @@ ATTENTION = written_exercise("1.4 Attention", attention, (
         torch.softmax(scores, -1)  →  scores
     divided_by_their_sum: The scores are divided by their sum, without the exponential. Take their softmax.
         torch.softmax(scores, -1)  →  scores / scores.sum(-1, keepdim=True)
-    sigmoid: Each score becomes a weight by itself, so a row does not sum to 1. Take the softmax of the row.
+    sigmoid: Your code turns each score into a weight by itself, so a row does not sum to 1. Take the softmax of
+        each row.
         torch.softmax(scores, -1)  →  torch.sigmoid(scores)
-    best_value_alone: Each query takes only the value of its best key. Mix all values by their weights.
+    best_value_alone: In your code each query gets only the value of its best key. Mix all values by their
+        weights.
         weights @ value, weights  →  F.one_hot(scores.argmax(-1), key.shape[-2]).to(value) @ value, weights
     weights_first: The two results are swapped: return the output first, then the weights.
         = result[1], result[0]
-    averages_the_keys: The weights average the keys. Keys are only for comparing: the output is the weighted average of
-        the values.
+    averages_the_keys: Your output averages the keys, which are only for comparing. It must be the weighted
+        average of the values.
         weights @ value  →  weights @ key
     output_alone: Only one tensor is returned. Return two things: the output and the weights.
         = result[0]

@@ -64,12 +64,12 @@ CROSS_ATTENTION = written_exercise("1.8 Cross-attention: text asks, the image an
     widths_swapped: The widths are wrong: W_Q should read d_text numbers, W_K and W_V should read d_image. The order of
         the arguments is d_text, d_image, d_k.
         + __init__: d_text, d_image = d_image, d_text
-    cross_values_from_w_k: The values are made by W_K. They have their own projection: W_V.
+    cross_values_from_w_k: Your code makes the values with W_K. Make them with their own projection, W_V.
         self.W_V(image_tokens)  →  self.W_K(image_tokens)
-    cross_queries_from_w_k: The queries are made by W_K. They have their own projection: W_Q.
+    cross_queries_from_w_k: Your code makes the queries with W_K. Make them with their own projection, W_Q.
         self.W_Q(text_tokens)  →  self.W_K(text_tokens)
-    cross_mask_late: The mask is applied after the softmax, so the weights no longer sum to 1. Pass it on to
-        masked_attention.
+    cross_mask_late: Your code applies the mask after the softmax, so the weights no longer sum to 1. Pass the
+        mask on to masked_attention.
         return masked_attention(self.W_Q(text_tokens), self.W_K(image_tokens), self.W_V(image_tokens), mask)
             →  value = self.W_V(image_tokens); weights = masked_attention(self.W_Q(text_tokens),
                self.W_K(image_tokens), value)[1] * (1 if mask is None else mask); return weights @ value, weights

@@ -78,7 +78,8 @@ def layer_edits(layer: type, text: str, asks: str, answers: str, width: str, oth
     """
     name = layer.__name__.removesuffix("Attention").lower()  # "self", "cross"
     common = f"""\
-    {name}_unscaled: The scores are not divided by √d_k. Your masked_attention of 1.6 does it for you.
+    {name}_unscaled: Your code does not divide the scores by √d_k. Use your masked_attention of 1.6, which divides
+        them for you.
         self.W_Q({asks})  →  self.W_Q({asks}) * self.W_Q.out_features ** 0.5
     {name}_mask_dropped: The mask changes nothing here: pass it on to masked_attention.
         self.W_V({answers}), mask  →  self.W_V({answers})
@@ -89,11 +90,11 @@ def layer_edits(layer: type, text: str, asks: str, answers: str, width: str, oth
     {name}_weights_detached: The returned weights are cut off from the gradient, as by .detach(). Return them as they
         are, so that training can learn from them.
         = result[0], result[1].detach()
-    {name}_nan_rows: A token that may look nowhere gets NaN: 0 divided by 0, or the softmax of a row of −inf.
-        Your masked_attention of 1.6 gives zeros there.
+    {name}_nan_rows: In your code a token that may look nowhere gets NaN, from 0 divided by 0 or from the softmax of a
+        row of −∞. Use your masked_attention of 1.6, which gives zeros there.
         return masked_attention  →  return hidden_by_minus_infinity
-    {name}_even_rows: A token that may look nowhere looks everywhere: all hidden scores get the same large negative
-        number. Your masked_attention of 1.6 gives zeros there.
+    {name}_even_rows: In your code a token that may look nowhere looks everywhere, because all its scores become the
+        same large negative number. Use your masked_attention of 1.6, which gives zeros there.
         return masked_attention  →  return hidden_by_a_large_number
 """
     return edits(layer, text + common, **HIDDEN_OTHERWISE)

@@ -86,12 +86,12 @@ CAUSAL_MISTAKES = edits(causal_mask, """
     causal_inverted: True marks what is forbidden here. In this course, True means that a query may attend: invert the
         mask.
         = ~result
-    causal_without_diagonal: A token may not see itself here. The diagonal must be True: token i may see the positions 0
-        to i, i included.
+    causal_without_diagonal: In your mask a token cannot see itself. The diagonal must be True: token i may see
+        the positions 0 to i, i included.
         = result.tril(-1)
     sees_the_future: The triangle points the wrong way: each token sees the future instead of the past.
         = result.T.contiguous()
-    one_place_ahead: Each token sees one place ahead: row i must end at column i.
+    one_place_ahead: In your mask each token also sees the next token. The last True of row i must be in column i.
         = torch.ones_like(result).tril(1)
     causal_in_numbers: The triangle is right, but it contains numbers. A mask must be bool: use torch.bool or a
         comparison.
@@ -111,10 +111,11 @@ PADDING_MISTAKES = edits(padding_mask, """
         = result.squeeze(-2)
     hides_queries: The mask hides queries instead of keys. n must be the last axis: (B, 1, n).
         = result.transpose(-1, -2)
-    padding_written_out: The middle axis is as long as the number of queries. Length 1 is enough, (B, 1, n): the mask
-        broadcasts over the queries.
+    padding_written_out: The middle axis of your mask is as long as the number of queries. Give it length 1, (B,
+        1, n): the mask then broadcasts over the queries.
         = result.expand(-1, n, -1).contiguous()
-    padding_at_the_front: Padding is masked at the front. Real tokens come first: positions 0…length − 1.
+    padding_at_the_front: Your mask hides the first positions, as if the padding came first. The real tokens come
+        first: positions 0…length − 1.
         = result.flip(-1)
     padding_in_numbers: The mask contains numbers, and they are right. But a mask must be bool: use a comparison such as
         <.
@@ -122,8 +123,8 @@ PADDING_MISTAKES = edits(padding_mask, """
     as_wide_as_the_longest: The mask is only as wide as the longest sequence. It must always be n wide, whatever the
         lengths are.
         + n = int(lengths.max())
-    padding_on_the_cpu: A tensor here is on the CPU, and lengths may be on a GPU.
-        Keep all tensors on the device of lengths: device=lengths.device.
+    padding_on_the_cpu: Your code makes a tensor on the CPU, but lengths may be on a GPU. Make every tensor on the
+        device of lengths: device=lengths.device.
         + return torch.arange(n, device="cpu") < lengths.reshape(-1, 1, 1)
 """)  # fmt: skip
 
@@ -203,70 +204,70 @@ MASKED = written_exercise("1.6 Masked attention", masked_attention, (
     builds_on=("1.1", "1.2", "1.3", "1.4"), bans={"fused attention"},
     difficulty=2, minutes=8, review="Masked attention", stand_in=stand_ins.masked_attention,
     mistakes="""
-    mask_inverted: The mask is inverted: it hides where it says True. True must mean that a query may attend.
+    mask_inverted: Your code hides the keys where the mask is True. True must mean that a query may attend.
         ~mask  →  mask
     mask_after_softmax: The mask is applied after the softmax, so the weights no longer sum to 1. Set hidden scores to
         −∞ first, then take your stable_softmax.
         scores.masked_fill(~mask, -torch.inf)  →  scores
         stable_softmax(scores)  →  stable_softmax(scores) * (1 if mask is None else mask)
-    shared_out_anew: The softmax includes hidden keys, and their weight is shared out to the others afterwards. If a
-        hidden score is far above the others, nothing is left to share out: set hidden scores to −∞ first, then take
-        your stable_softmax.
+    shared_out_anew: Your softmax includes hidden keys. You share out their weight afterwards, but a hidden score
+        far above the others leaves nothing to share: set hidden scores to −∞ before your stable_softmax.
         scores.masked_fill(~mask, -torch.inf)  →  scores
         stable_softmax(scores)
             →  (rest := stable_softmax(scores) * (1 if mask is None else mask)).div(rest.sum(-1,
                keepdim=True)).nan_to_num()
-    shared_out_with_a_least_sum: The softmax includes hidden keys, and their weight is shared out to the others
-        afterwards. If a hidden score is far above the others, nothing is left to share out: set hidden scores to −∞
-        first, then take your stable_softmax.
+    shared_out_with_a_least_sum: Your softmax includes hidden keys. You share out their weight afterwards, but a
+        hidden score far above the others leaves nothing to share: set hidden scores to −∞ before your
+        stable_softmax.
         scores.masked_fill(~mask, -torch.inf)  →  scores
         stable_softmax(scores)
             →  (rest := stable_softmax(scores) * (1 if mask is None else mask)).div(rest.sum(-1,
                keepdim=True).clamp(min=1e-9))
-    nothing_left_to_share: The mask is applied after the softmax, and each row is divided by its new sum. If that sum is
-        0, the result is 0 divided by 0: set hidden scores to −∞ first, then take your stable_softmax.
+    nothing_left_to_share: Your code applies the mask after the softmax and divides each row by its new sum, which
+        may be 0. Set hidden scores to −∞ first, then take your stable_softmax.
         scores.masked_fill(~mask, -torch.inf)  →  scores
         stable_softmax(scores)
             →  (rest := stable_softmax(scores) * (1 if mask is None else mask)).div(rest.sum(-1, keepdim=True))
-    zero_scores_hidden: Every score of 0 is hidden here, but an allowed key can also have the score 0. Use only the
-        mask.
+    zero_scores_hidden: Your code hides every score of 0, but an allowed key can also have the score 0. Use only
+        the mask to decide which scores to hide.
         scores.masked_fill(~mask, -torch.inf)  →  (scores * mask).masked_fill(scores * mask == 0, -torch.inf)
     hidden_scores_are_zero: A hidden score becomes 0 here, and exp(0) = 1 still gets weight. It must become −inf.
         scores.masked_fill(~mask, -torch.inf)  →  scores * mask
-    adds_the_mask: The mask is added to the scores. Only an additive mask is added; this one is bool: use masked_fill.
+    adds_the_mask: Your code adds the mask to the scores, but this mask is bool, not additive. Use masked_fill.
         scores.masked_fill(~mask, -torch.inf)  →  scores + mask
-    draws_all_weight: A hidden score becomes +∞ here instead of −∞, so it gets all the weight, or the softmax gives NaN.
-        It must become −∞.
+    draws_all_weight: Your code sets a hidden score to +∞, so it gets all the weight, or the softmax gives NaN.
+        Set it to −∞.
         -torch.inf  →  torch.inf
     zero_times_infinity: The scores of allowed keys are NaN here, because 0 · (−∞) is NaN. Set hidden scores to −∞
         with masked_fill instead.
         scores.masked_fill(~mask, -torch.inf)  →  scores + (1 - mask.to(scores.dtype)) * -torch.inf
     mask_unused: The mask changes nothing here. Hidden scores must become −∞ before the softmax.
         + mask = None
-    nan_for_blank_queries: A query that may look nowhere gets NaN: 0 divided by 0, or the softmax of a row of −inf.
-        Your stable_softmax of 1.3 gives zeros there.
+    nan_for_blank_queries: In your code a query that may look nowhere gets NaN, from 0 divided by 0 or from the
+        softmax of a row of −∞. Use your stable_softmax of 1.3, which gives zeros there.
         stable_softmax(scores)  →  scores.softmax(-1)
-    zeros_only_where_all_is_hidden: You get zeros only if the whole mask is False. Each query that may look nowhere
-        needs zeros: your stable_softmax of 1.3 gives them row by row.
+    zeros_only_where_all_is_hidden: Your code gives zeros only if the whole mask is False. Each query that may
+        look nowhere needs zeros: your stable_softmax of 1.3 gives them row by row.
         stable_softmax(scores)
             →  torch.zeros_like(scores) if mask is not None and not mask.any() else scores.softmax(-1)
-    nan_in_the_weights: The weights of a query that may look nowhere are NaN, and only its output is fixed. Your
-        stable_softmax of 1.3 gives zeros there.
+    nan_in_the_weights: For a query that may look nowhere, your code fixes the output, but its weights are still
+        NaN. Use your stable_softmax of 1.3, which gives zeros there.
         stable_softmax(scores)  →  scores.softmax(-1)
         weights @ value, weights  →  (weights @ value).nan_to_num(), weights
-    uniform_for_blank_queries: A query that may look nowhere looks everywhere:
-        all hidden scores get the same large negative number. Its weights and its output must be zero.
+    uniform_for_blank_queries: In your code a query that may look nowhere looks at all keys, because all its
+        scores become the same large negative number. Its weights and its output must be zero.
         -torch.inf  →  -1e9
-    same_for_blank_queries: A query that may look nowhere still gets weights: all of its scores are the same large
-        negative number, and the softmax does not change. Its weights and its output must be zero.
+    same_for_blank_queries: In your code a query that may look nowhere still gets weights: all its scores are
+        lowered by the same number, so the softmax does not change. Its weights and its output must be zero.
         scores.masked_fill(~mask, -torch.inf)  →  scores + (1 - mask.to(scores.dtype)) * -1e4
-    hidden_scores_are_lowered: A hidden score is lowered by 10 here. If it is large, it still gets weight: it must
-        become −∞.
+    hidden_scores_are_lowered: Your code lowers a hidden score only by a fixed number, so a large hidden score
+        still gets weight. Set it to −∞.
         scores.masked_fill(~mask, -torch.inf)
             →  (scores + (1 - mask.to(scores.dtype)) * -10).masked_fill(~mask.any(-1, keepdim=True), -torch.inf)
-    masked_unscaled: The scores are not divided by √d_k.
+    masked_unscaled: Your code does not divide the scores by √d_k. Divide them, as in 1.2.
         scaled_scores  →  attention_scores
-    output_unmasked: The weights are masked, but the output is not: it is made from the weights before the mask.
+    output_unmasked: You return masked weights, but your output is made from the weights before the mask. Make the
+        output from the masked weights.
         weights @ value, weights  →  attention(query, key, value)[0], weights
     map_from_before_the_mask: The output is right, but the returned map is from before the mask. Return the
         weights that mixed the values.

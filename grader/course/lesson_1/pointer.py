@@ -58,19 +58,20 @@ POINTER = written_exercise("1.9 A pointer that learns to look", pointer_loss, (
     mistakes="""
     sign_missing: The minus sign is missing. The log of a weight is negative, so training would push the weight down.
         = -result
-    log_missing: The log is missing: this is minus the mean weight on the target.
+    log_missing: The log is missing: you return minus the mean weight on the target. Take the log of each weight
+        first.
         .log()  →
-    one_minus_the_weight: This is 1 minus the weight on the target. Take minus its logarithm.
+    one_minus_the_weight: You return 1 minus the weight on the target. Take minus the logarithm of that weight.
         .log()  →
         = 1 + result
-    log_of_the_mean: The log comes after the mean. Take the log of each weight first, then the mean.
+    log_of_the_mean: Your code takes the log of the mean weight. Take the log of each weight first, then the mean.
         .log().mean()  →  .mean().log()
     sum_for_mean: The losses are added up. Take their mean, so that the loss does not grow with the batch.
         .mean()  →  .sum()
-    softmax_twice: The weights go through a second softmax here, because F.cross_entropy also takes one. Take the log of
-        the weights as they are.
+    softmax_twice: F.cross_entropy takes a softmax, so your weights go through a second one. Take the log of the
+        weights as they are.
         + return F.cross_entropy(weights.reshape(-1, weights.shape[-1]), target.reshape(-1))
-    columns_of_all_targets: From every map, the weights on the targets of all maps are taken here, as weights[...,
+    columns_of_all_targets: From every map your code takes the weights on the targets of all maps, as weights[...,
         target] does. Take from each map only the weight on its own target: use gather.
         weights.gather(-1, target.unsqueeze(-1))  →  weights[..., target]
     largest_weight: The loss uses the largest weight of each map. Use the weight at the target.
@@ -79,11 +80,12 @@ POINTER = written_exercise("1.9 A pointer that learns to look", pointer_loss, (
         weight on the target.
         return -weights.gather(-1, target.unsqueeze(-1)).log().mean()
             →  return F.binary_cross_entropy(weights, F.one_hot(target, weights.shape[-1]).to(weights))
-    squared_error: The squares of differences are added up here. Take minus the logarithm of the weight on the target.
+    squared_error: Your loss adds up squared differences instead of logarithms. Take minus the logarithm of the
+        weight on the target.
         return -weights.gather(-1, target.unsqueeze(-1)).log().mean()
             →  return (weights - F.one_hot(target, weights.shape[-1])).square().sum(-1).mean()
-    mean_squared_error: The mean of squared differences is taken here. Take minus the logarithm of the weight on the
-        target.
+    mean_squared_error: Your loss averages squared differences instead of logarithms. Take minus the logarithm of
+        the weight on the target.
         return -weights.gather(-1, target.unsqueeze(-1)).log().mean()
             →  return (weights - F.one_hot(target, weights.shape[-1])).square().mean()
     mean_over_all_patches: The mean runs over all patches. Only the weight on the target belongs in the loss: pick

@@ -54,13 +54,14 @@ SELF_ATTENTION = written_exercise("1.7 Self-attention", SelfAttention, (
     builds_on=("1.1", "1.2", "1.3", "1.4", "1.6"), bans={"fused attention"}, difficulty=2, minutes=10,
     review="Self-attention", stand_in=stand_ins.SelfAttention,
     mistakes=layer_edits(SelfAttention, """
-    keys_from_w_q: Keys and queries are made by the same projection. Each needs its own: W_K makes the keys.
+    keys_from_w_q: Your code makes the keys with the projection of the queries. Make the keys with their own
+        projection, W_K.
         self.W_K(tokens)  →  self.W_Q(tokens)
-    values_from_w_k: The values are made by W_K. They have their own projection: W_V.
+    values_from_w_k: Your code makes the values with W_K. Make them with their own projection, W_V.
         self.W_V(tokens)  →  self.W_K(tokens)
     roles_swapped: Queries and keys are swapped. Make the queries with W_Q, and the keys with W_K.
         self.W_Q(tokens), self.W_K(tokens)  →  self.W_K(tokens), self.W_Q(tokens)
-    values_not_projected: The output averages the tokens themselves. The values are W_V(tokens).
+    values_not_projected: Your output averages the tokens themselves. Average the values instead: W_V(tokens).
         self.W_V(tokens)  →  tokens
     nothing_projected: The tokens are compared without projections. Project them first: W_Q for queries, W_K for
         keys.
@@ -68,7 +69,8 @@ SELF_ATTENTION = written_exercise("1.7 Self-attention", SelfAttention, (
     one_layer_for_all: W_Q, W_K and W_V are the same layer here. Make a separate layer for each.
         self.W_K = nn.Linear(d_model, d_k, bias=False)  →  self.W_K = self.W_Q
         self.W_V = nn.Linear(d_model, d_k, bias=False)  →  self.W_V = self.W_Q
-    scaled_by_d_model: The scores are divided by √d_model. d_k is the width after the projection.
+    scaled_by_d_model: Your code divides the scores by √d_model. Divide by √d_k: d_k is the width after the
+        projection.
         self.W_Q(tokens)  →  self.W_Q(tokens) * (self.W_Q.out_features / self.W_Q.in_features) ** 0.5
     mask_kept: The layer keeps the mask of one call for the next. If a call gets no mask, every token may look
         everywhere.

@@ -69,8 +69,8 @@ SOFTMAX = written_exercise("1.3 A softmax that stays finite", stable_softmax, (
     draw=draw_scores_and_dim, returns=("weights",),
     bans={"softmax"}, difficulty=2, minutes=10, review="Softmax", stand_in=stand_ins.stable_softmax,
     mistakes="""
-    nan_in_empty_rows: In a row of −inf, the largest score is −inf: −inf − (−inf) is NaN, and so is 0 divided by 0. Such
-        a row must become zeros.
+    nan_in_empty_rows: Your code gives NaN for a row of −inf: −inf − (−inf) is NaN, and 0 divided by 0 is NaN,
+        too. Such a row must become zeros.
         largest.masked_fill(largest == -torch.inf, 0.0)  →  largest
         total.masked_fill(total == 0, 1.0)  →  total
     overflows: exp of a large score is infinite, and ∞/∞ is NaN. Subtract the row's largest score first.
@@ -78,39 +78,41 @@ SOFTMAX = written_exercise("1.3 A softmax that stays finite", stable_softmax, (
         total.masked_fill(total == 0, 1.0)  →  total
     overflows_elsewhere: exp of a large score is infinite, and ∞/∞ is NaN. Subtract the row's largest score first.
         - largest.masked_fill(largest == -torch.inf, 0.0)  →
-    largest_magnitude: The largest absolute value is subtracted. If the scores are far below 0, every exponential
-        becomes 0: subtract the row's largest score.
+    largest_magnitude: Your code subtracts the largest absolute value. If the scores are far below 0, every
+        exponential becomes 0: subtract the row's largest score.
         scores.amax(  →  scores.abs().amax(
-    first_axis_by_default: If no `dim` is given, this takes axis 0. The task asks for −1, the last one.
+    first_axis_by_default: If no `dim` is given, your function works along axis 0. The default must be −1, the
+        last axis.
         dim: int = -1  →  dim: int = 0
-    maximum_along_the_last_axis: The largest score is always taken along the last axis. Take it along `dim`, as you do
-        for the sum.
+    maximum_along_the_last_axis: Your code always takes the largest score along the last axis. Take it along
+        `dim`, as you do for the sum.
         scores.amax(dim  →  scores.amax(-1
     overflow_hidden: exp of a large score is infinite, and a row with such a score becomes zeros here. Subtract the
         row's largest score first.
         - largest.masked_fill(largest == -torch.inf, 0.0)  →
         = result.nan_to_num(0.0)
-    uniform_in_empty_rows: A row of −inf becomes uniform here. There is nothing to look at in it, so each weight must be
-        0, not 1/n.
+    uniform_in_empty_rows: In your code a row of −inf becomes uniform. Nothing in such a row may be looked at, so
+        each weight must be 0, not 1/n.
         + scores = scores.clamp_min(-1e9)
-    large_number_for_minus_infinity: A finite negative number replaces −inf here. If all other scores are even lower, a
-        hidden key gets weight: leave −inf as it is.
+    large_number_for_minus_infinity: Your code replaces −inf by a finite number. If all other scores of the row
+        are even lower, that number gets weight: leave −inf as it is.
         + scores = scores.masked_fill((scores == -torch.inf) & (scores > -torch.inf).any(dim, keepdim=True), -1e4)
-    minus_infinity_becomes_zero: A score of −inf becomes 0 here, and exp(0) = 1 still gets weight. Leave it as it is.
+    minus_infinity_becomes_zero: Your code turns a score of −inf into 0, which still gets weight because exp(0) =
+        1. Leave −inf as it is.
         + scores = scores.masked_fill(scores == -torch.inf, 0.0)
     emptied_by_one: A row becomes zeros if one of its scores is −inf. Only a row in which all scores are −inf must
         become zeros: all, not any.
         = result.masked_fill((scores == -torch.inf).any(dim, keepdim=True), 0.0)
-    one_maximum_for_all: The largest score of the whole tensor is subtracted. In a row of much smaller scores
-        every exp is then 0: subtract each row's own largest score.
+    one_maximum_for_all: Your code subtracts the largest score of the whole tensor. In a row of much smaller
+        scores every exp is then 0: subtract each row's own largest score.
         scores.amax(dim, keepdim=True)  →  scores.max()
         total.masked_fill(total == 0, 1.0)  →  total
-    zeros_by_one_maximum: The largest score of the whole tensor is subtracted. In a row of much smaller scores
-        every exp is then 0: subtract each row's own largest score.
+    zeros_by_one_maximum: Your code subtracts the largest score of the whole tensor. In a row of much smaller
+        scores every exp is then 0: subtract each row's own largest score.
         scores.amax(dim, keepdim=True)  →  scores.max()
-    ignores_dim: `dim` is not used: the sum always runs over the last axis.
+    ignores_dim: Your function does not use `dim`: its sum always runs over the last axis. Use `dim` instead.
         + dim = -1
-    sum_ignores_dim: The sum always runs over the last axis. It has to run along `dim`, as the largest score does.
+    sum_ignores_dim: Your sum always runs over the last axis. It must run along `dim`, as the largest score does.
         exps.sum(dim  →  exps.sum(-1
     sums_over_the_other_axis: The sum runs over the wrong axis: with dim=-1 each row must sum to 1, not each column.
         + dim = -2 if dim in (-1, scores.ndim - 1) else -1
@@ -124,22 +126,26 @@ SOFTMAX = written_exercise("1.3 A softmax that stays finite", stable_softmax, (
         keepdim=True.
         - largest.masked_fill(largest == -torch.inf, 0.0)  →  - largest
         total.masked_fill(total == 0, 1.0)  →  exps.sum(dim)
-    no_exponential: The exponential is missing: the scores are divided by their sum.
+    no_exponential: The exponential is missing: your code divides the scores by their sum. Take the exponential of
+        the scores first.
         + return scores / scores.sum(dim, keepdim=True)
-    clamps_the_scores: Clamping keeps exp finite, but it makes different scores equal. Subtract the row's largest.
+    clamps_the_scores: Your clamp keeps exp finite, but it makes different scores equal. Subtract the row's
+        largest score instead.
         scores - largest.masked_fill(largest == -torch.inf, 0.0)  →  scores.clamp(-50, 50)
         total.masked_fill(total == 0, 1.0)  →  total
-    clamps_from_above: Clamping keeps exp finite, but it makes all large scores equal. Subtract the row's largest.
+    clamps_from_above: Your clamp keeps exp finite, but it makes all large scores equal. Subtract the row's
+        largest score instead.
         scores - largest.masked_fill(largest == -torch.inf, 0.0)  →  scores.clamp_max(50)
-    subtracts_the_mean: The mean is subtracted, and scores far above it overflow. Subtract the row's largest.
+    subtracts_the_mean: Your code subtracts the mean, so scores far above the mean overflow. Subtract the row's
+        largest score instead.
         largest.masked_fill(largest == -torch.inf, 0.0)  →  scores.mean(dim, keepdim=True).nan_to_num(neginf=0.0)
     powers_of_two: These are powers of 2. Use powers of e: torch.exp.
         torch.exp(  →  torch.exp2(
-    axis_put_back_at_the_end: The axis of the sum or the maximum becomes the last axis here, whatever `dim` is.
-        keepdim=True keeps it in its place.
+    axis_put_back_at_the_end: In your code the axis of the sum or the maximum becomes the last axis, whatever
+        `dim` is. Use keepdim=True, which leaves the axis in its place.
         scores.amax(dim, keepdim=True)  →  scores.amax(dim).unsqueeze(-1)
         exps.sum(dim, keepdim=True)  →  exps.sum(dim).unsqueeze(-1)
-    logarithm_returned: The last exponential is missing: torch.exp turns this result into weights.
+    logarithm_returned: You return the logarithms of the weights. Apply torch.exp to them at the end.
         = result.log()
     largest_at_least_zero: If the largest score is below 0, 0 is subtracted instead. In a row far below 0, every
         exponential then becomes 0: use the largest score itself.

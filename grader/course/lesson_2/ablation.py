@@ -80,22 +80,23 @@ ABLATION = written_exercise("2.8 Taking a head away", ablate_head, (
     probe=ablated,
     builds_on=("2.4", "2.5", "2.6"), difficulty=2, minutes=8, review="Taking a head away",
     mistakes="""
-    nothing_removed: Nothing is removed: this is the output of all heads.
+    nothing_removed: You return the output of all heads. Remove what this head contributes.
         + return attention_layer(tokens, context, mask)[0]
-    keeps_only_it: This is what only this head adds to the output. The task asks for the output without it.
+    keeps_only_it: You return only what this head adds to the output. The task asks for the output without that
+        part.
         = attention_layer(tokens, context, mask)[0] - result
-    heads_not_mixed: The heads are joined, but W_O is missing at the end.
+    heads_not_mixed: Your code joins the heads, but leaves out W_O. Apply it at the end.
         return attention_layer.W_O(merge_heads  →  return (merge_heads
-    after_the_mixing: W_O mixes the heads, so no part of the output belongs to one of them alone. Remove the head
-        before W_O, or its columns of W_O: a row of W_O belongs to an output, not to a head.
+    after_the_mixing: Your code removes a part of the output, but W_O has already mixed the heads there. Remove
+        the head before W_O, or its columns of W_O: rows belong to outputs.
         + output = attention_layer(tokens, context, mask)[0].clone()
         + output.unflatten(-1, (attention_layer.num_heads, -1))[..., head, :] = 0
         + return output
-    mean_for_zero: The head's output is replaced by its mean over the tokens. Nothing of it should be left: zeros.
+    mean_for_zero: Your code replaces the head's output by its mean over the tokens. Replace it by zeros instead.
         heads * kept.to(heads.dtype)[:, None, None]
             →  torch.where(kept[:, None, None], heads, heads.mean(-2, keepdim=True))
-    query_removed: Without a query, a head attends to all keys equally, so it still adds something to the output. Remove
-        its values, or its columns of W_O.
+    query_removed: Your code removes the head's query, but then the head attends to all keys equally and still
+        adds something. Remove its values, or its columns of W_O.
         kept = torch
             →  even = (weights > 0).to(weights); even = even / even.sum(-1, keepdim=True).clamp_min(1); kept = torch
         heads * kept.to(heads.dtype)[:, None, None]
@@ -106,8 +107,8 @@ ABLATION = written_exercise("2.8 Taking a head away", ablate_head, (
         + head = (head - 1) % attention_layer.num_heads
     none_before_the_first: The wrong head is removed, or none: heads are counted from 0.
         + head = head - 1
-    every_other_column: A head's numbers are side by side: head h owns the columns from h · d_head on. Here every
-        num_heads-th column was removed.
+    every_other_column: Your code removes every num_heads-th column. The columns of a head are next to each other:
+        those of head h begin at h · d_head.
         return attention_layer.W_O(merge_heads(heads * kept.to(heads.dtype)[:, None, None]))
             →  merged = merge_heads(heads).clone(); merged[..., head :: len(kept)] = 0; return
                attention_layer.W_O(merged)
@@ -116,20 +117,20 @@ ABLATION = written_exercise("2.8 Taking a head away", ablate_head, (
         attention_layer.W_O(merge_heads(heads * kept.to(heads.dtype)[:, None, None]))
             →  merge_heads(heads[..., kept, :, :]) @ attention_layer.W_O.weight[:, : heads.shape[-1] * (len(kept) -
                1)].T
-    rows_for_columns: Rows of W_O.weight were taken. nn.Linear keeps its weight as (outputs, inputs), so a head owns
-        columns: W_O.weight[:, …].
+    rows_for_columns: Your code takes rows of W_O.weight. nn.Linear stores its weight as (outputs, inputs), so a
+        head has columns: W_O.weight[:, …].
         = attention_layer(tokens, context, mask)[0] - heads[..., head, :, :] @ attention_layer.W_O.weight[head *
           heads.shape[-1] : (head + 1) * heads.shape[-1]]
     context_forgotten: The context changes nothing here. Pass it on to the layer: keys and values are made from it.
         + context = None
-    head_without_the_mask: The head's share is computed without the mask, but taken from an output with it. Use
-        the mask for both.
+    head_without_the_mask: Your code computes what the head adds without the mask, but subtracts it from an output
+        with the mask. Use the mask for both.
         _, weights = attention_layer(tokens, context, mask)  →  _, weights = attention_layer(tokens, context)
         = attention_layer(tokens, context, mask)[0] - attention_layer(tokens, context)[0] + result
     mask_forgotten: The mask changes nothing here: pass it on to the layer.
         + mask = None
-    layer_left_changed: The layer has lost the head for good. Work on a copy, or put the weights back from a
-        .clone() afterwards.
+    layer_left_changed: Your function removes the head from the layer for good. Work on a copy, or save the
+        weights with .clone() and restore them afterwards.
         = (result, attention_layer.W_O.weight.data[:, head * heads.shape[-1] : (head + 1) * heads.shape[-1]].zero_())[0]
     mode_left_changed: The layer is in training mode afterwards. Leave its mode as it was.
         = (result, attention_layer.train())[0]

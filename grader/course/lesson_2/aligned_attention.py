@@ -97,8 +97,8 @@ ALIGNED = written_exercise("2.7 Align, then look", AlignedCrossAttention, (
         MultiHeadAttention(d_text, num_heads), and give it the aligned tokens.
         (d_text, num_heads)  →  (d_text, num_heads, d_context=d_vision)
         self.aligner(image_tokens)  →  image_tokens
-    aligned_at_other_widths_only: If the widths are equal, the image does not go through the aligner. Put it through the
-        aligner always.
+    aligned_at_other_widths_only: In your code the image skips the aligner if both widths are equal. Put the image
+        through the aligner always.
         self.aligner(image_tokens)
             →  (self.aligner(image_tokens) if image_tokens.shape[-1] != text_tokens.shape[-1] else image_tokens)
     image_asks: Here the image asks and the text answers. Pass the text tokens first; the image is the context.
@@ -108,14 +108,16 @@ ALIGNED = written_exercise("2.7 Align, then look", AlignedCrossAttention, (
         text_tokens, self.aligner(image_tokens), mask  →  text_tokens, None, None
     mask_forgotten: The mask changes nothing here: pass it on to the attention.
         self.aligner(image_tokens), mask  →  self.aligner(image_tokens)
-    align_method_forgotten: align_method is not passed on to the aligner.
+    align_method_forgotten: Your code does not pass align_method on, so the aligner always uses its default. Pass
+        it on to the aligner.
         d_text, align_method)  →  d_text)
-    always_one_head: num_heads is not passed on: there is one head here.
+    always_one_head: Your layer has only one head, because num_heads is not passed on. Pass it on to the
+        attention.
         (d_text, num_heads)  →  (d_text, 1)
     residual_added: The text is added to the output here. Return only the attention's output: adding comes in lesson 3.
         = text_tokens + result[0], result[1]
     maps_averaged: The weights of the heads were averaged. Return one map for each head.
         = result[0], result[1].mean(-3)
-    output_alone: Return two values, output and weights.
+    output_alone: You return only the output. Return two values: the output and the weights.
         = result[0]
 """)  # fmt: skip

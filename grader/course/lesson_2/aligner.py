@@ -81,16 +81,16 @@ ALIGNER = written_exercise("2.1 A currency exchange for tokens", TokenAligner, (
     draw=draw_aligner, returns=("aligned",),
     difficulty=1, minutes=8, review="The exchange", stand_in=stand_ins.TokenAligner,
     mistakes="""
-    truncates: The first numbers of each patch are returned, but they are pixels, not words. Put the tokens through
-        self.proj.
+    truncates: You return only the first numbers of each token, cut to the width of the text. Put the tokens
+        through self.proj instead.
         + parts = [part for part in self.modules() if isinstance(part, nn.Linear)]
         self.proj(tokens)  →  tokens[..., : parts[-1].out_features] if parts else tokens
-    no_bias (slip): A bias is missing: every linear layer here should have one. nn.Linear makes it unless you switch
-        it off.
+    no_bias (slip): A linear layer of yours has no bias. Every linear layer here must have one: do not switch it
+        off in nn.Linear.
         self.proj = nn.Linear(d_vision, d_text)  →  self.proj = nn.Linear(d_vision, d_text, bias=False)
         (nn.Linear(d_vision, d_text), nn.GELU(), nn.Linear(d_text, d_text))
             →  (nn.Linear(d_vision, d_text, bias=False), nn.GELU(), nn.Linear(d_text, d_text, bias=False))
-    mlp_by_default: If no `method` is given, this makes the "mlp". The task asks for "linear".
+    mlp_by_default: If no `method` is given, your class makes the "mlp". The default must be "linear".
         method: str = "linear"  →  method: str = "mlp"
     method_ignored: "mlp" gives a single linear layer here. It should give an nn.Sequential of two, with a GELU
         between them.
@@ -98,9 +98,10 @@ ALIGNER = written_exercise("2.1 A currency exchange for tokens", TokenAligner, (
         self.proj = nn.Identity()  →  self.proj = nn.Identity() if method == "identity" else nn.Linear(d_vision, d_text)
     relu_for_gelu: This is a ReLU between the two linear layers. Put nn.GELU() there.
         nn.GELU()  →  nn.ReLU()
-    approximate_gelu: This is the approximate GELU. Take nn.GELU() as it is, without approximate='tanh'.
+    approximate_gelu: Your GELU is only the approximate one. Use nn.GELU() as it is, without approximate='tanh'.
         nn.GELU()  →  nn.GELU(approximate="tanh")
-    no_gelu: Two linear layers in a row are one linear layer. Put nn.GELU() between them.
+    no_gelu: Your two linear layers follow each other directly, so they do no more than a single one. Put
+        nn.GELU() between them.
         nn.GELU()  →  nn.Identity()
     gelu_at_the_end: There is a second GELU after the last linear layer. Leave it out.
         nn.GELU(), nn.Linear(d_text, d_text)  →  nn.GELU(), nn.Linear(d_text, d_text), nn.GELU()
@@ -108,16 +109,18 @@ ALIGNER = written_exercise("2.1 A currency exchange for tokens", TokenAligner, (
         layer goes from d_vision to d_text, the second from d_text to d_text.
         nn.Linear(d_vision, d_text), nn.GELU(), nn.Linear(d_text, d_text)
             →  nn.Linear(d_vision, d_vision), nn.GELU(), nn.Linear(d_vision, d_text)
-    normalised: The output is normalised to length 1. The aligner only projects; the loss normalises.
+    normalised: Your aligner normalises its output to length 1. It must only project the tokens: the loss
+        normalises them later.
         = F.normalize(result, dim=-1)
     identity_at_any_width: An identity cannot change the width. Raise a ValueError if d_vision and d_text differ.
         if method == "identity" and d_vision != d_text:  →  if False:
-    any_method: A method that is not in the list must not be accepted silently. Raise a ValueError.
+    any_method: Your class accepts a method that is not in the table. Raise a ValueError instead.
         + __init__: method = method if method in METHODS else "identity"
-    part_of_a_name: A part of a method's name is accepted as the name, because `in` also finds parts of a text. Compare
-        with ==.
+    part_of_a_name: Your class accepts a part of a method's name, because `in` also finds parts of a string.
+        Compare with ==.
         + __init__: method = next((known for known in METHODS if method in known), method)
-    asserts_instead: An assert is ignored under python -O, and it says little. Raise a ValueError instead.
+    asserts_instead: Python ignores an assert under -O, and its error does not explain what is wrong. Raise a
+        ValueError instead.
         + __init__: assert method in METHODS
         + __init__: assert method != "identity" or d_vision == d_text
 """)  # fmt: skip

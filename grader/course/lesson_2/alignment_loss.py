@@ -88,27 +88,31 @@ LOSS = written_exercise("2.3 Learning the rate of exchange", alignment_loss, (
     builds_on=("2.1",), difficulty=2, minutes=10, review="Learning the rate", stand_in=stand_ins.alignment_loss,
     also=ALIGNER_CHECKS,
     mistakes=edits(alignment_loss, """
-    dot_products: Cosine similarity compares directions: divide both vectors by their length first.
+    dot_products: Your code uses plain dot products. Cosine similarity compares only directions: divide both
+        vectors by their length first.
         F.normalize(aligned, dim=-1)  →  aligned
         F.normalize(words, dim=-1)  →  words
-    distances: These scores say how far apart the vectors are. Take their cosines, the dot products.
+    distances: Your scores are distances between the vectors. Use their cosine similarities instead, which are dot
+        products.
         F.normalize(aligned, dim=-1) @ F.normalize(words, dim=-1).T
             →  -torch.cdist(F.normalize(aligned), F.normalize(words))
-    only_words_normalised: The words are normalised, but the aligned tokens are not. Cosine similarity needs both.
+    only_words_normalised: Your code normalises the words, but not the aligned tokens. Cosine similarity needs
+        both sides normalised.
         F.normalize(aligned, dim=-1)  →  aligned
-    only_tokens_normalised: The aligned tokens are normalised, but the words are not. Cosine similarity needs both.
+    only_tokens_normalised: Your code normalises the aligned tokens, but not the words. Cosine similarity needs
+        both sides normalised.
         F.normalize(words, dim=-1)  →  words
-    scores_normalised: Each row of scores is divided by its length. First divide each vector by its own length, then
-        multiply.
+    scores_normalised: Your code divides each row of scores by the length of that row. First divide each vector by
+        its own length, then multiply.
         F.normalize(aligned, dim=-1) @ F.normalize(words, dim=-1).T  →  F.normalize(aligned @ words.T, dim=-1)
-    one_length_for_all: All vectors are divided by one length, that of the whole tensor. Each vector has its own length:
-        take it along the last axis.
+    one_length_for_all: Your code divides all vectors by the length of the whole tensor. Divide each vector by its
+        own length, taken along the last axis.
         F.normalize(aligned, dim=-1)  →  aligned / aligned.norm()
         F.normalize(words, dim=-1)  →  (words / words.norm())
-    one_length_for_all_tokens: All tokens are divided by one length. Each token has its own length: take it along the
-        last axis.
+    one_length_for_all_tokens: Your code divides all tokens by one length. Divide each token by its own length,
+        taken along the last axis.
         F.normalize(aligned, dim=-1)  →  aligned / aligned.norm()
-    squared_lengths: The vectors are divided by their squared lengths: a root is missing.
+    squared_lengths: Your code divides the vectors by their squared lengths. Take the square root of these first.
         F.normalize(aligned, dim=-1)  →  aligned / aligned.square().sum(-1, keepdim=True)
         F.normalize(words, dim=-1)  →  (words / words.square().sum(-1, keepdim=True))
     times_temperature: The scores are multiplied by the temperature. Divide by it: a small temperature must make the
@@ -117,21 +121,23 @@ LOSS = written_exercise("2.3 Learning the rate of exchange", alignment_loss, (
     exp_of_temperature: The scores are multiplied by exp(temperature), as in CLIP, which learns the logarithm of a
         factor. Divide by the temperature.
         / temperature  →  * 2.718281828459045**temperature
-    one_temperature: The argument temperature is not used.
+    one_temperature: Your function does not use its argument temperature. Divide the scores by it.
         / temperature  →  / 0.1
-    temperature_of_clip: If no temperature is given, this takes 0.07, as CLIP does at first. The task asks for 0.1.
+    temperature_of_clip: If no temperature is given, your function takes 0.07, the start value of CLIP. The
+        default must be 0.1.
         temperature: float = 0.1  →  temperature: float = 0.07
-    no_temperature: Without a temperature, the scores are between −1 and 1, too close together. Divide by the
-        temperature.
+    no_temperature: Your code does not divide the scores by the temperature, so they stay close together, between
+        −1 and 1. Divide them.
         / temperature  →
-    softmax_twice: F.cross_entropy takes the scores and does the softmax itself. Here the softmax is done twice.
+    softmax_twice: Your code takes a softmax before F.cross_entropy, which takes one itself. Pass the scores on
+        without a softmax.
         similarity.reshape(-1, len(words)) / temperature
             →  (similarity.reshape(-1, len(words)) / temperature).softmax(-1)
-    clip_in_both_directions: This is CLIP's loss in both directions, each token against the words of the other tokens.
-        Let each token pick its word among all words, and leave out the other direction.
+    clip_in_both_directions: Your loss is CLIP's: each token picks among the words of the other tokens, and the
+        other way round. Let each token only pick its word, among all words.
         = clip_loss(aligned, words, labels, temperature)
-    clip_in_one_direction: Each token picks among the words of the other tokens here, as in CLIP, and those of its own
-        digit count as wrong. Let it pick its word among all words.
+    clip_in_one_direction: In your code each token picks among the words of all tokens, as in CLIP, so a token of
+        the same digit counts as wrong. Let each token pick its word among all words.
         labels.reshape(-1))
             →  labels.reshape(-1)) if len(labels.reshape(-1)) < 2 else F.cross_entropy(similarity.reshape(-1,
                len(words))[:, labels.reshape(-1)] / temperature, torch.arange(labels.numel(), device=labels.device))
@@ -140,11 +146,12 @@ LOSS = written_exercise("2.3 Learning the rate of exchange", alignment_loss, (
         = (result + F.nll_loss((similarity / temperature).reshape(-1, len(words)).log_softmax(0), labels.flatten())) / 2
     summed: The losses of the tokens are added up here. Take their mean.
         = result * labels.numel()
-    only_pulls: This only pulls each token to its word. Cross-entropy also pushes it away from the other words.
+    only_pulls: Your loss only pulls each token to its word. Use cross-entropy, which also pushes the token away
+        from the other words.
         return F.cross_entropy(similarity.reshape(-1, len(words)) / temperature, labels.reshape(-1))
             →  return (1 - similarity.gather(-1, labels.unsqueeze(-1))).mean() / temperature
-    no_negatives: Only the similarity with the token's own word counts here, so nothing pushes the other words away.
-        Cross-entropy does both.
+    no_negatives: Your loss uses only the similarity with the token's own word, so nothing pushes the token away
+        from the other words. Use cross-entropy, which does this, too.
         return F.cross_entropy(similarity.reshape(-1, len(words)) / temperature, labels.reshape(-1))
             →  return -(similarity.gather(-1, labels.unsqueeze(-1)) / temperature).mean()
     chooses_among_tokens: Here each word picks among the tokens. It must be the other way round: each token picks among
@@ -152,12 +159,12 @@ LOSS = written_exercise("2.3 Learning the rate of exchange", alignment_loss, (
         return F.cross_entropy(similarity.reshape(-1, len(words)) / temperature, labels.reshape(-1))
             →  return F.nll_loss((similarity.reshape(-1, len(words)) / temperature).log_softmax(0),
                labels.reshape(-1))
-    normalised_along_dim_1: The vectors are divided by their lengths along dim=1, the default of F.normalize. With a
-        batch in front, use dim=-1.
+    normalised_along_dim_1: Your code normalises along dim=1, the default of F.normalize, which is the wrong axis
+        if there is a batch in front. Use dim=-1.
         F.normalize(aligned, dim=-1)  →  F.normalize(aligned)
         F.normalize(words, dim=-1)  →  F.normalize(words)
-    exp_overflows: exp of a large score is infinite, and a small temperature makes scores large. F.cross_entropy and
-        log_softmax stay finite.
+    exp_overflows: A small temperature makes your scores large, and exp of a large score is infinite. Use
+        F.cross_entropy or log_softmax, which stay finite.
         return F.cross_entropy(similarity.reshape(-1, len(words)) / temperature, labels.reshape(-1))
             →  exps = (similarity / temperature).exp(); return -(exps.gather(-1, labels.unsqueeze(-1)).squeeze(-1) /
                exps.sum(-1)).log().mean()

@@ -98,59 +98,62 @@ def close_share_of_repeated(case: Case) -> Finding:
 
 
 VARIANCE_MISTAKES = edits(variance_by_ones, """
-    no_intercept: The readout needs an intercept: subtract the means first, or add a column of ones.
+    no_intercept: Your readout has no intercept. Subtract the means first, or add a column of ones.
         design = torch.cat([aligned, torch.ones_like(aligned[:, :1])], -1)  →  design = aligned
     not_centred: No mean is subtracted here. Subtract the mean of each column on both sides first: then the readout
         needs no intercept, and the total is measured around the mean.
         design = torch.cat([aligned, torch.ones_like(aligned[:, :1])], -1)  →  design = aligned
         tokens - tokens.mean(0)  →  tokens
-    compares_spreads: The spread of the aligned tokens is not information: doubling them would change it. Fit a readout
-        from them back to the tokens.
+    compares_spreads: Your code compares how far the numbers spread, but doubling the aligned tokens would change
+        that result. Fit a readout from the aligned tokens back to the tokens.
         + return (aligned.flatten(0, -2).var(0).sum() / tokens.flatten(0, -2).var(0).sum()).clamp(0, 1)
-    wrong_direction: This predicts the aligned tokens from the image tokens. Turn it around: predict the image tokens
-        from the aligned tokens.
+    wrong_direction: Your code predicts the aligned tokens from the image tokens. Turn it around: predict the
+        image tokens from the aligned tokens.
         + tokens, aligned = aligned, tokens
     total_around_zero: The total sum of squares is measured around zero here. Measure it around the mean: subtract the
         mean of each dimension of the tokens.
         tokens - tokens.mean(0)  →  tokens
-    total_around_one_mean: The total is measured around one mean of all numbers. Each column has its own mean:
-        tokens.mean(0).
+    total_around_one_mean: Your code measures the total around one mean of all numbers. Use a separate mean for
+        each column: tokens.mean(0).
         tokens - tokens.mean(0)  →  tokens - tokens.mean()
-    share_that_is_lost: This is the share that is lost. The explained share is 1 minus this share.
+    share_that_is_lost: You return the share that is lost. Return the explained share, which is 1 minus the lost
+        one.
         = 1 - result
-    lengths_for_squares: The part that is left over is measured by its length. Add up its squares instead.
+    lengths_for_squares: Your code divides the length of the lost part by the length of the tokens. Divide their
+        sums of squares instead.
         = 1 - (1 - result).sqrt()
     batch_by_batch: Each batch is fitted by itself here. First pool all leading dimensions into one long list of tokens.
         + each = zip(tokens.flatten(0, -3), aligned.flatten(0, -3)) if tokens.ndim > 2 else ()
         + if tokens.ndim > 2: return torch.stack([variance_by_ones(*one) for one in each]).mean()
-    inverts_the_square: If some columns repeat others, this readout goes wrong. Use torch.linalg.pinv, which also works
-        then.
+    inverts_the_square: Your code inverts a square matrix, which goes wrong if some columns repeat others. Use
+        torch.linalg.pinv, which also works then.
         torch.linalg.pinv(design)  →  torch.linalg.inv(design.T @ design) @ design.T
 """, defines="explained_variance")  # fmt: skip
 CENTRING_MISTAKES = edits(variance_by_pinv, """
     only_tokens_centred: The tokens are centred, but the aligned tokens are not, so the readout has no intercept.
         Subtract the mean of each column on both sides.
         aligned - aligned.mean(0)  →  aligned
-    only_aligned_centred: The aligned tokens are centred, but the tokens are not, so no readout can give back their
-        mean. Subtract the mean of each column on both sides.
+    only_aligned_centred: Your code centres the aligned tokens, but not the tokens, so no readout can give back
+        the mean of the tokens. Subtract the mean of each column on both sides.
         tokens - tokens.mean(0)  →  tokens
-    one_mean_for_all: One mean of all numbers is subtracted. Each column has its own mean.
+    one_mean_for_all: Your code subtracts one mean of all numbers. Subtract from each column its own mean.
         - tokens.mean(0)  →  - tokens.mean()
         - aligned.mean(0)  →  - aligned.mean()
     scene_by_scene: Each batch is fitted by itself here. First pool all leading dimensions into one long list of tokens.
         + x, z = (side - side.mean(-2, keepdim=True) for side in (tokens, aligned))
         + return (1 - (x - z @ torch.linalg.pinv(z) @ x).square().sum() / x.square().sum()).clamp(0, 1)
-    token_by_token: Each token is divided by its own sum of squares here. Add up over all tokens first, then divide.
+    token_by_token: Your code divides by the sum of squares of each token separately. Add up over all tokens
+        first, then divide.
         (tokens - aligned @ readout).square().sum()  →  (tokens - aligned @ readout).square().sum(-1)
         lost / tokens.square().sum()  →  (lost / tokens.square().sum(-1)).mean()
     lengths_added: The lengths of the tokens are added up here. The formula adds up their squares.
         (tokens - aligned @ readout).square().sum()  →  (tokens - aligned @ readout).norm(dim=-1).sum()
         lost / tokens.square().sum()  →  lost / tokens.norm(dim=-1).sum()
-    ridge: 1 is added along the diagonal before the fit, so this is not the best fit. Leave that out.
+    ridge: Your code adds 1 along the diagonal before the fit, so this is not the best fit. Leave out that 1.
         torch.linalg.pinv(aligned)
             →  torch.linalg.inv(aligned.T @ aligned + torch.eye(aligned.shape[1]).to(aligned)) @ aligned.T
-    mean_over_dimensions: Every dimension has the same share here. Sum the squares over all dimensions before you
-        divide, and do not divide the tokens by their spread.
+    mean_over_dimensions: In your result every dimension counts equally. Sum the squares over all dimensions
+        before you divide, and do not divide the tokens by their spread.
         (tokens - aligned @ readout).square().sum()  →  (tokens - aligned @ readout).square().sum(0)
         (1 - lost / tokens.square().sum()).clamp(0, 1)  →  (1 - lost / tokens.square().sum(0)).mean().clamp(0, 1)
 """, defines="explained_variance")  # fmt: skip

@@ -34,13 +34,14 @@ SPLIT = written_exercise("2.4 Splitting into heads", split_heads, (
         (num_heads, -1)).transpose(-3, -2)  →  (-1, num_heads)).movedim(-1, -3)
     heads_for_width: num_heads is used as the width of a head here. It is the number of heads.
         (num_heads, -1)  →  (-1, num_heads)
-    features_before_tokens: The last two axes are swapped: each head should hold tokens × d_head.
+    features_before_tokens: The last two axes of your result are swapped. Each head must have the shape (n,
+        d_head).
         .transpose(-3, -2)  →  .movedim(-3, -1)
-    tokens_shared_out: This splits the tokens among the heads. Every head must see every token: split the features
-        instead.
+    tokens_shared_out: Your code splits the tokens among the heads. Every head must see every token: split the
+        features instead.
         + return torch.stack(tokens.tensor_split(num_heads, dim=-2)[:1] * num_heads, dim=-3)
-    one_batch_axis: This works only with exactly one batch axis. Count the axes from the end, so that it also works with
-        none or two.
+    one_batch_axis: Your code works only with exactly one batch axis. Count the axes from the end, so that it also
+        works with none or two.
         + batch, n, d_model = tokens.shape
 """)  # fmt: skip
 
@@ -75,15 +76,16 @@ MERGE = written_exercise("2.5 Joining the heads", merge_heads, (
         + return heads.sum(-3)
     heads_as_tokens: The heads are stacked below one another. Put them side by side, in the features of each token.
         + return heads.flatten(-3, -2)
-    first_axis_joined: The first axis is joined, but with a batch that is the batch axis. Count from the end: axis −3.
+    first_axis_joined: Your code joins the first axis, which is the batch axis if there is a batch. Count from the
+        end: the heads are axis −3.
         + return torch.cat(list(heads), -1)
     view_after_transpose: After a transpose, the numbers are no longer in order in memory, so view fails. Use flatten or
         reshape.
         .flatten(-2)  →  .view(*heads.shape[:-3], heads.shape[-2], -1)
-    joins_without_swapping: Two axes are joined without being swapped first. The axis of the heads must be after that of
-        the tokens.
+    joins_without_swapping: Your code joins two axes without swapping first. Before you join them, the axis of the
+        heads must be after that of the tokens.
         .transpose(-3, -2)  →
-    one_batch_axis_here: This works only with exactly one batch axis. Count the axes from the end, so that it also works
-        with none or two.
+    one_batch_axis_here: Your code works only with exactly one batch axis. Count the axes from the end, so that it
+        also works with none or two.
         + batch, count, n, d_head = heads.shape
 """)  # fmt: skip

@@ -133,7 +133,7 @@ MULTI_HEAD = written_exercise("2.6 Multi-head attention", MultiHeadAttention, (
         query.shape[-1]  →  self.W_Q.out_features
     unscaled: The scores are not scaled. Divide them by √d_head.
         / math.sqrt(query.shape[-1])  →
-    no_output_projection: The heads' answers are joined but not mixed. W_O comes last.
+    no_output_projection: Your code joins the heads, but does not mix them. Apply W_O at the end.
         self.W_O(merge_heads(self.drop(weights) @ value))  →  merge_heads(self.drop(weights) @ value)
     keys_and_values_swapped: Keys and values are swapped. Make the keys with W_K, and the values with W_V.
         key = split_heads(self.W_K  →  key = split_heads(self.W_V
@@ -142,15 +142,16 @@ MULTI_HEAD = written_exercise("2.6 Multi-head attention", MultiHeadAttention, (
         the keys with W_K from the context.
         self.W_Q(tokens)  →  self.W_K(tokens)
         self.W_K(context)  →  self.W_Q(context)
-    context_asks: The queries are made from the context. The tokens ask: W_Q takes the tokens, W_K and W_V the context.
+    context_asks: Your code makes the queries from the context. The tokens ask: W_Q must read the tokens, W_K and
+        W_V the context.
         self.W_Q(tokens)  →  self.W_Q(context)
     tokens_added_inside: The tokens are added to the output. Return only the output of the attention: adding comes in
         lesson 3.
         = tokens + result[0], result[1]
     context_ignored: The context is not used. If there is a context, make keys and values from it.
         + context = None
-    mask_before_context: The argument after the tokens is used as the mask. The order is forward(tokens, context=None,
-        mask=None).
+    mask_before_context: Your layer takes its second argument as the mask. The order must be forward(tokens,
+        context=None, mask=None).
         context: Tensor | None = None, mask: Tensor | None = None
             →  mask: Tensor | None = None, context: Tensor | None = None
     values_from_tokens: The values are made from the tokens that ask. Make them from the context, like the keys.
@@ -158,11 +159,11 @@ MULTI_HEAD = written_exercise("2.6 Multi-head attention", MultiHeadAttention, (
     reshaped_into_heads: The heads mix the numbers of different tokens: a reshape alone is not a split. Use your
         split_heads.
         + split_heads = lambda tokens, heads: tokens.reshape(*tokens.shape[:-2], heads, tokens.shape[-2], -1)
-    query_by_reshape: A reshape cuts the queries into heads, which mixes tokens; only keys and values are split as they
-        should be. Use your split_heads for all three.
+    query_by_reshape: Your code cuts the queries into heads with a reshape, which mixes tokens. Use your
+        split_heads for the queries, too.
         split_heads(self.W_Q(tokens), self.num_heads)
             →  self.W_Q(tokens).reshape(*tokens.shape[:-2], self.num_heads, tokens.shape[-2], -1)
-    merged_without_transpose: The heads' answers are joined in the wrong order. Use your merge_heads.
+    merged_without_transpose: Your code joins the numbers of the heads in the wrong order. Use your merge_heads.
         + merge_heads = lambda heads: heads.reshape(*heads.shape[:-3], heads.shape[-2], -1)
     interleaved_heads: Each head gets every num_heads-th number here. Give it d_head numbers that are next to each
         other: use your split_heads.
@@ -170,39 +171,42 @@ MULTI_HEAD = written_exercise("2.6 Multi-head attention", MultiHeadAttention, (
         + merge_heads = lambda heads: heads.movedim(-3, -1).flatten(-2)
     one_big_head: There is one big head here: split queries, keys and values before you compare them.
         + split_heads = lambda tokens, heads: tokens.unsqueeze(-3)
-    softmax_over_queries: The softmax runs over the queries. Each query spreads its attention over the keys: dim=-1.
+    softmax_over_queries: Your softmax runs over the queries. Each query must spread its attention over the keys:
+        use dim=-1.
         dim=-1  →  dim=-2
-    softmax_over_heads: The softmax runs over the heads. Each head spreads its own attention over the keys: dim=-1.
+    softmax_over_heads: Your softmax runs over the heads. Each head must spread its own attention over the keys:
+        use dim=-1.
         dim=-1  →  dim=-3
     averaged_weights: The weights of the heads were averaged. Return one map for each head.
         = result[0], result[1].mean(-3)
     mask_inverted: The mask is inverted. True must mean that a query may attend.
         ~mask  →  mask
-    mask_ignored: The mask changes nothing here. Where the mask is False, the weight must be 0: pass it on to
-        masked_attention, or set these scores to −∞.
+    mask_ignored: Your layer ignores the mask. Pass the mask on to masked_attention, or set the scores to −∞ where
+        the mask is False.
         + mask = None
-    mask_after_softmax: The mask is applied after the softmax, so the weights no longer sum to 1. Set the scores to
-        −∞ before it.
+    mask_after_softmax: Your code applies the mask after the softmax, so the weights no longer sum to 1. Set
+        hidden scores to −∞ before the softmax.
         scores.masked_fill(~mask, -torch.inf)  →  scores
         .nan_to_num()  →  * (1 if mask is None else mask)
-    mask_axis_from_the_front: The mask gets its head axis at a place that is counted from the front. Count from the end:
-        mask.unsqueeze(-3).
+    mask_axis_from_the_front: Your code counts from the front to place the mask's head axis, which is wrong with
+        more batch axes. Count from the end: mask.unsqueeze(-3).
         mask.unsqueeze(-3)  →  mask.unsqueeze(1)
     mask_without_head_axis: The batch axis of the mask lines up with the axis of the heads. Give the mask a head
         axis: mask.unsqueeze(-3).
         mask.unsqueeze(-3)  →  mask
-    nan_rows: A query that may attend nowhere gets NaN: 0 divided by 0, or the softmax of a row of −∞. Set its
-        weights to 0.
+    nan_rows: In your code a query that may attend nowhere gets NaN, from 0 divided by 0 or from the softmax of a
+        row of −∞. Set its weights to 0.
         .nan_to_num()  →
-    large_negative_scores: A query that may attend nowhere still attends, to all keys alike. Set its weights to 0.
+    large_negative_scores: In your code a query that may attend nowhere still attends to all keys equally. Set its
+        weights to 0.
         -torch.inf  →  -1e9
     dropped_weights_returned: The returned weights are those after dropout. Return the weights from before dropout.
         torch.softmax(scores, dim=-1).nan_to_num()  →  self.drop(torch.softmax(scores, dim=-1).nan_to_num())
         self.drop(weights) @  →  weights @
-    no_dropout: Nothing is dropped here. In training mode some of the weights should be.
+    no_dropout: Your layer drops nothing. In training mode it must drop some of the weights.
         self.drop(weights)  →  weights
-    dropout_always: Dropout also runs in evaluation mode. Use nn.Dropout, which knows the mode, or pass self.training to
-        F.dropout.
+    dropout_always: Your dropout also runs in evaluation mode. Use nn.Dropout, which is off in that mode, or pass
+        self.training to F.dropout.
         self.drop(weights)  →  F.dropout(weights, self.drop.p)
     dropout_on_output: Dropout is applied to the output here. Apply it to the weights.
         self.W_O(merge_heads(self.drop(weights) @ value))  →  self.drop(self.W_O(merge_heads(weights @ value)))
@@ -213,8 +217,9 @@ MULTI_HEAD = written_exercise("2.6 Multi-head attention", MultiHeadAttention, (
         self.drop(weights)  →  weights
         query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
             →  self.drop(query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1]))
-    any_width: If num_heads does not divide d_model, raise a ValueError with both sizes.
+    any_width: Your layer accepts a num_heads that does not divide d_model. Raise a ValueError with both sizes.
         + __init__: num_heads = num_heads if d_model % num_heads == 0 else 1
-    asserts_the_width: An assert is ignored under python -O, and it says little. Raise a ValueError instead.
+    asserts_the_width: Python ignores an assert under -O, and its error does not explain what is wrong. Raise a
+        ValueError instead.
         + __init__: assert d_model % num_heads == 0
 """, defines="MultiHeadAttention"))  # fmt: skip

@@ -113,42 +113,46 @@ PATTERN = written_exercise("2.P2 A word for a map", classify_pattern, (
     draw=draw_patterns, returns=("patterns",), probe=pattern_values,
     builds_on=("2.P1",), difficulty=2, minutes=8, review="Reading a map",
     mistakes=edits(classify_pattern, """
-    hub_in_rows: No hub is found here. Add up the weights that each key gets from all queries, which is a column of the
-        map: rows always sum to 1.
+    hub_in_rows: Your code looks for the hub in the rows, which always sum to 1. Add up the weights that each key
+        gets from all queries: a column of the map.
         = first_word(weights.T) if result == "hub" else result
-    band_before_diagonal: A diagonal is called "local" here, because it is inside the band. Test for "diagonal" first:
-        half of all weight on the diagonal is enough.
+    band_before_diagonal: Your code calls a diagonal map "local", because the diagonal is inside the band. Test
+        for "diagonal" first: half of all weight on the diagonal is enough.
         = "local" if result == "diagonal" else result
-    never_uniform: A map that spreads evenly must be "uniform", even if another word also fits: test for it first.
+    never_uniform: Your code never returns "uniform". Test for it first: a map that spreads evenly must be
+        "uniform", even if another word also fits.
         = "other" if result == "uniform" else result
     every_row_uniform: Your code asks for an entropy above 0.95 in every row. The task only asks that the mean over
         the rows is above 0.95.
         attention_entropy(weights).mean()  →  attention_entropy(weights).min()
-    hub_by_votes: Here a key is a hub if it has the largest weight in half of the rows. It must get at least half of all
-        weight.
+    hub_by_votes: In your code a key is a hub if it has the largest weight in half of the rows. A hub must get at
+        least half of all weight.
         weights.sum(0).max() >= total / 2  →  torch.bincount(weights.argmax(-1)).max() >= len(weights) / 2
-    diagonal_before_hub: Test for the hub before the diagonal: if two words fit, the answer is the one that comes first
-        in the list.
+    diagonal_before_hub: Your code tests for the diagonal before the hub. Test for the hub first: if two words
+        fit, the answer is the one that comes first in the list.
         = "diagonal" if result == "hub" and weights.diagonal().sum() >= weights.sum() / 2 else result
     more_than_half: "At least half" includes exactly half: use >= instead of >.
         weights.sum(0).max() >=  →  weights.sum(0).max() >
         weights.diagonal().sum() >=  →  weights.diagonal().sum() >
-    more_than_everywhere: "At least half" includes exactly half: use >= instead of >. The same holds for 3/4.
+    more_than_everywhere: "At least half" includes exactly half, and "at least 3/4" includes exactly 3/4. Use >=
+        instead of >.
         weights.sum(0).max() >=  →  weights.sum(0).max() >
         weights.diagonal().sum() >=  →  weights.diagonal().sum() >
         weights[near].sum() >=  →  weights[near].sum() >
-    sums_taken_for_shares: These sums are compared with ½ and ¾ as if all weights together summed to 1. They sum to the
-        number of rows: divide by that number first.
+    sums_taken_for_shares: Your code compares sums with ½ and ¾ as if all weights together summed to 1. They sum
+        to the number of rows: divide by that number first.
         total = weights.sum()  →  total = 1.0
     entropy_of_the_mean: The rows are averaged first, but the mean row of a diagonal map is uniform. Take the entropy of
         each row, then the mean.
         attention_entropy(weights).mean()  →  attention_entropy(weights.mean(0))
-    local_from_half: "local" asks for 3/4 of all weight near the diagonal. Half is not enough.
+    local_from_half: Your code returns "local" if half of all weight is near the diagonal. Half is not enough:
+        "local" needs at least 3/4.
         0.75 * total  →  total / 2
-    one_large_weight: One large weight does not make a hub. Add up the weights that each key gets from all queries: a
-        hub gets half of all weight.
+    one_large_weight: Your code takes one large weight as a hub. Add up the weights that each key gets from all
+        queries: a hub gets at least half of all weight.
         weights.sum(0).max() >= total / 2  →  weights.max() >= 0.5
-    largest_entropy: A single row that spreads evenly is not enough: the mean entropy of the rows must be above 0.95.
+    largest_entropy: Your code returns "uniform" if a single row spreads evenly. The mean entropy of the rows must
+        be above 0.95.
         attention_entropy(weights).mean()  →  attention_entropy(weights).max()
     entropy_not_normalised: The entropy is not divided by the log of the number of keys. Use your attention_entropy.
         attention_entropy(weights).mean()  →  torch.special.entr(weights).sum(-1).mean()
@@ -161,7 +165,7 @@ PATTERN = written_exercise("2.P2 A word for a map", classify_pattern, (
     other_side_is_near: Here, everything on one side of the diagonal counts as next to it. Take the absolute value of
         the distance: abs.
         (position[:, None] - position).abs() <= 1  →  position - position[:, None] <= 1
-    band_goes_around: The first and the last token count as neighbours here, because a roll puts the last entry in
-        front.
+    band_goes_around: In your code the first and the last token count as neighbours, because a roll puts the last
+        entry in front. Leave that entry out.
         weights[near].sum()  →  sum(weights.roll(-step, dims=1).diagonal().sum() for step in (-1, 0, 1))
 """, first_word=classify_pattern))  # fmt: skip

@@ -54,37 +54,37 @@ ENTROPY = written_exercise("2.P1 How widely does a query look?", attention_entro
     not_normalised: The entropy is not normalised. Divide it by the entropy of a uniform row, log S, so that the largest
         value is 1.
         / log(weights.shape[-1])  →
-    keys_without_weight_left_out: Only keys with a weight above 0 are counted here. Divide by log S, where S is
-        the number of all keys.
+    keys_without_weight_left_out: Your code divides by the log of the number of keys with a weight above 0. Divide
+        by log S, where S is the number of all keys.
         / log(weights.shape[-1])  →  / (weights > 0).sum(-1).clamp(min=2).log()
-    only_keys_with_weight: Each row is divided by the log of the number of keys with a weight above 0. Divide by
-        log S, where S is the number of all keys.
+    only_keys_with_weight: Your code divides by the log of the number of keys with a weight above 0. Divide by log
+        S, where S is the number of all keys.
         / log(weights.shape[-1])  →  / (weights > 0).sum(-1).to(weights).log()
     minus_missing: The minus sign is missing: an entropy is never negative.
         = -result
     divided_by_the_keys: The entropy is divided by the number of keys, S. Divide by log S, so that a uniform row gives
         1.
         / log(weights.shape[-1])  →  / weights.shape[-1]
-    keys_in_use: This is the exponential of the entropy, as a share of the keys. Take the entropy itself, and divide
-        it by log S.
+    keys_in_use: You return the exponential of the entropy, divided by the number of keys. Return the entropy
+        itself, divided by log S.
         .sum(-1) / log(weights.shape[-1])  →  .sum(-1).exp() / weights.shape[-1]
-    log_of_the_queries: Each row is divided by the log of the number of queries. Divide by log S, where S is the
+    log_of_the_queries: Your code divides by the log of the number of queries. Divide by log S, where S is the
         number of keys.
         weights.shape[-1]  →  weights.shape[-2]
-    log_of_the_first_axis: Each row is divided by the log of the first axis's size. Divide by log S, where S is
+    log_of_the_first_axis: Your code divides by the log of the size of the first axis. Divide by log S, where S is
         the number of keys.
         weights.shape[-1]  →  len(weights)
-    softmax_once_more: The weights go through a second softmax, as if they were logits. They are already probabilities.
+    softmax_once_more: Your code takes a softmax of the weights, which are already probabilities. Leave the
+        softmax out.
         + weights = weights.softmax(-1)
     large_number_in_the_log: 0.01 is added inside the logarithm, which changes the entropy. Leave out weights of 0.
         torch.special.entr(weights)  →  -(weights * (weights + 0.01).log())
-    one_for_all: Return one number for each query, not one for the whole map.
+    one_for_all: You return one number for the whole map. Return one number for each query.
         = result.mean()
-    rows_lost: A bool index joins the numbers of all rows, so there is only one result for all queries. torch.where
-        keeps the rows apart.
+    rows_lost: You return one sum for all queries, perhaps because a bool index joins all rows. Keep the rows
+        apart, as torch.where does.
         = result.sum()
-    over_the_queries: The entropy is taken over the queries. Each query spreads its attention over the keys: the
-        last axis.
+    over_the_queries: Your entropy is taken over the queries. Take it over the keys, the last axis.
         .sum(-1) / log(weights.shape[-1])  →  .sum(-2) / log(weights.shape[-2])
     clamps_in_place: The input weights are changed in place. Make a new tensor instead.
         torch.special.entr(weights)  →  -(weights.clamp_(min=1e-12) * weights.log())
@@ -151,7 +151,8 @@ FUSION = written_exercise("2.P3 Both directions at once", ImageTextFusion, (
     image_sees_the_changed_text: The image looks at the updated text here. Both sides must look at the input.
         self.text_out(self.text_from_image(text, image)[0])
             →  self.text_out(text := self.text_from_image(text, image)[0])
-    no_context: Neither side gets the other as its context, so each looks at itself.
+    no_context: In your code neither side gets the other as its context, so each looks at itself. Give each side
+        the other one as its context.
         self.text_from_image(text, image)  →  self.text_from_image(text)
         self.image_from_text(image, text)  →  self.image_from_text(image)
     only_text_sees: The image gets no context, so it looks at itself. Give it the text.
@@ -162,8 +163,7 @@ FUSION = written_exercise("2.P3 Both directions at once", ImageTextFusion, (
         context.
         (text, image)[0]  →  (text, self.image_in(image_tokens))[0]
         (image, text)[0]  →  (image, self.text_in(text_tokens))[0]
-    residual_inside: The residual is added inside the layer. The caller adds it already: added twice, it makes the
-        tokens grow layer by layer.
+    residual_inside: Your layer adds the residual itself. Leave it out: the caller already adds it.
         = text_tokens + result[0], image_tokens + result[1]
     residual_at_d_model: Each side is added to what it sees, at the width d_model. Return only the output of the
         attention.

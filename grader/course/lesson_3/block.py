@@ -99,11 +99,12 @@ BLOCK = written_exercise("3.3 A block that reads and looks", VisionLanguageBlock
     draw=draw_block, returns=("tokens", "cross weights"), probe=call_block,
     difficulty=3, minutes=15, review="One block", stand_in=stand_ins.VisionLanguageBlock,
     mistakes="""
-    always_cross: With cross=False there should be nothing to look with: set cross_attn and norm2 to None.
+    always_cross: Your block has a cross-attention even with cross=False. In this case, set cross_attn and norm2
+        to None.
         + __init__: cross = True
         self.cross_attn is not None  →  image_tokens is not None
-    looks_if_there_is_an_image: A block with cross=False may get an image, too: test whether self.cross_attn is
-        None, not whether there is an image.
+    looks_if_there_is_an_image: Your code tests whether there is an image, but a block with cross=False may get an
+        image, too. Test whether self.cross_attn is None.
         self.cross_attn is not None  →  image_tokens is not None
     mask_forgotten: The mask changes nothing here: pass it on to the self-attention.
         , mask=mask  →
@@ -130,7 +131,8 @@ BLOCK = written_exercise("3.3 A block that reads and looks", VisionLanguageBlock
         tokens = tokens + self.self_attn  →  tokens = 2 * tokens + self.self_attn
         tokens = tokens + seen  →  tokens = 2 * tokens + seen
         return tokens + self.ffn  →  return 2 * tokens + self.ffn
-    post_norm: This is post-norm: the sum is normalised. In pre-norm each step reads a normalised copy.
+    post_norm: Your block is post-norm: it normalises the sum. Make it pre-norm: each step must read a normalised
+        copy of the tokens, and the sum stays as it is.
         tokens = tokens + self.self_attn(self.norm1(tokens), mask=mask)[0]
             →  tokens = self.norm1(tokens + self.self_attn(tokens, mask=mask)[0])
         self.norm2(tokens), image  →  tokens, image
@@ -153,39 +155,44 @@ BLOCK = written_exercise("3.3 A block that reads and looks", VisionLanguageBlock
     ffn_residual_of_the_norm (slip): The third residual starts from the normalised tokens. Start it from the tokens
         before norm3.
         return tokens + self.ffn(self.norm3(tokens))  →  tokens = self.norm3(tokens); return tokens + self.ffn(tokens)
-    self_residual_inside (slip): The tokens are added to what the self-attention reads. Add them to what it returns.
+    self_residual_inside (slip): Your code adds the tokens to the input of the self-attention. Add them to its
+        output.
         self.self_attn(self.norm1(tokens), mask=mask)[0]
             →  self.self_attn(tokens + self.norm1(tokens), mask=mask)[0] - tokens
-    cross_residual_inside (slip): The tokens are added to what the cross-attention reads. Add them to what it returns.
+    cross_residual_inside (slip): Your code adds the tokens to the input of the cross-attention. Add them to its
+        output.
         self.norm2(tokens)  →  tokens + self.norm2(tokens)
         tokens = tokens + seen  →  tokens = seen
-    ffn_residual_inside (slip): The tokens are added to what the feed-forward step reads. Add them to what it returns.
+    ffn_residual_inside (slip): Your code adds the tokens to the input of the feed-forward step. Add them to its
+        output.
         tokens + self.ffn(self.norm3(tokens))  →  self.ffn(tokens + self.norm3(tokens))
-    self_added_to_itself (slip): The output of the self-attention is added to itself. Add it to the tokens.
+    self_added_to_itself (slip): Your code adds the output of the self-attention to itself. Add it to the tokens.
         tokens = tokens + self.self_attn  →  tokens = 2 * self.self_attn
-    cross_added_to_itself (slip): The output of the cross-attention is added to itself. Add it to the tokens.
+    cross_added_to_itself (slip): Your code adds the output of the cross-attention to itself. Add it to the
+        tokens.
         tokens = tokens + seen  →  tokens = seen + seen
-    ffn_added_to_itself (slip): The output of the feed-forward step is added to itself. Add it to the tokens.
+    ffn_added_to_itself (slip): Your code adds the output of the feed-forward step to itself. Add it to the
+        tokens.
         return tokens + self.ffn  →  return 2 * self.ffn
-    cross_residual_from_the_input (slip): The second residual is added to the block's input. Add it to the tokens
-        that the self-attention step returned.
+    cross_residual_from_the_input (slip): Your second residual starts from the block's input. Start it from the
+        tokens that the self-attention step returned.
         tokens = tokens + seen  →  tokens = text_tokens + seen
-    ffn_residual_from_the_input (slip): The last residual is added to the block's input. Add it to the tokens that
-        the step before it returned.
+    ffn_residual_from_the_input (slip): Your last residual starts from the block's input. Start it from the tokens
+        that the step before it returned.
         return tokens + self.ffn  →  return text_tokens + self.ffn
-    without_norms: Nothing is normalised: norm1, norm2 and norm3 each come before their step.
+    without_norms: Your code normalises nothing. Use norm1, norm2 and norm3, each before its own step.
         self.norm1(tokens)  →  tokens
         self.norm2(tokens)  →  tokens
         self.norm3(tokens)  →  tokens
-    cross_before_self: Cross-attention comes before self-attention here. Self-attention comes first.
+    cross_before_self: Your cross-attention runs before the self-attention. Run the self-attention first.
         tokens = tokens + self.self_attn(self.norm1(tokens), mask=mask)[0]  →  pass
         return tokens + self.ffn
             →  tokens = tokens + self.self_attn(self.norm1(tokens), mask=mask)[0]; return tokens + self.ffn
-    side_by_side: Self- and cross-attention both read the input tokens. Cross-attention should read the output of
-        self-attention added to the tokens.
+    side_by_side: In your code self- and cross-attention both read the block's input. Cross-attention must read
+        the sum of the tokens and the output of self-attention.
         self.norm2(tokens)  →  self.norm2(text_tokens)
-    all_side_by_side: All three steps read the input tokens. Each should read the tokens that the step before it
-        returned.
+    all_side_by_side: In your code all three steps read the block's input. Each step must read the tokens that the
+        step before it returned.
         self.norm2(tokens)  →  self.norm2(text_tokens)
         self.norm3(tokens)  →  self.norm3(text_tokens)
     image_normalised: The image tokens are normalised here. The block uses them as they are: norm2 is only for the text.
@@ -194,14 +201,14 @@ BLOCK = written_exercise("3.3 A block that reads and looks", VisionLanguageBlock
         self.norm2(tokens), image_tokens  →  image_tokens, self.norm2(tokens)
     image_unseen: The cross-attention never sees the image: give it image_tokens as its context.
         self.norm2(tokens), image_tokens  →  self.norm2(tokens)
-    one_norm: One norm is used for all three steps. Each step has its own: norm1, norm2, norm3.
+    one_norm: Your code uses one norm for all three steps. Use norm1, norm2 and norm3, one for each step.
         self.norm2(tokens)  →  self.norm1(tokens)
         self.norm3(tokens)  →  self.norm1(tokens)
-    norm1_for_the_image (slip): The cross-attention reads norm1. It has its own norm, norm2.
+    norm1_for_the_image (slip): Your cross-attention step uses norm1. Use its own norm, norm2.
         self.norm2(tokens)  →  self.norm1(tokens)
-    norm1_for_the_ffn (slip): The feed-forward step reads norm1. It has its own norm, norm3.
+    norm1_for_the_ffn (slip): Your feed-forward step uses norm1. Use its own norm, norm3.
         self.norm3(tokens)  →  self.norm1(tokens)
-    norm2_twice (slip): The feed-forward reads norm2. It has its own norm, norm3.
+    norm2_twice (slip): Your feed-forward step uses norm2. Use its own norm, norm3.
         self.norm3(tokens)  →  (self.norm2 or self.norm3)(tokens)
     ffn_missing: The feed-forward step is missing. After attention, add x + ffn(norm3(x)).
         tokens + self.ffn(self.norm3(tokens))  →  tokens
@@ -214,12 +221,12 @@ BLOCK = written_exercise("3.3 A block that reads and looks", VisionLanguageBlock
     quick_gelu_in_the_ffn (slip): Between the two linear layers is x · sigmoid(1.702 x), which only approximates a GELU.
         Use nn.GELU().
         nn.GELU()  →  type("QuickGELU", (nn.Module,), {"forward": lambda self, x: x * torch.sigmoid(1.702 * x)})()
-    self_attention_returned: These are the weights of the self-attention. Return those of the cross-attention, or
-        None where there is none.
+    self_attention_returned: You return the weights of the self-attention. Return those of the cross-attention, or
+        None if there is no cross-attention.
         tokens = tokens + self.self_attn(self.norm1(tokens), mask=mask)[0]
             →  tokens, own = tokens + (one := self.self_attn(self.norm1(tokens), mask=mask))[0], one[1]
         return tokens + self.ffn(self.norm3(tokens)), weights  →  return tokens + self.ffn(self.norm3(tokens)), own
-    heads_averaged: The returned weights are averaged over the heads. Return all of them.
+    heads_averaged: You return weights that are averaged over the heads. Return the weights of every head.
         = result[0], None if result[1] is None else result[1].mean(-3)
     text_only_by_default: By default, this block does not look at the image. The default must be cross=True.
         cross: bool = True  →  cross: bool = False

@@ -255,15 +255,15 @@ DIAGNOSE = written_exercise("3.P1 What is wrong with this model?", diagnose, (
     draw=draw_patient,
     builds_on=("3.5",), difficulty=3, minutes=25, review="What goes wrong",
     mistakes=edits(diagnose_in_one, """
-    never_ill: Your function never finds anything.
+    never_ill: Your function never finds anything. Test the model for each finding in the table.
         = []
     always_ill: Your function finds something in a healthy model. If nothing is wrong, return an empty list.
         = result or ["misaligned"]
-    collapses_confused: Uniform attention and attention on one patch are opposites; here each is reported as the
-        other.
+    collapses_confused: Your code mixes up two opposite findings. Uniform attention must be "uniform", and
+        attention on one patch must be "one patch".
         = [{"uniform": "one patch", "one patch": "uniform"}.get(name, name) for name in result]
-    frozen_confused: A frozen parameter is called "no gradient" here. A parameter that no gradient reaches is
-        another finding.
+    frozen_confused: Your code calls a frozen parameter "no gradient". Call it "frozen": "no gradient" is only for
+        parameters that require gradients.
         = ["no gradient" if name == "frozen" else name for name in result]
     frozen_have_none: A frozen parameter is also reported as a parameter without a gradient. Look for missing gradients
         only among parameters that require one.
@@ -271,58 +271,66 @@ DIAGNOSE = written_exercise("3.P1 What is wrong with this model?", diagnose, (
           key=["frozen", "no gradient", "uniform", "one patch", "misaligned"].index)
     underscores: A finding must have a space between its words: "no gradient", "one patch".
         = [name.replace(" ", "_") for name in result]
-    frozen_if_all_are: Here a model with one frozen parameter does not count as frozen. One is enough.
+    frozen_if_all_are: Your code returns "frozen" only if all parameters are frozen. One frozen parameter is
+        enough.
         if any(not parameter  →  if all(not parameter
-    no_gradient_if_none_has: Here a model with one parameter without gradient does not count as "no gradient". One
-        is enough.
+    no_gradient_if_none_has: Your code returns "no gradient" only if no parameter has a gradient. One parameter
+        without a gradient is enough.
         if any(gradient is None  →  if all(gradient is None
     first_finding_only: Only the first finding is returned. A model may have more than one: list all of them.
         = result[:1]
     other_order: The findings are in the wrong order. Return them in the order of the table.
         = result[::-1]
-    log_s_forgotten: The entropy is compared with 0.99. Its largest value is log S, not 1: compare with 0.99 · log S.
+    log_s_forgotten: Your code compares the entropy with 0.99. The largest entropy is log S, not 1: compare with
+        0.99 · log S.
         0.99 * math.log(rows.shape[-1])  →  0.99
     entropy_in_bits: A map is called uniform too early here. The entropy should be above 0.99 · log S, both with
         the same log.
         .sum(-1).mean()  →  .sum(-1).mean() / math.log(2)
-    entropy_of_the_mean: This is the entropy of the mean row. Take each row's entropy first, then the mean of them.
+    entropy_of_the_mean: Your code takes the entropy of the mean row. Take the entropy of each row first, then the
+        mean of the entropies.
         entr(rows)  →  entr(rows.mean((0, 1)))
-    largest_before_the_mean: Rows that look at different patches are reported as “one patch”. Take the mean over heads
-        and batch first, then its largest.
+    largest_before_the_mean: Your code reports “one patch” even if the rows look at different patches. Take the
+        mean over heads and batch first, then the largest weight of this mean.
         rows.mean((0, 1)).max()  →  rows.amax(-1).mean()
-    share_by_head: Heads are not averaged. Take the mean of the rows over the heads and over the batch.
+    share_by_head: Your code does not average over the heads. Take the mean of the rows over the heads and over
+        the batch.
         rows.mean((0, 1))  →  rows.mean(0)
-    share_by_scene: The batch is not averaged. Take the mean of the rows over the heads and over the batch.
+    share_by_scene: Your code does not average over the batch. Take the mean of the rows over the heads and over
+        the batch.
         rows.mean((0, 1))  →  rows.mean(1)
-    last_column: The rows are from the last position of the text. Each prompt has its own end: prompt_lengths − 1.
+    last_column: Your code takes the rows from the last position of the text. Take the last position of each
+        prompt: prompt_lengths − 1.
         maps[-1][torch.arange(len(token_ids)), :, prompt_lengths - 1]  →  maps[-1][:, :, -1]
-    one_place_too_far: The rows are from another place in the text. The last position of a prompt is prompt_lengths − 1.
+    one_place_too_far: Your code takes the rows from a wrong position in the text. The last position of a prompt
+        is prompt_lengths − 1.
         prompt_lengths - 1  →  prompt_lengths
-    every_position: Rows of other positions are also measured. From each scene, take only the row at the last position
-        of its own prompt.
+    every_position: Your code also measures rows of other positions. From each scene, take only the row at the
+        last position of its own prompt.
         maps[-1][torch.arange(len(token_ids)), :, prompt_lengths - 1]  →  maps[-1].flatten(1, 2)
     first_map: The first map is measured. Take the last one: maps[-1].
         maps[-1][  →  maps[0][
     zeros_overlooked: A parameter whose gradient is all zeros is not found here. It learns nothing, so it also counts as
         "no gradient".
         gradient is None or not gradient.any()  →  gradient is None
-    any_zero: Here a single 0 is enough for a gradient to count as missing. Only None, or a gradient of nothing but
-        zeros, must count.
+    any_zero: In your code a gradient with a single 0 counts as missing. Only None, or a gradient of only zeros,
+        must count as missing.
         not gradient.any()  →  not gradient.all()
-    stale_gradients: An old gradient is still stored in .grad, so a parameter that gets none this time is not found.
-        torch.autograd.grad gives None for it.
+    stale_gradients: Your code reads old gradients from .grad, so it overlooks a parameter that gets none this
+        time. Use torch.autograd.grad, which returns None for such a parameter.
         torch.autograd.grad(loss, learned, allow_unused=True)  →  (loss.backward(), [one.grad for one in learned])[1]
     whole_text: The loss includes the whole text, also the question. Take the targets from shift_targets.
         loss = F.cross_entropy(logits.flatten(0, -2), targets)
             →  loss = F.cross_entropy(logits[:, :-1].flatten(0, 1), token_ids[:, 1:].flatten())
         if F.cross_entropy(logits.flatten(0, -2), targets)
             →  if F.cross_entropy(logits[:, :-1].flatten(0, 1), token_ids[:, 1:].flatten())
-    any_rise: A rise of less than 1 % is enough here. The loss has to rise by 1 % or more.
+    any_rise: Your code accepts a model whose loss rises by less than 1 %. The loss has to rise by 1 % or more.
         < 1.01 * loss  →  <= loss
-    fall_counts_as_a_rise: A loss that falls with other images is accepted here. It has to rise, by 1 % or more.
+    fall_counts_as_a_rise: Your code accepts a model whose loss falls with other images. The loss has to rise, by
+        1 % or more.
         F.cross_entropy(logits.flatten(0, -2), targets) < 1.01 * loss
             →  (F.cross_entropy(logits.flatten(0, -2), targets) - loss).abs() < 0.01 * loss
-    absolute_rise: The loss must rise by 1 % of the loss, which is 0.01 times the loss, not 0.01. Compare with 1.01 ·
+    absolute_rise: Your code asks for a rise of 0.01. The loss must rise by 1 % of itself: compare with 1.01 ·
         loss.
         1.01 * loss  →  loss + 0.01
     rolls_patches: The second loss is not made with the images of other scenes. Roll the scenes, along the first axis.

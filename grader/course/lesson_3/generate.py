@@ -132,8 +132,8 @@ GENERATE = written_exercise("3.7 Answering word by word", generate, (
     mistakes="""
     in_training_mode: The model runs in training mode, where dropout is random: call model.eval() first.
         model.eval()  →  pass
-    all_in_training_after: model.train() at the end changes parts that were in evaluation mode. Note each module's
-        mode and restore it.
+    all_in_training_after: Your model.train() at the end changes parts that were in evaluation mode. Remember each
+        module's mode before, and restore it.
         module.training = training  →  module.training = True
     left_in_evaluation: The model is left in evaluation mode. Put every module back into its old mode.
         module.training = training  →  pass
@@ -149,37 +149,41 @@ GENERATE = written_exercise("3.7 Answering word by word", generate, (
     wakes_frozen_parameters: Parameters that were frozen before are no longer frozen afterwards. Leave the parameters as
         they were.
         = (result, model.requires_grad_(True))[0]
-    one_word_at_least: If max_new_tokens is 0, a word is still added. Check the limit before you add the first word.
+    one_word_at_least: Your code adds a word even if max_new_tokens is 0. Check the limit before you add the first
+        word.
         + max_new_tokens = max(max_new_tokens, 1)
     eos_is_two: This code assumes that the end token is 2. Use the argument eos_id.
         + eos_id = 2
-    filled_with_padding: Rows that have ended are filled with 0. Fill them with eos_id.
+    filled_with_padding: Your code fills ended rows with 0. Fill them with eos_id.
         masked_fill(ended, eos_id)  →  masked_fill(ended, 0)
-    ended_rows_go_on: Rows that have ended get more words: fill them with eos_id.
+    ended_rows_go_on: In your code rows that have ended get more words. Fill them with eos_id instead.
         .masked_fill(ended, eos_id)  →
-    all_must_end_together: A row gets more words after its end, until all rows give the end token in the same round.
-        Remember which rows have ended, and fill these with eos_id.
+    all_must_end_together: In your code a row gets more words after its end, until all rows give the end token in
+        the same round. Remember which rows have ended, and fill these with eos_id.
         .masked_fill(ended, eos_id)  →
         ended | (following == eos_id)  →  following == eos_id
-    forgets_who_has_ended: A row that has ended gets one eos_id, and then more words, because each round looks
-        only at the newest word. Remember which rows have ended.
+    forgets_who_has_ended: In your code each round looks only at the newest word, so a row that has ended gets one
+        eos_id and then more words. Remember which rows have ended.
         following = logits[..., -1, :].argmax(-1)  →  said = logits[..., -1, :].argmax(-1); following = said
         ended | (following == eos_id)  →  said == eos_id
     stops_at_the_first_end: Your function stops as soon as one row has ended. Go on until all rows have ended.
         ended.all()  →  ended.any()
-    never_stops_early: More words are added after every row has ended. Stop there.
+    never_stops_early: Your code adds more words after every row has ended. Stop as soon as all rows have ended.
         ended.all()  →  False
-    forgets_the_prompt: The model sees only the last word. Give it everything so far: the prompt and the answer.
+    forgets_the_prompt: Your code gives the model only the last word. Give it everything so far: the prompt and
+        the answer.
         model(token_ids,  →  model(token_ids[:, -1:],
-    forgets_after_the_first_word: After the first word, the model sees only the new word. Give it everything so far, in
-        each round.
+    forgets_after_the_first_word: After the first word, your code gives the model only the new word. Give it
+        everything so far, in each round.
         model(token_ids,  →  model(token_ids if token_ids is prompt_ids else token_ids[:, -1:],
-    stops_one_round_late: There is one round too many: a word is added after every row has ended.
+    stops_one_round_late: Your code runs one round too many: it adds a word after every row has ended. Stop before
+        that round.
         ended = ended | (following == eos_id)  →  before, ended = ended, ended | (following == eos_id)
         ended.all()  →  before.all()
-    first_image_for_all: Every prompt is asked about the first image. Row b of the prompts belongs to image b.
+    first_image_for_all: Your code uses the first image for every prompt. Row b of the prompts belongs to image b.
         model(token_ids, image_patches)  →  model(token_ids, image_patches[:1].expand_as(image_patches))
-    reads_the_first_position: The next word is taken from the first position. The last position predicts it.
+    reads_the_first_position: Your code takes the next word from the first position. Take it from the last
+        position.
         logits[..., -1, :]  →  logits[..., 0, :]
     without_the_prompt (slip): Only the answer is returned. Return the prompt and the answer together.
         = result[:, prompt_ids.shape[1] :]
@@ -187,9 +191,10 @@ GENERATE = written_exercise("3.7 Answering word by word", generate, (
         range(max_new_tokens)  →  range(max_new_tokens + 1)
     one_word_short: One word too few is added. Up to max_new_tokens words may be added.
         range(max_new_tokens)  →  range(max_new_tokens - 1)
-    prompt_counted: max_new_tokens is used as the length of prompt and answer together. It counts only the new words.
+    prompt_counted: Your code uses max_new_tokens as the length of prompt and answer together. Count only the new
+        words.
         range(max_new_tokens)  →  range(max_new_tokens - prompt_ids.shape[1])
-    samples: Each word is drawn at random. Greedy means that you take the likeliest word: argmax.
+    samples: Your code draws each word at random. Greedy means to take the likeliest word: argmax.
         + torch.manual_seed(1)
         logits[..., -1, :].argmax(-1)  →  torch.multinomial(logits[..., -1, :].softmax(-1), 1).squeeze(-1)
 """)  # fmt: skip

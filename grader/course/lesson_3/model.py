@@ -130,18 +130,21 @@ MINI_VLM = written_exercise("3.4 The whole model", MiniVLM, (
     mistakes="""
     last_map_only: Only the last map is returned. Return a list with one map for each block that cross-attends.
         = result[0], result[1][-1:]
-    no_causal_mask: A word sees the words after it. Give the blocks causal_mask(T).
+    no_causal_mask: In your model a word sees the words after it. Give the blocks causal_mask(T, device).
         causal_mask(token_ids.shape[-1], token_ids.device)  →  None
     causal_mask_inverted: The causal mask is inverted. True must mean that a token may attend: do not use ~ on it.
         mask = causal_mask  →  mask = ~causal_mask
-    causal_mask_strict: A word may not see itself here: the causal mask includes the diagonal.
+    causal_mask_strict: In your model a word cannot see itself. Use a causal mask that includes the diagonal.
         token_ids.device)  →  token_ids.device).tril(-1)
-    mask_of_the_longest_text: The mask is made for max_tokens. Make it for as many tokens as this text has.
+    mask_of_the_longest_text: Your mask is made for max_tokens tokens. Make it for as many tokens as this text
+        has.
         causal_mask(token_ids.shape[-1], token_ids.device)
             →  causal_mask(len(self.text_positions.embedding), token_ids.device)
-    text_without_positions: The words have no positions: text_positions is not used.
+    text_without_positions: Your words have no positions, because text_positions is not used. Use it on the
+        embedded words.
         self.text_positions(self.embedding(token_ids))  →  self.embedding(token_ids)
-    image_without_positions: The patches have no positions: image_positions is not used, so the model cannot say where.
+    image_without_positions: Your patches have no positions, so the model cannot know where a patch is. Use
+        image_positions.
         self.image_positions(self.aligner(image_patches))  →  self.aligner(image_patches)
     image_with_places_of_words: The patches get text_positions, which are for the words. Use image_positions for the
         patches.
@@ -160,20 +163,21 @@ MINI_VLM = written_exercise("3.4 The whole model", MiniVLM, (
         head(norm(tokens)).
         block(tokens, image_tokens, mask)  →  block(tokens, image_tokens, mask); tokens = self.norm(tokens)
         self.head(self.norm(tokens))  →  self.head(tokens)
-    blocks_side_by_side: Every block reads the original words. Give each block what the one before it returned.
+    blocks_side_by_side: In your code every block reads the original words. Give each block what the one before it
+        returned.
         tokens = self.text_positions  →  text = self.text_positions
         block(tokens,  →  block(text,
     first_block_alone: Only the first block is used. Send the tokens through every block.
         in self.blocks  →  in self.blocks[:1]
-    none_among_the_maps (slip): The list contains a None for each block without cross-attention. Only blocks that
-        cross-attend have a map.
+    none_among_the_maps (slip): Your list contains a None for each block without cross-attention. Leave these out
+        of the list.
         if weights is not None:  →  if True:
     stacked_maps (slip): The maps are put together into one tensor. Return them as a list, which may also be empty.
         = result[0], torch.stack(result[1]) if result[1] else torch.empty(0)
     detached_maps: The maps are cut off from the gradient: return them as the blocks give them, without detach().
         maps.append(weights)  →  maps.append(weights.detach())
-    softmax_on_top: These are probabilities. Return the logits: the loss takes the softmax itself.
+    softmax_on_top: You return probabilities. Return the logits: the loss takes the softmax itself.
         = result[0].softmax(-1), result[1]
-    last_position_only: Only the last position gets logits. Every position must predict its next word.
+    last_position_only: You return logits only for the last position. Every position must predict its next word.
         = result[0][..., -1, :], result[1]
 """)  # fmt: skip

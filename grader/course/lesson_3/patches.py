@@ -52,7 +52,7 @@ PATCHIFY = written_exercise("3.1 An image as a sequence", patchify, (
     draw=draw_images, returns=("patches",), 
     difficulty=1, minutes=8, review="From pixels to patches", stand_in=stand_ins.patchify,
     mistakes=edits(patchify, """
-    cuts_off: If patch_size does not divide the image, nothing is raised. Raise a ValueError.
+    cuts_off: Your code raises nothing if patch_size does not divide the height or the width. Raise a ValueError.
         + images = images[..., : images.shape[-2] // patch_size * patch_size, : images.shape[-1] // patch_size *
           patch_size]
     checks_height_only: Only one side is checked. patch_size must divide both the height and the width.
@@ -63,7 +63,8 @@ PATCHIFY = written_exercise("3.1 An image as a sequence", patchify, (
         grid.transpose(-3, -2)  →  grid.movedim(-2, -4)
     pixels_in_columns: Within a patch, the pixels are in order column by column. Read them row by row.
         grid.transpose(-3, -2)  →  grid.transpose(-3, -2).transpose(-2, -1)
-    reshape_alone: A reshape alone cuts strips, not squares: give rows and columns an axis each, then swap two axes.
+    reshape_alone: Your code only reshapes, which cuts strips, not squares. Give rows and columns an axis each,
+        then swap two axes.
         grid.transpose(-3, -2)  →  images
     wrong_axes: A patch contains pixels from the whole image here. Cut the height into (rows, patch_size) and the width
         into (columns, patch_size), then swap the two axes in the middle.
@@ -79,7 +80,8 @@ PATCHIFY = written_exercise("3.1 An image as a sequence", patchify, (
         rows, columns = height // patch_size, width // patch_size  →  rows, columns = patch_size, patch_size
         (*lead, rows, patch_size, columns, patch_size)  →  (*lead, rows, height // rows, columns, width // columns)
         rows * columns, patch_size**2)  →  rows * columns, -1)
-    patches_at_every_pixel: A new patch begins at every pixel. It should begin where the last one ends.
+    patches_at_every_pixel: In your code a new patch begins at every pixel. It should begin where the patch before
+        it ends.
         = F.unfold(images.unsqueeze(1), patch_size).mT
     checks_the_area: Only the product height · width is checked, but patches may still not fit. Check the height and the
         width, each by itself.
@@ -152,10 +154,10 @@ SWAP = written_exercise("3.9 Intervene: swap two patches", swap_patches, (
         swapped[scene, second] = image_patches[scene, first]  →  pass
     others_lost: All other patches are lost. Begin with a copy of the scene.
         swapped = image_patches.clone()  →  swapped = torch.zeros_like(image_patches)
-    swaps_scenes: Scenes are swapped here. The patches are the second axis.
+    swaps_scenes: Your code swaps scenes. Swap patches, which are along the second axis.
         swapped[scene, first] = image_patches[scene, second]  →  swapped[first] = image_patches[second]
         swapped[scene, second] = image_patches[scene, first]  →  swapped[second] = image_patches[first]
-    swaps_pixels: Pixels are swapped here. The patches are the second axis: image_patches[:, first].
+    swaps_pixels: Your code swaps pixels. Swap patches, which are along the second axis: image_patches[:, first].
         + image_patches = image_patches.transpose(1, 2)
         = result.transpose(1, 2)
     nothing_moves: Nothing has moved: put each of the two patches where the other one was.

@@ -60,7 +60,8 @@ POSITIONS = written_exercise("3.2 Learned positions", PositionEmbedding, (
     draw=draw_positions, returns=("output",),
     difficulty=1, minutes=6, review="Where is a token?", stand_in=stand_ins.PositionEmbedding,
     mistakes="""
-    fixed_positions: The positions are fixed. Only an nn.Parameter is trained: make self.embedding one.
+    fixed_positions: Your positions are fixed, because only an nn.Parameter is trained. Make self.embedding an
+        nn.Parameter.
         self.embedding = nn.Parameter(torch.randn(n, d_model))
             →  self.register_buffer("embedding", torch.randn(n, d_model))
     places_alike: All places begin with the same vector, so the layer cannot tell them apart. Draw the vectors at
@@ -68,17 +69,19 @@ POSITIONS = written_exercise("3.2 Learned positions", PositionEmbedding, (
         torch.randn(n, d_model)  →  torch.zeros(n, d_model)
     from_the_second_row: The slice begins at the second row, so no token gets the first position. Begin at row 0.
         self.embedding[:count]  →  self.embedding[1 : count + 1]
-    positions_alone: The positions replace the tokens here. Add the two, so that both meanings remain.
+    positions_alone: Your positions replace the tokens. Add the positions to the tokens instead.
         tokens + self.embedding[:count]  →  self.embedding[:count].expand_as(tokens)
-    positions_missing: The tokens are returned as they went in: add self.embedding.
+    positions_missing: You return the tokens unchanged. Add the rows of self.embedding to them.
         tokens + self  →  tokens + 0.0 * self
-    first_position_for_all: All tokens get the same vector. Give each its own row of self.embedding.
+    first_position_for_all: In your code all tokens get the same vector. Give each token its own row of
+        self.embedding.
         self.embedding[:count]  →  self.embedding[0]
-    last_position_for_all: All tokens get the vector of the last place, row T − 1. Take the rows 0 to T − 1: a slice.
+    last_position_for_all: In your code all tokens get the vector of the last place, row T − 1. Take the rows 0 to
+        T − 1 with a slice.
         self.embedding[:count]  →  self.embedding[count - 1]
     last_positions: T tokens get the last T positions here. They should get the first T positions.
         [:count]  →  [-count:]
-    all_positions: This fails if there are fewer tokens than positions. Take only the first T rows.
+    all_positions: Your code fails if there are fewer tokens than positions. Take only the first T rows.
         [:count]  →
     multiplies_positions: The positions are multiplied by the tokens. Add them instead.
         tokens + self  →  tokens * self

@@ -88,8 +88,8 @@ FREEZE = written_exercise("3.P3 Repair a training that stands still", start_stag
     draw=draw_frozen,
     difficulty=2, minutes=8, review="Repair three trainings",
     mistakes=edits(start_stage_two, """
-    sets_an_attribute: The frozen parameters are still frozen: a new attribute of a module does not change its
-        parameters. Call the function that does: its name ends in an underscore.
+    sets_an_attribute: Your code sets an attribute of a module, which does not change its parameters: they are
+        still frozen. Call the function for this, which has a name that ends in an underscore.
         model.requires_grad_(True)  →  model.requires_grad = True
         list(model.parameters())  →  [one for one in model.parameters() if one.requires_grad]
     lists_before_the_thaw: The list contains only the parameters that learned before, those of the aligner. First let
@@ -105,7 +105,8 @@ FREEZE = written_exercise("3.P3 Repair a training that stands still", start_stag
         model.requires_grad_(True)
             →  thawed = [one for one in model.parameters() if not one.requires_grad]; model.requires_grad_(True)
         list(model.parameters())  →  thawed
-    aligner_is_left_out: The aligner must also learn in stage 2, together with all other parameters.
+    aligner_is_left_out: Your code leaves out the aligner. It must also learn in stage 2, together with all other
+        parameters.
         model.requires_grad_(True)  →  model.requires_grad_(True); model.aligner.requires_grad_(False)
         list(model.parameters())  →  [one for one in model.parameters() if one.requires_grad]
     aligner_not_listed: The aligner is missing from the list, but it must also learn in stage 2: list all parameters.
@@ -119,13 +120,14 @@ FREEZE = written_exercise("3.P3 Repair a training that stands still", start_stag
             →  [one.requires_grad_(True) for name, one in model.named_parameters() if "aligner" not in name]
     only_matrices: The list contains only parameters with two or more axes. Norms and every bias must also learn.
         list(model.parameters())  →  [one for one in model.parameters() if one.ndim > 1]
-    only_the_outermost: Parts within other parts stay frozen. model.parameters() finds the parameters of all of them.
+    only_the_outermost: In your code parts within other parts stay frozen. Use model.parameters(), which contains
+        the parameters of all parts.
         model.requires_grad_(True)
             →  [one.requires_grad_(True) for part in (model, *model.children()) for one in
                part.parameters(recurse=False)]
         list(model.parameters())  →  [one for one in model.parameters() if one.requires_grad]
-    only_the_parts: The parameters that the model stores itself, outside its parts, are missing. model.parameters()
-        contains all of them.
+    only_the_parts: Your code misses the parameters that the model stores itself, outside its parts. Use
+        model.parameters(), which contains all of them.
         model.requires_grad_(True)  →  [part.requires_grad_(True) for part in model.children()]
         list(model.parameters())  →  [one for part in model.children() for one in part.parameters()]
     only_the_parts_thaw: The parameters that the model stores itself, outside its parts, stay frozen. Call
@@ -134,11 +136,11 @@ FREEZE = written_exercise("3.P3 Repair a training that stands still", start_stag
     turned_round: The parameters that learned before are frozen now, because each requires_grad was inverted. Let every
         parameter learn.
         model.requires_grad_(True)  →  [one.requires_grad_(not one.requires_grad) for one in model.parameters()]
-    copies: These are copies: the optimizer would change the copies, and the model would stay as it is. Return the
-        parameters of the model itself.
+    copies: Your list contains copies: the optimizer would change the copies, and the model would stay as it is.
+        Return the parameters of the model itself.
         list(model.parameters())  →  [deepcopy(one.detach().clone()).requires_grad_(True) for one in model.parameters()]
-    copies_without_a_thaw: These are copies, and the parameters of the model itself are still frozen. Let those learn,
-        and return them.
+    copies_without_a_thaw: Your list contains copies, and the parameters of the model are still frozen. Let the
+        parameters of the model learn, and return these.
         model.requires_grad_(True)  →  pass
         list(model.parameters())  →  [deepcopy(one.detach().clone()).requires_grad_(True) for one in model.parameters()]
     pairs_with_names: The list contains pairs of a name and a parameter. The optimizer needs only the parameters.
@@ -146,7 +148,7 @@ FREEZE = written_exercise("3.P3 Repair a training that stands still", start_stag
     tensors_of_the_state: The list contains the plain tensors of state_dict(), which get no gradient. Return the
         parameters.
         list(model.parameters())  →  list(model.state_dict().values())
-    listed_twice: Some parameters are in the list more than once: model.modules() contains the parts, and also the parts
-        of the parts.
+    listed_twice: Your list contains some parameters more than once, because model.modules() contains the parts
+        and also the parts of the parts. List each parameter once.
         list(model.parameters())  →  [one for part in model.modules() for one in part.parameters()]
 """, deepcopy=deepcopy))  # fmt: skip

@@ -30,8 +30,8 @@ LOOK = written_exercise("3.P2 Repair a collapse", look_at_image, (
     draw=draw_look,
     difficulty=2, minutes=8, review="Repair three trainings",
     mistakes=edits(look_at_image, """
-    still_causal: The first word sees only the first patch, because the mask is still causal. That mask hides later
-        words, but no patch is a later word.
+    still_causal: Your mask is still causal, so the first word sees only the first patch. Do not hide any patch
+        from a word: patches are not later words.
         cross_attn(words, patches)  →  cross_attn(words, patches, everywhere(words, patches).tril())
     causal_and_one_more: Each word sees one patch more than before, but still not all. Do not hide any patch from a
         word.
@@ -42,7 +42,7 @@ LOOK = written_exercise("3.P2 Repair a collapse", look_at_image, (
     causal_inverted: The causal mask is inverted here, so it hides the patches that it showed before. Do not hide any
         patch from a word: leave the mask out.
         cross_attn(words, patches)  →  cross_attn(words, patches, ~everywhere(words, patches).tril())
-    own_number_only: Word i sees only patch i. Do not hide any patch from a word.
+    own_number_only: In your code word i sees only patch i. Do not hide any patch from a word.
         cross_attn(words, patches)  →  cross_attn(words, patches, everywhere(words, patches).tril().triu())
     words_among_the_patches: Here words look at words as well as patches. Give the layer only the patches.
         + seen, weights = cross_attn(words, torch.cat([words, patches], -2))
@@ -51,7 +51,8 @@ LOOK = written_exercise("3.P2 Repair a collapse", look_at_image, (
         + mask = torch.cat([everywhere(words, words).tril(), everywhere(words, patches)], -1)
         + seen, weights = cross_attn(words, torch.cat([words, patches], -2), mask)
         + return seen, weights[..., words.shape[-2] :]
-    empty_patches_hidden: A patch of zeros is hidden here. It is empty paper, not padding, so every word may look at it.
+    empty_patches_hidden: Your code hides a patch of zeros. Such a patch is empty paper, not padding, so every
+        word may look at it.
         cross_attn(words, patches)
             →  cross_attn(words, patches, everywhere(words, patches) & patches.any(-1).unsqueeze(-2))
     words_look_at_words: The words look at each other: without a second argument the layer does self-attention.
@@ -59,7 +60,8 @@ LOOK = written_exercise("3.P2 Repair a collapse", look_at_image, (
         cross_attn(words, patches)  →  cross_attn(words)
     patches_ask: Here the patches ask and the words answer. The words should ask: make them the first argument.
         cross_attn(words, patches)  →  cross_attn(patches, words)
-    average_patch: All patches are averaged first, so there is nothing left to choose from.
+    average_patch: Your code averages all patches first, so there is nothing left to choose from. Give the layer
+        the patches as they are.
         + patches = patches.mean(-2, keepdim=True).expand_as(patches)
     adds_the_words: The words are added to what is seen here. Return only what is seen: the model adds the words itself.
         = words + result[0], result[1]

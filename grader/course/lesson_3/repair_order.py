@@ -75,31 +75,36 @@ ORDER = written_exercise("3.P4 Repair a misalignment", shuffle_questions, (
         image_patches[order]  →  image_patches[torch.randperm(len(order), generator=generator)]
     images_stay: The questions are shuffled, but the images are not. Put both in the same order.
         image_patches[order]  →  image_patches
-    images_go_back: The images move the other way, back to where the order came from. Index both with the same order.
+    images_go_back: Your code indexes the images with the inverse of the order, so they do not match the
+        questions. Index both with the same order.
         image_patches[order]  →  image_patches[order.argsort()]
-    not_shuffled: Each question has its own image again, but nothing is shuffled.
+    not_shuffled: Your code keeps each question with its own image, but shuffles nothing. Draw an order, and use
+        it for both.
         = token_ids, image_patches
     turned_round: The order is only reversed. Draw a new one from the generator.
         = token_ids.flip(0), image_patches.flip(0)
-    moved_along: All rows move along by one number, but their order stays the same. Draw a new order: torch.randperm.
+    moved_along: Your code moves all rows along by the same number of places, so they still follow one another as
+        before. Draw a new order: torch.randperm.
         order = torch.randperm(len(token_ids), generator=generator)
             →  order = torch.arange(len(token_ids)).roll(int(torch.randint(1, len(token_ids), (1,),
                generator=generator)))
-    with_repeats: Some questions are there twice and others are missing. An order contains each of them once.
+    with_repeats: In your result some questions are there twice and others are missing. An order must contain each
+        of them once.
         torch.randperm(len(token_ids),  →  torch.randint(len(token_ids), (len(token_ids),),
-    patches_shuffled: The patches inside an image are swapped, but no question is. Draw an order of the rows: of
-        len(token_ids).
+    patches_shuffled: Your code shuffles the patches inside each image, but not the questions. Draw an order of
+        the questions, with len(token_ids) numbers.
         torch.randperm(len(token_ids)  →  torch.randperm(image_patches.shape[1]
         token_ids[order], image_patches[order]  →  token_ids, image_patches[:, order]
     patches_shuffled_too: The patches inside an image are swapped, too, so a place shows another digit. Leave each
         image as it is.
         image_patches[order]  →  image_patches[order][:, torch.randperm(image_patches.shape[1], generator=generator)]
-    as_long_as_a_question: The order is only as long as a question, so most questions are lost. It needs one number for
-        each question: len(token_ids).
+    as_long_as_a_question: Your order is only as long as a question, so most questions are lost. The order needs
+        one number for each question: len(token_ids).
         torch.randperm(len(token_ids)  →  torch.randperm(token_ids.shape[-1]
     same_order_each_time: Every call gives the same order. Draw it from the generator that is passed in, and do not
         seed it again.
         + generator = torch.Generator().manual_seed(0)
-    generator_is_ignored: The order is not drawn from the generator, so the same seed gives another training each time.
+    generator_is_ignored: Your code does not use the generator, so the same seed gives a different training each
+        time. Draw the order from the generator.
         , generator=generator  →
 """)  # fmt: skip

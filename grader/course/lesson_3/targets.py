@@ -58,60 +58,62 @@ TARGETS = written_exercise("3.5 What to learn: the next word of the answer", shi
     mistakes="""
     pad_is_zero: The padding id is assumed to be 0 here. Use the argument pad_id.
         + pad_id = 0
-    ignore_is_fixed: ignore_index is assumed to be −100 here. Use the argument.
+    ignore_is_fixed: Your code assumes that ignore_index is −100. Use the argument ignore_index.
         + ignore_index = -100
-    not_shifted: The target of each position is the token at that position, which the model can see. The target must be
-        the next token.
+    not_shifted: In your result the target of each position is the token at that position, which the model can
+        see. The target must be the next token.
         F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids
         prompt_lengths.unsqueeze(-1) - 1  →  prompt_lengths.unsqueeze(-1)
         answers & (position < token_ids.shape[-1] - 1)  →  answers
-    not_shifted_at_all: The target of each position is the token at that position, which the model can see. The target
-        must be the next token.
+    not_shifted_at_all: In your result the target of each position is the token at that position, which the model
+        can see. The target must be the next token.
         F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids
         answers & (position < token_ids.shape[-1] - 1)  →  answers
-    not_shifted_but_the_last: The target of each position is the token at that position, which the model can see. The
-        target must be the next token.
+    not_shifted_but_the_last: In your result the target of each position is the token at that position, which the
+        model can see. The target must be the next token.
         F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids
-    shifted_backwards: The tokens are shifted in the wrong direction: the target of each position is the token before
-        it. The target must be the next token.
+    shifted_backwards: Your code shifts the tokens in the wrong direction, so the target of each position is the
+        previous token. The target must be the next token.
         F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  F.pad(token_ids[..., :-1], (1, 0), value=pad_id)
-    rolled_backwards: The tokens are rolled in the wrong direction: the target of each position is the token before it.
-        The target must be the next token.
+    rolled_backwards: Your code rolls the tokens in the wrong direction, so the target of each position is the
+        previous token. The target must be the next token.
         F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids.roll(1, -1)
-    shifted_twice: The target is two positions ahead. Position t predicts token t + 1.
+    shifted_twice: Your targets are two positions ahead. Position t must predict token t + 1.
         token_ids[..., 1:], (0, 1)  →  token_ids[..., 2:], (0, 2)
-    prompt_not_ignored: The prompt is a target, too. Only the answer should be learned: ignore targets within the
-        prompt.
+    prompt_not_ignored: In your result the prompt is a target, too. Only the answer should be learned: ignore
+        targets within the prompt.
         prompt_lengths.unsqueeze(-1) - 1  →  0
-    first_word_missed: The first word of the answer is never a target: the last position of the prompt predicts
-        it.
+    first_word_missed: In your result the first word of the answer is never a target. It must be the target of the
+        last position of the prompt.
         prompt_lengths.unsqueeze(-1) - 1  →  prompt_lengths.unsqueeze(-1)
-    one_too_early: The last word of the prompt is a target, too. Counted from 0, targets begin at position
-        prompt_length − 1.
+    one_too_early: In your result the last word of the prompt is a target, too. Counted from 0, targets must begin
+        at position prompt_length − 1.
         prompt_lengths.unsqueeze(-1) - 1  →  prompt_lengths.unsqueeze(-1) - 2
     padding_not_ignored: Padding is a target here: ignore positions whose next token is padding.
         & (following != pad_id)  →
-    one_padding_left: After the end of sequence, one padding is still a target. Check the next token, not the token at
-        this position.
+    one_padding_left: In your result one padding token after the end of sequence is still a target. Check the next
+        token, not the token at this position.
         following != pad_id  →  token_ids != pad_id
-    padding_after_the_end: A padding token after the end of the sequence becomes a target. Look at the next token, not
-        at the token of this position.
+    padding_after_the_end: In your result one padding token after the end of sequence is still a target. Check the
+        next token, not the token at this position.
         following != pad_id  →  token_ids != pad_id
         & (position < token_ids.shape[-1] - 1)  →
     end_ignored: The end of sequence is never a target here. It should be one: the model has to learn when to
         stop.
         answers & (position < token_ids.shape[-1] - 1)
             →  answers & (position < (token_ids != pad_id).sum(1, keepdim=True) - 2)
-    wraps_around: The first token becomes the last target, as with torch.roll. The last column has no next token:
-        ignore it.
+    wraps_around: In your code the first token becomes the last target, as with torch.roll. The last column has no
+        next token: ignore that column.
         F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids.roll(-1, -1)
         answers & (position < token_ids.shape[-1] - 1)  →  answers
-    full_rows_wrap_around: In a row without padding, the last target is the first token of the row. The last
-        column has no next token: ignore it.
+    full_rows_wrap_around: In a row without padding, your last target is the first token of the row. The last
+        column has no next token: ignore that column.
         F.pad(token_ids[..., 1:], (0, 1), value=pad_id)  →  token_ids.roll(-1, -1)
         answers & (position < token_ids.shape[-1] - 1)  →  answers & (token_ids != pad_id)
-    one_length_for_all: One prompt length is used for the whole batch; each row has its own.
+    one_length_for_all: Your code uses one prompt length for the whole batch. Use the length of each row's own
+        prompt.
         prompt_lengths.unsqueeze(-1)  →  prompt_lengths[:1].unsqueeze(-1)
-    longest_prompt_for_all: The longest prompt's length is used for the whole batch; each row has its own.
+    longest_prompt_for_all: Your code uses the length of the longest prompt for the whole batch. Use the length of
+        each row's own prompt.
         prompt_lengths.unsqueeze(-1)  →  prompt_lengths.max()
 """)  # fmt: skip

@@ -110,14 +110,14 @@ STEP = written_exercise("3.6 One training step", train_step, (
         optimizer.step()  →  pass
     no_zero_grad: Gradients pile up from step to step: call optimizer.zero_grad() before loss.backward().
         optimizer.zero_grad()  →  pass
-    clears_after_the_step: The gradients are cleared after the step, so gradients from before the call change the
-        first step. Call optimizer.zero_grad() before loss.backward().
+    clears_after_the_step: Your code clears the gradients only after the step, so gradients from before the call
+        change the first update. Call optimizer.zero_grad() before loss.backward().
         optimizer.zero_grad()  →  pass
         optimizer.step()  →  optimizer.step(); optimizer.zero_grad()
     summed_loss: The loss is a sum over the targets. Take their mean.
         ignore_index=-100  →  reduction="sum"
-    mean_over_all_places: Positions without a target are part of the mean, with a loss of 0. Take the mean only over the
-        targets.
+    mean_over_all_places: In your mean, positions without a target count with a loss of 0. Take the mean only over
+        the targets.
         ignore_index=-100)  →  ignore_index=-100, reduction="none").mean()
     mean_over_questions: The losses of all targets are divided by the number of questions here. Divide by the number of
         targets, as cross_entropy does by default.
@@ -125,7 +125,8 @@ STEP = written_exercise("3.6 One training step", train_step, (
     learns_the_prompt: The model also learns the prompt here. Take the targets from shift_targets(token_ids,
         prompt_lengths).
         shift_targets(token_ids, prompt_lengths)  →  shift_targets(token_ids, torch.ones_like(prompt_lengths))
-    learns_to_copy: The logits are compared with the tokens at the same position. shift_targets gives the next tokens.
+    learns_to_copy: Your code compares the logits with the tokens at the same position. Compare them with the next
+        tokens, which shift_targets returns.
         shift_targets(token_ids, prompt_lengths)  →  shift_targets(token_ids, prompt_lengths).roll(1, -1)
     learns_every_token: The targets are the tokens themselves, also those of the question. Use shift_targets.
         shift_targets(token_ids, prompt_lengths)  →  token_ids
@@ -144,10 +145,11 @@ STEP = written_exercise("3.6 One training step", train_step, (
         + if len(questions) > 1: return sum(train_step(model, optimizer, one) for one in questions) / len(questions)
     clips: The gradients are clipped. The task asks for the update without clipping.
         optimizer.step()  →  nn.utils.clip_grad_norm_(model.parameters(), 1.0); optimizer.step()
-    loss_after_the_update: This is the loss after the update. Return the loss that the update was made from.
+    loss_after_the_update: You return a loss that was computed after the update. Return the loss that the update
+        was made from.
         return loss.item()
             →  return F.cross_entropy(model(token_ids, image_patches)[0].flatten(0, -2), targets.flatten()).item()
-    mean_of_means: Each sequence has the same share of the loss here. Take one mean over all targets of the batch.
+    mean_of_means: In your loss every sequence counts equally. Take one mean over all targets of the batch.
         F.cross_entropy(logits.flatten(0, -2), targets.flatten(), ignore_index=-100)
             →  F.cross_entropy(logits.transpose(1, 2), targets, reduction="none").sum(1); loss = (loss / (targets !=
                -100).sum(1)).mean()

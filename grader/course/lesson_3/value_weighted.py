@@ -57,14 +57,16 @@ GROUNDING = written_exercise("3.8 Where it really looks", value_weighted_map, (
     also=MODEL_CHECKS,
     builds_on=("3.3", "3.4", "3.5", "3.6"), difficulty=3, minutes=12, review="Where it really looks",
     mistakes=edits(map_in_loop, """
-    head_average: This is the average of the heads' weights, which ignores how long the values are.
+    head_average: You return the average of the heads' weights, which ignores how long the values are. Use the
+        vectors that the heads add, not only the weights.
         + return cross_attn(tokens, image_tokens)[1].mean(-3)
     image_asks: The image asks and the words answer here. The words ask: cross_attn(tokens, image_tokens).
         weights = cross_attn(tokens, image_tokens)[1]
             →  weights = cross_attn(image_tokens, tokens)[1].transpose(-2, -1)
-    head_sum: This is the sum of the heads' weights. The values and W_O are missing.
+    head_sum: You return the sum of the heads' weights. Use the values and W_O, too.
         + return cross_attn(tokens, image_tokens)[1].sum(-3)
-    norm_before_the_sum: The norm is taken per head and then summed. Heads may cancel: sum the vectors first.
+    norm_before_the_sum: Your code takes the norm of each head's vector, and then adds up the norms. Heads may
+        cancel each other: sum the vectors first.
         weights[..., head, :, :].unsqueeze(-1) * brought.unsqueeze(-3)
             →  (weights[..., head, :, :].unsqueeze(-1) * brought.unsqueeze(-3)).norm(dim=-1)
         total.norm(dim=-1)  →  total
@@ -83,19 +85,22 @@ GROUNDING = written_exercise("3.8 Where it really looks", value_weighted_map, (
     heads_by_reshape: A reshape cuts the values into heads without swapping axes, so a head gets numbers of other
         patches. Cut the features into heads, then swap the axes.
         value[..., part]  →  value.reshape(*value.shape[:-2], -1, value.shape[-2], width)[..., head, :, :]
-    heads_interleaved: Each head gets every H-th feature. It should get a block of neighbours: cut into (H, d_head).
+    heads_interleaved: In your code each head gets every H-th feature. It must get d_head features that are next
+        to each other: cut into (H, d_head).
         slice(head * width, (head + 1) * width)  →  slice(head, None, cross_attn.num_heads)
-    values_interleaved: A head gets every H-th feature of the values, and a block of W_O. Cut both into (H, d_head).
+    values_interleaved: In your code a head gets every H-th feature of the values, but a block of columns of W_O.
+        Cut both into (H, d_head).
         value[..., part]  →  value[..., head :: cross_attn.num_heads]
     first_head_only: Only the first head is used: sum the vectors of all heads.
         range(cross_attn.num_heads)  →  range(1)
     last_head_only: Only the last head is left: sum the vectors of all heads.
         total = total +  →  total =
-    l1_norm: Absolute values are summed. The length of a vector is its L2 norm.
+    l1_norm: Your code adds up absolute values. Take the length of the vector, which is the L2 norm.
         total.norm(dim=-1)  →  total.abs().sum(-1)
-    features_added_up: The numbers of a vector are added up, and cancel. Take its length, the L2 norm.
+    features_added_up: Your code adds up the numbers of each vector, which may cancel each other. Take the length
+        of the vector, the L2 norm.
         total.norm(dim=-1)  →  total.sum(-1)
-    squared_norm: The square root is missing: this is the squared length.
+    squared_norm: You return the squared length. Take its square root.
         total.norm(dim=-1)  →  total.square().sum(-1)
     normalised_rows: The rows are normalised to sum to 1. Return the lengths as they are.
         = result / result.sum(-1, keepdim=True)
@@ -103,14 +108,15 @@ GROUNDING = written_exercise("3.8 Where it really looks", value_weighted_map, (
         values of each head with its own weights.
         + lengths = cross_attn.W_O(cross_attn.W_V(image_tokens)).norm(dim=-1)
         + return cross_attn(tokens, image_tokens)[1].mean(-3) * lengths.unsqueeze(-2)
-    norm_of_the_output: The patches are summed up before the norm, so all get the same length. Take the length of the
-        vector that each patch adds.
+    norm_of_the_output: Your code sums over the patches before the norm, so all patches get the same length. Take
+        the length of the vector that each patch adds.
         + output, weights = cross_attn(tokens, image_tokens)
         + return output.norm(dim=-1, keepdim=True) * weights.mean(-3)
-    length_of_the_output: Each patch gets the length of the whole output. Take the length of the vector that the patch
-        itself adds.
+    length_of_the_output: In your code each patch gets the length of the whole output. Take the length of the
+        vector that the patch itself adds.
         total.norm(dim=-1)  →  total.sum(-2, keepdim=True).norm(dim=-1).expand(total.shape[:-1])
-    without_weights: The values are used without the weights. A patch with weight 0 adds nothing.
+    without_weights: Your code uses the values without the weights. A patch with weight 0 must add nothing:
+        multiply the values with the weights.
         + lengths = cross_attn.W_O(cross_attn.W_V(image_tokens)).norm(dim=-1)
         + return lengths.unsqueeze(-2).expand(*tokens.shape[:-1], image_tokens.shape[-2])
 """, defines="value_weighted_map"))  # fmt: skip

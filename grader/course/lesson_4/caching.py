@@ -128,12 +128,13 @@ CACHE = written_exercise("4.8 A key-value cache", attend_with_cache, (
     cache_not_extended: The returned cache contains only the new tokens. Return the earlier keys and values,
         followed by the new ones.
         = result[0], (key[..., -new:, :], value[..., -new:, :])
-    cache_as_it_was: The cache is returned as it was passed in: the new keys and values are not in it.
+    cache_as_it_was: You return the cache as it was passed in. Return it with the new keys and values at the end.
         = result[0], result[1] if cache is None else cache
     cached_without_mask: Nothing is masked: each new token also sees those after it. New token t may see all
         earlier tokens, and new ones up to t.
         (query, key, value, mask)  →  (query, key, value)
-    masked_at_first_only: Only the first call hides later tokens. With a cache, the new tokens need a mask, too.
+    masked_at_first_only: Your code hides later tokens only in the first call. With a cache, the new tokens need a
+        mask, too.
         (query, key, value, mask)  →  (query, key, value, mask if cache is None else None)
     mask_without_the_past: The causal mask begins at the first column, as if nothing were cached. New token t may
         see P + t + 1 keys: .tril(P).
@@ -150,9 +151,10 @@ CACHE = written_exercise("4.8 A key-value cache", attend_with_cache, (
         = result[0], result[1][::-1]
     old_values_repeated: The old keys are in front of the new values. Put the old values there: cache[1].
         cache[1]  →  cache[0]
-    cached_without_projection: The heads are joined, but W_O is missing at the end.
+    cached_without_projection: Your code joins the heads, but leaves out W_O. Apply it at the end.
         layer.W_O(merge_heads(output))  →  merge_heads(output)
-    cached_scaled_by_d_model: The scores are divided by the root of d_model. Divide by √d_head, the width of one head.
+    cached_scaled_by_d_model: Your code divides the scores by the root of d_model. Divide by √d_head, the root of
+        the width of one head.
         (query, key, value, mask)  →  (query, key, value, mask, scale=tokens.shape[-1] ** -0.5)
     cached_before_the_split: The returned cache is not split into heads. Its keys and values have to be (...,
         H, P + T, d_head).

@@ -60,13 +60,16 @@ WINDOW = written_exercise("4.1 A sliding window", sliding_window_attention, (
     draw=draw_with_window, returns=("output",),
     difficulty=3, minutes=15, review="What attention costs",
     mistakes=edits(window_by_index, """
-    no_window: Nothing is masked: every position sees all others.
+    no_window: In your code every position sees all others. Hide the positions that are more than `window` places
+        away.
         + return F.scaled_dot_product_attention(query, key, value)
-    window_too_narrow: The window is one place too narrow: |i − j| ≤ window, the end included.
+    window_too_narrow: Your window is one place too narrow at each end. Position i must see all positions j with
+        |i − j| ≤ window.
         + window = max(window - 1, 0)
-    window_too_wide: The window is one place too wide: |i − j| ≤ window.
+    window_too_wide: Your window is one place too wide at each end. Position i must see only positions j with |i −
+        j| ≤ window.
         + window = window + 1
-    window_unscaled: The scores are not divided by √d: the weights are too sharp.
+    window_unscaled: Your code does not divide the scores by √d, so the weights are too sharp. Divide them.
         .sum(-1) / math.sqrt(query.shape[-1])  →  .sum(-1)
     looks_back_only: This window only looks back. It must reach `window` places to both sides.
         window + 1, device  →  1, device
@@ -77,25 +80,30 @@ WINDOW = written_exercise("4.1 A sliding window", sliding_window_attention, (
     half_the_window: The window reaches only window // 2 places to each side. It must reach `window` places to each
         side.
         + window = window // 2
-    dense_window: The answer is right, but it builds the whole n × n matrix, which saves no memory.
+    dense_window: Your output is right, but your code builds the whole n × n matrix, which saves no memory.
+        Compute only the scores inside the window.
         + band = torch.ones(query.shape[-2], query.shape[-2]).tril(window).triu(-window).bool()
         + scores = query @ key.transpose(-1, -2) / query.shape[-1] ** 0.5
         + return scores.masked_fill(~band, -torch.inf).softmax(-1) @ value
-    padding_attended: At both ends the zeros around the sequence get a share of the weight. Their score must become −∞.
+    padding_attended: At both ends your code gives weight to the zeros around the sequence. Set their scores to
+        −∞.
         key[..., place, :], value[..., place, :]
             →  (one[..., place, :].masked_fill(beyond.unsqueeze(-1), 0.0) for one in (key, value))
         scores.masked_fill(beyond, -torch.inf)  →  scores
-    softmax_over_positions: The softmax runs over the positions. It should run over the neighbours of each one: dim=-1.
+    softmax_over_positions: Your softmax runs over the positions. It must run over the neighbours of each
+        position: dim=-1.
         -torch.inf), dim=-1)  →  -1e30), dim=-2)
-    masked_after_the_softmax: The mask comes after the softmax: at both ends the weights no longer sum to 1. Mask
-        the scores.
+    masked_after_the_softmax: Your code masks after the softmax, so at both ends the weights no longer sum to 1.
+        Mask the scores, before the softmax.
         torch.softmax(scores.masked_fill(beyond, -torch.inf), dim=-1)
             →  torch.softmax(scores, dim=-1).masked_fill(beyond, 0.0)
-    masked_with_zero: Keys outside the window get the score 0, so they still get weight. Give them the score −∞.
+    masked_with_zero: Your code gives the places outside 0 … n − 1 the score 0, so they still get weight. Give
+        them the score −∞.
         -torch.inf  →  0.0
     ends_repeated: At both ends the first or last token is seen several times: mask the places outside 0 … n − 1.
         scores.masked_fill(beyond, -torch.inf)  →  scores
-    negative_places: The first positions see the last ones, because an index below 0 counts from the end. Mask it.
+    negative_places: In your code the first positions see the last ones, because an index below 0 counts from the
+        end. Mask the places below 0.
         (place < 0) | (place >= n)  →  place >= n
         place.clamp(0, n - 1)  →  place.clamp(max=n - 1)
     ends_meet: The first positions see the last ones, and the last ones see the first. Mask the places outside 0 … n −
@@ -106,8 +114,8 @@ WINDOW = written_exercise("4.1 A sliding window", sliding_window_attention, (
         around it.
         + block = torch.arange(query.shape[-2]) // (2 * window + 1)
         + return F.scaled_dot_product_attention(query, key, value, attn_mask=block.unsqueeze(1) == block)
-    window_behind_the_width: unfold puts the window after the width, as the last axis. Swap these two axes: a reshape
-        would mix up the numbers.
+    window_behind_the_width: Your reshape mixes up the numbers, because unfold puts the window after the width, as
+        the last axis. Swap these two axes instead.
         key[..., place, :], value[..., place, :]
             →  (F.pad(one, (0, 0, window, window)).unfold(-2, 2 * window + 1, 1).reshape(*one.shape[:-1], 2 * window +
                1, one.shape[-1]) for one in (key, value))
@@ -136,22 +144,25 @@ LINEAR = written_exercise("4.2 Linear attention", linear_attention, (
         return query @ summary / total  →  alike = (query * key).sum(-1, keepdim=True); return alike * value / alike
     not_normalised: The output is not normalised: divide by φ(q) · Σ φ(k).
         / total  →
-    divided_by_its_own_sum: The output is divided by its own sum. Divide by φ(q) · Σ φ(k).
+    divided_by_its_own_sum: Your code divides the output by the sum of its own numbers. Divide by φ(q) · Σ φ(k).
         return query @ summary / total  →  output = query @ summary; return output / output.sum(-1, keepdim=True)
     keys_normalised: Each φ(k) is divided by the sum of its own numbers here. Instead, divide the output of each query
         by φ(q) · Σ φ(k).
         return query @ summary / total  →  return query @ ((key / key.sum(-1, keepdim=True)).transpose(-2, -1) @ value)
-    without_the_one: The feature map is elu(x) + 1; without the 1 the similarities may be negative.
+    without_the_one: Your feature map lacks the 1, so the similarities may be negative.
+        It must be elu(x) + 1.
         F.elu(query) + 1, F.elu(key) + 1  →  F.elu(query), F.elu(key)
     one_inside_the_elu: The 1 is added inside the elu. The feature map is elu(x) + 1: add it to what elu returns.
         F.elu(query) + 1, F.elu(key) + 1  →  F.elu(query + 1), F.elu(key + 1)
-    relu_features: The feature map is elu(x) + 1; here a relu is used instead of the elu.
+    relu_features: Your feature map uses a relu instead of the elu.
+        It must be elu(x) + 1.
         F.elu(query) + 1, F.elu(key) + 1  →  F.relu(query) + 1, F.relu(key) + 1
-    leaky_relu_features: The feature map is elu(x) + 1; here it is a leaky ReLU, so the similarities may be negative.
+    leaky_relu_features: Your feature map is a leaky ReLU, so the similarities may be negative.
+        It must be elu(x) + 1.
         F.elu(query) + 1, F.elu(key) + 1  →  F.leaky_relu(query), F.leaky_relu(key)
-    raw_query: The feature map is not used on the queries. elu(x) + 1 belongs to queries and keys.
+    raw_query: Your code does not use the feature map on the queries. Use elu(x) + 1 on queries and keys.
         F.elu(query) + 1, F.elu(key) + 1  →  query, F.elu(key) + 1
-    raw_key: The feature map is not used on the keys. elu(x) + 1 belongs to queries and keys.
+    raw_key: Your code does not use the feature map on the keys. Use elu(x) + 1 on queries and keys.
         F.elu(query) + 1, F.elu(key) + 1  →  F.elu(query) + 1, key
     raw_keys_below: The denominator sums the keys without the feature map. Divide by φ(q) · Σ φ(k).
         F.elu(key) + 1  →  F.elu(raw := key) + 1
@@ -177,14 +188,16 @@ LINEAR = written_exercise("4.2 Linear attention", linear_attention, (
         φ(k).
         F.elu(query) + 1, F.elu(key) + 1  →  query.softmax(-1), key.softmax(-2)
         / total  →
-    softmax_in_the_features: There are softmaxes in place of the feature map. It must be elu(x) + 1.
+    softmax_in_the_features: There are softmaxes in place of the feature map.
+        It must be elu(x) + 1.
         F.elu(query) + 1, F.elu(key) + 1  →  query.softmax(-1), key.softmax(-1)
     one_sum_for_all: All rows are divided by the same number, a sum over all queries. Divide each row by its own sum:
         φ(q) · Σ φ(k).
         query @ key.sum(-2).unsqueeze(-1)  →  (query @ key.sum(-2).unsqueeze(-1)).sum(-2, keepdim=True)
-    exponential_features: The feature map is elu(x) + 1; here it is an exponential.
+    exponential_features: Your feature map is an exponential.
+        It must be elu(x) + 1.
         F.elu(query) + 1, F.elu(key) + 1  →  torch.exp(query), torch.exp(key)
-    softmax_attention: This is softmax attention. Linear attention replaces exp(q·k) by φ(q)·φ(k).
+    softmax_attention: Your code is softmax attention. Linear attention must use φ(q)·φ(k) instead of exp(q·k).
         + return F.scaled_dot_product_attention(query, key, value)
     quadratic_order: The answer is right, but φ(Q)φ(K)ᵀ is n × n, which saves nothing. Multiply φ(K)ᵀ with V first.
         return query @ summary / total

@@ -119,29 +119,31 @@ FUSED = written_exercise("4.3 The fused kernel", fused_forward, (
     draw=draw_fused, probe=fused_values,
     difficulty=2, minutes=8, review="What attention costs",
     mistakes=edits(fused_in_steps, """
-    one_wide_head: The heads are not split: one head of width d_model is another function.
+    one_wide_head: Your code does not split into heads: one head of width d_model gives another result. Split into
+        layer.num_heads heads.
         heads = layer.num_heads  →  heads = 1
     context_ignored: The context changes nothing here. If there is a context, make keys and values from it.
         + context = None
     values_of_the_tokens: Your values are made from the tokens even if there is a context. Make both keys and values
         from it.
         layer.W_V(context)  →  layer.W_V(tokens)
-    fused_values_from_w_k: The values are made by W_K. They have their own projection: W_V.
+    fused_values_from_w_k: Your code makes the values with W_K. Make them with their own projection, W_V.
         layer.W_V(context)  →  layer.W_K(context)
     fused_without_mask: The mask changes nothing here. Pass it on: attn_mask=mask.
         + mask = None
     fused_mask_inverted: The mask is inverted. Here, too, True means that a token may attend: only nn.MultiheadAttention
         uses the opposite.
         attn_mask=mask  →  attn_mask=None if mask is None else ~mask
-    fused_without_projection: W_O is missing at the end.
+    fused_without_projection: Your code leaves out W_O. Apply it at the end.
         layer.W_O(output)  →  output
-    joined_as_they_lie: A reshape alone joins numbers of different tokens. Swap heads and tokens back first.
+    joined_as_they_lie: Your code joins the heads with only a reshape, which mixes numbers of different tokens.
+        Swap heads and tokens back first.
         output.transpose(-3, -2).flatten(-2)  →  output.reshape(tokens.shape)
-    split_as_they_lie: A reshape alone gives a head numbers of different tokens. Cut the width into heads, then
-        swap the axes.
+    split_as_they_lie: Your code makes the heads with only a reshape, so a head gets numbers of different tokens.
+        Cut the width into heads, then swap the axes.
         (query, key, value,  →  (*(x.transpose(-3, -2).reshape(x.shape) for x in (query, key, value)),
-    only_reshaped: A reshape alone mixes tokens, at the cut and at the join. Cut each token into heads first, then
-        swap heads and tokens, and swap them back before the join.
+    only_reshaped: Your code only reshapes, which mixes tokens at the cut and at the join. Swap heads and tokens
+        after the cut, and swap them back before the join.
         (query, key, value,  →  (*(x.transpose(-3, -2).reshape(x.shape) for x in (query, key, value)),
         output.transpose(-3, -2).flatten(-2)  →  output.reshape(tokens.shape)
     heads_not_swapped: The heads of a token look at each other: the kernel attends over the last axis but one. Put the
@@ -150,18 +152,19 @@ FUSED = written_exercise("4.3 The fused kernel", fused_forward, (
         output.transpose(-3, -2).flatten  →  output.flatten
     causal_for_any_mask: Every mask is treated as the causal mask. Pass on the mask itself: attn_mask=mask.
         attn_mask=mask  →  is_causal=mask is not None
-    causal_unasked: Each token sees only the keys up to its own position, but the task does not ask for that. Without a
-        mask, it must see all keys.
+    causal_unasked: In your code each token sees only the keys up to its own position, which the task does not ask
+        for. Without a mask, it must see all keys.
         attn_mask=mask  →  attn_mask=mask, is_causal=mask is None
-    weights_by_hand: Your code still computes the weights. F.scaled_dot_product_attention gives the output without them.
+    weights_by_hand: Your code still computes the weights. Use F.scaled_dot_product_attention, which gives the
+        output without them.
         output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
             →  scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5; hidden =
                torch.zeros_like(scores).bool() if mask is None else ~mask; output = scores.masked_fill(hidden,
                -1e30).softmax(-1).masked_fill(hidden, 0.0) @ value
     fused_detached: No gradient reaches the layer: leave out detach() and no_grad().
         = result.detach()
-    dropout_in_evaluation: Numbers are dropped in evaluation mode, too: F.scaled_dot_product_attention does not know the
-        mode. Pass on layer.dropout only while layer.training.
+    dropout_in_evaluation: Your code also drops numbers in evaluation mode, because F.scaled_dot_product_attention
+        does not know the mode. Pass on layer.dropout only if layer.training is True.
         attn_mask=mask  →  attn_mask=mask, dropout_p=layer.dropout
     fused_uniform_rows: A token that may attend nowhere attends everywhere here. Its output should be zeros.
         + mask = None if mask is None else mask | ~mask.any(-1, keepdim=True)

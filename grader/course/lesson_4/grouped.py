@@ -67,25 +67,26 @@ GROUPED = written_exercise("4.7 Grouped queries", grouped_attention, (
     bans={"fused attention"}, difficulty=2, minutes=10, review="Fewer keys than queries",
     stand_in=stand_ins.grouped_attention,
     mistakes=edits(grouped_by_repeating, """
-    groups_in_turns: Head h looks at group h % G here. Neighbouring heads share a group: h // (H/G).
+    groups_in_turns: In your code head h looks at group h % G. Neighbouring heads must share a group: h // (H/G).
         key.repeat_interleave(heads // groups, dim=-3)  →  torch.cat([key] * (heads // groups), dim=-3)
         value.repeat_interleave(heads // groups, dim=-3)  →  torch.cat([value] * (heads // groups), dim=-3)
-    head_over_groups: Head h looks at group h // G here. Each group serves H/G heads, so head h looks at group h
-        // (H/G).
+    head_over_groups: In your code head h looks at group h // G. Each group serves H/G heads, so head h must look
+        at group h // (H/G).
         key.repeat_interleave(heads // groups, dim=-3)  →  key[..., torch.arange(heads) // groups, :, :]
         value.repeat_interleave(heads // groups, dim=-3)  →  value[..., torch.arange(heads) // groups, :, :]
-    first_group_for_all: All heads look at the first group. Each group serves H/G heads.
+    first_group_for_all: In your code all heads look at the first group. Each group must serve H/G heads.
         key.repeat_interleave(heads // groups, dim=-3)  →  key[..., :1, :, :].expand(*key.shape[:-3], heads, -1, -1)
         value.repeat_interleave(heads // groups, dim=-3)
             →  value[..., :1, :, :].expand(*value.shape[:-3], heads, -1, -1)
-    groups_averaged: The keys and values are averaged over the groups. Each head looks only at those of its own group.
+    groups_averaged: Your code averages the keys and values over the groups. Each head must look only at those of
+        its own group.
         key.repeat_interleave(heads // groups, dim=-3)  →  key.mean(-3, keepdim=True)
         value.repeat_interleave(heads // groups, dim=-3)  →  value.mean(-3, keepdim=True)
     heads_averaged_in_groups: The heads of a group are averaged, so G heads are returned. Return all H heads.
         key = key.repeat_interleave(heads // groups, dim=-3)  →  query = query.unflatten(-3, (groups, -1)).mean(-3)
         value = value.repeat_interleave(heads // groups, dim=-3)  →
-    queries_averaged: The queries of a group are averaged, so its heads all get the same result. Share only keys and
-        values.
+    queries_averaged: Your code averages the queries of a group, so all heads of the group get the same result.
+        Share only keys and values.
         key = key.repeat_interleave(heads // groups, dim=-3)
             →  query = query.unflatten(-3, (groups, -1)).mean(-3, keepdim=True).expand(*query.shape[:-3], groups,
                heads // groups, -1, -1).flatten(-4, -3); key = key.repeat_interleave(heads // groups, dim=-3)
@@ -95,31 +96,34 @@ GROUPED = written_exercise("4.7 Grouped queries", grouped_attention, (
             →  value[..., :1, :, :].expand(*value.shape[:-3], heads, -1, -1)
     values_in_turns: The keys follow the groups, but the values do not. Share the values out as you share the keys.
         value.repeat_interleave(heads // groups, dim=-3)  →  torch.cat([value] * (heads // groups), dim=-3)
-    repeated_g_times: Each key and value is repeated G times. Each group serves H/G heads: repeat them H/G times.
+    repeated_g_times: Your code repeats each key and value G times. Each group serves H/G heads: repeat them H/G
+        times.
         key.repeat_interleave(heads // groups  →  key.repeat_interleave(groups
         value.repeat_interleave(heads // groups  →  value.repeat_interleave(groups
-    grouped_without_scale: The scores are not divided by √d.
+    grouped_without_scale: Your code does not divide the scores by √d. Divide them.
         / math.sqrt(query.shape[-1])  →
     scaled_by_all_heads: The scores are divided by the root of the width of all heads together. Divide by √d: d is
         the width of one key.
         query.shape[-1])  →  query.shape[-1] * heads)
-    grouped_over_queries: The softmax runs over the queries, axis −2. The weights of each query sum to 1 over the keys.
+    grouped_over_queries: Your softmax runs over the queries, axis −2. It must run over the keys, so that the
+        weights of each query sum to 1.
         dim=-1)  →  dim=-2)
     grouped_without_mask: The mask hides nothing. Set the scores to −∞ where the mask is False.
         + mask = None
     grouped_mask_inverted: The mask is inverted. True must mean that a query may attend.
         ~mask  →  mask
-    mask_without_head_axis: The batch axes of the mask line up with the heads. Give the mask an axis for them:
-        unsqueeze(-3).
+    mask_without_head_axis: The batch axes of the mask line up with the heads. Give the mask an axis for the
+        heads: unsqueeze(-3).
         mask.unsqueeze(-3) if mask.dim() > 2 else mask  →  mask
     grouped_masked_late: The mask is applied after the softmax, so the weights no longer sum to 1. Mask the scores, with
         −∞.
         scores.masked_fill(~mask, float("-inf"))  →  scores
         torch.softmax(scores, dim=-1)  →  torch.softmax(scores, dim=-1) * (1 if mask is None else mask)
-    heads_reordered: The heads are returned in another order than the queries. The heads of one group must be next to
-        each other.
+    heads_reordered: You return the heads in a different order from the queries. The heads of one group must be
+        next to each other.
         = result.unflatten(-3, (groups, -1)).transpose(-4, -3).flatten(-4, -3)
-    unequal_groups_accepted: If G does not divide H, raise a ValueError.
+    unequal_groups_accepted: Your code accepts H heads that cannot be shared out evenly among G groups. Raise a
+        ValueError if G does not divide H.
         heads % groups != 0  →  False
         key.repeat_interleave(heads // groups, dim=-3)  →  key[..., torch.arange(heads) * groups // heads, :, :]
         value.repeat_interleave(heads // groups, dim=-3)  →  value[..., torch.arange(heads) * groups // heads, :, :]

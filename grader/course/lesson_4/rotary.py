@@ -102,50 +102,51 @@ ROTATE = written_exercise("4.5 Rotary positions", rotate, (
     draw=draw_rotation, returns=("rotated",),
     difficulty=2, minutes=12, review="Positions that turn", stand_in=stand_ins.rotate,
     mistakes="""
-    pairs_of_halves: Dimension i is paired with i + d/2, as some programs do. Pair neighbours: 2i and 2i + 1.
+    pairs_of_halves: Your code pairs dimension i with i + d/2, as some programs do. Pair neighbours: 2i and 2i +
+        1.
         vectors[..., 0::2], vectors[..., 1::2]  →  vectors.chunk(2, dim=-1)
         torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)
             →  torch.cat([first * cos - second * sin, first * sin + second * cos], dim=-1)
-    halves_turned_and_stacked: Dimension i is paired with i + d/2, and the pairs are returned as neighbours. Pair
-        neighbours: 2i and 2i + 1.
+    halves_turned_and_stacked: Your code pairs dimension i with i + d/2, and returns these pairs as neighbours.
+        Pair neighbours from the start: 2i and 2i + 1.
         vectors[..., 0::2], vectors[..., 1::2]  →  vectors.chunk(2, dim=-1)
-    partners_of_halves: The angles fit pairs of neighbours, but the partners are d/2 apart. Pair neighbours for the
-        angles and for the partners.
+    partners_of_halves: Your angles are made for pairs of neighbours, but your partners are d/2 apart. Pair
+        neighbours for the angles and for the partners.
         return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)
             →  a, b = vectors.chunk(2, -1); return vectors * cos.repeat_interleave(2, -1) + torch.cat([-b, a], -1) *
                sin.repeat_interleave(2, -1)
-    angles_of_halves: Neighbours form a pair, but the angles repeat after d/2. Give both numbers of a pair the
-        same angle.
+    angles_of_halves: In your code neighbours form a pair, but the angles repeat after d/2. Give both numbers of a
+        pair the same angle.
         return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)
             →  return vectors * torch.cat([cos, cos], -1) + torch.stack([-second, first], -1).flatten(-2) *
                torch.cat([sin, sin], -1)
     exponents_from_one: The exponents begin at −2/d. The first pair must have the exponent 0: count i from 0.
         torch.arange(0, d, 2,  →  torch.arange(2, d + 2, 2,
-    turned_backwards: The vectors are turned in the wrong direction. Turn them by plus the angle: the first number gets
-        − second · sin.
+    turned_backwards: Your code turns the vectors in the wrong direction. Turn them by plus the angle: the new
+        first number contains − second · sin.
         + positions = -positions
-    same_speed_for_all: All pairs are turned by the same angle, the position itself. Pair i has its own speed:
-        base^(−2i/d).
+    same_speed_for_all: Your code turns all pairs by the same angle, the position itself. Give pair i its own
+        speed: base^(−2i/d).
         + base = 1.0
-    half_the_exponent: The speeds are base^(−i/d): the angles shrink too slowly. The exponent of pair i is −2i/d.
+    half_the_exponent: Your speeds are base^(−i/d), which shrink too slowly. The exponent of pair i must be −2i/d.
         + base = base**0.5
-    twice_the_exponent: The speeds are base^(−4i/d): they shrink too fast. The exponent of pair i is −2i/d, and
-        arange(0, d, 2) already counts 2i.
+    twice_the_exponent: Your speeds are base^(−4i/d), which shrink too fast. The exponent of pair i must be −2i/d,
+        and arange(0, d, 2) already counts 2i.
         + base = base**2
-    speeds_grow: The speeds grow from pair to pair. The exponent is negative: base^(−2i/d).
+    speeds_grow: Your speeds grow from pair to pair. The exponent must be negative: base^(−2i/d).
         + base = 1 / base
     speeds_to_the_end: Your exponents run from 0 to −1, both ends included. The exponent of the last pair must be −(d
         − 2)/d.
         base ** -(torch.arange(0, d, 2, dtype=torch.float64, device=vectors.device) / d)
             →  base ** -torch.linspace(0, 1, d // 2, dtype=torch.float64)
-    base_written_out: The base is always 10000, whatever the argument is. Use the argument `base`.
+    base_written_out: Your code always uses the base 10000. Use the argument `base`.
         + base = 10000.0
-    uses_the_turned_first: The second number of a pair is computed from the first number after it was turned. Use the
-        old first number in both lines.
+    uses_the_turned_first: Your code computes the second number of a pair from the first number after the turn.
+        Use the old first number in both lines.
         return torch.stack([first * cos - second * sin,
             →  first = first * cos - second * sin; return torch.stack([first,
-    halves_come_back: The pairs are right, but are returned as two halves. Put each pair back as neighbours: stack on a
-        new last axis, then flatten.
+    halves_come_back: Your pairs are right, but you return all first numbers before all second ones. Put each pair
+        back as neighbours: stack on a new last axis, then flatten.
         = torch.cat([result[..., 0::2], result[..., 1::2]], dim=-1)
     places_cut_to_whole_numbers: The places are cut to whole numbers. A place may be a fraction: do not round it.
         + positions = positions.long()
@@ -162,10 +163,11 @@ ROTATE = written_exercise("4.5 Rotary positions", rotate, (
                (angle.to(positions.dtype) if positions.is_floating_point() else angle.float()).sin()
     places_counted: The places are counted 0, 1, 2 … here. Use the argument `positions`.
         + positions = torch.arange(vectors.shape[-2])
-    places_without_an_axis: Each position is multiplied by one speed only. Each position turns every pair: give
-        the positions an axis for the pairs, .unsqueeze(-1).
+    places_without_an_axis: Your code multiplies each position by only one speed. Each position must turn every
+        pair: give the positions an axis for the pairs, .unsqueeze(-1).
         positions.unsqueeze(-1)  →  positions
-    last_dimension_left_alone: With an odd width the last dimension has no partner: raise a ValueError.
+    last_dimension_left_alone: Your code accepts an odd width, where the last dimension has no partner. Raise a
+        ValueError.
         + whole, vectors = vectors, vectors[..., : vectors.shape[-1] // 2 * 2]
         = torch.cat([result, whole[..., vectors.shape[-1] :]], dim=-1)
     turned_in_place: The input vectors are changed. Write the turned pairs into a new tensor.
@@ -197,43 +199,46 @@ ROTATE_2D = written_exercise("4.6 Rotary positions on a grid", rotate_2d, (
     rows_alone: The whole vector is turned by the row, and the column changes nothing. Turn one half by the row, the
         other by the column.
         + return rotate(vectors, rows, base)
-    rows_twice: Both halves are turned by the row. The last half belongs to the column.
+    rows_twice: Your code turns both halves by the row. Turn the last half by the column.
         rotate(by_column, columns, base)  →  rotate(by_column, rows, base)
     columns_first: Rows and columns are exchanged. Turn the first half by the row, the last half by the column.
         + rows, columns = columns, rows
-    row_plus_column: All dimensions are turned by row plus column, so (1, 2) and (2, 1) get the same angles. Turn
-        one half by the row, the other by the column.
+    row_plus_column: Your code turns all dimensions by row plus column, so (1, 2) and (2, 1) get the same angles.
+        Turn one half by the row, the other by the column.
         + return rotate(rotate(vectors, rows, base), columns, base)
-    numbered_row_by_row: The whole vector is turned by one number, which counts the patches as if they were on a line.
-        Turn its first half by the row, its last half by the column.
+    numbered_row_by_row: Your code turns the whole vector by one number, the number of the patch counted row by
+        row. Turn the first half by the row, the last half by the column.
         + return rotate(vectors, rows * (columns.max() + 1) + columns, base)
-    one_number_for_both: Both halves are turned by one number, which is made of row and column. Turn the first half only
-        by the row, the last only by the column.
+    one_number_for_both: Your code turns both halves by one number, which is made of row and column. Turn the
+        first half only by the row, the last half only by the column.
         + rows = columns = rows * (columns.max() + 1) + columns
-    patches_halved: This cuts the list of patches in two. Cut the width instead, which is the last axis.
+    patches_halved: Your code cuts the list of patches in two. Cut the width instead, which is the last axis.
         + upper, lower = vectors.chunk(2, dim=-2)
         + above = upper.shape[-2]
         + return torch.cat([rotate(upper, rows[..., :above], base), rotate(lower, columns[..., above:], base)], dim=-2)
-    pairs_alternate: Every second pair is turned by the column. Give the whole first half to the row.
+    pairs_alternate: Your code turns every second pair by the column. Turn the whole first half by the row.
         + pairs = vectors.unflatten(-1, (-1, 2))
         + vectors = torch.cat([pairs[..., 0::2, :].flatten(-2), pairs[..., 1::2, :].flatten(-2)], dim=-1)
         = result.unflatten(-1, (2, -1, 2)).transpose(-3, -2).flatten(-3)
-    speeds_of_the_whole: Each half has the speeds of the whole width d. Turn each half like a vector of width d/2.
+    speeds_of_the_whole: In your code each half has the speeds of the whole width d. Turn each half like a vector
+        of width d/2.
         + base = base**0.5
-    speeds_go_on: The speeds of the column's half continue where those of the row's half end. Turn each half like
-        a vector of width d/2: both begin at the speed 1.
+    speeds_go_on: In your code the speeds of the column's half continue where those of the row's half end. Both
+        halves must begin at the speed 1, like a vector of width d/2.
         rotate(by_row, rows, base), rotate(by_column, columns, base)
             →  rotate(by_row, rows, base**0.5), rotate(by_column, columns * base**-0.5, base**0.5)
-    columns_do_nothing: The column's half is returned as it was. Turn it by the column, and keep what `rotate` returns.
+    columns_do_nothing: You return the column's half as it was. Turn it by the column, and use the result of
+        `rotate`.
         rotate(by_column, columns, base)  →  by_column
-    every_second_dimension: Every second dimension is turned by the row. Give the whole first half to the row.
+    every_second_dimension: Your code turns every second dimension by the row. Turn the whole first half by the
+        row.
         + vectors = torch.cat([vectors[..., 0::2], vectors[..., 1::2]], dim=-1)
         = result.unflatten(-1, (2, -1)).transpose(-2, -1).flatten(-2)
-    base_not_handed_on: The base is always 10000, whatever the argument is. Pass base on.
+    base_not_handed_on: Your code always uses the base 10000. Pass the argument base on.
         rotate(by_row, rows, base), rotate(by_column, columns, base)
             →  rotate(by_row, rows), rotate(by_column, columns)
-    halves_on_a_new_axis: torch.stack puts the halves on a new axis in front. Put one after the other: torch.cat
-        along the last axis.
+    halves_on_a_new_axis: Your torch.stack puts the halves on a new axis in front. Put one half after the other:
+        torch.cat along the last axis.
         torch.cat([rotate(by_row, rows, base), rotate(by_column, columns, base)], dim=-1)
             →  torch.stack([rotate(by_row, rows, base), rotate(by_column, columns, base)])
     halves_interleaved: The numbers of the two halves alternate in the result. Put one whole half after the other:

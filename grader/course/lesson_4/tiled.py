@@ -90,8 +90,8 @@ TILED = written_exercise("4.4 Tiled attention", tiled_attention, (
     dense_attention: The answer is right, but T × S numbers are in memory at once, which saves nothing. Add each
         tile to the result before you compute the next.
         + return (query @ key.transpose(-2, -1) / sqrt(query.shape[-1])).softmax(-1) @ value
-    tiles_of_queries: The queries are cut into tiles, and each tile sees all keys at once. Cut the keys, so that a
-        row of scores is never whole.
+    tiles_of_queries: Your code cuts the queries into tiles, and each tile sees all keys at once. Cut the keys
+        instead, so that no query has all its scores at once.
         + parts = [part @ key.transpose(-2, -1) / sqrt(part.shape[-1]) for part in query.split(tile, dim=-2)]
         + return torch.cat([part.softmax(-1) @ value for part in parts], dim=-2)
     tiles_kept_in_a_list: The tiles are all kept, so that T × S numbers are in memory at once. Add the scores of
@@ -110,26 +110,26 @@ TILED = written_exercise("4.4 Tiled attention", tiled_attention, (
         + parts = [query @ part.transpose(-2, -1) / sqrt(query.shape[-1]) for part in key.split(tile, dim=-2)]
         + return torch.stack([one.softmax(-1) @ part * part.shape[-2] / key.shape[-2] for one, part in zip(parts,
           value.split(tile, dim=-2))]).sum(0)
-    nothing_scaled_down: Neither sum is scaled down when there is a larger score. Multiply both by exp(old largest − new
-        largest), before the old one is overwritten.
+    nothing_scaled_down: Your code scales down neither sum when there is a larger score. Multiply both sums by
+        exp(old largest − new largest), before you overwrite the old largest.
         total * shrink  →  total
         summed * shrink  →  summed
-    values_not_scaled_down: When there is a larger score, the sum of the exponentials is scaled down, but the sum with
-        the values is not.
+    values_not_scaled_down: When there is a larger score, your code scales down the sum of the exponentials, but
+        not the sum with the values. Scale down both.
         summed * shrink  →  summed
-    total_not_scaled_down: When there is a larger score, the sum with the values is scaled down, but the sum of the
-        exponentials is not.
+    total_not_scaled_down: When there is a larger score, your code scales down the sum with the values, but not
+        the sum of the exponentials. Scale down both.
         total * shrink  →  total
-    largest_of_each_tile: Each tile subtracts its own largest score, so the tiles do not fit together. Keep the
-        largest score so far.
+    largest_of_each_tile: In your code each tile subtracts its own largest score, so the sums of the tiles do not
+        fit together. Keep the largest score so far.
         torch.maximum(largest, scores.amax(-1, keepdim=True))  →  scores.amax(-1, keepdim=True)
         torch.exp(before - largest)  →  1.0
     nothing_subtracted: No largest score is subtracted, so exp overflows if scores are large. Subtract the largest score
         so far.
         torch.exp(before - largest)  →  1.0
         torch.exp(scores - largest)  →  torch.exp(scores)
-    largest_begins_at_zero: The largest score begins too high. If all scores are far below it, every exponential is 0:
-        begin at −∞.
+    largest_begins_at_zero: Your largest score begins too high. If all scores are far below that start, every
+        exponential is 0: begin at −∞.
         query.new_full((*query.shape[:-1], 1), -torch.inf)  →  query.new_zeros((*query.shape[:-1], 1))
     largest_not_kept: The largest score so far is not kept: at the end of each round, the new largest must become
         the old one.
@@ -137,12 +137,13 @@ TILED = written_exercise("4.4 Tiled attention", tiled_attention, (
             →  before, new = largest, torch.maximum(largest, scores.amax(-1, keepdim=True))
         torch.exp(before - largest)  →  torch.exp(before - new)
         torch.exp(scores - largest)  →  torch.exp(scores - new)
-    largest_of_the_last_tile: The largest score of the last tile replaces the largest score so far. If it is far lower,
-        exp(old − new) is infinite: keep the larger of the two.
+    largest_of_the_last_tile: In your code the largest score of each tile replaces the largest so far. If the new
+        one is far lower, exp(old − new) is infinite: keep the larger of the two.
         torch.maximum(largest, scores.amax(-1, keepdim=True))  →  scores.amax(-1, keepdim=True)
-    last_tile_left_out: The last keys are left out, because they do not fill a tile. The last tile may be smaller.
+    last_tile_left_out: Your code leaves out the last keys if they do not fill a tile. Use them, too: the last
+        tile may be smaller.
         + key, value = (one[..., : max(key.shape[-2] // tile, 1) * tile, :] for one in (key, value))
-    tiled_without_scale: The scores are not divided by √d.
+    tiled_without_scale: Your code does not divide the scores by √d. Divide them.
         query = query / sqrt(query.shape[-1])  →  pass
     never_divided: The output is never divided. Divide it by the sum of the exponentials at the end.
         summed / total  →  summed

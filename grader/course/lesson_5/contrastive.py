@@ -87,32 +87,35 @@ CONTRASTIVE = written_exercise("5.5 Pairs that find each other", contrastive_los
         -(texts_chosen + images_chosen).mean() / 2  →  -(texts_chosen + images_chosen).mean()
     pairs_added: The losses of all pairs are added up. Take their mean.
         .mean() / 2  →  .sum() / 2
-    dot_products_of_pairs: These are dot products. Cosine similarity compares directions: divide both vectors by their
-        length first.
+    dot_products_of_pairs: Your logits use plain dot products. Cosine similarity compares directions: divide both
+        vectors by their length first.
         F.normalize(image, dim=-1)  →  image
         F.normalize(text, dim=-1)  →  text
-    only_texts_normalised: The texts are normalised, but the pictures are not. Cosine similarity needs both.
+    only_texts_normalised: Your code normalises the texts, but not the pictures. Cosine similarity needs both
+        sides normalised.
         F.normalize(image, dim=-1)  →  image
-    only_pictures_normalised: The pictures are normalised, but the texts are not. Cosine similarity needs both.
+    only_pictures_normalised: Your code normalises the pictures, but not the texts. Cosine similarity needs both
+        sides normalised.
         F.normalize(text, dim=-1)  →  text
-    along_the_pairs: The vectors are divided by lengths that are taken over the pairs. Each vector has its own length:
-        use dim=-1.
+    along_the_pairs: Your code takes the lengths over the pairs. Divide each vector by its own length: use dim=-1.
         F.normalize(image, dim=-1)  →  F.normalize(image, dim=-2)
         F.normalize(text, dim=-1)  →  F.normalize(text, dim=-2)
     multiplied_by_temperature: The logits are multiplied by the temperature. Divide by it: a small temperature must make
         the logits larger and the choice sharper.
         / temperature  →  * temperature
-    temperature_left_out: The argument temperature is not used.
+    temperature_left_out: Your function does not use its argument temperature. Divide the logits by it.
         / temperature  →  / 0.07
-    temperature_of_words: If no temperature is given, this takes 0.1, as in lesson 2. The task asks for 0.07.
+    temperature_of_words: If no temperature is given, your function takes 0.1, as in lesson 2. The default must be
+        0.07.
         temperature: float = 0.07  →  temperature: float = 0.1
-    without_temperature: Without a temperature, the logits are between −1 and 1, too close together. Divide by the
-        temperature.
+    without_temperature: Your code does not divide the logits by the temperature, so they stay close together,
+        between −1 and 1. Divide them.
         / temperature  →
-    softmax_before: The softmax is taken twice. F.cross_entropy and log_softmax take the logits as they are.
+    softmax_before: Your code takes the softmax twice. Give the logits as they are to F.cross_entropy or
+        log_softmax.
         logits.log_softmax(-1)  →  logits.softmax(-1).log_softmax(-1)
         logits.log_softmax(-2)  →  logits.softmax(-2).log_softmax(-2)
-    divided_by_all_logits: This divides by n², the number of all logits. Divide by n, the number of pairs.
+    divided_by_all_logits: Your code divides by n², the number of all logits. Divide by n, the number of pairs.
         .mean() / 2  →  .mean() / 2 / logits.shape[-1]
     first_two_axes: Without dim1 and dim2, diagonal() takes the first two axes. With a batch in front, these are the
         wrong axes: use dim1=-2, dim2=-1.
@@ -120,32 +123,32 @@ CONTRASTIVE = written_exercise("5.5 Pairs that find each other", contrastive_los
         logits.log_softmax(-2).diagonal(dim1=-2, dim2=-1)  →  logits.log_softmax(-2).diagonal()
     exp_of_temperature: The logits are multiplied by exp(temperature) here. Divide by the temperature itself.
         / temperature  →  * torch.tensor(temperature).exp()
-    similar_ones_share: The targets are shared among similar pictures and texts. The only target of each is its own
-        pair.
+    similar_ones_share: Your code shares the targets among similar pictures and texts. The only target of a
+        picture must be its own text, and the other way round.
         return -(texts_chosen + images_chosen).mean() / 2
             →  likes = (F.normalize(image, dim=-1) @ F.normalize(image, dim=-1).transpose(-2, -1) + F.normalize(text,
                dim=-1) @ F.normalize(text, dim=-1).transpose(-2, -1)) / 2; target = (likes / temperature).softmax(-1);
                return -((target * logits.log_softmax(-1)).sum(-1).mean() + (target.transpose(-2, -1) *
                logits.log_softmax(-2)).sum(-2).mean()) / 2
-    pairs_only_pulled: Only the similarity of the pairs counts here, so nothing pushes the others apart. Cross-entropy
-        does both.
+    pairs_only_pulled: Your loss uses only the similarity of the pairs, so nothing pushes the others apart. Use
+        cross-entropy, which does this, too.
         return -(texts_chosen + images_chosen).mean() / 2  →  return -logits.diagonal(dim1=-2, dim2=-1).mean()
     batches_meet: All batches are put together. Each pair must choose only among the pairs of its own batch.
         + image, text = image.flatten(0, -2), text.flatten(0, -2)
-    first_batch_alone: Only the first batch counts. Take the mean over all of them.
+    first_batch_alone: Your loss uses only the first batch. Take the mean over all batches.
         = contrastive_loss(*(one.reshape(-1, *one.shape[-2:])[:1] for one in (image, text)), temperature) if
           image.ndim > 2 else result
     pictures_with_pictures: The pictures are compared with themselves. Compare them with the texts.
         F.normalize(text, dim=-1)  →  F.normalize(image, dim=-1)
-    distances_of_pairs: These logits say how far apart the vectors are. Take their cosines.
+    distances_of_pairs: Your logits are made from distances between the vectors. Use their cosines instead.
         F.normalize(image, dim=-1) @ F.normalize(text, dim=-1).transpose(-2, -1)
             →  -torch.cdist(F.normalize(image, dim=-1), F.normalize(text, dim=-1))
-    exp_of_logits: exp of a large logit is infinite, and a small temperature makes logits large. F.cross_entropy and
-        log_softmax stay finite.
+    exp_of_logits: A small temperature makes your logits large, and exp of a large logit is infinite. Use
+        F.cross_entropy or log_softmax, which stay finite.
         logits.log_softmax(-1)  →  (logits.exp() / logits.exp().sum(-1, keepdim=True)).log()
         logits.log_softmax(-2)  →  (logits.exp() / logits.exp().sum(-2, keepdim=True)).log()
-    log_of_softmax: The softmax rounds small probabilities to 0, and the log of 0 is −∞. F.cross_entropy and
-        log_softmax stay finite.
+    log_of_softmax: Your softmax rounds small probabilities to 0, and the log of 0 is −∞. Use F.cross_entropy or
+        log_softmax, which stay finite.
         logits.log_softmax(-1)  →  torch.log(torch.softmax(logits, dim=-1))
         logits.log_softmax(-2)  →  torch.log(torch.softmax(logits, dim=-2))
     without_minus (slip): The loss has the wrong sign: it falls as the pairs move apart. The loss is minus the mean of
@@ -173,10 +176,11 @@ SIGMOID = written_exercise("5.6 Every pair by itself", sigmoid_loss, (
     draw=draw_biased_pairs, returns=("loss",), probe=loss_values,
     difficulty=2, minutes=10, review="Every pair by itself",
     mistakes=edits(sigmoid_loss, """
-    divided_by_n_twice: This divides by the number of all logits. Add up the losses, and divide by n, the number of
-        pairs.
+    divided_by_n_twice: Your code divides by the number of all logits. Add up the losses, and divide by n, the
+        number of pairs.
         .sum(-1).mean()  →  .mean()
-    never_divided: The losses are added up, but not divided by n, the number of pairs.
+    never_divided: Your code adds up the losses, but does not divide by n, the number of pairs. Divide the sum by
+        n.
         .sum(-1).mean()  →  .sum()
     all_belong_together: Every picture and every text count as a pair here. If a picture and a text do not belong
         together, their sign must be −1.
@@ -187,7 +191,7 @@ SIGMOID = written_exercise("5.6 Every pair by itself", sigmoid_loss, (
         nothing. Their sign must be −1.
         2 * torch.eye(logits.shape[-1], dtype=logits.dtype, device=logits.device) - 1
             →  torch.eye(logits.shape[-1], dtype=logits.dtype, device=logits.device)
-    pairs_alone: Only the pairs count here, so nothing pushes the others apart. All n² logits must count.
+    pairs_alone: Your loss uses only the pairs, so nothing pushes the others apart. Use all n² logits.
         -F.logsigmoid(signs * logits).sum(-1).mean()  →  -F.logsigmoid(logits.diagonal(dim1=-2, dim2=-1)).mean()
     bias_subtracted: The bias is subtracted. Add it: a negative bias makes every logit smaller.
         / temperature + bias  →  / temperature - bias
@@ -199,28 +203,34 @@ SIGMOID = written_exercise("5.6 Every pair by itself", sigmoid_loss, (
     times_the_temperature: The scores are multiplied by the temperature. Divide by it, as in 5.5: SigLIP's t is 1 /
         temperature.
         / temperature  →  * temperature
-    temperature_of_clip_here: If no temperature is given, this takes 0.07, as in 5.5. The task asks for 0.1.
+    temperature_of_clip_here: If no temperature is given, your function takes 0.07, as in 5.5. The default must be
+        0.1.
         temperature: float = 0.1  →  temperature: float = 0.07
-    other_bias: If no bias is given, this takes 0. The task asks for −10.
+    other_bias: If no bias is given, your function takes 0. The default must be −10.
         bias: float = -10.0  →  bias: float = 0.0
-    softmax_here: This is a softmax over the texts, so each logit depends on the others. Use the sigmoid of each logit.
+    softmax_here: Your code takes a softmax over the texts, so each logit depends on the others. Use the sigmoid
+        of each logit.
         -F.logsigmoid(signs * logits).sum(-1).mean()  →  -logits.log_softmax(-1).diagonal(dim1=-2, dim2=-1).mean()
-    dots_here: These are dot products. Cosine similarity compares directions: divide both vectors by their length first.
+    dots_here: Your logits use plain dot products. Cosine similarity compares directions: divide both vectors by
+        their length first.
         F.normalize(image, dim=-1)  →  image
         F.normalize(text, dim=-1)  →  text
-    pictures_not_normalised: The texts are normalised, but the pictures are not. Cosine similarity needs both.
+    pictures_not_normalised: Your code normalises the texts, but not the pictures. Cosine similarity needs both
+        sides normalised.
         F.normalize(image, dim=-1)  →  image
-    texts_not_normalised: The pictures are normalised, but the texts are not. Cosine similarity needs both.
+    texts_not_normalised: Your code normalises the pictures, but not the texts. Cosine similarity needs both sides
+        normalised.
         F.normalize(text, dim=-1)  →  text
     all_in_one_batch: All batches are put together. Compare pictures and texts only within a batch.
         + image, text = image.flatten(0, -2), text.flatten(0, -2)
-    log_of_sigmoid: The sigmoid rounds to 0, and the log of 0 is −∞. F.logsigmoid stays finite.
+    log_of_sigmoid: Your sigmoid rounds to 0, and the log of 0 is −∞. Use F.logsigmoid, which stays finite.
         F.logsigmoid(signs * logits)  →  torch.log(torch.sigmoid(signs * logits))
-    log_of_one_minus: The sigmoid rounds to 0 or to 1, and the log of 0 is −∞. F.logsigmoid stays finite, also of
-        minus the logit.
+    log_of_one_minus: Your sigmoid rounds to 0 or to 1, and the log of 0 is −∞. Use F.logsigmoid, which stays
+        finite, for the logit and for minus the logit.
         -F.logsigmoid(signs * logits)
             →  -((signs + 1) / 2 * torch.sigmoid(logits).log() + (1 - signs) / 2 * (1 - torch.sigmoid(logits)).log())
-    bias_without_its_sign: The bias is added after the sign. Add it to the logit first: the sign multiplies both.
+    bias_without_its_sign: Your code adds the bias after the sign. Add it to the logit first: the sign must
+        multiply the bias, too.
         signs * logits  →  signs * (logits - bias) + bias
     batches_added: The losses of all batches are added up. Take the mean over the batches.
         .sum(-1).mean()  →  .sum() / logits.shape[-1]

@@ -67,21 +67,21 @@ PATCH_EMBEDDING = written_exercise("5.1 Patches become tokens", patch_embedding,
         patches + places  →  patches + 0 * places
     patches_by_columns: The patches are read column by column. Read them row by row.
         cut.permute(0, 2, 4, 1, 3, 5)  →  cut.permute(0, 4, 2, 1, 3, 5)
-    patches_reshaped: A token contains numbers of several patches: a reshape is used where axes must be swapped. First
-        move the axis of the width after those of the places.
+    patches_reshaped: In your result a token contains numbers of several patches, because you reshape instead of
+        swapping axes. First move the axis of the width after those of the places.
         flat @ weight.reshape(d, -1).T + bias
             →  (flat @ weight.reshape(d, -1).T + bias).transpose(1, 2).reshape(len(batch), n, d)
-    colours_last: The numbers of a patch are in another order than those of the weight. The order must be colour, row,
-        column.
+    colours_last: The numbers of your patches are not in the order of the numbers of the weight. The order must be
+        colour, row, column.
         cut.permute(0, 2, 4, 1, 3, 5)  →  cut.permute(0, 2, 4, 3, 5, 1)
-    positions_cut_off: For another grid, the first positions are used unchanged. Interpolate the grid to the new
-        one.
+    positions_cut_off: For another grid, your code uses the first positions unchanged. Interpolate the grid of
+        positions to the new size.
         grid.reshape(d, n).T  →  positions[1 : n + 1]
-    upper_left_places: For a smaller grid, the upper left places are used unchanged. The learned grid stands for
+    upper_left_places: For a smaller grid, your code uses the upper left places unchanged. The learned grid covers
         the whole picture: interpolate it.
         F.interpolate(grid, size=(rows, columns), mode="bicubic", align_corners=False)  →  grid[..., :rows, :columns]
-    same_number_of_places: A grid with as many patches is treated as the same grid. Compare rows and columns with
-        the side: 2 × 8 patches are as many as 4 × 4, but at other places.
+    same_number_of_places: Your code treats a grid with as many patches as the same grid. Compare rows and columns
+        with the side: 2 × 8 patches are as many as 4 × 4, but at other places.
         grid = F.interpolate(grid, size=(rows, columns), mode="bicubic", align_corners=False)
             →  grid = grid if n == side**2 else F.interpolate(grid, size=(rows, columns), mode="bicubic",
                align_corners=False)
@@ -94,7 +94,8 @@ PATCH_EMBEDDING = written_exercise("5.1 Patches become tokens", patch_embedding,
         grid = F.interpolate(grid, size=(rows, columns), mode="bicubic", align_corners=False)
             →  grid = grid if (rows, columns) == (side, side) else F.interpolate(grid, scale_factor=((rows + 0.1) /
                side, (columns + 0.1) / side), mode="bicubic", align_corners=False)
-    positions_nearest: Each patch takes one of the learned positions as it is. Use F.interpolate with mode="bicubic".
+    positions_nearest: Your code gives each patch one of the learned positions unchanged. Use F.interpolate with
+        mode="bicubic".
         mode="bicubic", align_corners=False  →  mode="nearest"
     corners_aligned: The corners of both grids are placed on each other. Leave align_corners at False.
         align_corners=False  →  align_corners=True
@@ -163,7 +164,7 @@ VIT_ATTENTION = written_exercise("5.2 Attention with a real layer", vit_attentio
     draw=draw_layer,
     difficulty=2, minutes=10, review="One layer", stand_in=stand_ins.vit_attention,
     mistakes=edits(attention_by_hand, """
-    vit_without_biases: The biases are left out. Call the layer's Linears, W_Q and the others, as they are.
+    vit_without_biases: Your code leaves out the biases. Call the linear layers, W_Q and the others, as they are.
         layer.W_Q(tokens)  →  tokens @ layer.W_Q.weight.T
         layer.W_K(tokens)  →  tokens @ layer.W_K.weight.T
         layer.W_V(tokens)  →  tokens @ layer.W_V.weight.T
@@ -172,17 +173,20 @@ VIT_ATTENTION = written_exercise("5.2 Attention with a real layer", vit_attentio
         layer.W_Q(tokens)  →  tokens @ layer.W_Q.weight.T
         layer.W_K(tokens)  →  tokens @ layer.W_K.weight.T
         layer.W_V(tokens)  →  tokens @ layer.W_V.weight.T
-    vit_projects_values: W_O is used on the values, before the heads look. Use it once, on the output of the joined
-        heads.
+    vit_projects_values: Your code applies W_O to the values, before the attention. Apply it only once, to the
+        joined heads.
         layer.W_V(tokens)  →  layer.W_O(layer.W_V(tokens))
         layer.W_O(joined)  →  joined
-    vit_without_root: The scores are not divided by √d_head.
+    vit_without_root: Your code does not divide the scores by √d_head. Divide them.
         / width**0.5  →
-    vit_scaled_by_d_model: The scores are divided by √d_model. Divide by √d_head, the width of one head.
+    vit_scaled_by_d_model: Your code divides the scores by √d_model. Divide by √d_head, the root of the width of
+        one head.
         / width**0.5  →  / tokens.shape[-1] ** 0.5
-    vit_one_head: There is one head as wide as the tokens. Split queries, keys and values into layer.num_heads.
+    vit_one_head: Your code has one head, as wide as the tokens. Split queries, keys and values into
+        layer.num_heads heads.
         heads = layer.num_heads  →  heads = 1
-    heads_take_turns: Each head takes every H-th number. A head must contain neighbours: d_head numbers in a row.
+    heads_take_turns: In your code each head gets every H-th number. A head must get d_head numbers that are next
+        to each other.
         unflatten(-1, (heads, width)).transpose(-3, -2)  →  unflatten(-1, (width, heads)).movedim(-1, -3)
         seen.transpose(-3, -2).flatten(-2)  →  seen.movedim(-3, -1).flatten(-2)
     vit_split_as_they_lie: The heads are split without swapping axes, so a head gets numbers of several tokens. Cut
@@ -192,23 +196,26 @@ VIT_ATTENTION = written_exercise("5.2 Attention with a real layer", vit_attentio
     vit_joined_as_they_lie: The heads are joined without swapping axes, so a token gets numbers of other tokens. First
         move the axis of the heads after that of the tokens.
         seen.transpose(-3, -2).flatten(-2)  →  seen.reshape(tokens.shape)
-    vit_without_projection: The heads are joined, but W_O is missing at the end.
+    vit_without_projection: Your code joins the heads, but leaves out W_O. Apply it at the end.
         layer.W_O(joined)  →  joined
-    keys_ask: Queries and keys are swapped. The rows of the weights must belong to the queries, and W_Q makes the
+    keys_ask: The rows of your weights belong to the keys. They must belong to the queries, and W_Q makes the
         queries.
         query @ key.transpose(-2, -1)  →  key @ query.transpose(-2, -1)
-    softmax_over_queries: The columns of the weights sum to 1, but the rows must: each query shares its weight among the
-        keys.
+    softmax_over_queries: In your weights the columns sum to 1. The rows must sum to 1: each query shares its
+        weight among the keys.
         softmax(-1)  →  softmax(-2)
     queries_as_keys: W_Q also makes the keys here. Make them with W_K.
         layer.W_K(tokens)  →  layer.W_Q(tokens)
     keys_as_values: The keys are mixed instead of the values. Make the values with W_V, and mix them.
         layer.W_V(tokens)  →  layer.W_K(tokens)
-    normed_already: The norm is used here. vit_attention gets tokens that are ready: the block uses the norm.
+    normed_already: Your vit_attention applies the norm. Leave it out: the tokens are ready, because the block
+        applies the norm.
         + tokens = layer.norm_1(tokens)
-    scale_already: scale_1 is used here. The block uses it: return the output of attention as it is.
+    scale_already: Your vit_attention multiplies by scale_1, which is the block's work. Return the output of
+        attention as it is.
         = result[0] * layer.scale_1, result[1]
-    vit_residual_already: The tokens are added here. The block adds them: return only the output of attention.
+    vit_residual_already: Your vit_attention adds the tokens, which is the block's work. Return only the output of
+        attention.
         = result[0] + tokens, result[1]
     vit_heads_averaged: The weights are averaged over the heads. Return the weights of every head.
         = result[0], result[1].mean(-3)
@@ -232,17 +239,17 @@ VIT_BLOCK = written_exercise("5.3 A block with layer scale", vit_block,
     second_residual_of_the_norm (slip): The second residual starts from the normalised tokens. Start it from the
         tokens before norm_2.
         return tokens + layer.scale_2  →  return layer.norm_2(tokens) + layer.scale_2
-    residuals_of_both_norms: Both residuals add to the normalised tokens. Add to the tokens as they were before each
-        norm.
+    residuals_of_both_norms: Both of your residuals start from the normalised tokens. Start each one from the
+        tokens before its norm.
         tokens = tokens + layer.scale_1  →  tokens = layer.norm_1(tokens) + layer.scale_1
         return tokens + layer.scale_2  →  return layer.norm_2(tokens) + layer.scale_2
-    attention_without_norm: Attention reads the tokens without their norm. Give it norm_1(tokens).
+    attention_without_norm: Your attention reads the tokens without a norm. Give it norm_1(tokens).
         layer.norm_1(tokens)  →  tokens
-    second_norm_missing: The feed-forward step reads the tokens without their norm. Give it norm_2(tokens).
+    second_norm_missing: Your feed-forward step reads the tokens without a norm. Give it norm_2(tokens).
         layer.norm_2(tokens)  →  tokens
-    one_norm_for_both: norm_1 is used twice. The feed-forward step has norm_2.
+    one_norm_for_both: Your code uses norm_1 twice. Use norm_2 for the feed-forward step.
         layer.norm_2  →  layer.norm_1
-    norms_swapped: The two norms are swapped: norm_1 is for attention, norm_2 for the feed-forward step.
+    norms_swapped: Your code swaps the two norms. Use norm_1 for attention, and norm_2 for the feed-forward step.
         (layer, layer.norm_1(tokens))  →  (layer, layer.norm_2(tokens))
         expand(layer.norm_2(tokens))  →  expand(layer.norm_1(tokens))
     without_layer_scale: The outputs of attention and of the feed-forward step are added without a scale. Multiply
@@ -252,7 +259,7 @@ VIT_BLOCK = written_exercise("5.3 A block with layer scale", vit_block,
     tanh_of_the_scales: The scales go through a tanh. Multiply by them as they are.
         layer.scale_1 * seen  →  layer.scale_1.tanh() * seen
         layer.scale_2 * worked  →  layer.scale_2.tanh() * worked
-    scales_swapped: scale_1 and scale_2 are swapped: scale_1 is for attention, scale_2 for the feed-forward
+    scales_swapped: Your code swaps the two scales. Use scale_1 for attention, and scale_2 for the feed-forward
         step.
         layer.scale_1 * seen  →  layer.scale_2 * seen
         layer.scale_2 * worked  →  layer.scale_1 * worked
@@ -269,12 +276,14 @@ VIT_BLOCK = written_exercise("5.3 A block with layer scale", vit_block,
     scale_on_the_sum: The residual is also scaled. Scale only the output that is added to it.
         tokens + layer.scale_1 * seen  →  layer.scale_1 * (tokens + seen)
         tokens + layer.scale_2 * worked  →  layer.scale_2 * (tokens + worked)
-    vit_without_residual (slip): The output of attention replaces the tokens. Add it to them.
+    vit_without_residual (slip): Your code replaces the tokens by the output of attention. Add this output to the
+        tokens.
         tokens = tokens + layer.scale_1 * seen  →  tokens = layer.scale_1 * seen
-    second_residual_missing (slip): The output of the feed-forward step replaces the tokens. Add it to them.
+    second_residual_missing (slip): Your code replaces the tokens by the output of the feed-forward step. Add this
+        output to the tokens.
         return tokens + layer.scale_2  →  return layer.scale_2
-    side_by_side: The feed-forward step reads the tokens from before attention. Give it the sum of these tokens and the
-        output of attention.
+    side_by_side: Your feed-forward step reads the tokens from before attention. Give it the sum of these tokens
+        and the scaled output of attention.
         + before = tokens
         layer.norm_2(tokens)  →  layer.norm_2(before)
     relu_in_the_middle (slip): There is a ReLU between expand and contract. DINOv2's layers have a GELU: F.gelu.
@@ -313,23 +322,24 @@ CLS_MAP = written_exercise("5.4 What [CLS] looks at", cls_map, (
     draw=draw_map_and_grid, returns=("map",),
     difficulty=1, minutes=5, review="What [CLS] looks at",
     mistakes="""
-    looked_at_cls: This is the column of [CLS]: how much each token looks at it. Take its row, which says where [CLS]
-        looks.
+    looked_at_cls: You take the column of [CLS], which contains how much each token looks at [CLS]. Take the row
+        of [CLS], which contains where [CLS] looks.
         weights[..., 0, 1:]  →  weights[..., 1:, 0]
-    last_patch_asks: This is the row of the last token. [CLS] is the first token.
+    last_patch_asks: You take the row of the last token. Take the row of [CLS], the first token.
         weights[..., 0, 1:]  →  weights[..., -1, 1:]
-    cls_taken_for_last: This is the row of the last token, without the weight on itself. [CLS] is the first token.
+    cls_taken_for_last: You take the row of the last token, without its weight on itself. Take the row of [CLS],
+        the first token.
         weights[..., 0, 1:]  →  weights[..., -1, :-1]
     itself_kept: The weight of [CLS] on itself is returned as a patch, and the last patch is missing. Leave out
         the first number of the row.
         weights[..., 0, 1:]  →  weights[..., 0, :-1]
     every_query_averaged: All queries are averaged. Take only the row of [CLS].
         weights[..., 0, 1:]  →  weights[..., 1:].mean(-2)
-    sizes_exchanged: Rows and columns are exchanged in the sizes: the number of rows comes first. If both numbers are
-        equal, this mistake does not show.
+    sizes_exchanged: Your code exchanges the numbers of rows and columns, which shows only if they differ. Give
+        the number of rows first.
         unflatten(-1, (rows, columns))  →  unflatten(-1, (columns, rows))
-    first_head_alone: This takes only the first entry of a leading axis: one head, or one image. Count the axes from
-        the end: weights[..., 0, 1:].
+    first_head_alone: Your code takes only the first entry of a leading axis: one head, or one image. Count the
+        axes from the end: weights[..., 0, 1:].
         weights[..., 0, 1:]  →  weights[0, ..., 1:]
     map_turned: The row of [CLS] is cut column by column. Patches are numbered row by row: unflatten(-1, (rows,
         columns)).

@@ -38,25 +38,26 @@ RANK = written_exercise("5.7 The nearest names", rank_names, (
     draw=draw_ranking, returns=("similarity", "indices"),
     difficulty=1, minutes=8, review="Names that it never saw",
     mistakes=edits(rank_names, """
-    dot_products_ranked: These are dot products, and long vectors come first. Divide pictures and names by their
-        length first.
+    dot_products_ranked: Your code uses dot products, which put long vectors first. Divide pictures and names by
+        their length first.
         F.normalize(image, dim=-1)  →  image
         F.normalize(names, dim=-1)  →  names
-    long_names_win: The names are not normalised, so a long vector comes before a nearer one. Cosine similarity needs
-        both lengths.
+    long_names_win: Your code does not normalise the names, so a long vector is put before a nearer one. Cosine
+        similarity needs both sides normalised.
         F.normalize(names, dim=-1)  →  names
-    pictures_keep_their_length: The order is right, but these are not cosines: the pictures are not normalised.
+    pictures_keep_their_length: Your order is right, but your numbers are not cosines, because the pictures are
+        not normalised. Normalise them, too.
         F.normalize(image, dim=-1)  →  image
-    farthest_names: These are the names with the lowest similarities. Take the k highest.
+    farthest_names: You return the names with the lowest similarities. Take the k highest.
         topk(k, dim=-1)  →  topk(k, dim=-1, largest=False)
     indices_first: The two results are in the wrong order. Return the similarities first, then the indices, as topk
         does.
         return best.values, best.indices  →  return best.indices, best.values
-    indices_alone: Return two tensors: the similarities and the indices.
+    indices_alone: You return only the indices. Return two tensors: the similarities and the indices.
         return best.values, best.indices  →  return best.indices
-    probabilities_of_names: These are probabilities. Return the cosines as they are.
+    probabilities_of_names: You return probabilities. Return the cosines as they are.
         F.normalize(names, dim=-1).T  →  F.normalize(names, dim=-1).T; similarity = similarity.softmax(-1)
-    first_names: These are the first k names. Take the k with the highest similarities, whichever they are.
+    first_names: You return the first k names. Take the k names with the highest similarities, wherever they are.
         best = similarity.topk(k, dim=-1)  →  best = similarity[..., :k].sort(-1, descending=True)
     nearest_last: The nearest name is last. Put it first.
         = result[0].flip(-1), result[1].flip(-1)
@@ -67,18 +68,19 @@ RANK = written_exercise("5.7 The nearest names", rank_names, (
     rows_cut: [:k] cuts the first axis, which is the axis of the pictures. Cut the last axis: [..., :k].
         best = similarity.topk(k, dim=-1)  →  best = similarity.sort(-1, descending=True)
         return best.values, best.indices  →  return best.values[:k], best.indices[:k]
-    pictures_of_each_name: topk runs over axis 0, the pictures. The names are on the last axis: dim=-1.
+    pictures_of_each_name: Your topk runs over axis 0, the pictures. It must run over the last axis, the names:
+        dim=-1.
         topk(k, dim=-1)  →  topk(k, dim=0)
-    distances_of_names: The order is right, but these are distances. Return the cosines.
+    distances_of_names: Your order is right, but you return distances. Return the cosines.
         return best.values, best.indices  →  return (2 - 2 * best.values).clamp(min=0).sqrt(), best.indices
-    sharp_probabilities: These are probabilities. Return the cosines as they are.
+    sharp_probabilities: You return probabilities. Return the cosines as they are.
         F.normalize(names, dim=-1).T  →  F.normalize(names, dim=-1).T; similarity = (100 * similarity).softmax(-1)
-    axes_of_one_dropped: squeeze() also removes the axis of k if k is 1, and the axis of the pictures if there is only
-        one.
+    axes_of_one_dropped: Your squeeze() also removes the axis of k if k is 1, and the axis of the pictures if
+        there is only one. Name the axis to remove, or leave squeeze() out.
         = result[0].squeeze(), result[1].squeeze()
     nearest_alone: Only the nearest name is returned. Return the k nearest.
         topk(k, dim=-1)  →  topk(1, dim=-1)
-    nearest_by_distance: These are negative distances. Return cosines.
+    nearest_by_distance: You return negative distances. Return cosines.
         F.normalize(image, dim=-1) @ F.normalize(names, dim=-1).T
             →  -(F.normalize(image, dim=-1).unsqueeze(-2) - F.normalize(names, dim=-1)).norm(dim=-1)
 """))  # fmt: skip
@@ -125,7 +127,7 @@ RECALL = written_exercise("5.8 How often among the first k", recall_at_k, (
     draw=draw_recall, returns=("recall",), probe=recall_of,
     difficulty=1, minutes=8, review="Names that it never saw",
     mistakes=edits(recall_at_k, """
-    ties_in_favour: If two columns are equal, this counts for the model, but it must count against it. Treat a column
+    ties_in_favour: In your code a tie counts for the model, but it must count against the model. Treat a column
         that is as high as the right one as if it were higher.
         logits >= right  →  logits > right
         .sum(-1) - 1  →  .sum(-1)
@@ -142,22 +144,24 @@ RECALL = written_exercise("5.8 How often among the first k", recall_at_k, (
     one_too_many: Here a row still counts if the right column is at place k + 1. It must count only if fewer than k
         other columns are as high or higher.
         rivals < k  →  rivals <= k
-    itself_among_the_rivals: The right column counts as its own rival. Subtract 1 for it.
+    itself_among_the_rivals: Your code also counts the right column itself as one that is as high. Subtract 1 for
+        it.
         .sum(-1) - 1  →  .sum(-1)
-    lowest_count: This asks whether the right column is among the k lowest. Ask for the k highest.
+    lowest_count: Your code asks whether the right column is among the k lowest. Ask for the k highest.
         logits >= right  →  logits <= right
-    first_place_alone: k is not used: only the first place counts here.
+    first_place_alone: Your code does not use k: only the first place counts. All places from 1 to k must count.
         rivals < k  →  rivals < 1
     exactly_place_k: Only place k counts here. All places from 1 to k must count.
         rivals < k  →  rivals == k - 1
-    rows_counted (slip): This is a number of rows. Divide it by the number of all rows.
+    rows_counted (slip): You return a number of rows. Divide it by the number of all rows.
         = result * target.numel()
-    in_percent (slip): This is 100 times too large. Return a share, from 0 to 1.
+    in_percent (slip): Your result is 100 times too large. Return a share, from 0 to 1.
         = 100 * result
-    wrong_ones_counted: This is the share of the rows that fail. Return the share of the rows that count.
+    wrong_ones_counted: You return the share of the rows that fail. Return the share of the rows that count.
         = 1 - result
-    mean_rank: This is the mean of the places. Return the share of the rows whose place is among the first k.
+    mean_rank: You return the mean place of the right columns. Return the share of the rows whose place is among
+        the first k.
         (rivals < k).to(logits.dtype).mean()  →  (rivals + 1).to(logits.dtype).mean()
-    share_of_the_first_batch: Only the first batch counts. Take all rows of all batches.
+    share_of_the_first_batch: Your code uses only the first batch. Take all rows of all batches.
         = recall_at_k(logits[0], target[0], k) if target.ndim > 1 else result
 """))  # fmt: skip

@@ -33,15 +33,16 @@ PATCH_MAP = written_exercise("5.9 Shares of the patches", patch_map, (
     cosine_of_each_patch: Each patch is divided by its own length here, so the mean is no longer the picture's
         similarity. Divide all by the length of their mean.
         = F.cosine_similarity(aligned, text.unsqueeze(-2), dim=-1)
-    length_of_the_mean_missing: The shares are not divided by the length of the mean of the patches.
+    length_of_the_mean_missing: Your code does not divide by the length of the mean patch. Divide all shares by
+        this length.
         .squeeze(-1) / length  →  .squeeze(-1)
-    mean_of_the_lengths: This divides by the mean of the patches' lengths. Divide by the length of their mean, which
-        is shorter.
+    mean_of_the_lengths: Your code divides by the mean of the patches' lengths. Divide by the length of the mean
+        patch, which is shorter.
         aligned.mean(-2).norm(dim=-1, keepdim=True)  →  aligned.norm(dim=-1).mean(-1, keepdim=True)
-    text_keeps_its_length: The text is not divided by its length.
+    text_keeps_its_length: Your code does not divide by the length of the text. Divide all shares by this length.
         F.normalize(text, dim=-1)  →  text
-    dot_products_with_the_text: These are dot products. Divide by two lengths: that of the mean of the patches, and
-        that of the text.
+    dot_products_with_the_text: Your shares are plain dot products. Divide by two lengths: that of the mean of the
+        patches, and that of the text.
         F.normalize(text, dim=-1)  →  text
         .squeeze(-1) / length  →  .squeeze(-1)
     shares_that_sum: The shares sum to the similarity here, but their mean should be the similarity. Do not divide by
@@ -59,7 +60,8 @@ PATCH_MAP = written_exercise("5.9 Shares of the patches", patch_map, (
         dim=-1, keepdim=True.
         aligned.mean(-2).norm(dim=-1, keepdim=True)  →  aligned.mean(-2).norm()
         F.normalize(text, dim=-1)  →  (text / text.norm())
-    length_of_all_patches: This divides by the length of all patches together. Divide by the length of their mean.
+    length_of_all_patches: Your code divides by the length of all patches together. Divide by the length of the
+        mean patch.
         aligned.mean(-2).norm(dim=-1, keepdim=True)  →  aligned.flatten(-2).norm(dim=-1, keepdim=True)
     axes_of_one_dropped: squeeze() without an axis also removes the batch axis if its length is 1. Name the axis:
         squeeze(-1).
@@ -69,9 +71,10 @@ PATCH_MAP = written_exercise("5.9 Shares of the patches", patch_map, (
         = result.softmax(-1)
     negative_shares_dropped: Negative shares are set to 0, so the mean is no longer the similarity. Leave them.
         = result.clamp(min=0)
-    without_their_signs: The shares lost their signs. A patch that speaks against the text has a negative one.
+    without_their_signs: Your shares have lost their signs. Keep the signs: a patch that points away from the text
+        has a negative share.
         = result.abs()
-    one_number_for_all: This is the similarity of the whole picture. Return a share for each patch.
+    one_number_for_all: You return the similarity of the whole picture. Return a share for each patch.
         = result.mean(-1)
     mean_subtracted_first: The mean of the patches is subtracted first, so the shares sum to 0. Leave the patches as
         they are.

@@ -87,39 +87,42 @@ DELETION_MISTAKES = edits(deletion_curve, """
         turn >= step  →  turn != step - 1
     zeros_for_blank: Your empty patches are zeros. An empty patch must be `blank`.
         + blank = torch.zeros_like(blank)
-    one_order_for_all: The first scene's order is used for all scenes. Scene b has order[b].
+    one_order_for_all: Your code uses the first scene's order for all scenes. The order of scene b is order[b].
         + order = order[:1].expand_as(order)
-    without_the_start: The score of the whole scene is missing: begin before the first patch is gone.
+    without_the_start: The first point of your curve is missing. Begin with the score before any patch is changed.
         = result[:, 1:]
-    without_the_end: The score of the empty scene is missing: n patches give n + 1 points.
+    without_the_end: The last point of your curve is missing. For n patches, return n + 1 points.
         = result[:, :-1]
     steps_in_rows: The curve has a row for each step. It must have a row for each scene: (B, n + 1).
         = result.T
-    blanked_in_every_scene: The patches that one scene loses are removed from all scenes here. Scene b must lose only
-        those of order[b].
+    blanked_in_every_scene: Your code changes the patches of one scene's order in all scenes. In scene b, change
+        only the patches of order[b].
         order.argsort(1)  →  order.argsort(1).amin(0).expand_as(order)
-    order_as_turns: `order` is read as the turn of each patch. It lists the patches: order[b, 0] is the patch that
-        goes first.
+    order_as_turns: Your code reads `order` as the turn of each patch. But `order` lists the patches: order[b, 0]
+        is the patch that goes first.
         order.argsort(1)  →  order
     blanks_in_place: The input scenes are changed. Work on a copy: .clone().
         = (result, image_patches.data.copy_(blank.expand_as(image_patches)))[0]
 """)  # fmt: skip
 
 INSERTION_MISTAKES = edits(insertion_curve, """
-    flipped_deletion: This is the deletion curve backwards: it puts in the least important patch first. Put in the most
-        important patch first.
+    flipped_deletion: Your curve is the deletion curve backwards, which puts in the least important patch first.
+        Put in the most important patch first.
         + return deletion_curve(score, image_patches, order, blank).flip(1)
-    deletes_again: This removes patches. Begin with an empty scene, and put patches in.
+    deletes_again: Your code removes patches. Begin with an empty scene, and put patches in.
         + return deletion_curve(score, image_patches, order, blank)
-    shows_one_patch: Each point shows only one patch. Keep the patches that earlier steps have put in.
+    shows_one_patch: At each point of your curve, only one patch is shown. Keep the patches that earlier steps
+        have put in.
         turn < step  →  turn == step - 1
     puts_in_one_after_another: The patches are put in by their numbers, 0, 1, 2 and so on. In each step, put in
         only the patch order[:, step].
         _score_with(score, image_patches, turn < step
             →  _score_with(score, image_patches[torch.arange(len(turn))[:, None], turn], turn < step
-    puts_in_by_turns: `order` is read as the turn of each patch. It lists the patches: order[b, 0] is put in first.
+    puts_in_by_turns: Your code reads `order` as the turn of each patch. But `order` lists the patches: order[b,
+        0] is put in first.
         order.argsort(1)  →  order
-    one_order_for_insertion: The first scene's order is used for all scenes. Scene b has order[b].
+    one_order_for_insertion: Your code uses the first scene's order for all scenes. The order of scene b is
+        order[b].
         + order = order[:1].expand_as(order)
     puts_in_every_scene: The patches that one scene gets are put into all scenes here. Scene b must get only those of
         order[b].
@@ -149,16 +152,17 @@ IN_BOTH = in_both(
 )
 
 AREA_MISTAKES = edits(area_under, """
-    mean_of_points: This is the mean of all points. With trapezoids, the first and the last point count half.
+    mean_of_points: You return the mean of all points. With trapezoids, the first and the last point must count
+        only half.
         + return curve.mean(-1)
-    steps_of_one: Each step counts as 1 wide. All n steps together must be 1 wide: divide by n.
+    steps_of_one: In your area each step is 1 wide. All n steps together must be 1 wide: divide by n.
         + return torch.trapezoid(curve, dim=-1)
-    divided_by_the_points: The area is divided by the number of points, n + 1. There are n steps between them: divide by
-        n.
+    divided_by_the_points: Your code divides the area by the number of points, n + 1. Divide by the number of
+        steps between the points, n.
         .mean(-1)  →  .sum(-1) / curve.shape[-1]
     one_area_for_all: A single area is returned for all curves. Return one for each curve: sum only over the last axis.
         = result.mean()
-    left_ends: Each step counts with its left end. With trapezoids, it counts with the mean of its two ends.
+    left_ends: Your code uses only the left end of each step. With trapezoids, use the mean of its two ends.
         + return curve[..., :-1].mean(-1)
 """)  # fmt: skip
 

@@ -57,38 +57,40 @@ GRADIENT = written_exercise("6.2 Attention times gradient", gradient_attention, 
     draw=draw_scored_attention, probe=gradient_values,
     difficulty=2, minutes=10, review="Attention times gradient",
     mistakes="""
-    gradient_alone: This is only the gradient. Multiply it by the weights.
+    gradient_alone: You return only the gradient. Multiply it by the weights.
         (weights.detach() * gradient)  →  gradient
-    weights_alone: These are only the weights, averaged over the heads. The gradient is missing.
+    weights_alone: You return only the weights, averaged over the heads. Use the gradient, too.
         (weights.detach() * gradient).clamp(min=0)  →  weights.detach()
-    negative_kept: Negative products are kept, but they speak against the score. Set them to 0 before the mean.
+    negative_kept: Your code keeps negative products, which belong to weights that lower the score. Set these
+        products to 0 before the mean.
         .clamp(min=0)  →
-    absolute_value: The absolute value is taken, so weights that speak against the score also count. Set negative
+    absolute_value: Your code takes the absolute value, so weights that lower the score also count. Set negative
         products to 0.
         .clamp(min=0)  →  .abs()
-    mean_before_clamp: The mean over the heads is taken first, so heads cancel each other. Set negative products to 0 in
-        each head first.
+    mean_before_clamp: Your code takes the mean over the heads too early, so heads cancel each other. Set negative
+        products to 0 in each head before the mean.
         .clamp(min=0).mean(-3)  →  .mean(-3).clamp(min=0)
     averaged_apart: Weights and gradient are averaged over the heads before they are multiplied. Multiply in each head.
         (weights.detach() * gradient).clamp(min=0).mean(-3)
             →  weights.detach().mean(-3) * gradient.clamp(min=0).mean(-3)
     summed_heads: The heads are added up. Take their mean.
         .mean(-3)  →  .sum(-3)
-    mean_of_what_helps: The sum is divided by the number of heads that speak for the score. Take the mean over all
-        heads.
+    mean_of_what_helps: Your code divides the sum by the number of heads with a positive product. Divide by the
+        number of all heads.
         .mean(-3)  →  .sum(-3) / (weights.detach() * gradient > 0).sum(-3).clamp(min=1)
-    wrong_sign: The sign is wrong: products that speak against the score are kept, and those that speak for it are lost.
+    wrong_sign: Your sign is wrong: you keep the products that lower the score, and lose those that raise it. Keep
+        those that raise it.
         weights.detach() *  →  -weights.detach() *
-    first_scene_alone: Only the first scene's score counts, so the maps of the others are 0. Take the gradient of the
-        sum of all scores.
+    first_scene_alone: Your code uses only the first scene's score, so the maps of the other scenes are 0. Take
+        the gradient of the sum of all scores.
         score.sum()  →  score.flatten()[0]
-    gradient_of_the_mean: This is the gradient of the mean over the scenes, which is too small in a batch. Take the
-        gradient of the sum.
+    gradient_of_the_mean: You take the gradient of the mean over the scenes, which is too small in a batch. Take
+        the gradient of the sum.
         = result / score.numel()
     rows_normalised: The rows are normalised to sum to 1. Return the products as they are.
         = result / result.sum(-1, keepdim=True).clamp(min=1e-9)
-    fills_every_grad (slip): backward() also fills the .grad of every parameter of the model. torch.autograd.grad
-        returns the gradient and fills nothing.
+    fills_every_grad (slip): Your backward() also fills the .grad of every parameter of the model. Use
+        torch.autograd.grad, which returns the gradient and fills nothing.
         + weights.retain_grad()
         + score.sum().backward()
         + return (weights.detach() * weights.grad).clamp(min=0).mean(-3)

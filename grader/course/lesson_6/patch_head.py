@@ -102,39 +102,43 @@ PATCH_HEAD = written_exercise("6.4 Which head carries the answer?", patch_head, 
     draw=draw_twins, probe=patched_values,
     difficulty=2, minutes=12, review="Which head carries the answer?",
     mistakes=edits(patch_head, """
-    twin_into_clean: One head comes from the twin, and all others come from the clean scene. It must be the other way
-        round: run the twin, and put in this head's output for the clean scene.
+    twin_into_clean: Your code runs the clean scene, and puts in the head's output for the twin. It must be the
+        other way round: run the twin, and put in this head's output for the clean scene.
         + clean, twin = twin, clean
-    nothing_put_in: These are the logits of the twin without a change. Put in the output of one head for the clean
-        scene: let `edit` return the changed heads, and pass `edit` to the run.
+    nothing_put_in: You return the logits of the twin without a change. Let `edit` put in the output of one head
+        for the clean scene, and pass `edit` to the run.
         + return model(token_ids, twin)[0]
-    all_heads: These are the logits of the clean scene: nothing of the twin is left. Run the twin, and put in only one
-        head.
+    all_heads: You return the logits of the clean scene, in which nothing of the twin is left. Run the twin, and
+        put in only one head.
         + return model(token_ids, clean)[0]
-    only_taken_out: The head is removed, but nothing is put in. Put in its output for the clean scene.
+    only_taken_out: Your code removes the head, but puts nothing in. Put in the head's output for the clean scene.
         heads[:, head] = taken  →  heads[:, head] = 0.0
-    added_on_top: The clean output is added to the twin's. Put it in the place of the head's output for the twin.
+    added_on_top: Your code adds the clean output to the twin's. Replace the head's output for the twin by the
+        clean one.
         heads[:, head] = taken  →  heads[:, head] += taken
-    half_and_half: The outputs of clean scene and twin are averaged. Put the clean one in the twin's place.
+    half_and_half: Your code averages the outputs for the clean scene and the twin. Replace the head's output for
+        the twin by the clean one.
         heads[:, head] = taken  →  heads[:, head] = (heads[:, head] + taken) / 2
-    weights_alone_put_in: Only the head's weights come from the clean scene. Its values must also come from there: its
-        output is made of both.
+    weights_alone_put_in: In your code only the head's weights are from the clean scene. Take its values from the
+        clean scene, too: the head's output is made of both.
         model.inside(token_ids, clean).heads[:, head]
             →  (model.inside(token_ids, clean).cross_map @ values_of(model, twin))[:, head]
-    values_alone_put_in: Only the head's values come from the clean scene. Its weights must also come from there: its
-        output is made of both.
+    values_alone_put_in: In your code only the head's values are from the clean scene. Take its weights from the
+        clean scene, too: the head's output is made of both.
         model.inside(token_ids, clean).heads[:, head]
             →  (model.inside(token_ids, twin).cross_map @ values_of(model, clean))[:, head]
-    scene_put_in: A scene is exchanged, in all of its heads: the first axis counts scenes. Heads are the second axis.
+    scene_put_in: Your code exchanges all heads of one scene, because the first axis counts scenes. Heads are the
+        second axis.
         model.inside(token_ids, clean).heads[:, head]  →  model.inside(token_ids, clean).heads[head]
         heads[:, head] = taken  →  heads[head] = taken
     first_scene_alone: The head is exchanged only in the first scene. Exchange it in all scenes: `heads[:, head]`.
         heads[:, head] = taken  →  heads[0, head] = taken[0]
-    head_before: This is the head before the one that the task asks for: heads are numbered from 0.
+    head_before: Your code exchanges the head before the one that the task asks for. Heads are numbered from 0.
         + head = (head - 1) % model.blocks[-1].cross_attn.num_heads
     last_word_alone: The head is exchanged only at the last word. Exchange its output at all words.
         heads[:, head] = taken  →  heads[:, head, -1] = taken[:, -1]
-    exchanges_a_word: A word is exchanged, in all heads. The heads are the second axis of (B, H, T, d_head).
+    exchanges_a_word: Your code exchanges a word, in all heads. The heads are the second axis of (B, H, T,
+        d_head).
         heads[:, head] = taken  →  heads[:, :, head] = model.inside(token_ids, clean).heads[:, :, head]
     last_logits: Only the logits of the last word are returned. Return the logits of all words, (B, T, vocab_size).
         = result[:, -1]

@@ -83,31 +83,32 @@ ALIGNER_REPAIR = written_exercise("6.7 Repair: it learns, and then no more", ima
     difficulty=2, minutes=8, review="Third training: it learns, and then no more",
     also=(training_gate(ALIGNER, image_tokens, "mended_aligner", "train-frozen", 2),),
     mistakes="""
-    aligner_still_frozen: No gradient gets to the aligner. Only the encoder should stay as it is: call the aligner
-        outside torch.no_grad(), and do not freeze it or detach its tokens.
+    aligner_still_frozen: In your code no gradient gets to the aligner. Call it outside torch.no_grad(), and do
+        not freeze it or detach its tokens: only the encoder should stay as it is.
         return aligner(features)  →  with torch.no_grad(): return aligner(features)
-    inference_mode: Tensors that are made in this way can never take part in a gradient, so the aligner cannot learn
-        from them. Use torch.no_grad().
+    inference_mode: Tensors from torch.inference_mode() can never take part in a gradient, so your aligner cannot
+        learn from them. Use torch.no_grad().
         torch.no_grad()  →  torch.inference_mode()
     gradient_begins_at_the_tokens: Gradients get to the tokens, but not to the aligner. Call the aligner that is passed
         in, outside torch.no_grad(), and return its tokens as they are.
         = result.detach().requires_grad_()
-    encoder_learns_too: Now the encoder also learns: gradients get to it. The training would reach its threshold, but
-        this does not fix the fault: under torch.no_grad(), call only the encoder.
+    encoder_learns_too: In your code gradients get to the encoder, so it also learns. The training would reach its
+        threshold, but this does not fix the fault: under torch.no_grad(), call only the encoder.
         with torch.no_grad():  →  if True:
-    wrong_one_frozen: It is the other way round now: the encoder learns, and the aligner is frozen. The training
-        would reach its threshold, but this does not fix the fault.
+    wrong_one_frozen: In your code the encoder learns, and the aligner is frozen. The training would reach its
+        threshold, but it must be the other way round.
         + aligner.requires_grad_(False)
         with torch.no_grad():  →  if True:
-    aligner_not_called: These are the features of the encoder. Return the tokens that the aligner makes of them.
+    aligner_not_called: You return the features of the encoder. Return the tokens that the aligner makes of them.
         aligner(features)  →  features
-    tokens_made_larger: This only hides the symptom: the tokens are larger, but the aligner learns as little as before.
+    tokens_made_larger: Your code makes the tokens larger, which only hides the symptom: the aligner learns as
+        little as before. Let gradients get to the aligner.
         = 10 * result.detach()
-    features_normalised: The features are scaled to length 1, which changes the input of the aligner. The training would
-        reach its threshold, but the task does not ask for this.
+    features_normalised: Your code scales the features to length 1, so the aligner gets another input. The
+        training would reach its threshold, but the task does not ask for this: use the features as they are.
         aligner(features)  →  aligner(F.normalize(features, dim=-1))
-    features_averaged: Each scene gets only one token, repeated: a mean over its patches, so there is nothing left to
-        choose from. Return a token for each patch.
+    features_averaged: Your code gives each scene one repeated token, a mean over its patches, so there is nothing
+        left to choose from. Return a token for each patch.
         aligner(features)  →  aligner(features.mean(-2, keepdim=True).expand_as(features))
     gradients_off_for_good: Gradients are switched off for everything that comes later, too. Use `with
         torch.no_grad():`, which ends with its block.

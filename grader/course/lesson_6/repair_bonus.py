@@ -53,40 +53,42 @@ BONUS_REPAIR = written_exercise("6.9 Repair: it stares at one patch", looking_lo
     difficulty=2, minutes=8, review="Fifth training: it stares at one patch",
     also=(training_gate(BONUS, looking_loss, "mended_bonus", "train-bonus", 2),),
     mistakes="""
-    entropy_still_added: Training makes a loss smaller. The entropy is still added to it, so a map that looks around
-        costs something, and a map that stays on one patch does not.
+    entropy_still_added: Your code still adds the entropy, so a map that looks around makes the loss larger. It
+        must make the loss smaller.
         - strength  →  + strength
-    bonus_removed: This is the cross-entropy alone. The training would reach its threshold, but this does not fix
-        the fault: a bonus for looking around has to be subtracted.
+    bonus_removed: Your loss is only the cross-entropy. The training would reach its threshold, but this does not
+        fix the fault: subtract a bonus for looking around.
         - strength * entropy  →
-    added_and_smaller: This only hides the symptom: looking around costs ten times less, but it still costs something.
+    added_and_smaller: Your code adds a smaller part of the entropy, which only hides the symptom. Looking around
+        still makes the loss larger, but it must make the loss smaller.
         - strength  →  + 0.1 * strength
-    whole_loss_turned: The whole loss has the opposite sign, so training now makes the answers worse. Only the entropy
-        had the wrong sign.
+    whole_loss_turned: Your code gives the whole loss the opposite sign, so training now makes the answers worse.
+        Change only the sign of the entropy.
         return F.cross  →  return -F.cross
     entropies_summed: The entropies of a batch are added up, so the bonus grows with the batch. Take their mean.
         .sum(-1).mean()  →  .sum()
     entropy_as_a_share: The entropy is divided by log S, as in lesson 2. The training would reach its threshold, but
         the bonus is smaller than was asked for: take the entropy itself.
         .sum(-1).mean()  →  .sum(-1).mean() / torch.tensor(float(weights.shape[-1])).log()
-    mean_over_the_patches: The mean also runs over the patches, but an entropy is a sum over them: take the mean only
-        over the maps. The training would reach its threshold, but the bonus is smaller than the task asks for.
+    mean_over_the_patches: Your code also averages over the patches, but an entropy is a sum over them. The
+        training would reach its threshold, but the bonus is too small: take the mean only over the maps.
         + strength = strength / weights.shape[-1]
-    zero_weights_give_nan: A weight of exactly 0 gives NaN, because 0 · log 0 is NaN. The training would reach its
-        threshold, because no weight in it becomes 0, but keep the weights above 0 inside the log.
+    zero_weights_give_nan: In your code a weight of exactly 0 gives NaN, because 0 · log 0 is NaN. The training
+        would reach its threshold only because no weight becomes 0: keep the weights above 0 inside the log.
         .clamp_min(torch.finfo(weights.dtype).tiny)  →
     softmax_of_the_weights: The weights go through a second softmax. The training would reach its threshold, but the
         weights already sum to 1: take the entropy of the weights themselves.
         + weights = weights.softmax(-1)
-    strength_ignored: The strength is not used, so the bonus stays as large as it was at the beginning and never fades.
+    strength_ignored: Your code does not use `strength`, so the bonus never fades. Multiply the entropy by
+        `strength`.
         + strength = 1.0
-    clamped_at_zero: A loss that is clamped at 0 has no gradient where it would be below 0, as in this trial with its
-        larger bonus. The training would still reach its threshold, because its loss stays above 0.
+    clamped_at_zero: Your code clamps the loss at 0, so a loss below 0 gives no gradient. The training would reach
+        its threshold only because its loss stays above 0: leave out the clamp.
         = result.clamp_min(0.0)
-    entropy_of_the_mean_map: This is the entropy of the mean map, which is large as soon as the maps differ. The
-        training would reach its threshold, but take the entropy of each map, then their mean.
+    entropy_of_the_mean_map: Your code takes the entropy of the mean map, which is large as soon as the maps
+        differ. The training would reach its threshold, but the task asks for the mean of each map's entropy.
         + weights = weights.mean(0, keepdim=True)
-    bonus_detached: No gradient gets from the bonus to the maps: the training would reach its threshold as if there
-        were none. Leave out what stops gradients, such as torch.no_grad, detach or .data.
+    bonus_detached: In your code no gradient gets from the bonus to the maps, so the bonus has no effect. The
+        training would reach its threshold, but leave out what stops gradients, such as detach.
         + weights = weights.detach()
 """)  # fmt: skip

@@ -23,24 +23,25 @@ MIRROR_REPAIR = written_exercise("6.8 Repair: it looks at two places", mirror_le
     difficulty=2, minutes=8, review="Fourth training: it looks at two places",
     also=(training_gate(MIRROR, mirror_left_right, "mended_mirror", "train-mirror", 2),),
     mistakes="""
-    questions_stay: The scenes are mirrored, but the questions are not. In a mirrored scene, the answer to the top left
-        is now at the top right: mirror `cells`, too.
+    questions_stay: Your code mirrors the scenes, but not the questions. In a mirrored scene, the digit from the
+        top left is at the top right: mirror `cells`, too.
         = cells, result[1]
     mirror_removed: Scenes and questions are returned as they were: nothing is mirrored. The training would reach its
         threshold, but this does not fix the fault: mirror both where `turned` is True.
         = cells.clone(), patches.clone()
     scenes_stay: The questions are mirrored, but the scenes are not. Mirror the scenes, too.
         = result[0], patches
-    every_question_mirrored: Every question is mirrored, but only some of the scenes are. `turned` tells you which ones.
+    every_question_mirrored: Your code mirrors every question, but only some of the scenes. Mirror only the
+        questions for which `turned` is True.
         = cells - 2 * (cells % 3) + 2, result[1]
-    others_mirrored: The scenes that should stay are mirrored, and the others are not. The training would reach its
-        threshold, but the task asks for something else: mirror those whose `turned` is True.
+    others_mirrored: Your code mirrors the scenes that should stay, and not the others. The training would reach
+        its threshold, but the task asks you to mirror the scenes where `turned` is True.
         + turned = ~turned
-    everything_mirrored: Everything is mirrored, whatever `turned` says. The training would reach its threshold, but
-        the task asks for something else: half of the scenes should stay.
+    everything_mirrored: Your code mirrors all scenes and ignores `turned`. The training would reach its
+        threshold, but the scenes where `turned` is False should stay.
         + turned = torch.ones_like(turned)
-    half_turn: Each place becomes 8 − cell, which is half a turn: up and down change, too. A mirror changes only the
-        column.
+    half_turn: Your code changes each place to 8 − cell, which is half a turn: up and down change, too. A mirror
+        changes only the column.
         cells - column + (2 - column)  →  8 - cells
     rows_for_columns: The questions are mirrored from top to bottom, but the scenes from left to right. Mirror the
         column of a place: it is cell % 3.
@@ -60,7 +61,8 @@ MIRROR_REPAIR = written_exercise("6.8 Repair: it looks at two places", mirror_le
     brackets_moved: The row is multiplied by more than 3 here. A place is 3 × row + column, and the new column is 2 −
         column.
         cells - column + (2 - column)  →  cells // 3 * (3 + 2 - column)
-    row_lost: 2 − column is a place in the top row: the row is lost. A place is 3 × row + column.
+    row_lost: Your code computes only 2 − column, which is always a place in the top row. Keep the row: a place is
+        3 × row + column.
         cells - column + (2 - column)  →  2 - column
     right_column_twice: The left column is overwritten before it is read, so the right one is there twice. Read from the
         scenes as they were passed in.
@@ -68,9 +70,10 @@ MIRROR_REPAIR = written_exercise("6.8 Repair: it looks at two places", mirror_le
     left_column_twice: The right column is overwritten before it is read, so the left one is there twice. Read from the
         scenes as they were passed in.
         .flip(2)  →  [:, :, [0, 1, 0]]
-    cells_subtracted: 2 − cell is below 0 from the second row on. A place is 3 × row + column: mirror only the column.
+    cells_subtracted: Your code computes 2 − cell, which is below 0 from the second row on. A place is 3 × row +
+        column: mirror only the column.
         cells - column + (2 - column)  →  2 - cells
-    pixels_mirrored: The numbers inside a patch are also reversed, and with them the digits. Swap only the patches:
-        nobody writes a 7 like that.
+    pixels_mirrored: Your code also reverses the numbers inside a patch, which mirrors the digits. Swap only the
+        patches, and leave each digit as it is.
         = result[0], torch.where(turned[:, None, None], result[1].flip(-1), result[1])
 """)  # fmt: skip

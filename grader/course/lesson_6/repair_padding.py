@@ -40,8 +40,8 @@ PADDING_REPAIR = written_exercise("6.5 Repair: it looks where nothing is", look_
     difficulty=2, minutes=8, review="First training: it looks where nothing is",
     also=(training_gate(PADDING, look_past_padding, "mended_padding", "train-padding", 2),),
     mistakes="""
-    mask_still_inverted: The words look only at the padding. In this course, a mask is True where a word may look;
-        `padding` is True where it may not.
+    mask_still_inverted: In your code the words look only at the padding. In this course, a mask is True where a
+        word may look; `padding` is True where it may not.
         ~padding  →  padding
     mask_without_words: The layer reads a mask (B, S) as (T, S), so its scenes count as words. Give the mask an axis
         for the words: ~padding.unsqueeze(-2).
@@ -49,39 +49,38 @@ PADDING_REPAIR = written_exercise("6.5 Repair: it looks where nothing is", look_
     mask_removed: No cell is hidden, so the words also look at the padding. Pass on a mask that is True where a cell is
         not padding.
         , ~padding.unsqueeze(-2)  →
-    padding_painted_over: The padding is painted over, but the words still look at it: a row of zeros takes its share of
-        the weight. The training would reach its threshold, but this does not fix the fault.
+    padding_painted_over: Your code paints over the padding, but the words still give it weight. The training
+        would reach its threshold, but the fault is still there: hide the padding from the words.
         patches, ~padding.unsqueeze(-2)  →  patches.masked_fill(padding.unsqueeze(-1), 0.0)
-    map_zeroed_afterwards: The weights on the padding are set to 0 only after the look: the output already contains
-        the padding, and the weights no longer sum to 1. Hide the padding before the softmax.
+    map_zeroed_afterwards: Your code sets the weights on the padding to 0 only after the look, so the output still
+        contains the padding. Hide the padding before the softmax.
         , ~padding.unsqueeze(-2)  →
         = result[0], result[1].masked_fill(padding[:, None, None, :], 0.0)
-    map_cleaned_afterwards: The padding is removed from the map after the look, and the rows are made to sum to 1 again.
-        But the output still contains the padding: hide it before the softmax.
+    map_cleaned_afterwards: Your code removes the padding only from the map, after the look, so the output still
+        contains the padding. Hide the padding before the softmax.
         , ~padding.unsqueeze(-2)  →
         = result[0], (shown := result[1].masked_fill(padding[:, None, None, :], 0.0)) / shown.sum(-1, keepdim=True)
-    cut_to_the_first_scene: Every scene is cut to as many cells as the first one has. Each scene has its own padding:
-        pass on a mask.
+    cut_to_the_first_scene: Your code cuts every scene to as many cells as the first one has. Each scene has its
+        own padding: pass on a mask.
         patches, ~padding.unsqueeze(-2)  →  patches[:, : int((~padding[0]).sum())]
-    mask_of_the_first_scene: Every scene gets the mask of the first. Each scene has its own padding: keep the
-        batch axis.
+    mask_of_the_first_scene: Your code gives every scene the mask of the first. Each scene has its own padding:
+        keep the batch axis.
         padding.unsqueeze  →  padding[:1].unsqueeze
-    mask_of_the_batch: A cell is open in all scenes if it is not padding in one of them. Each scene needs its own
-        mask.
+    mask_of_the_batch: Your mask allows a cell in all scenes if it is not padding in one of them. Each scene needs
+        its own mask.
         ~padding.unsqueeze(-2)  →  ~padding.all(0)
-    mask_of_all_scenes: A cell is hidden in all scenes if it is padding in one of them. Each scene needs its own
-        mask.
+    mask_of_all_scenes: Your mask hides a cell in all scenes if it is padding in one of them. Each scene needs its
+        own mask.
         ~padding.unsqueeze(-2)  →  ~padding.any(0)
-    padding_at_the_end: The first cells are open, as many as are not padding. But padding may be at any place: open the
-        cells where `padding` is False.
+    padding_at_the_end: Your mask allows the first cells, as many as are not padding, but padding may be at any
+        place. Allow the cells where `padding` is False.
         ~padding.unsqueeze(-2)
             →  (torch.arange(padding.shape[-1], device=padding.device) < (~padding).sum(-1,
                keepdim=True)).unsqueeze(-2)
     mask_turned_round: The mask has the cells in reverse order. Entry i of the mask must be True if cell i is not
         padding.
         padding.unsqueeze  →  padding.flip(-1).unsqueeze
-    padded_patches_detached: No gradient gets back to the image, so the aligner cannot learn. The training would
-        reach its threshold all the same, because it was aligned before: leave out what stops gradients, such as
-        torch.no_grad, detach or .data.
+    padded_patches_detached: In your code no gradient gets back to the image. The training would reach its
+        threshold only because the aligner has learned before: leave out what stops gradients, such as detach.
         words, patches, ~  →  words, patches.detach(), ~
 """)  # fmt: skip

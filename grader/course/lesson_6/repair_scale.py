@@ -43,37 +43,39 @@ SCALE_REPAIR = written_exercise("6.6 Repair: it is sure from the first step", lo
     difficulty=2, minutes=8, review="Second training: it is sure from the first step",
     also=(training_gate(SCALE, look_once, "mended_scale", "train-scale", 2),),
     mistakes="""
-    scale_still_missing: The scores are as large as before. A sum of d_k products grows with √d_k: divide it as in
-        lesson 1.
+    scale_still_missing: Your scores are as large as before. A score is a sum of d_k products, which grows with
+        √d_k: divide the scores as in lesson 1.
         / query.shape[-1] ** 0.5  →
-    divided_by_the_width: In all, the scores are divided by d_k now (as they are if query and key are both divided by
-        √d_k), so they begin too small. The training would reach its threshold, but this is a new fault: divide by
-        √d_k, once.
+    divided_by_the_width: Your code divides the scores by d_k in all, so they begin too small. The training would
+        reach its threshold, but this is a new fault: divide by √d_k, only once.
         ** 0.5  →
-    multiplied_by_the_root: The scores are multiplied by √d_k: they are larger than before. Divide.
+    multiplied_by_the_root: Your code multiplies the scores by √d_k, so they are larger than before. Divide them
+        instead.
         / query.shape  →  * query.shape
     scale_of_this_model_alone: √128 is right only for this model. The training would reach its threshold, but another
         width would have the fault again: take d_k from the query.
         query.shape[-1] ** 0.5  →  128**0.5
-    root_of_the_patches: The scores are divided by the root of the number of patches. But each score is large because it
-        is a sum of d_k products.
+    root_of_the_patches: Your code divides the scores by the root of the number of patches. But the scores are
+        large because each is a sum of d_k products: use the root of d_k.
         query.shape[-1]  →  key.shape[-2]
     divided_by_the_spread: The scores of each query are divided by their own standard deviation, so their size no
         longer matters. The training would reach its threshold, but the task asks for something else: divide by √d_k.
         query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
             →  (scores := query @ key.transpose(-2, -1)) / scores.std(-1, keepdim=True)
-    divided_by_one_spread: The scores are divided by the standard deviation of all, so each depends on all others.
-        The training would reach its threshold, but it is another attention: divide by √d_k.
+    divided_by_one_spread: Your code divides by the standard deviation of all scores, so each depends on all
+        others. The training would reach its threshold, but this is another attention: divide by √d_k.
         query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5  →  (scores := query @ key.mT) / scores.std()
-    softmax_over_queries: The softmax runs over the queries, axis −2. The weights of each query sum to 1 over the keys.
+    softmax_over_queries: Your softmax runs over the queries, axis −2. It must run over the keys, so that the
+        weights of each query sum to 1.
         dim=-1  →  dim=-2
     weights_divided: The weights are divided after the softmax: they no longer sum to 1, and are as sharp as before.
         Divide the scores.
         / query.shape[-1] ** 0.5, dim=-1)  →  , dim=-1) / query.shape[-1] ** 0.5
-    scores_capped: This only hides the symptom: a fixed limit for the scores. Find out why they are large.
+    scores_capped: Your code sets a fixed limit for the scores, which only hides the symptom. Find out why the
+        scores are large.
         query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5  →  (query @ key.transpose(-2, -1)).clamp(-5, 5)
-    lengths_cut: Only the directions of query and key count, not their lengths, so this is another attention. Divide
-        their plain product by √d_k.
+    lengths_cut: Your code uses only the directions of query and key, not their lengths, so this is another
+        attention. Divide their plain product by √d_k.
         + query, key = F.normalize(query, dim=-1), F.normalize(key, dim=-1)
         / query.shape[-1] ** 0.5  →
     one_maximum_for_all: The largest score of all rows is subtracted. In a row of much smaller scores, every exp is 0,
@@ -81,7 +83,8 @@ SCALE_REPAIR = written_exercise("6.6 Repair: it is sure from the first step", lo
         torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-1)
             →  (scores := query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5).sub(scores.max()).exp(); weights =
                weights / weights.sum(-1, keepdim=True)
-    softmax_by_hand: exp of a large score is infinite, and the weights become NaN. torch.softmax takes care of that.
+    softmax_by_hand: In your code exp of a large score is infinite, so the weights become NaN. Use torch.softmax,
+        which avoids this.
         torch.softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-1)
             →  (query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5).exp(); weights = weights / weights.sum(-1,
                keepdim=True)

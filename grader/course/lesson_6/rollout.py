@@ -62,7 +62,8 @@ ROLLOUT = written_exercise("6.1 Attention rollout", attention_rollout, (
         + self_maps = self_maps[::-1]
     without_residual: The residual connection is missing. Take half of each layer's map and half of the identity.
         (weights.mean(-3) + identity) / 2  →  weights.mean(-3)
-    residual_without_half: The identity is added, but nothing is halved, so the rows sum to more than 1.
+    residual_without_half: Your code adds the identity without halving, so the rows sum to more than 1. Halve the
+        sum of map and identity.
         / 2 @ seen  →  @ seen
     identity_for_the_image: The map over the image also gets half of an identity. Add it only to the layers' maps: no
         word is a patch.
@@ -74,14 +75,14 @@ ROLLOUT = written_exercise("6.1 Attention rollout", attention_rollout, (
         cross_map.mean(-3)  →  cross_map
         weights.mean(-3) + identity  →  weights + identity
         = result.mean(-3)
-    largest_head: The largest weight among the heads is taken. Take their mean.
+    largest_head: Your code takes the largest weight among the heads. Take the mean of the heads.
         cross_map.mean(-3)  →  cross_map.amax(-3)
         weights.mean(-3)  →  weights.amax(-3)
     largest_head_of_the_layers: In the layers' maps the largest weight among the heads is taken. Take the mean of
         the heads.
         weights.mean(-3)  →  weights.amax(-3)
-    largest_head_of_the_image_map: In the map over the image the largest weight among the heads is taken. Take their
-        mean.
+    largest_head_of_the_image_map: In the map over the image, your code takes the largest weight among the heads.
+        Take the mean of the heads.
         cross_map.mean(-3)  →  cross_map.amax(-3)
     largest_head_shared_out: The largest weight among the heads is taken, and each row is divided by its sum. Take
         the mean of the heads.
@@ -92,16 +93,16 @@ ROLLOUT = written_exercise("6.1 Attention rollout", attention_rollout, (
         weights.mean(-3)  →  weights.sum(-3)
     last_layer_only: Only the last layer counts here. Multiply the maps of all layers.
         + self_maps = self_maps[-1:]
-    head_average_only: This is only the head average of the cross-attention, without the self-attention. Multiply it by
-        the maps of the layers, from the left.
+    head_average_only: You return only the head average of the cross-attention. Multiply it by the maps of the
+        layers, from the left.
         + self_maps = []
     layers_averaged: The layers are averaged. Multiply their maps: each layer mixes the output of the one before it.
         + mixed = [(one.mean(-3) + torch.eye(one.shape[-1], dtype=one.dtype)) / 2 for one in self_maps]
         + return torch.stack(mixed).mean(0) @ cross_map.mean(-3)
     list_emptied: The list that was passed in is empty afterwards. Read it without changing it.
         + self_maps = [self_maps.pop(0) for _ in range(len(self_maps))]
-    one_head_halved: If there is a single head, the input maps are changed. Work on a new tensor: squeeze() returns a
-        view, which is not new.
+    one_head_halved: If there is a single head, your code changes the input maps. Work on a new tensor: squeeze()
+        only returns a view of the old one.
         = (result, [one.data.mul_(0.5) for one in self_maps if one.shape[-3] == 1])[0]
     transposed_maps: The layers' maps are transposed before they are multiplied. Leave them as they are: rows are the
         tokens that ask, columns the tokens that answer.

@@ -109,11 +109,11 @@ CONCATENATION = written_exercise("6.10 Concatenation: the image is in front of t
     mask_over_the_image: The mask of the words is at the front, in the place of the image. The words come last:
         allowed[S:, S:].
         allowed[S:, S:] = mask  →  allowed[:T, :T] = mask
-    closed_only_with_a_mask: If no mask is given, the image sees the words. Hide the words' columns from the image's
-        rows, with or without a mask.
+    closed_only_with_a_mask: In your code the image sees the words if no mask is given. Hide the words' columns
+        from the image's rows, with or without a mask.
         allowed[:S, S:] = False  →  allowed[:S, S:] = mask is None
-    nothing_masked: No mask reaches the attention, so the image sees the words. Pass yours on: self.self_attn(…,
-        mask=…).
+    nothing_masked: Your code passes no mask to the attention, so the image sees the words. Pass your mask on:
+        self.self_attn(…, mask=…).
         , mask=allowed  →
     image_sees_words: The image sees the words here. Hide the words' columns from the image's rows.
         allowed[:S, S:] = False  →  pass
@@ -124,27 +124,28 @@ CONCATENATION = written_exercise("6.10 Concatenation: the image is in front of t
         + mask = None
     word_mask_inverted: The mask of the words is inverted. True means that a word may attend: use the mask without ~.
         allowed[S:, S:] = mask  →  allowed[S:, S:] = ~mask
-    other_corner_closed: The words do not see the image, but the patches see the words. Close the other corner: the
-        patches' rows, the words' columns.
+    other_corner_closed: In your mask the words do not see the image, but the patches see the words. Hide the
+        other corner: the words' columns in the patches' rows.
         allowed[:S, S:] = False  →  allowed[S:, :S] = False
-    causal_and_the_word_mask: The causal mask covers all rows except those of the words, so a patch sees only the
-        patches before it. Let all patches see all patches.
+    causal_and_the_word_mask: Your causal mask also covers the patches, so a patch sees only the patches before
+        it. Let all patches see all patches.
         allowed[:S, S:] = False  →  allowed = allowed.tril(); allowed[S:, S:] = True
-    words_blind: The words do not see the image: open the image's columns to the words' rows.
+    words_blind: In your mask the words do not see the image. Set the image's columns to True in the words' rows.
         allowed[:S, S:] = False  →  allowed[:S, S:] = allowed[S:, :S] = False
-    patches_blind: The image's rows are False from end to end, so no patch sees another. Let all patches see all
+    patches_blind: In your mask the image's rows are all False, so no patch sees another. Let all patches see all
         patches.
         allowed[:S, S:] = False  →  allowed[:S] = False
-    only_the_words_corner_open: Only the words' own corner is open. Let the patches see all patches, and the words
-        the image.
+    only_the_words_corner_open: Your mask is True only in the corner of the words. Let the patches see all
+        patches, and let the words see the image.
         allowed[:S, S:] = False  →  allowed[:S] = False; allowed[S:, :S] = False
-    causal_without_a_mask: If no mask is passed in, each word sees only itself and the words before it here. Without a
-        mask, each word must see all words.
+    causal_without_a_mask: If no mask is passed in, each of your words sees only itself and the words before it.
+        In this case, each word must see all words.
         + mask = torch.ones(2 * text_tokens.shape[-2:-1], dtype=torch.bool).tril() if mask is None else mask
-    only_words_ask: Only the words' tokens and their rows of the weights are returned. The image's tokens also take
-        part: return those of both.
+    only_words_ask: You return only the words' tokens and the words' rows of the weights. Return those of the
+        image, too.
         = result[0][..., S:, :], result[1][..., S:, :]
-    joined_residual: The tokens are added to the output. The block adds them: return the attention's output.
+    joined_residual: Your layer adds the tokens to the output, which is the block's work. Return only the
+        attention's output.
         = result[0] + torch.cat([image_tokens, text_tokens], -2), result[1]
 """)  # fmt: skip
 
@@ -174,7 +175,7 @@ GATED = written_exercise("6.11 Gated cross-attention: a door that begins closed"
         torch.tanh(self.gate) * seen  →  self.gate * torch.tanh(seen)
     gate_on_both: The gate also multiplies the text. Multiply only what the words see.
         text_tokens + torch.tanh(self.gate) * seen  →  torch.tanh(self.gate) * (text_tokens + seen)
-    gate_mixes: The text is scaled down as the gate opens. Add to the text; do not mix.
+    gate_mixes: In your code the text is scaled down as the gate opens. Leave the text as it is, and add to it.
         text_tokens + torch.tanh(self.gate) * seen
             →  (1 - torch.tanh(self.gate)) * text_tokens + torch.tanh(self.gate) * seen
     gate_without_residual (slip): There is no residual: the output of the cross-attention replaces the text. Add it to
@@ -189,17 +190,19 @@ GATED = written_exercise("6.11 Gated cross-attention: a door that begins closed"
         (self.norm(text_tokens), image_tokens)  →  (self.norm(text_tokens), self.norm(image_tokens))
     gate_adds_to_norm (slip): The residual starts from the normalised text. Start it from the text before the norm.
         return text_tokens +  →  return self.norm(text_tokens) +
-    gate_begins_open: The gate begins open. At 0 a new layer changes nothing: torch.zeros(1).
+    gate_begins_open: Your gate begins open. Let it begin at 0, so that a new layer changes nothing:
+        torch.zeros(1).
         torch.zeros(1)  →  torch.ones(1)
-    gate_begins_anywhere: The gate begins at a random number. At 0 a new layer changes nothing: torch.zeros(1).
+    gate_begins_anywhere: Your gate begins at a random number. Let it begin at 0, so that a new layer changes
+        nothing: torch.zeros(1).
         torch.zeros(1)  →  torch.randn(1)
-    gate_closed_at_every_call: The gate stays closed, although it has learned, so nothing of the image is added. Take
-        tanh of the gate in each call, and do not change the gate.
+    gate_closed_at_every_call: Your code sets the gate back to 0 in each call, so nothing of the image is added.
+        Take tanh of the gate, and do not change the gate.
         torch.tanh(self.gate)  →  torch.tanh(nn.init.zeros_(self.gate))
-    gate_fixed: The gate never learns. Only an nn.Parameter learns: make self.gate one.
+    gate_fixed: Your gate never learns, because only an nn.Parameter learns. Make self.gate an nn.Parameter.
         self.gate = nn.Parameter(torch.zeros(1))  →  self.register_buffer("gate", torch.zeros(1))
-    skipped_while_closed: While the gate is 0, nothing is computed, so no gradient reaches the gate, and it never opens.
-        Do not treat 0 as a special case: multiply by it.
+    skipped_while_closed: Your code computes nothing while the gate is 0, so no gradient reaches it and it never
+        opens. Do not treat 0 as a special case: always multiply by tanh(gate).
         = result if self.gate.any() else (text_tokens, None)
     gate_on_weights: The weights are multiplied by the gate. Return them as they are: each row sums to 1.
         = result[0], torch.tanh(self.gate) * result[1]
@@ -251,7 +254,8 @@ QUERIES = written_exercise("6.12 Learned queries: a summary of the image", Learn
             →  torch.zeros(num_queries, d_model) + torch.randn(1, d_model).repeat(num_queries, 1)
     queries_uniform: The queries are not drawn from a normal distribution around 0. Draw them with torch.randn.
         torch.randn  →  torch.rand
-    queries_fixed: The queries never learn. Only an nn.Parameter learns: make self.queries one.
+    queries_fixed: Your queries never learn, because only an nn.Parameter learns. Make self.queries an
+        nn.Parameter.
         self.queries = nn.Parameter(torch.randn(num_queries, d_model))
             →  self.register_buffer("queries", torch.randn(num_queries, d_model))
     summary_averaged: The summary is only one token, the mean. Return all K tokens.
