@@ -238,7 +238,10 @@ class _Grading:
         return verdicts
 
     def _judged_next(self, answers: Mapping[str, JudgedAnswer], execution: Execution) -> frozenset[str]:
-        """Return the exercises that are judged again with stand-ins, if the new verdicts count."""
+        """Return the exercises that are judged again with stand-ins, if the new verdicts count.
+
+        If no time is left for that, they keep the verdicts of the first run, without an explanation.
+        """
         if not self._lesson.follow_through:
             return frozenset()
         verdicts = {id: answer.verdict for id, answer in answers.items()}
