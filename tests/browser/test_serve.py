@@ -142,7 +142,7 @@ def mends(page: Page, answers: dict[str, Path]) -> None:
     """On the page of the assignment: hand in a wrong 1.4, read its cause, hand in a right one, have full marks."""
     hand_in(page, answers["wrong"])
     page.get_by_role("link", name="Read the feedback").click()  # it appears by itself
-    expect(page.locator("body")).to_contain_text("The scores are not divided by √d_k")
+    expect(page.locator("body")).to_contain_text("does not divide the scores by √d_k")
     page.go_back()
     hand_in(page, answers["right"])
     expect(page.get_by_role("heading", name="Attempt 2")).to_be_visible()
@@ -180,7 +180,7 @@ def test_a_student_hands_in_reads_the_cause_mends_it_and_has_full_marks(
     page.unroute("**/events")
     page.reload()
     page.get_by_role("link", name="Read the feedback").click()  # it appears by itself
-    expect(page.locator("body")).to_contain_text("The scores are not divided by √d_k")
+    expect(page.locator("body")).to_contain_text("does not divide the scores by √d_k")
     look(page, "feedback", axe=False)  # its sandbox lets axe not run; tests/browser/test_axe.py looks at these pages
     page.go_back()
 

@@ -67,7 +67,7 @@ def test_a_right_answer_is_told_so(said) -> None:
 
 def test_it_shows_what_came_what_was_expected_and_what_went_in(said) -> None:
     lines = said("1.2", SCALED.format("query @ key.mT")).splitlines()
-    assert lines[0] == "✘ 1.2 scaled_scores — These are the plain dot products. They are not divided by √d_k."
+    assert lines[0] == "✘ 1.2 scaled_scores — You return the plain dot products. Divide them by √d_k."
     assert lines[1].startswith("2 queries, 3 keys, d_k = 4: scores[0, 0] is ")
     assert lines[1].endswith("(wrong in 6 of 6 places)")
     assert ", expected " in lines[1]

@@ -135,7 +135,7 @@ def test_it_runs_twice_in_a_bare_kernel_that_can_write_nowhere(tmp_path: Path) -
     assert ran.returncode == 0, ran.stderr
     lines = ran.stdout.splitlines()
     assert lines[:2] == ["✔ 1.2 scaled_scores — right on 8 small examples."] * 2
-    assert lines[2] == "1.2 scaled_scores — These are the plain dot products. They are not divided by √d_k."
+    assert lines[2] == "1.2 scaled_scores — You return the plain dot products. Divide them by √d_k."
     assert lines[-2].startswith("☐ stable_softmax is now defined by the course")
 
 

@@ -144,7 +144,7 @@ SLIPS = [
     pytest.param(
         "3.3",
         [("self.cross_attn(self.norm2(tokens), image_tokens)", "self.cross_attn(self.norm1(tokens), image_tokens)")],
-        "The cross-attention reads norm1",
+        "Your cross-attention step uses norm1",
         11.5,
         id="3.3 norm1 twice and norm2 unused",
     ),
@@ -188,7 +188,7 @@ SLIPS = [
     pytest.param(
         "1.2",
         [("return attention_scores(query, key) * d_k**-0.5", "return torch.sqrt(attention_scores(query, key))")],
-        "This is the root of the scores",
+        "Your code takes the root of the scores",
         0,
         id="1.2 sqrt of the scores",
     ),
@@ -200,7 +200,7 @@ SLIPS = [
                 "        key, value = self.W_K(image_tokens), self.W_V(image_tokens)\n        return masked_attention(self.W_K(text_tokens)",
             )
         ],
-        "The queries are made by W_K",
+        "Your code makes the queries with W_K",
         0,
         id="1.8 W_K where W_Q",
     ),

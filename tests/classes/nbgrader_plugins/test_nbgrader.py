@@ -201,7 +201,7 @@ def test_feedback_is_our_page_with_the_marks_of_people(course: Class) -> None:
     assert "5 points were subtracted" in page
     assert "The autograder gave 0" in page
     assert "A &lt;b&gt;fine&lt;/b&gt; idea." in page
-    assert "They are not divided by √d_k" in page  # the hint of the mistake
+    assert "Divide them by √d_k" in page  # the hint of the mistake
     assert "Your instructor" not in course.page("right")
     hidden = {
         line.strip()
