@@ -1,7 +1,7 @@
 """Tables of small changes: a pattern in Python, its replacement, and the message about it.
 
     3 A - B → B - A  # look at the order of the two sides in `{it}`.
-    3 X.REDUCED() → X.REDUCED(-1)  # `{it}` runs over everything: name the axis.
+    3 X.REDUCED() → X.REDUCED(-1)  # `{it}` works on all axes at once. Choose one axis with `dim`.
 
 A single capital is a hole. It stands for any expression, and for the same one in all places; X in
 `X.name` is not a library. `X.NAME` and `NAME(X)` stand for the names of a set or a view that the
