@@ -136,9 +136,9 @@ def _of_one_batch(wrong: set[int], passed: set[int], found: Clue | None) -> Expl
     """
     if found is None or 1 not in passed - wrong or 0 in passed:
         return None
-    others = " or ".join(word for count, word in ((0, "no batch axis"), (2, "two batch axes")) if count in wrong)
+    others = " or ".join(str(count) for count in (0, 2) if count in wrong)
     return Explanation(
-        "relation", what=f"Your answer is right with one batch axis, but wrong with {others}.", clue=found
+        "relation", what=f"Your answer is right with 1 batch axis, but wrong with {others} batch axes.", clue=found
     )
 
 

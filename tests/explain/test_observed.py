@@ -17,7 +17,7 @@ def test_the_line_that_counts_axes_from_the_front():
     found = of_batch([trials[1]], trials, source)
     assert found is not None
     assert found.says.startswith(
-        "Your answer is right with one batch axis, but wrong with no batch axis. Line 2: `.transpose` uses axes 1 and 2"
+        "Your answer is right with 1 batch axis, but wrong with 0 batch axes. Line 2: `.transpose` uses axes 1 and 2"
     )
     assert found.line == 2
     assert of_batch([trials[1]], trials, "def f(x):\n    return x") is None
@@ -97,9 +97,9 @@ def test_an_input_that_had_to_be_refused_and_raises_something_else():
 @pytest.mark.parametrize(
     ("wrong", "right", "words"),
     [
-        ((0,), (1, 2), "wrong with no batch axis."),
-        ((2,), (1,), "with two batch axes."),
-        ((0, 2), (1,), "no batch axis or two batch axes."),
+        ((0,), (1, 2), "wrong with 0 batch axes."),
+        ((2,), (1,), "wrong with 2 batch axes."),
+        ((0, 2), (1,), "with 0 or 2 batch axes."),
     ],
 )
 def test_axes_counted_from_the_front_are_right_for_one_batch_axis(wrong, right, words):
@@ -121,7 +121,7 @@ def test_a_missing_batch_axis_is_named_before_the_exception_that_it_leads_to():
     ]
     found = of_missing_batch(trials[:1], trials, "def f(x):\n    return x.transpose(1, 2)")
     assert found is not None
-    assert "wrong with no batch axis. Line 2: `.transpose` uses axes 1 and 2" in found.says
+    assert "wrong with 0 batch axes. Line 2: `.transpose` uses axes 1 and 2" in found.says
     assert of_missing_batch(trials[:1], trials, "def f(x, weight):\n    return x @ weight.T") is None
     two = [trials[1]._replace(passed=False, error="IndexError"), trials[0]._replace(passed=True, error="")]
     assert of_missing_batch(two[:1], two, "def f(x):\n    return x.transpose(1, 2)") is None

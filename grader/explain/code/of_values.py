@@ -29,8 +29,7 @@ WITH_AXIS = {  # by function: the place of the axis among the arguments, the ten
 }
 TURNED = ".T reverses all axes. With a batch in front, swap only the last two: .transpose(-2, -1)"
 IS_BATCH = (
-    "`{}` is the size of the batch only if there is exactly one batch axis. "
-    "Flatten the leading axes first, or use all leading axes"
+    "`{}` is the size of the batch only with one batch axis. Flatten the leading axes first, or use all leading axes"
 )
 WITHOUT_PARAMETERS = frozenset("Dropout GELU ReLU Softmax LogSoftmax Identity Tanh Sigmoid Flatten".split())
 
@@ -113,8 +112,8 @@ def _of_three_axes(flow: Flow, fixed: set[str]) -> Iterator[Found]:
             yield statement.lineno, f"{says}, and `*batch` in place of `{first}`"
     for line, node in flow.expressions():
         if isinstance(node, ast.Call) and called_name(node) in ("bmm", "baddbmm") and flow.holds(node):
-            what = f"`{called_name(node)}` takes tensors with exactly three axes"
-            yield line, f"{what}. Use `@`, and count axes from the end: both work with any number of leading axes"
+            what = f"`{called_name(node)}` needs tensors with exactly three axes"
+            yield line, f"{what}. Use `@`, which accepts any number of leading axes, and count axes from the end"
 
 
 def _places(flow: Flow, wanted: Callable[[ast.AST], bool]) -> set[Place]:
