@@ -317,9 +317,9 @@ def _other_names(function: ast.FunctionDef) -> Changes:
         for other in known:
             if other != node.id:
                 both = node.id in given and other in given
-                rank, says = (4, where + OTHER_ARGUMENT) if both else (7, OTHER_NAME)
+                rank, says = (4, OTHER_ARGUMENT) if both else (7, OTHER_NAME)
                 place = (node.lineno, node.col_offset)
-                yield rank, Look(says.format(node.id)), node.lineno, partial(_with_name, function, place, other)
+                yield rank, Look(where + says.format(node.id)), node.lineno, partial(_with_name, function, place, other)
 
 
 def _with_name(function: ast.FunctionDef, place: tuple[int, int], other: str) -> ast.AST:
