@@ -86,7 +86,7 @@ def likely(candidates: Iterable[Candidate], seen: Sequence[Seen], prints: Sequen
         return None
     (best,) = found.values()
     return Explanation(
-        "likely", best.name, f"For most inputs, your answer returns the same as this common mistake: {best.says}"
+        "likely", best.name, f"For most inputs, your answer gives the same results as this common mistake: {best.says}"
     )
 
 

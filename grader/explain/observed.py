@@ -72,7 +72,7 @@ def of_conduct(wrong: Sequence[Seen], source: str) -> Explanation | None:
     if lost:
         name = lost[0].removeprefix(OF_GRADIENT)
         found = clue(Effect.GRADIENT, source, name)
-        says = f"No gradient reaches `{name}`{' and others' if len(lost) > 1 else ''}."
+        says = f"No gradient reaches `{name}`{' and other tensors' if len(lost) > 1 else ''}."
         return Explanation("gradient", what=says, clue=found) if found else None
     return None
 
@@ -123,7 +123,7 @@ def of_batch(wrong: Sequence[Seen], seen: Sequence[Seen], source: str) -> Explan
     axes, passed = _batch_axes_of(wrong, seen)
     right, name = passed - axes, _batched_input(seen)
     if right == {0} and (found := clue(Effect.WITHOUT_BATCH, source, name)):
-        return Explanation("relation", what="Your answer is right without a batch, but wrong with one.", clue=found)
+        return Explanation("relation", what="Your answer is right without a batch, but wrong with a batch.", clue=found)
     return _of_one_batch(axes, passed, clue(Effect.WITH_BATCH, source, name))
 
 
@@ -136,9 +136,9 @@ def _of_one_batch(wrong: set[int], passed: set[int], found: Clue | None) -> Expl
     """
     if found is None or 1 not in passed - wrong or 0 in passed:
         return None
-    others = " or ".join(word for count, word in ((0, "none"), (2, "two")) if count in wrong)
+    others = " or ".join(str(count) for count in (0, 2) if count in wrong)
     return Explanation(
-        "relation", what=f"Your answer is right with one batch axis, but wrong with {others}.", clue=found
+        "relation", what=f"Your answer is right with 1 batch axis, but wrong with {others} batch axes.", clue=found
     )
 
 
@@ -150,7 +150,7 @@ def of_missing_batch(wrong: Sequence[Seen], seen: Sequence[Seen], source: str) -
 
 
 def _batched_input(seen: Sequence[Seen]) -> str:
-    """Return the name of the only input whose number of axes differs between trials; "" if there are none or several."""
+    """Return the name of the only input whose number of axes differs between trials; "" if no or several inputs do."""
     axes: dict[str, set[int]] = {}
     for trial in seen:
         for name, value in trial.inputs.items():
@@ -194,11 +194,13 @@ def _of_missing_refusal(trial: Seen, source: str) -> str:
             continue
         start = f"For this input the task expects {with_article(due[1])}"
         if f"raise {due[1]}" in source:
-            return f"{start}, but none of your checks raises it: check each condition and its place, or add one."
+            what = f"{start}, but none of your checks raises it"
+            return f"{what}. Look at the condition and the place of each check, or add a check."
         return (
-            f"{start}. Check the sizes first, and raise it before you compute anything."
+            f"{start}, but your code raised another exception. "
+            f"Check the sizes first, and raise the {due[1]} before you compute anything."
             if other
-            else f"{start}, but nothing was raised."
+            else f"{start}, but your code raised nothing. Check the input first, and raise the {due[1]}."
         )
     return ""
 
@@ -207,7 +209,7 @@ def _of_changed_inputs(trial: Seen, source: str) -> Explanation:
     """Name the inputs that the call changed, and the line that did it."""
     changed = trial.got.get("changed")
     names = [name for name in changed if isinstance(name, str)] if isinstance(changed, list) else []
-    says = f"The call changes {' and '.join(f'`{name}`' for name in names) or 'one of its inputs'} in place."
+    says = f"Your code changes {' and '.join(f'`{name}`' for name in names) or 'one of its inputs'} in place."
     found = clue(Effect.IN_PLACE, source, names[0] if len(names) == 1 else "")
     return Explanation("conduct", what=says if found else f"{says} Work on new tensors.", clue=found)
 

@@ -22,7 +22,7 @@ from grader.records import Flag, Outcome, Verdict
 from grader.submission.cells import Role, answer_cell, carry_on_cell, provided_cell, role
 from grader.submission.rebuild import Rebuilt
 
-IMPORTS_COURSE = "it imports {}, the course's own code, which is not there where notebooks are graded"
+IMPORTS_COURSE = "your code imports {}, the course's own code, which is not available where notebooks are graded"
 
 # Everybody may write a stand-in of a definition and one more line, but not a longer one by chance.
 LEAST_LINES = 2

@@ -116,7 +116,7 @@ def _is_false(value: ast.expr | None) -> bool:
 
 
 HIDDEN = "something out of sight"
-HINT = "Write it yourself here, with the operations of the lesson; you may use the built-in afterwards."
+HINT = "Write this part yourself, with the operations of the lesson. In later exercises, you may use the built-in."
 
 
 def complaint(used: Sequence[str], verb: str = "refers to") -> str:
@@ -126,8 +126,8 @@ def complaint(used: Sequence[str], verb: str = "refers to") -> str:
         verb: "calls" if the built-in was seen to run.
     """
     if used[0] == HIDDEN:
-        return "it hides what it calls from the grader, so it cannot be seen that you wrote this yourself"
-    return f"it {verb} {used[0]}, which does what this exercise asks you to write"
+        return "your code hides what it calls, so the grader cannot see that you wrote this yourself"
+    return f"your code {verb} {used[0]}, which does what this exercise asks you to write"
 
 
 def mentions(

@@ -95,7 +95,7 @@ def test_a_gradient_that_is_cut_off_costs_the_tick(said) -> None:
 
 def test_a_built_in_that_is_to_be_written_is_refused(said) -> None:
     cell = "# @exercise 1.3\ndef stable_softmax(scores, dim=-1):\n    return {}\n"
-    refused = "✘ 1.3 stable_softmax — it refers to softmax, which does what this exercise asks you to write. "
+    refused = "✘ 1.3 stable_softmax — your code refers to softmax, which does what this exercise asks you to write. "
     assert said("1.3", cell.format("torch.softmax(scores, dim)")).startswith(refused)
     helper = "def mine(scores, dim):\n    return scores.softmax(dim)\n"
     assert said("1.3", cell.format("mine(scores, dim)"), helper).startswith(refused)

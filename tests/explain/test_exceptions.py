@@ -143,14 +143,14 @@ def attention(query, key, value, mask=None):
         ),
         (
             "attention(*(torch.rand(1, 1, 1, 1, 1, 1),) * 3)",
-            "the function refuses it. Is it a value that the function accepts?",
+            "the function refuses this value. Which values does it accept?",
         ),
         ("attention([], [], [])", None),
     ],
 )
 def test_in_another_exercise_no_change_of_its_line_is_advised(call: str, says: str | None) -> None:
     text = said(f"def f():\n    return {call}\n", "f()", MASKED)
-    assert text == ("The value that you pass on does not fit there: " + says if says else "")
+    assert text == ("A value that you pass to this code does not fit: " + says if says else "")
 
 
 @pytest.mark.parametrize("function", ["", "mm: "])  # PyTorch 2.15 says which one it was

@@ -115,7 +115,7 @@ def test_what_is_seen_in_another_check_alone_is_said_of_that_check():
     assert found is not None
     assert (
         found.says
-        == "In the check “batch”: Expected a value for the y, but got None: no `return` is reached, or it returns None."
+        == "In the check “batch”: Expected a value for the y, but got None: your code reaches no `return`, or the value that it returns is None."
     )
 
 
@@ -184,7 +184,7 @@ def test_a_mistake_that_gives_most_trials_is_likely() -> None:
     assert found is not None
     assert (found.kind, found.says) == (
         "likely",
-        "For most inputs, your answer returns the same as this common mistake: that one",
+        "For most inputs, your answer gives the same results as this common mistake: that one",
     )
     assert explain(seen, [candidate(odd, odd, odd, says="that one")]) is None
     two = [candidate(odd, odd * 2.17, odd, says=says) for says in ("that one", "another")]

@@ -17,7 +17,7 @@ def test_the_line_that_counts_axes_from_the_front():
     found = of_batch([trials[1]], trials, source)
     assert found is not None
     assert found.says.startswith(
-        "Your answer is right with one batch axis, but wrong with none. Line 2: `.transpose` uses axes 1 and 2"
+        "Your answer is right with 1 batch axis, but wrong with 0 batch axes. Line 2: `.transpose` uses axes 1 and 2"
     )
     assert found.line == 2
     assert of_batch([trials[1]], trials, "def f(x):\n    return x") is None
@@ -50,10 +50,10 @@ def test_an_input_that_was_changed_and_the_line_that_did_it():
     wrong = [Seen("conduct", False, {"inputs unchanged": False, "changed": ["x"]}, {"inputs unchanged": True})]
     found = of_conduct(wrong, "def f(x):\n    x += 1\n    return x")
     assert found is not None
-    assert found.says.startswith("The call changes `x` in place. Line 2: `x += …` changes")
+    assert found.says.startswith("Your code changes `x` in place. Line 2: `x += …` changes")
     found = of_conduct(wrong, "")
     assert found is not None
-    assert found.says == "The call changes `x` in place. Work on new tensors."
+    assert found.says == "Your code changes `x` in place. Work on new tensors."
 
 
 def test_a_gradient_that_is_cut_off_and_the_line_that_did_it():
@@ -61,7 +61,10 @@ def test_a_gradient_that_is_cut_off_and_the_line_that_did_it():
     wrong = [Seen("conduct", False, {"y": torch.ones(2), "gradient of x": None}, want)]
     found = of_conduct(wrong, "def f(x):\n    return x.detach() * 2")
     assert found is not None
-    assert found.says == "No gradient reaches `x`. Line 2: `.detach()` cuts a tensor off from the gradient."
+    assert (
+        found.says
+        == "No gradient reaches `x`. Line 2: `.detach()` cuts the tensor off from the gradient. Leave it out."
+    )
     assert of_conduct(wrong, "def f(x):\n    return x * 2") is None
 
 
@@ -69,7 +72,7 @@ def test_a_dtype_and_the_line_that_makes_it():
     wrong = [seen(False, torch.ones(2, 3), torch.ones(2, 3, dtype=torch.float64))]
     found = of_form(wrong, "def f(x):\n    return torch.zeros(2, 3) + 1", sure=True)
     assert found is not None
-    assert "Line 2: `torch.zeros` makes float32" in found.says
+    assert "Line 2: `torch.zeros` returns float32" in found.says
 
 
 def test_nothing_is_said_of_the_form_of_an_exception():
@@ -84,14 +87,20 @@ def test_an_input_that_had_to_be_refused_and_raises_something_else():
     )
     found = of_exception([first], "def f(x): return x")
     assert found is not None
-    assert found.says.startswith("For this input the task expects a ValueError.")
+    assert found.says.startswith(
+        "For this input the task expects a ValueError, but your code raised another exception. "
+    )
     assert of_exception([first._replace(error="AssertionError", line="assert x")], "") is None
     assert of_exception([first._replace(expected={"y": True})], "") is None
 
 
 @pytest.mark.parametrize(
     ("wrong", "right", "words"),
-    [((0,), (1, 2), "wrong with none."), ((2,), (1,), "wrong with two."), ((0, 2), (1,), "wrong with none or two.")],
+    [
+        ((0,), (1, 2), "wrong with 0 batch axes."),
+        ((2,), (1,), "wrong with 2 batch axes."),
+        ((0, 2), (1,), "with 0 or 2 batch axes."),
+    ],
 )
 def test_axes_counted_from_the_front_are_right_for_one_batch_axis(wrong, right, words):
     source = "def f(x):\n    return x.transpose(1, 2)"
@@ -112,7 +121,7 @@ def test_a_missing_batch_axis_is_named_before_the_exception_that_it_leads_to():
     ]
     found = of_missing_batch(trials[:1], trials, "def f(x):\n    return x.transpose(1, 2)")
     assert found is not None
-    assert "wrong with none. Line 2: `.transpose` uses axes 1 and 2" in found.says
+    assert "wrong with 0 batch axes. Line 2: `.transpose` uses axes 1 and 2" in found.says
     assert of_missing_batch(trials[:1], trials, "def f(x, weight):\n    return x @ weight.T") is None
     two = [trials[1]._replace(passed=False, error="IndexError"), trials[0]._replace(passed=True, error="")]
     assert of_missing_batch(two[:1], two, "def f(x):\n    return x.transpose(1, 2)") is None
@@ -133,6 +142,6 @@ def test_a_check_of_the_answers_own_that_lets_an_input_pass():
     trial = Seen("refused", False, {"a ValueError came": False}, {"a ValueError came": True})
     told = [of_exception([trial], source) for source in ("", "if x: raise ValueError(1)")]
     assert [found and found.says for found in told] == [
-        "For this input the task expects a ValueError, but nothing was raised.",
-        "For this input the task expects a ValueError, but none of your checks raises it: check each condition and its place, or add one.",
+        "For this input the task expects a ValueError, but your code raised nothing. Check the input first, and raise the ValueError.",
+        "For this input the task expects a ValueError, but none of your checks raises it. Look at the condition and the place of each check, or add a check.",
     ]

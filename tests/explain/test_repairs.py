@@ -22,13 +22,13 @@ WRONG_AND_RIGHT = [
     # wrong, words of the place, a call that tells right from wrong, its right value
     ("def f(a, b):\n    return a // b", "the operation in `a // b`", (7.0, 2.0), 3.5),
     ("def f(a, b):\n    return a ** 1/2 + b", "brackets are missing", (9.0, 1.0), 4.0),
-    ("def f(a, b):\n    a = a + 1\n    return a * b", "without this line", (3.0, 5.0), 15.0),
-    ("def f(a, b):\n    return abs(a - b) + 0.01", "without `+ 0.01` after `abs(a - b)`", (3.0, 5.0), 2.0),
-    ("def f(a, b):\n    return round(a) / b", "without `round` around `a`", (3.3, 2.0), 1.65),
+    ("def f(a, b):\n    a = a + 1\n    return a * b", "if you leave out this line", (3.0, 5.0), 15.0),
+    ("def f(a, b):\n    return abs(a - b) + 0.01", "leave out `+ 0.01` after `abs(a - b)`", (3.0, 5.0), 2.0),
+    ("def f(a, b):\n    return round(a) / b", "leave out `round` around `a`", (3.3, 2.0), 1.65),
     ("def f(a, b):\n    return b - a", "the order of the two sides in `b - a`", (3.0, 5.0), -2.0),
     ("def f(a, b):\n    return a < b", "the comparison in `a < b`", (3.0, 3.0), True),
     ("def f(a, b):\n    return a > 1 or b > 1", "`and` or `or`", (3.0, 0.0), False),
-    ("def f(a, b):\n    if a > b:\n        return 0.0\n    return a + b", "without this", (3.0, 2.0), 5.0),
+    ("def f(a, b):\n    if a > b:\n        return 0.0\n    return a + b", "leave out this", (3.0, 2.0), 5.0),
     ("def f(a, b):\n    return (b, a)", "the order in `(b, a)`", (3.0, 2.0), (3.0, 2.0)),
     ("def f(a, b):\n    return max(a, a)", "`a` is used where another argument", (3.0, 4.0), 4.0),
     ("def f(a, b):\n    return a + b ** -5", "the exponent of `b ** -5`", (1.0, 4.0), 1.5),
@@ -39,7 +39,7 @@ WRONG_AND_RIGHT = [
     ("def f(a, b):\n    return abs(a + b)", "`abs` applies to too much here: it should apply to only one part", (-3.0, 1.0), 4.0),
     ("def f(a, b):\n    return abs(a) + b", "`abs` applies to too little here: check `abs(a) + b`", (-3.0, 1.0), 2.0),
     ("def f(a, b):\n    return abs(b(a))", "check the order of `abs` and `b`", (-3.0, half_less), 2.5),
-    ("def f(a, b):\n    return a.sum()", "`a.sum()` runs over all axes: name one", (COUNTS, 0), 4),
+    ("def f(a, b):\n    return a.sum()", "`a.sum()` works on all axes at once", (COUNTS, 0), 4),
 ]  # fmt: skip
 
 
@@ -147,7 +147,7 @@ def test_what_is_not_known_for_lack_of_time_is_not_held_against_a_change():
 
     found, _ = search(SOURCE, right, ["values", "other"], [False, True], "values")
     assert found is not None
-    assert found.what.endswith("with another operation there, your answer is right.")
+    assert found.what.endswith("With another operation in its place, your answer is right.")
 
 
 def test_an_answer_that_hangs_on_every_trial_takes_hardly_longer_than_on_one():
@@ -254,15 +254,15 @@ def test_where_another_check_fails_all_the_same_less_is_claimed():
     part, _ = search(
         source, lambda text, trial: "a / b" in text and not trial, ["values", "other"], [False, False], "values"
     )
-    assert whole.what == "check the operation in `a // b`: with another operation there, your answer is right."
+    assert whole.what == "check the operation in `a // b`. With another operation in its place, your answer is right."
     assert (
         part.what
-        == "check the operation in `a // b`: with another operation there, this check passes. Another check still fails."
+        == "check the operation in `a // b`. With another operation in its place, this check passes. Another check still fails."
     )
     part, _ = search(
         source, lambda text, trial: "0.1" not in text and not trial, ["values", "other"], [False, False], "values"
     )
-    assert part.what == "without `+ 0.1` after `a // b`, this check passes. Another check still fails."
+    assert part.what == "if you leave out `+ 0.1` after `a // b`, this check passes. Another check still fails."
 
 
 def test_the_names_in_a_condition_stay():

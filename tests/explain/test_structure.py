@@ -20,14 +20,17 @@ def words(phrase: Phrase) -> str:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda x: None, "Expected a value for the heads, but got None: no `return` is reached, or it returns None."),
+        (
+            lambda x: None,
+            "Expected a value for the heads, but got None: your code reaches no `return`, or the value that it returns is None.",
+        ),
         (lambda x: 1.5, "Expected a tensor for the heads, but got a plain number."),
         (lambda x: x.flatten().tolist(), "Expected a tensor for the heads, but got a Python list."),
         (lambda x: "heads", "Expected a tensor for the heads, but got a string."),
         (lambda x: object(), "Expected a tensor for the heads, but got an object of the type object."),
-        (lambda x: x[None], "There is an extra axis of length 1 in the heads, in front: remove it."),
-        (lambda x: x[..., None], "There is an extra axis of length 1 in the heads, at the end: remove it."),
-        (lambda x: x.unsqueeze(2), "There is an extra axis of length 1 in the heads, at axis −3: remove it."),
+        (lambda x: x[None], "In the heads, there is an extra axis of length 1 in front: remove this axis."),
+        (lambda x: x[..., None], "In the heads, there is an extra axis of length 1 at the end: remove this axis."),
+        (lambda x: x.unsqueeze(2), "In the heads, there is an extra axis of length 1 at axis −3: remove this axis."),
         (lambda x: x[None, None], "There are several extra axes of length 1 in the heads: remove them."),
         (lambda x: x.mean(1), "In the heads, the axis of heads is missing: did you sum, average or index along it?"),
         (lambda x: x.sum(1), "In the heads, the axis of heads is missing: did you sum, average or index along it?"),
@@ -46,17 +49,20 @@ def words(phrase: Phrase) -> str:
             lambda x: x.reshape(2, 5, 3, 7),
             "In the heads, the length of axis −3 is the number of tokens, but should be the number of heads.",
         ),
-        (lambda x: x.flatten(), "All axes of the heads are merged into one."),
-        (lambda x: x.flatten(0, 1), "The leading axes of the heads are merged into one."),
-        (lambda x: x.flatten(2), "The last axes of the heads are merged into one."),
-        (lambda x: x.flatten(1, 2), "Some axes of the heads are merged into one."),
+        (lambda x: x.flatten(), "All axes of the heads are merged into one axis."),
+        (
+            lambda x: x.flatten(0, 1),
+            "The leading axes of the heads are merged into one axis, but they must keep their shape.",
+        ),
+        (lambda x: x.flatten(2), "The last axes of the heads are merged into one axis."),
+        (lambda x: x.flatten(1, 2), "Some axes of the heads are merged into one axis."),
         (
             lambda x: torch.cat([x, x], 2),
-            "In the heads, all expected entries are there, but there are others after them along the axis of tokens.",
+            "In the heads, there are extra entries after the expected entries, along the axis of tokens.",
         ),
         (
             lambda x: torch.cat([x + 1, x], 2),
-            "In the heads, all expected entries are there, but there are others before them along the axis of tokens.",
+            "In the heads, there are extra entries before the expected entries, along the axis of tokens.",
         ),
         (lambda x: torch.cat([x + 1, x + 2], 3), "In the heads, the axis of d_head is twice as long as expected"),
         (lambda x: torch.randn(2, 3, 6, 7), "In the heads, the axis of tokens is one entry too long."),
@@ -101,9 +107,9 @@ def test_form_of_a_tensor(change, says):
 @pytest.mark.parametrize(
     ("got", "want", "says"),
     [
-        (FLAT.unflatten(0, (1, 5))[0].reshape(1, 5, 7), FLAT, "in front: remove it."),
+        (FLAT.unflatten(0, (1, 5))[0].reshape(1, 5, 7), FLAT, "in front: remove this axis."),
         (FLAT.squeeze(), FLAT[None, :, None], "Axes of length 1 are missing from the loss"),
-        (FLAT, FLAT[:, None], "An axis of length 1 is missing from the loss, at axis −2: keep or add it."),
+        (FLAT, FLAT[:, None], "In the loss, an axis of length 1 is missing at axis −2: keep this axis, or add it."),
         (FLAT.reshape(5, 7, 1).expand(5, 7, 2), FLAT, "There is an extra axis in the loss: axis −1."),
         (torch.stack([FLAT, FLAT + 2]), FLAT + 1, "There is an extra axis in the loss: axis −3."),
         (torch.stack([FLAT, FLAT + 2]), 2 * FLAT + 2, "There is an extra axis in the loss: axis −3."),
@@ -142,12 +148,12 @@ def test_form_of_a_tensor(change, says):
         (FLAT, None, "Expected None for the loss, but your function returned a value."),
         (FLAT, 1.0, "Expected one number for the loss, but got a tensor of several."),
         (2.0, 2, "Expected a whole number for the loss, but got a float."),
-        (None, "ValueError", "Expected a ValueError, but nothing was raised"),
+        (None, "ValueError", "Expected a ValueError, but your code raised nothing."),
         (None, 2, "`loss` is None, but should be 2: the task asks for an attribute with this name."),
         (
             [None, None],
             ["hub", "local"],
-            "Expected values for the loss, but got only None: no `return` is reached, or it returns None.",
+            "Expected values for the loss, but got only None: your code reaches no `return`, or the value that it returns is None.",
         ),
     ],
 )
@@ -159,9 +165,7 @@ def test_form_of_other_values(got, want, says):
 def test_a_batch_paired_with_itself():
     query, key = torch.randn(2, 3, 5, 7), torch.randn(2, 3, 4, 7)
     got = torch.tensordot(query, key, ([-1], [-1]))
-    says = (
-        "In the scores, each batch entry is combined with every other one, but it should be combined only with itself."
-    )
+    says = "In the scores, each batch entry is combined with every other batch entry. Combine it only with itself."
     assert structure("scores", got, query @ key.mT)[0] == says
     assert structure("scores", got[0, :, :, 0], query[0] @ key[0].mT)[0] == says
     assert says not in structure("scores", torch.randn(got.shape), query @ key.mT)
@@ -185,7 +189,7 @@ def test_a_gradient_that_is_missing_is_no_form():
 
 def test_results_in_each_others_places():
     output, weights = torch.randn(5, 3), torch.randn(5, 7)
-    says = ["The two results are swapped: return first the output, then the weights."]
+    says = ["The two results are swapped: return the output first, then the weights."]
     want = {"output": output, "weights": weights}
     assert of_all({"output": weights, "weights": output}, want) == says
     assert of_all({"output": weights + 1, "weights": output + 1}, want) == says  # the shapes tell
@@ -201,12 +205,12 @@ def test_one_result_twice():
     twice = of_all({"output": want["weights"], "weights": want["weights"]}, want)
     assert twice == ["Your function returns the same tensor twice, as the output and as the weights."]
     other = of_all({"output": want["weights"], "weights": torch.randn(5, 5)}, want)
-    assert other == ["The two results are swapped: return first the output, then the weights."]
+    assert other == ["The two results are swapped: return the output first, then the weights."]
 
 
 def test_a_result_that_is_missing():
     want = {"output": FLAT, "weights": FLAT + 1}
-    assert of_all({"output": FLAT}, want) == ["Your function did not return the weights."]
+    assert of_all({"output": FLAT}, want) == ["Your function does not return the weights."]
     assert of_all({}, want) == []
     assert of_all({"inputs unchanged": False}, {"inputs unchanged": True, **want}) == []
 
@@ -217,7 +221,7 @@ def test_a_list_in_the_place_of_a_tensor():
     says = "Expected one tensor for the heads, but got a list or tuple of tensors"
     assert of_all(got, {"heads": WANT}) == [f"{says}: stack them along axis −3.", f"{says}."]
     assert of_all(got, {"heads": WANT.transpose(0, 1).flatten(0, 1)})[0] == f"{says}: join them along axis −3."
-    assert of_all(got, {"heads": WANT + 1})[0] == f"{says}: torch.stack or torch.cat makes one tensor of them."
+    assert of_all(got, {"heads": WANT + 1})[0] == f"{says}: make one tensor of them with torch.stack or torch.cat."
     assert of_all({"heads": WANT}, got) == ["Expected a list of tensors for the heads, but got one tensor."]
 
 
@@ -302,7 +306,7 @@ def test_a_shape_that_another_trial_has_explains_the_one_that_is_shown_only_by_i
 
 def test_another_exception_than_is_due():
     assert structure("error for an unknown method", "KeyError", "ValueError") == [
-        "Expected a ValueError, but got a KeyError: check for this case yourself, and raise it."
+        "Expected a ValueError, but got a KeyError. Check for this case yourself, and raise the ValueError."
     ]
     assert structure("pattern", "hub", "local") == []
     assert structure("error for an unknown method", "ValueError", "ValueError") == []
@@ -345,7 +349,7 @@ def test_a_size_is_named_where_several_trials_have_it_alone():
 
 def test_a_case_without_a_return():
     trial = Seen("values", False, {"patterns": ["hub", None]}, {"patterns": ["hub", "other"]})
-    assert form_of([trial]) == "Some values of the patterns are None: in some cases no `return` is reached."
+    assert form_of([trial]) == "Some values of the patterns are None: in some cases your code reaches no `return`."
 
 
 def test_heads_alone_name_no_width() -> None:

@@ -52,7 +52,9 @@ def slips(tmp_path_factory) -> dict[str, Verdict]:
 def test_the_line_that_is_too_many_is_named(slips):
     assert slips["1.1"].outcome is Outcome.FAILED
     # The marker of the exercise is the first line of the cell.
-    assert slips["1.1"].hint.endswith("Line 4, `scores = scores * 1.3`: without this line, your answer is right.")
+    assert slips["1.1"].hint.endswith(
+        "Line 4, `scores = scores * 1.3`: if you leave out this line, your answer is right."
+    )
 
 
 def test_an_answer_that_builds_on_a_wrong_one_is_explained_with_a_stand_in_below_it(slips):

@@ -107,8 +107,10 @@ def test_what_ran_in_an_answer_that_paid_is_not_paid_for_twice() -> None:
 
 def test_whoever_hides_is_told_so() -> None:
     assert "hides what it calls" in complaint(ran_builtins(SOFTMAX, [("switched off", "")], {}))
-    assert complaint(("softmax",)) == "it refers to softmax, which does what this exercise asks you to write"
-    assert complaint(("softmax",), "calls") == "it calls softmax, which does what this exercise asks you to write"
+    assert complaint(("softmax",)) == "your code refers to softmax, which does what this exercise asks you to write"
+    assert (
+        complaint(("softmax",), "calls") == "your code calls softmax, which does what this exercise asks you to write"
+    )
     assert ran_builtins(FREE, [("switched off", "")], {}) == ()
 
 

@@ -91,8 +91,8 @@ def close_share_of_repeated(case: Case) -> Finding:
     """Judge as `close_share` does; where it fails, add to its message how to cope with repeated columns."""
     finding = close_share(case)
     hint = (
-        "Columns that repeat one another or never change lead lstsq and inverses astray; "
-        "torch.linalg.pinv copes with them"
+        "If columns repeat one another or never change, lstsq and inverses go wrong. "
+        "Use torch.linalg.pinv, which also works then"
     )
     return finding if finding.passed else failed(f"{finding.message}. {hint}")
 

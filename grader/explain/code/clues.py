@@ -54,7 +54,7 @@ def clue(effect: Effect, source: str, name: str = "") -> Clue | None:
         return None
     line, says = min(found, key=lambda one: one[0])
     others = [str(other) for other in sorted({other for other, _ in found} - {line})]
-    too = f". Look at line{'s' * (len(others) > 1)} {' and '.join(others)}, too"
+    too = f". Check line{'s' * (len(others) > 1)} {' and '.join(others)}, too"
     if others and effect is Effect.FLOAT32:
         says += too
     return Clue(line, says if says[-1] in "?…" else f"{says}.")

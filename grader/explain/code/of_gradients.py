@@ -16,11 +16,11 @@ from grader.explain.code.read_code import (
 )
 
 CUTS = {
-    "item": "`.item()` turns a tensor into a plain number, so no gradient passes through it",
-    "tolist": "`.tolist()` turns a tensor into plain numbers, so no gradient passes through them",
-    "numpy": "`.numpy()` leaves torch, so no gradient passes through it",
-    "detach": "`.detach()` cuts a tensor off from the gradient",
-    "data": "`.data` is a tensor that is cut off from the gradient",
+    "item": "`.item()` turns a tensor into a plain number, which carries no gradient. Keep the tensor",
+    "tolist": "`.tolist()` turns a tensor into plain numbers, which carry no gradient. Keep the tensor",
+    "numpy": "`.numpy()` makes a NumPy array, which carries no gradient. Keep the tensor",
+    "detach": "`.detach()` cuts the tensor off from the gradient. Leave it out",
+    "data": "`.data` cuts the tensor off from the gradient. Leave it out",
 }
 COPIES = ("torch.tensor", "torch.Tensor", "torch.FloatTensor", "torch.asarray")
 NO_SLOPE = ("round", "floor", "ceil", "sign", "argmax", "argmin", "long", "int", "one_hot")
@@ -58,13 +58,14 @@ def _cuts(flow: Flow) -> Iterator[tuple[set[Place], int, str]]:
         elif isinstance(node, ast.Call) and flow.holds(node) and not _cut_inside(flow, node):
             name, function = called_name(node), text_of(node.func)
             if function in COPIES:
-                says = f"`{function}(…)` copies plain numbers, so no gradient passes through them"
+                says = f"`{function}(…)` copies only the numbers, and the copy carries no gradient. Keep the tensor"
             elif function.startswith(("np.", "numpy.")) or name == "from_numpy":
-                says = f"`{function}` belongs to numpy, so no gradient passes through it"
+                says = f"`{function}` belongs to numpy, which records no gradients. Use torch instead"
             elif function in ("float", "int"):
-                says = f"`{function}(…)` turns a tensor into a plain number, so no gradient passes through it"
+                what = f"`{function}(…)` turns a tensor into a plain number"
+                says = f"{what}, which carries no gradient. Keep the tensor"
             elif name == "Parameter" and not in_init(flow.functions, node):
-                says = "a new nn.Parameter is cut off from the tensors that it was computed from"
+                says = "a new nn.Parameter is cut off from the tensors that it is made of. Use a tensor instead"
         if says:
             yield {place_of(node)}, place_of(node)[0], says
     for block in flow.statements:
@@ -87,7 +88,7 @@ def _switched_off(flow: Flow) -> Iterator[Found]:
         base = base_of(targets_and_value(node)[0][0]) if targets_and_value(node)[0] else ""
         of_another = bool(followed) and base.startswith("self.") and base != f"self.{followed}"
         if isinstance(node, ast.Assign) and text_of(node).endswith(".requires_grad = False") and not of_another:
-            yield node.lineno, "`requires_grad = False` freezes a parameter: it is never learned"
+            yield node.lineno, "`requires_grad = False` freezes a parameter, so training never changes it"
         for call in calls(node) if isinstance(node, (ast.Assign, ast.Expr, ast.AnnAssign)) else ():
             if (
                 called_name(call) == "requires_grad_"
@@ -95,13 +96,13 @@ def _switched_off(flow: Flow) -> Iterator[Found]:
                 and text_of(call.args[0]) == "False"
                 and not of_another
             ):
-                yield call.lineno, "`.requires_grad_(False)` freezes a parameter: it is never learned"
+                yield call.lineno, "`.requires_grad_(False)` freezes a parameter, so training never changes it"
             if called_name(call) == "Parameter" and has_keyword(call, "requires_grad", "False") and not of_another:
-                yield call.lineno, "`requires_grad=False` freezes a parameter: it is never learned"
+                yield call.lineno, "`requires_grad=False` freezes a parameter, so training never changes it"
             if called_name(call) == "register_buffer" and text_of(call.args[0]).strip("'") == followed:
-                yield call.lineno, "a buffer is not a parameter, so it is never learned"
+                yield call.lineno, "a buffer is not a parameter, so training never changes it"
             if text_of(call) == "torch.set_grad_enabled(False)":
-                yield call.lineno, "`torch.set_grad_enabled(False)` switches gradients off"
+                yield call.lineno, "`torch.set_grad_enabled(False)` switches gradients off. Leave it out"
 
 
 # ---------------------------------------------------------------- dtypes and devices
@@ -121,16 +122,21 @@ def narrow(flow: Flow) -> Iterator[Found]:
         for call in calls(value) if flow.feeds(node) else ():
             text = text_of(call.func)
             if has_keyword(call, "dtype", "torch.float32", "torch.float"):
-                yield call.lineno, f"`{text}` asks for float32, whatever dtype the inputs have"
+                yield (
+                    call.lineno,
+                    f"`{text}` gets the dtype float32, whatever dtype the inputs have. Pass the dtype of an input",
+                )
             elif called_name(call) in ("to", "type") and any(text_of(one) in FLOATS for one in call.args):
                 yield (
                     call.lineno,
-                    f"`.{called_name(call)}({text_of(call.args[0])})` is float32, whatever dtype the inputs have",
+                    f"`.{called_name(call)}({text_of(call.args[0])})` returns float32, whatever dtype the inputs have. "
+                    "Pass the dtype of an input",
                 )
             elif called_name(call) == "float" and owner_of(call) is not None:
                 yield (
                     call.lineno,
-                    "`.float()` makes float32, whatever dtype the inputs have. `.to(x.dtype)` converts to the dtype of a tensor x",
+                    "`.float()` returns float32, whatever dtype the inputs have. "
+                    "Use `.to(x.dtype)`, where x is an input",
                 )
             elif (
                 text.startswith("torch.")
@@ -141,7 +147,7 @@ def narrow(flow: Flow) -> Iterator[Found]:
     for first in (True, False):  # first those that are filled, since a sum with the inputs would have had their dtype
         for is_filled, line, text in made:
             if is_filled is first:
-                yield line, f"`{text}` makes float32, whatever dtype the inputs have. Give it the dtype of an input"
+                yield line, f"`{text}` returns float32, whatever dtype the inputs have. Pass the dtype of an input"
         if any(is_filled for is_filled, _, _ in made):
             return
 
@@ -159,9 +165,10 @@ def on_cpu(flow: Flow) -> Iterator[Found]:
                 "randperm",
             )
             if is_new and not has_keyword(call, "device") and not in_init(flow.functions, call):
-                yield (call.lineno, f"`{text}` makes a tensor on the CPU, wherever the inputs are: pass `device=`")
+                says = f"`{text}` makes a tensor on the CPU, wherever the inputs are. Pass the device of an input"
+                yield call.lineno, says
             elif text.endswith(".cpu"):
-                yield call.lineno, "`.cpu()` moves the tensor off the inputs' device"
+                yield call.lineno, "`.cpu()` moves the tensor away from the inputs' device. Leave it out"
 
 
 def in_place(source: str, name: str) -> list[Found]:
@@ -195,11 +202,12 @@ def _written(node: ast.stmt, names: set[str]) -> str:
     """Return how a statement writes into a tensor with one of these names; "" if it does not."""
     if isinstance(node, ast.AugAssign) and is_view(node.target, names):
         sign = text_of(node).split(text_of(node.target), 1)[1].split("=")[0].strip()
-        return f"`{text_of(node.target)} {sign}= …` changes the input tensor in place; `{sign}` alone makes a new one"
+        what = f"`{text_of(node.target)} {sign}= …` changes the input tensor in place"
+        return f"{what}. `{sign}` without `=` makes a new tensor"
     if isinstance(node, ast.Assign):
         for target in node.targets:
             if isinstance(target, ast.Subscript) and is_view(target.value, names):
-                return f"`{text_of(target)} = …` writes into the input tensor. Work on a copy: .clone()"
+                return f"`{text_of(target)} = …` writes into the input tensor. Make a copy first: `.clone()`"
     value = targets_and_value(node)[1]
     for call in calls(value):
         method = called_name(call)
@@ -207,7 +215,8 @@ def _written(node: ast.stmt, names: set[str]) -> str:
         if method.endswith("_") and not method.endswith("__") and owner is not None and is_view(owner, names):
             if method == "requires_grad_":
                 continue
-            return f"`.{method}(…)` changes the input tensor in place. Without the underscore, it makes a new one"
+            what = f"`.{method}(…)` changes the input tensor in place"
+            return f"{what}. The method without the underscore makes a new tensor"
         if any(is_view(one, names) for one in (owner, *call.args) if one is not None) and has_keyword(
             call, "inplace", "True"
         ):

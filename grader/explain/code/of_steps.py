@@ -28,7 +28,7 @@ def same_thing(flow: Flow) -> Iterator[Found]:
             if name in written - given and base_of(call) != name:
                 yield (
                     call.lineno,
-                    f"`{name}` itself is put into the list, so later changes show in every entry: append a copy",
+                    f"the list gets `{name}` itself, so later changes appear in every entry. Append a copy instead",
                 )
     for node in flow.statements:
         if (
@@ -41,7 +41,8 @@ def same_thing(flow: Flow) -> Iterator[Found]:
             if len(rows) == len(right) == 2 and left == right[::-1] and not _is_list(base_of(rows[0]), flow):
                 yield (
                     node.lineno,
-                    "a row of a tensor is not a copy, so the first row is overwritten before it is read: use `.clone()`",
+                    "the first row is overwritten before it is read, because a row of a tensor is not a copy. "
+                    "Copy the row first: `.clone()`",
                 )
 
 
@@ -108,7 +109,7 @@ def wasted(flow: Flow) -> Iterator[Found]:
             and isinstance(value, ast.Attribute)
             and value.attr not in SIZES | VIEWS | {"grad"}
         ):
-            yield node.lineno, f"`{text_of(value)}` names a method without calling it: brackets are missing"
+            yield node.lineno, f"`{text_of(value)}` names a method but does not call it: brackets are missing"
     yield from shared(flow)
 
 

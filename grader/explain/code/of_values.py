@@ -29,8 +29,7 @@ WITH_AXIS = {  # by function: the place of the axis among the arguments, the ten
 }
 TURNED = ".T reverses all axes. With a batch in front, swap only the last two: .transpose(-2, -1)"
 IS_BATCH = (
-    "`{}` is the size of the batch only if there is exactly one batch axis. "
-    "Flatten the leading axes first, or use all of them"
+    "`{}` is the size of the batch only with one batch axis. Flatten the leading axes first, or use all leading axes"
 )
 WITHOUT_PARAMETERS = frozenset("Dropout GELU ReLU Softmax LogSoftmax Identity Tanh Sigmoid Flatten".split())
 
@@ -109,12 +108,12 @@ def _of_three_axes(flow: Flow, fixed: set[str]) -> Iterator[Found]:
         if is_whole and flow.holds(value.value) and not _has_fixed_axes(value.value, fixed):
             first, *rest = map(text_of, target.elts)
             better = f"`*batch, {', '.join(rest)} = {text_of(value)}`"
-            says = f"a shape has exactly {len(target.elts)} sizes only with one batch axis. Write {better}"
+            says = f"the shape has exactly {len(target.elts)} sizes only with one batch axis. Write {better}"
             yield statement.lineno, f"{says}, and `*batch` in place of `{first}`"
     for line, node in flow.expressions():
         if isinstance(node, ast.Call) and called_name(node) in ("bmm", "baddbmm") and flow.holds(node):
-            what = f"`{called_name(node)}` takes tensors with exactly three axes"
-            yield line, f"{what}. Use `@`, and count axes from the end: both work with any number of leading axes"
+            what = f"`{called_name(node)}` needs tensors with exactly three axes"
+            yield line, f"{what}. Use `@`, which accepts any number of leading axes, and count axes from the end"
 
 
 def _places(flow: Flow, wanted: Callable[[ast.AST], bool]) -> set[Place]:
@@ -165,12 +164,13 @@ def _axes_of_call(node: ast.Call) -> tuple[str, tuple[int, ...]] | None:
     name, given = called_name(node), [word for word in node.keywords if word.arg in ("dim", "axis")]
     whole = [*([owner] if (owner := owner_of(node)) is not None else []), *node.args]
     if name == "len" and node.args and isinstance(node.args[0], ast.Name):
-        return f"`{text_of(node)}` is the length of the first axis, which is the batch if there is one", ()
+        what = f"`{text_of(node)}` is the length of the first axis, which is the batch if there is a batch"
+        return f"{what}: count axes from the end", ()
     if name in ("transpose", "swapaxes", "swapdims") and len(whole) == 3:
         axes = [axis for one in whole[1:] if (axis := integer(one)) is not None and axis >= 0]
         return (_said_of_front(f"`.{name}`", *axes), tuple(axes)) if len(axes) == 2 else None
     if name == "normalize" and not given and len(whole) < 3:
-        says = "`F.normalize` works along axis 1 by default, which is a different axis with a batch in front"
+        says = "`F.normalize` uses axis 1 by default, which is a different axis with a batch in front: pass `dim`"
         return says, ()
     if (
         name == "einsum"
@@ -178,9 +178,9 @@ def _axes_of_call(node: ast.Call) -> tuple[str, tuple[int, ...]] | None:
         and isinstance(node.args[0], ast.Constant)
         and "..." not in str(node.args[0].value)
     ):
-        return "the letters of this einsum stand for a fixed number of axes; `...` stands for all leading axes", ()
+        return "the letters of this einsum stand for a fixed number of axes. Write `...` for all leading axes", ()
     if name == "squeeze" and len(whole) == 1 and not given:
-        return "`.squeeze()` removes every axis of length 1, even that of a batch or of a single token", ()
+        return "`.squeeze()` removes every axis of length 1, even that of a batch or a single token: pass `dim`", ()
     place = WITH_AXIS.get(name, 0)
     axis = integer(given[0].value) if given else integer(whole[place]) if 0 < place < len(whole) else None
     if place and axis is not None and axis >= (name == "flatten"):  # flatten(0, …) takes in whatever is in front
@@ -210,7 +210,7 @@ def draws(flow: Flow) -> Iterator[Found]:
                 if not has_keyword(call, "training") and len(call.args) < 3:
                     yield (
                         call.lineno,
-                        f"`{function}` drops entries in evaluation mode, too, unless you pass `training=`",
+                        f"`{function}` also drops entries in evaluation mode, unless you pass `training=`",
                     )
             elif in_init(flow.functions, call):
                 continue
@@ -231,7 +231,7 @@ def slips(flow: Flow) -> Iterator[Found]:
             for side in sides:
                 if isinstance(side, ast.BinOp) and isinstance(side.op, ast.Pow) and integer(side.right) == 1:
                     base, root = text_of(side.left), text_of(node.right)
-                    yield line, f"`{base} ** 1/{root}` is `({base} ** 1) / {root}`: brackets are missing"
+                    yield line, f"`{base} ** 1/{root}` means `({base} ** 1) / {root}`: put brackets around the fraction"
         elif isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
             constants = [one for one in node.values[1:] if isinstance(one, ast.Constant) and isinstance(one.value, str)]
             if constants and isinstance(node.values[0], ast.Compare):
@@ -249,7 +249,8 @@ def slips(flow: Flow) -> Iterator[Found]:
             if text_of(node.args[-1]) in {name for function in flow.functions for name in parameters_of(function)}:
                 yield (
                     line,
-                    "`take` counts through all numbers as if they were in one row: use gather, which counts along an axis",
+                    "`take` counts through all numbers as if they were in one row. "
+                    "Use gather, which counts along an axis",
                 )
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Compare):
             compared = node.value.left
@@ -259,11 +260,11 @@ def slips(flow: Flow) -> Iterator[Found]:
                 and isinstance(compared, (ast.Name, ast.Attribute))
                 and not of_size
             ):
-                yield line, "`==` compares; `=` gives a value"
+                yield line, "`==` only compares two values. Use `=` to set a value"
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
             name = text_of(node.targets[0]).rpartition(".")[2]
             if isinstance(node.targets[0], ast.Attribute) and name.endswith("_") and hasattr(Tensor, name):
-                yield line, f"`{name}` is a function, and `=` replaces it without calling it: call it"
+                yield line, f"`{name}` is a method, but `=` replaces it instead of calling it. Call it with brackets"
 
 
 def _is_error(call: ast.Call) -> bool:

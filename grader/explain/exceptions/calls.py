@@ -8,7 +8,7 @@ from grader.explain.code.read_code import Raising, called_name, calls, parameter
 from grader.explain.exceptions.names import NO_RETURN, nearest
 from grader.explain.exceptions.rules import Rule, sentence
 
-GIVEN = "To check whether it was passed, use `is None`."
+GIVEN = "To check whether an argument was passed, use `is None`."
 
 # ---------------------------------------------------------------- arguments
 
@@ -40,16 +40,16 @@ def missing_argument(raising: Raising, found: re.Match) -> str:
     path, name = found[1], found[2]
     definition = _definition(path, raising.tree)
     if definition is None:
-        return f"This call leaves out `{name}`." if raising.line else ""
+        return f"This call leaves out the argument `{name}`: add it." if raising.line else ""
     if _called_by_grader(raising, definition) or isinstance(definition, ast.Lambda):
         where = " of __init__" if path.endswith("__init__") else ""
         return (
-            f"The task's call does not pass `{name}`: "
-            f"compare the parameters{where} and their defaults with the task's signature."
+            f"Your parameter `{name}` needs a value, but the task's calls do not pass one. "
+            f"Compare the parameters{where} and their defaults with the task's signature."
         )
     if _without_self(definition, raising.tree):
-        return "`self` is missing: it is the first parameter of each method."
-    return f"This call leaves out `{name}`."
+        return "`self` is missing: it must be the first parameter of each method."
+    return f"This call leaves out the argument `{name}`: add it."
 
 
 def unexpected_argument(raising: Raising, found: re.Match) -> str:
@@ -66,9 +66,12 @@ def unexpected_argument(raising: Raising, found: re.Match) -> str:
         right = nearest(name, mine)
         return f"`{path}` has no parameter `{name}`." + (f" Did you mean `{right}`?" if right else "")
     if right := nearest(name, mine):
-        return f"The parameter should be called `{name}`, but is called `{right}`."
-    listed = ", ".join(f"`{one}`" for one in mine) or "none"
-    return f"The task's signature has a parameter `{name}`; yours has {listed}. Callers may pass it by name."
+        return f"Your parameter is called `{right}`, but should be called `{name}`, as in the task."
+    listed = ", ".join(f"`{one}`" for one in mine) or "no parameters"
+    return (
+        f"Your signature has {listed}, but the task's signature has `{name}`. "
+        "Use the task's names, because calls may pass arguments by name."
+    )
 
 
 def too_many_arguments(raising: Raising, found: re.Match) -> str:
@@ -77,10 +80,10 @@ def too_many_arguments(raising: Raising, found: re.Match) -> str:
     if definition is None or isinstance(definition, ast.Lambda):
         return ""
     if _without_self(definition, raising.tree):
-        return f"`self` is missing: it is the first parameter of `{definition.name}`, as in each method."
+        return f"`self` is missing: it must be the first parameter of `{definition.name}`, as in each method."
     if _called_by_grader(raising, definition):
-        return f"The task's signature of `{definition.name}` has more parameters than yours."
-    return f"This call passes more arguments to `{definition.name}` than it has parameters."
+        return f"Your `{definition.name}` has fewer parameters than the task's signature. Add the missing parameters."
+    return f"This call passes more arguments than `{definition.name}` has parameters."
 
 
 def _without_self(definition: ast.FunctionDef, tree: ast.AST) -> bool:
@@ -97,7 +100,7 @@ def missing_in_torch(raising: Raising, found: re.Match) -> str:
     return (
         f"`{found[1]}` has no parameter `{misspelt}`. Did you mean `{found[2]}`?"
         if misspelt
-        else f"`{found[1]}` also needs `{found[2]}`."
+        else f"This call of `{found[1]}` also needs the argument `{found[2]}`."
     )
 
 
@@ -107,7 +110,8 @@ def layer_made_of_tensor(raising: Raising, _: re.Match) -> str:
         if re.fullmatch(r"nn\.[A-Z]\w*", text_of(call.func)) and any(
             text_of(one) in raising.shapes for one in call.args
         ):
-            return f"`{text_of(call.func)}(…)` creates a layer. Create it first, and then call it with the tensor."
+            what = f"`{text_of(call.func)}(…)` only creates a layer"
+            return f"{what}. Create it first, and then call the layer with the tensor."
     return ""
 
 
@@ -124,10 +128,11 @@ def too_many_to_unpack(raising: Raising, found: re.Match) -> str:
         count = "more" if "too many" in raising.message else "fewer"
         return (
             f"The tensor has {count} axes here than there are names on the left. "
-            "A name with a star, `*front`, takes any number of them."
+            "A name with a star, such as `*front`, takes any number of axes."
         )
     if isinstance(right, ast.Name) and right.id in raising.shapes:
-        return f"`{right.id}` is one tensor. Unpacking splits it along its first axis."
+        what = f"`{right.id}` is one tensor"
+        return f"{what}. Unpacking splits a tensor along its first axis, which has another length here."
     if isinstance(right, ast.Call):
         return f"`{text_of(right)}` does not return as many values as there are names on the left."
     return ""
@@ -159,7 +164,10 @@ def truth_of_tensor(raising: Raising, found: re.Match) -> str:
     node = raising.node
     for inner in parts_of(node):
         if isinstance(inner, ast.Compare) and len(inner.ops) > 1 and of_tensor(inner):
-            return "A chain such as a < x < b asks whether a whole tensor is true. Write two comparisons, joined by &."
+            return (
+                "`a < x < b` asks whether a whole tensor is true. "
+                "Write two comparisons in brackets, and join them with `&`."
+            )
         if isinstance(inner, ast.BoolOp) and (asked := list(filter(of_tensor, inner.values))):
             word = "or" if isinstance(inner.op, ast.Or) else "and"
             if not isinstance(asked[0], ast.Compare):
@@ -176,12 +184,12 @@ def truth_of_tensor(raising: Raising, found: re.Match) -> str:
         return f"`if {node.id}` asks whether a whole tensor is true. {GIVEN}"
     if node is not None and re.match(r"\s*(if|elif|while|assert)\b", raising.line):
         return (
-            "Python's `if` decides once, but here are many numbers."
-            " Decide for each number (torch.where, masked_fill), or use .any() or .all()."
+            "This condition needs one truth value, but gets a whole tensor. "
+            "To decide for each entry, use torch.where or masked_fill; to decide once, use .any() or .all()."
         )
     return (
         layer_made_of_tensor(raising, found)
-        or "Something on this line asks whether a whole tensor is true. Python's max, min, sorted and `in` ask that, too."
+        or "Something on this line asks whether a whole tensor is true. Python's max, min, sorted and `in` ask this."
     )
 
 
@@ -192,7 +200,7 @@ def own_refusal(raising: Raising, _: re.Match) -> str:
     """Return a message that says that the answer itself refuses an input: by `assert`, or by `raise`."""
     start = raising.line.strip()
     if raising.foreign:
-        return "The function refuses it. Is it a value that the function accepts?" if start.startswith("raise") else ""
+        return "The function refuses this value. Which values does it accept?" if start.startswith("raise") else ""
     if start.startswith("assert"):
         return (
             "Your own `assert` failed here."
@@ -200,17 +208,21 @@ def own_refusal(raising: Raising, _: re.Match) -> str:
         )
     if start.startswith("raise") and raising.error == "ValueError":
         return (
-            "Your own `raise` refuses an input that the task allows: check its condition, and how its values are made."
+            "Your own `raise` refuses an input that the task allows. "
+            "Check the condition of the `raise`, and how you compute the values in it."
         )
     if start.startswith("raise"):
-        return f"Your own `raise` refuses this input. If the task wants that, raise a ValueError, not {raising.error}."
+        return (
+            "Your own `raise` refuses this input. "
+            f"If the task wants you to refuse it, raise a ValueError, not {raising.error}."
+        )
     return ""
 
 
 CALL_RULES: tuple[Rule, ...] = (
     (
         "TypeError: exceptions must derive from BaseException",
-        sentence("`raise` takes an exception: `raise ValueError(…)`, with the text inside."),
+        sentence("`raise` needs an exception. Write `raise ValueError(…)`, with your text in the brackets."),
     ),
     (r"^(?:\w+Error|Exception)\b", own_refusal),
     (r"TypeError: ([\w.]+)\(\) missing \d+ required (?:positional|keyword-only) arguments?: '(\w+)'", missing_argument),
@@ -224,7 +236,7 @@ CALL_RULES: tuple[Rule, ...] = (
     ("Boolean value of Tensor with (?:more than one|no) value", truth_of_tensor),
     (
         r"TypeError: .*__init__\(\) should return None",
-        sentence("__init__ returns a value. To report an error, raise it: `raise ValueError(…)`."),
+        sentence("__init__ must not return a value. To report an error, write `raise ValueError(…)`."),
     ),
-    ("RecursionError", sentence("The function calls itself endlessly.")),
+    ("RecursionError", sentence("The function calls itself without end. Did you mean to call another function?")),
 )

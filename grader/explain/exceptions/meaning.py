@@ -19,7 +19,7 @@ from grader.explain.exceptions.values import FINDING_RULES, VALUE_RULES
 from grader.judge.reach import Reach, StudentCode
 
 # What is true of a line in another exercise is only about what this exercise handed to it.
-ELSEWHERE = "The value that you pass on does not fit there: "
+ELSEWHERE = "A value that you pass to this code does not fit: "
 
 EXCEPTION_RULES = (*FINDING_RULES, *NAME_RULES, *CALL_RULES, *VALUE_RULES, *SHAPE_RULES, *TORCH_RULES)
 # The rules that also hold for a line in another exercise.

@@ -27,8 +27,8 @@ NOT_TENSOR = {  # what other libraries call it
     "dot_product": "`@`",
     "transposed": "`.transpose(…)`",
 }
-NO_RETURN = "no `return` is reached, or it returns None."
-HOMES = (("torch", torch), ("math", math), ("torch.nn.functional, as F", F), ("nn", nn))
+NO_RETURN = "your code reaches no `return`, or the value that it returns is None."
+HOMES = (("torch", torch), ("math", math), ("torch.nn.functional, imported as F", F), ("nn", nn))
 
 
 def nearest(name: str, names: Collection[str]) -> str:
@@ -48,7 +48,7 @@ def undefined_name(raising: Raising, found: re.Match) -> str:
     """Return a message that says what an undefined name should have been."""
     name = found[1]
     if name == "self":
-        return "`self` is missing: it is the first parameter of each method."
+        return "`self` is missing: it must be the first parameter of each method."
     kept = self_attributes(raising.tree)
     local = {inner.id for inner in ast.walk(raising.tree) if isinstance(inner, ast.Name) and inner.id != name}
     local |= {inner.arg for inner in ast.walk(raising.tree) if isinstance(inner, ast.arg)}
@@ -56,25 +56,25 @@ def undefined_name(raising: Raising, found: re.Match) -> str:
     if name in _methods(raising.tree) or (name in kept and (name in local or not isinstance(kept[name], ast.Name))):
         return f"`{name}` belongs to the layer: write `self.{name}`."
     if name in ("true", "false", "none", "null"):
-        return f"Python writes `{ {'null': 'None'}.get(name, name.capitalize()) }`."
+        return f"In Python, write `{ {'null': 'None'}.get(name, name.capitalize()) }`."
     if name in vars(math) and hasattr(torch, name) and any(calls(raising.node, name)):
         return (
-            f"`{name}` is not defined here. "
-            f"math and torch have it: `math.{name}` for a number, `torch.{name}` for a tensor."
+            f"`{name}` is not defined here. Two modules have this function: "
+            f"use `math.{name}` for a number, and `torch.{name}` for a tensor."
         )
     if right := nearest(name, local):
         return f"`{name}` is not defined. Did you mean `{right}`?"
     if right := nearest(name, dir(builtins)):
         return f"`{name}` is not defined. Did you mean `{right}`?"
     if name in ("np", "numpy"):
-        return "numpy is not imported here."
+        return "numpy is not imported here. Import it in a line above, or use torch."
     if name in ("math", "random", "itertools", "functools", "copy", "einops"):
         return f"`{name}` is not imported here: write `import {name}` in a line above."
     if not raising.line or raising.foreign:
         return ""
     if any(calls(raising.node, name)):
         return f"`{name}` is not defined here. Define it, import it, or call it by its full name."
-    return f"`{name}` is not defined here. Give it a value before this line, or use the name that has the value."
+    return f"`{name}` is not defined here. Give it a value before this line, or use the right variable's name."
 
 
 def _methods(tree: ast.AST) -> set[str]:
@@ -87,10 +87,10 @@ def unbound(raising: Raising, found: re.Match) -> str:
     """Explain a local name that has no value yet."""
     if isinstance(raising.node, ast.Assign) and any(calls(raising.node.value, found[1])):
         return (
-            f"`{found[1]}` is assigned in this function, so it is no longer the function of that name. "
-            "Rename one of them."
+            f"You assign to `{found[1]}` in this function, so here the name no longer means the function `{found[1]}`. "
+            "Give your variable another name."
         )
-    return f"`{found[1]}` has no value yet on this path through the function: assign it earlier, or on every path."
+    return f"`{found[1]}` has no value yet when this line runs. Give it a value earlier, in every branch of the code."
 
 
 # ---------------------------------------------------------------- attributes of tensors and modules
@@ -100,16 +100,16 @@ def attribute_of_tensor(raising: Raising, found: re.Match) -> str:
     """Return a message that says what a tensor calls the attribute that it does not have."""
     name = found[1]
     if instead := NOT_TENSOR.get(name):
-        return f"Tensors have no `.{name}`; in torch it is {instead}."
+        return f"Tensors have no `.{name}`. In torch, use {instead}."
     public = [other for other in dir(torch.Tensor) if not other.startswith("_")]
     if right := nearest(name, public):
         return f"Tensors have no `.{name}`. Did you mean `.{right}`?"
     if name in vars(F) or name in vars(torch):
-        return f"Tensors have no `.{name}`: it is a function, so pass the tensor to it."
+        return f"Tensors have no method `.{name}`. Pass the tensor to the function `{name}` instead."
     owners = [call.func.value for call in calls(raising.node, name) if isinstance(call.func, ast.Attribute)]
     if owners and name.islower():
-        return f"Tensors have no `.{name}`. If it is a function, pass the tensor to it: `{name}(…)`."
-    return f"`{text_of(owners[0])}` is a tensor here, and has no `.{name}`." if owners else ""
+        return f"Tensors have no `.{name}`. If `{name}` is a function, pass the tensor to it: `{name}(…)`."
+    return f"`{text_of(owners[0])}` is a tensor here, and tensors have no `.{name}`." if owners else ""
 
 
 def attribute_of_library(raising: Raising, found: re.Match) -> str:
@@ -132,9 +132,9 @@ def attribute_of_value(raising: Raising, found: re.Match) -> str:
     owner = the_one(map(text_of, parts), raising)
     its = f"`{owner}`" if owner else "Something on this line"
     if kind == "tuple":
-        return f"{its} is a tuple here, not a tensor. Unpack it first."
+        return f"{its} is a tuple here, not a tensor. Unpack the tuple first."
     if kind == "list":
-        return f"{its} is a Python list here. torch.stack or torch.cat makes a tensor of it."
+        return f"{its} is a Python list here, not a tensor. Make a tensor of the list with torch.stack or torch.cat."
     if kind in ("int", "float"):
         return f"{its} is a plain Python number here, not a tensor, so it has no `.{name}`."
     return nothing(raising, owner) or _handed_on(raising)
@@ -152,14 +152,14 @@ def nothing(raising: Raising, owner: str) -> str:
     name = called_name(made) if made is not None else ""
     for value in values_of(owner, raising.tree):
         if called_name(value) in ("append", "extend", "sort", "reverse", "insert"):
-            return f"`{owner}` is None, because .{called_name(value)} returns nothing."
+            return f"`{owner}` is None, because .{called_name(value)} changes the list and returns nothing."
     if name in _without_return(raising.tree):
-        return f"`{owner}` is None, because {name} returns nothing: its `return` is missing."
+        return f"`{owner}` is None, because `{name}` returns nothing. Add a `return` to `{name}`."
     if owner.endswith(".grad"):
-        return f"`{owner}` is None until a gradient has reached it."
+        return f"`{owner}` is None, because no gradient has reached `{owner.removesuffix('.grad')}` yet."
     if made is not None or not owner:
         return f"`{owner}` is None here." if owner else ""
-    return f"`{owner}` is None here. If that is allowed, check `{owner} is None` first."
+    return f"`{owner}` is None here. If None is allowed, check `{owner} is None` first."
 
 
 def _without_return(tree: ast.AST) -> set[str]:
@@ -178,7 +178,7 @@ def _handed_on(raising: Raising) -> str:
     names = [part.id for part in given if isinstance(part, ast.Name)]
     without = _without_return(raising.tree)
     found = next((name for name in names if name in without), "")
-    return f"`{found}` returns nothing: its `return` is missing." if found else ""
+    return f"`{found}` returns nothing. Add a `return` to `{found}`." if found else ""
 
 
 def made_by(name: str, tree: ast.AST) -> ast.Call | None:
@@ -191,7 +191,7 @@ def made_by(name: str, tree: ast.AST) -> ast.Call | None:
 def _came_back(kind: str, name: str, raising: Raising) -> str:
     """Return what came back instead of a tensor, or that a bias is missing, from the attribute that was asked."""
     if kind == "NoneType" and name == "copy_":
-        return "One of your layers has no bias, but it should have one: leave out bias=False."
+        return "One of your layers has no bias, but the task asks for a bias: leave out bias=False."
     if kind == "NoneType":
         return f"Your function returned None: {NO_RETURN}"
     if kind in ("tuple", "list"):
@@ -224,24 +224,24 @@ def attribute_of_layer(raising: Raising, found: re.Match) -> str:
     if asked and listed:
         return (
             f"`self.{listed[0]}` is a plain list, so its layers are not registered. "
-            f"Give each a name: the task asks for `{name}`."
+            f"Store each layer under its own name: the task asks for `{name}`."
         )
     if name in members:
-        return f"`self.{name}` is not set yet at this point: __init__ has to set it first."
+        return f"`self.{name}` is not set yet when this line runs: set it earlier, in __init__."
     if right := nearest(name, members):
         said = "the task asks for" if asked else "this line asks for"
         return f"Your layer has `{right}`, but {said} `{name}`. Names must match letter by letter."
     if any(called_name(value)[:1].isupper() for value in values_of(name, classes[owner])):
         if not _is_set_in_init(classes[owner], name):
             return (
-                f"`{name} = …` creates a new layer in each call, and nothing stores it. "
-                f"Create it once, in __init__: `self.{name} = …`."
+                f"`{name} = …` creates a new layer in each call and does not store it. "
+                f"Create the layer once, in __init__: `self.{name} = …`."
             )
-        return f"`{name} = …` in __init__ is forgotten when __init__ ends. Store it in the layer: `self.{name} = …`."
+        return f"The variable `{name}` is lost when __init__ ends. Store its value in the layer: `self.{name} = …`."
     if asked and kept:
         layers = [key for key, value in kept.items() if any(calls(value))] or list(kept)
         names = ", ".join(f"`{key}`" for key in layers[:5])
-        return f"The task asks for an attribute `{name}`; your layer has {names}."
+        return f"Your layer has {names}, but the task asks for an attribute `{name}`. Use the task's names."
     return f"`{name}` is never stored in the layer: __init__ has to set `self.{name}`." if not asked else ""
 
 
@@ -284,17 +284,17 @@ def no_layer(raising: Raising, found: re.Match) -> str:
     return (
         ""
         if raising.line
-        else f"The task asks for a layer named `{found[2]}`; the value that you store under this name is not a layer."
+        else f"The value that you store as `{found[2]}` is not a layer, but the task asks for a layer of this name."
     )
 
 
 def misspelt_forward(raising: Raising, _: re.Match) -> str:
     """Return a message that the method which a call of the layer runs is missing, or is misspelt."""
     if "ModuleList" in raising.message or "ModuleDict" in raising.message:
-        return "An nn.ModuleList or nn.ModuleDict only stores layers. Call the layers in it, one by one."
+        return "An nn.ModuleList or nn.ModuleDict only stores layers and cannot be called. Call its layers one by one."
     if right := nearest("forward", _methods(raising.tree) - {"forward"}):
-        return f"`{right}` is misspelt: the method that runs when the layer is called is `forward`."
-    return "The layer has no method `forward`. Is it inside the class, indented like __init__?"
+        return f"`{right}` is misspelt: a call of the layer runs the method `forward`."
+    return "The layer has no method `forward`. Is `def forward` inside the class, indented like __init__?"
 
 
 def shared_layer(raising: Raising, found: re.Match) -> str:
@@ -302,8 +302,8 @@ def shared_layer(raising: Raising, found: re.Match) -> str:
     if raising.line or found[1] not in self_attributes(raising.tree):
         return ""
     return (
-        f"`{found[1]}` is the same layer as another one. "
-        "Each needs its own parameters: create a new layer for each name."
+        f"`{found[1]}` and another name are the same layer, so they share their parameters. "
+        "Create a separate layer for each name."
     )
 
 
@@ -317,7 +317,7 @@ NAME_RULES: tuple[Rule, ...] = (
     ),
     (
         "AttributeError: 'super' object has no attribute 'init'",
-        sentence("It is `super().__init__()`, with two underscores on each side."),
+        sentence("Write `super().__init__()`, with two underscores on each side of `init`."),
     ),
     (r"AttributeError: 'Tensor' object has no attribute '(\w+)'", attribute_of_tensor),
     (r"AttributeError: module '([\w.]+)' has no attribute '(\w+)'", attribute_of_library),

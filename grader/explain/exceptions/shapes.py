@@ -23,11 +23,11 @@ def wrong_factors(raising: Raising, _: re.Match) -> str:
     for one, other in _products(raising.node):
         a, b = shape_of(one, raising.shapes), shape_of(other, raising.shapes)
         if a and b and len(a) >= 2 and len(b) == 1 and a[-1] != b[0]:
-            return f"`{text_of(other)}` has one axis, which must be as long as the last axis of `{text_of(one)}`."
+            return f"`{text_of(other)}` has only one axis. It must be as long as the last axis of `{text_of(one)}`."
         if a and b and len(a) == len(b) + 1 >= 3 and (*a[:-2], a[-1]) == b:
             return (
-                f"`{text_of(other)}` has one vector for each batch. "
-                f"Give it another axis, {text_of(other)}.unsqueeze(-1), and remove that axis from the product."
+                f"`{text_of(other)}` has one vector for each batch entry. "
+                f"Add an axis with `{text_of(other)}.unsqueeze(-1)`, and remove this axis from the product."
             )
         if a and b and min(len(a), len(b)) >= 2 and a[-1] != b[-2]:
             start = f"`{text_of(one)}` and `{text_of(other)}` cannot be multiplied as they are"
@@ -47,7 +47,7 @@ def _weight_of_a_layer(raising: Raising) -> str:
         return ""
     return (
         f"`{weights.pop()}` cannot be multiplied as it is: nn.Linear stores its weight as (outputs, inputs). "
-        "Swap its two axes."
+        "Swap the two axes of the weight."
     )
 
 
@@ -57,7 +57,10 @@ def batches_differ(raising: Raising, _: re.Match) -> str:
         a, b = shape_of(one, raising.shapes), shape_of(other, raising.shapes)
         fits = shape_of(ast.BinOp(one, ast.MatMult(), other), raising.shapes) is not None
         if a and b and min(len(a), len(b)) >= 2 and a[-1] == b[-2] and not fits:
-            return f"Apart from the last two, the axes of `{text_of(one)}` and `{text_of(other)}` must match, and they do not."
+            return (
+                f"The leading axes of `{text_of(one)}` and `{text_of(other)}` do not match. "
+                "In a product, all axes except the last two must be equally long, or have length 1."
+            )
     return ""
 
 
@@ -113,8 +116,8 @@ def _reads_another_width(raising: Raising) -> str:
         return ""
     layer, given = found.pop()
     return (
-        f"The width of `{given}` is not the one that `{layer}` was created for. "
-        f"Check two things: is `{given}` the right input, and are the sizes of the layer right?"
+        f"`{given}` does not have the width that `{layer}` was created for. "
+        f"Is `{given}` the right input, and are the sizes of the layer right?"
     )
 
 
@@ -149,7 +152,10 @@ def mask_in_another_place(raising: Raising, _: re.Match) -> str:
         second = call.args[1] if len(call.args) == 2 else None
         of_layer = isinstance(call.func, ast.Attribute) and text_of(call.func.value) == "self"
         if of_layer and isinstance(second, ast.Name) and "mask" in second.id:
-            return f"`{second.id}` is passed where `{text_of(call.func)}` expects its context. Pass it by name: mask={second.id}."
+            return (
+                f"`{second.id}` is the second argument here, but `{text_of(call.func)}` expects its context there. "
+                f"Pass the mask by name: `mask={second.id}`."
+            )
     return ""
 
 
@@ -166,13 +172,13 @@ def wrong_attention(raising: Raising, _: re.Match) -> str:
         if "attention" in called_name(call) and len(tensors) >= 3:
             (query, q), (key, k), (value, v) = tensors[:3]
             if k[-2] != v[-2]:
-                too = f" `{text_of(value)}` has as many as `{text_of(query)}`." if v[-2] == q[-2] else ""
+                too = f" `{text_of(value)}` has as many rows as `{text_of(query)}`." if v[-2] == q[-2] else ""
                 return (
                     f"`{text_of(key)}` and `{text_of(value)}` differ in "
-                    f"their number of rows.{too} Each key needs its value."
+                    f"their number of rows.{too} Each key needs one value."
                 )
             if q[-1] != k[-1]:
-                return f"`{text_of(query)}` and `{text_of(key)}` differ in width, so they cannot be compared."
+                return f"`{text_of(query)}` and `{text_of(key)}` differ in width, so their rows have no dot product."
             scores: Shape | None = (*max(q[:-2], k[:-2], key=len), q[-2], k[-2])
         else:
             scores = _scores_of(call, raising.shapes, mask)
@@ -224,35 +230,35 @@ def _wrong_mask(name: str, mask: Shape, scores: Shape, raising: Raising) -> str:
     if whole and len(mask) >= 3 and _broadcasts((*mask[:-2], 1, *mask[-2:]), scores):
         if len(scores) > 4:
             return (
-                f"`{name}` lacks an axis in front of its last two: "
-                "the scores have more there, for the heads or the groups of them."
+                f"`{name}` lacks an axis in front of its last two axes: "
+                "the scores have more leading axes, for the heads or for groups of heads."
             )
         return _without_heads(name)
     if whole and len(mask) >= 3 and _broadcasts((*mask[:-2], 1, 1, *mask[-2:]), scores):
-        return f"`{name}` lacks two axes in front of its last two. Give it both: .unsqueeze(-3), twice."
+        return f"`{name}` lacks two axes in front of its last two axes. Add both: call `.unsqueeze(-3)` twice."
     if whole and len(mask) >= 3 and mask[-2] == 1 and _broadcasts((*mask[:-3], 1, mask[-3], mask[-1]), scores):
         return (
-            f"An axis of length 1 is in the wrong place in `{name}`."
-            " Its last two axes are those of queries and keys; others go in front of them."
+            f"`{name}` has an axis of length 1 in the wrong place."
+            " Its last two axes must be those of the queries and the keys: put all other axes in front."
         )
     if len(mask) >= 2 and _broadcasts((*(mask[:-2] if whole else ()), mask[-1], mask[-2]), scores):
         return (
             f"The rows and columns of `{name}` do not fit: rows are for the queries, columns for the keys."
-            " Is it transposed, or are queries and keys swapped?"
+            " Is the mask transposed, or are queries and keys swapped?"
         )
     if mask[-1] not in (1, scores[-1]):
         says = (
             f"`{name}` does not have one column for each key."
-            " Is it the right mask, and do the keys come from the right tokens?"
+            " Is this the right mask, and are the keys made from the right tokens?"
         )
         return f"{says} {raising.lengths()}".strip()
     if len(mask) >= 2 and mask[-2] not in (1, scores[-2]):
-        return f"`{name}` does not have one row for each query."
+        return f"`{name}` does not have one row for each query. Is this the right mask?"
     return ""
 
 
 def _without_heads(mask: str) -> str:
-    return f"`{mask}` has no axis for the heads. Give it one in front of its last two: .unsqueeze(-3)."
+    return f"`{mask}` has no axis for the heads. Add an axis in front of its last two axes: `.unsqueeze(-3)`."
 
 
 def _broadcasts(shape: Shape, to: Shape) -> bool:
@@ -280,7 +286,7 @@ def not_aligned(raising: Raising, _: re.Match) -> str:
         if text := _misaligned(raising, node, one, other):
             return text
     if any(len(call.args) == 1 and not call.keywords for call in calls(raising.node, "one_hot")):
-        return "F.one_hot takes its number of columns from the largest number in its input: pass num_classes."
+        return "F.one_hot makes only as many columns as the largest number in its input needs. Pass num_classes."
     for call in calls(raising.node, "where", "masked_fill"):
         parts = [*([owner] if (owner := owner_of(call)) is not None else []), *call.args]
         known = [(text_of(part), shape) for part in parts if (shape := shape_of(part, raising.shapes))]
@@ -299,20 +305,20 @@ def _misaligned(raising: Raising, node: ast.AST, one: ast.expr, other: ast.expr)
             return says
         if min(len(a), len(b)) >= 2 and a[-1] == b[-1] and isinstance(getattr(node, "op", None), ast.Mult):
             return (
-                "`*` multiplies number by number, but the two differ in front of their last axis."
-                " To combine each row with each row, use a matrix product: A @ B.transpose(-2, -1)."
+                "`*` multiplies number by number, but its two sides differ in front of their last axis."
+                " To combine each row with each row, use a matrix product: `A @ B.transpose(-2, -1)`."
             )
     for side, shape, opposite in ((one, a, other), (other, b, one)):
         summed = shape_of(owner_of(opposite), raising.shapes) if called_name(opposite) in REDUCTIONS else None
         if shape and summed == shape and "keepdim" not in text_of(opposite, 200):
             return (
-                f"`{text_of(opposite)}` lacks an axis of `{text_of(side)}`, so the rows do not line up: "
-                "keepdim=True keeps it, with length 1."
+                f"`{text_of(opposite)}` lacks an axis of `{text_of(side)}`, so their rows do not line up. "
+                "Keep this axis, with length 1: pass keepdim=True."
             )
         if shape and len(shape) == 1 and any(calls(opposite, "arange")):
             return (
-                f"`{_name_of(side)}` has one axis. "
-                "With a second one, .unsqueeze(-1), each of its numbers is combined with a whole row."
+                f"`{_name_of(side)}` has only one axis. Add a second axis with `.unsqueeze(-1)`: "
+                "then each of its numbers is combined with a whole row."
             )
     return ""
 
@@ -324,12 +330,12 @@ def _lacks_last(first: str, a: Shape, second: str, b: Shape) -> str:
         return ""
     if len(more) == 1:
         return (
-            f"`{shorter}` lacks the last axis of `{longer}`, so the rows do not line up: "
-            "keepdim=True keeps it, .unsqueeze(-1) adds it."
+            f"`{shorter}` lacks the last axis of `{longer}`, so their rows do not line up. "
+            "Keep this axis with keepdim=True, or add it with `.unsqueeze(-1)`."
         )
     return (
-        f"`{shorter}` lacks the last axes of `{longer}`, and broadcasting matches axes from the last one. "
-        "Add axes of length 1 at its end."
+        f"`{shorter}` lacks the last axes of `{longer}`, but broadcasting matches axes from the end. "
+        f"Add axes of length 1 at the end of `{shorter}`."
     )
 
 
@@ -340,10 +346,10 @@ def einsum_axes(raising: Raising, found: re.Match) -> str:
     """Return a message that says that the letters of an einsum name another number of axes than there are."""
     if "no ellipsis" in raising.message:
         return (
-            "A tensor here does not have as many axes as this einsum has letters for it. "
-            "`...` stands for any number of leading axes."
+            "In this einsum, a tensor does not have one axis for each letter. "
+            "Write `...` for any number of leading axes."
         )
-    return "An operand of this einsum has fewer axes than its letters say."
+    return "In this einsum, a tensor has fewer axes than letters. Check its letters and its shape."
 
 
 def einsum_letter(raising: Raising, found: re.Match) -> str:
@@ -354,8 +360,8 @@ def einsum_letter(raising: Raising, found: re.Match) -> str:
         parts, place = call.args[0].value.partition("->")[0].split(","), int(found[2])
         other = next((index for index, part in enumerate(parts) if found[1] in part), place)
         if other < place < len(call.args) - 1:
-            names = f"`{text_of(call.args[other + 1])}` and of `{text_of(call.args[place + 1])}`"
-            return f"The letter {found[1]} stands for an axis of {names}, which differ in length."
+            names = f"an axis of `{text_of(call.args[other + 1])}` and an axis of `{text_of(call.args[place + 1])}`"
+            return f"The letter {found[1]} stands for {names}, but these axes differ in length. Check the letters."
     return ""
 
 
@@ -375,8 +381,8 @@ SHAPE_RULES: tuple[Rule, ...] = (
     (
         "IndexError: The shape of the mask",
         sentence(
-            "A mask in square brackets must have exactly the shape of the tensor. masked_fill and "
-            "torch.where accept every mask that broadcasts to it."
+            "The mask in the square brackets does not have the shape of the tensor. Use masked_fill or torch.where: "
+            "they accept every mask that broadcasts to the tensor."
         ),
     ),
     (

@@ -19,8 +19,8 @@ def not_callable(raising: Raising, found: re.Match) -> str:
     called = {text_of(call.func) for call in calls(raising.node)}
     wrong = called & raising.shapes.keys() if kind == "Tensor" else called if len(called) == 1 else set()
     what = f"`{wrong.pop()}`" if len(wrong) == 1 else "Something on this line"
-    of_kind = "None" if kind == "NoneType" else f"of the type {kind}"
-    return f"{what} is {of_kind} here, but round brackets call it like a function."
+    of_kind = "None" if kind == "NoneType" else f"an object of the type {kind}"
+    return f"{what} is {of_kind} here, but you call it like a function, with round brackets."
 
 
 def not_subscriptable(raising: Raising, found: re.Match) -> str:
@@ -40,11 +40,11 @@ def one_number_only(raising: Raising, _: re.Match) -> str:
     for call in calls(raising.node):
         owner, name = owner_of(call), called_name(call)
         if name == "item" and owner is not None:
-            found.add(".item() needs a tensor of one number, but got one of several.")
+            found.add("`.item()` needs a tensor of one number, but got a tensor of several.")
         if name in ("int", "float", "bool", "round"):
             found.add(f"{name}() needs one number, but got a tensor of several.")
         if text_of(call.func).startswith("math."):
-            found.add(f"math.{name} needs one number, but got a tensor of several: torch.{name} computes each number.")
+            found.add(f"math.{name} needs one number, but got a tensor of several. Use torch.{name} for tensors.")
     return found.pop() if len(found) == 1 else "This line needs one number, but got a tensor of several."
 
 
@@ -58,15 +58,18 @@ def whole_number_only(raising: Raising, _: re.Match) -> str:
             owner, place = text_of(node.value), text_of(node.slice)
             if owner not in raising.shapes:
                 return (
-                    f"`{owner}` is a list, whose index must be one whole number, "
-                    f"but `{place}` is a tensor of several. Index a tensor instead."
+                    f"`{owner}` is a list, so its index must be one whole number, "
+                    f"but `{place}` is a tensor of several. Make `{owner}` a tensor first."
                 )
     products = [node for node in parts_of(raising.node) if isinstance(node, ast.BinOp)]
     factors = [part.id for node in products for part in (node.left, node.right) if isinstance(part, ast.Name)]
     for factor in factors:
         made = made_by(factor, raising.tree)
         if made is not None and called_name(made) == "grad":
-            return f"`{factor}` is a tuple: grad returns a gradient for each input. Unpack it first, `({factor},) = …`."
+            return (
+                f"`{factor}` is a tuple, because grad returns a gradient for each input. "
+                f"Unpack the tuple: `({factor},) = …`."
+            )
         if isinstance(made, ast.Call) and factor not in raising.shapes and owner_of(made) is None:
             return (
                 f"`{factor}` is a tuple or a list, but a product needs a tensor. "
@@ -78,8 +81,8 @@ def whole_number_only(raising: Raising, _: re.Match) -> str:
 def list_of_tensors(raising: Raising, found: re.Match) -> str:
     """Return a message that says what torch.cat and torch.stack take."""
     if found[2] == "Tensor":
-        return f"torch.{found[1]} takes the tensors as one list, in square brackets."
-    return f"torch.{found[1]} takes a list of tensors."
+        return f"torch.{found[1]} needs the tensors in one list: put square brackets around them."
+    return f"torch.{found[1]} needs a list of tensors, but got something else."
 
 
 def number_for_tensor(raising: Raising, found: re.Match) -> str:
@@ -92,10 +95,10 @@ def number_for_tensor(raising: Raising, found: re.Match) -> str:
             else f"{name} needs a tensor, but got a plain number."
         )
     if kind == "tuple":
-        return f"{name} needs a tensor, but got a tuple: unpack it first."
+        return f"{name} needs a tensor, but got a tuple. Unpack the tuple first."
     if kind == "list":
-        return f"{name} needs a tensor, but got a list: torch.stack or torch.cat makes a tensor of it."
-    return f"{name} needs a tensor, but got None." if kind == "NoneType" else ""
+        return f"{name} needs a tensor, but got a list. Make a tensor of the list with torch.stack or torch.cat."
+    return f"{name} needs a tensor, but got None. Check the argument that you pass." if kind == "NoneType" else ""
 
 
 def wrong_operands(raising: Raising, found: re.Match) -> str:
@@ -103,13 +106,13 @@ def wrong_operands(raising: Raising, found: re.Match) -> str:
     kinds = {found[1], found[2]}
     sides = [side for node in parts_of(raising.node) if isinstance(node, ast.BinOp) for side in (node.left, node.right)]
     if "NoneType" in kinds:
-        return nothing(raising, the_one(map(text_of, sides), raising)) or "One side is None here."
+        return nothing(raising, the_one(map(text_of, sides), raising)) or "One side of this operation is None."
     if "tuple" in kinds:
-        return "One side is a tuple here, not a tensor: unpack it first."
+        return "One side of this operation is a tuple, not a tensor. Unpack the tuple first."
     if "list" in kinds and "Tensor" in kinds:
-        return "One side is a Python list here: torch.stack or torch.cat makes a tensor of it."
+        return "One side of this operation is a Python list. Make a tensor of the list with torch.stack or torch.cat."
     if kinds & {"builtin_function_or_method", "method", "function"}:
-        return "One side is a function that was not called: its brackets are missing."
+        return "One side of this operation is a function that is not called: its brackets are missing."
     return ""
 
 
@@ -132,7 +135,7 @@ VALUE_RULES: tuple[Rule, ...] = (
     (
         "'float' object cannot be interpreted as an integer|must be tuple of ints.*float|"
         r"must be integers|indices \(got float\)",
-        sentence("Expected a whole number here, but got a float: `/` returns a float, `//` a whole number."),
+        sentence("Expected a whole number here, but got a float. `/` returns a float: use `//` for a whole number."),
     ),
     ("only integer tensors of a single element can be converted to an index", whole_number_only),
     (r"arange\(\): argument '\w+' \(position \d+\) must be Number, not Tensor", whole_number_only),
@@ -140,17 +143,20 @@ VALUE_RULES: tuple[Rule, ...] = (
     (
         r"TypeError: expected Tensor as element \d+ in argument 0, but got (?:float|int)",
         sentence(
-            "The list contains plain numbers, but only tensors can be joined. torch.tensor makes a tensor of numbers."
+            "The list contains plain numbers, but only tensors can be joined. Make a tensor of it with torch.tensor."
         ),
     ),
     (
         r"TypeError: (?:len\(\) of|iteration over) a 0-d tensor",
-        sentence("The tensor is a single number here, and has no axes."),
+        sentence("The tensor is a single number here, so it has no length and no entries to loop over."),
     ),
-    ("TypeError: list is not a Module subclass", sentence("nn.Sequential takes the layers one by one, not as a list.")),
+    (
+        "TypeError: list is not a Module subclass",
+        sentence("nn.Sequential needs each layer as a separate argument, not a list: put `*` before the list."),
+    ),
     (
         "ValueError: (?:math domain error|expected a (?:positive|nonnegative) input)",
-        sentence("There is no root of a negative number, and no logarithm of 0 or less."),
+        sentence("This line takes the root of a negative number, or the logarithm of 0 or less. Neither exists."),
     ),
     ("ZeroDivisionError", sentence("The divisor is 0 here.")),
 )
@@ -169,9 +175,11 @@ def no_tensor_came_back(raising: Raising, found: re.Match) -> str:
     if kind == "None":
         return f"Expected a tensor for the {name}, but got None: {NO_RETURN}"
     if kind in ("list", "tuple"):
-        return f"Expected a tensor for the {name}, but got a Python {kind}. torch.stack or torch.cat makes one tensor of it."
+        what = f"Expected a tensor for the {name}, but got a Python {kind}"
+        return f"{what}. Make one tensor of it with torch.stack or torch.cat."
     if kind in ("float", "int"):
-        return f"Expected a tensor for the {name}, but got a plain Python number, which carries no gradient. Return the tensor."
+        got = "a plain Python number, which carries no gradient"
+        return f"Expected a tensor for the {name}, but got {got}. Return the tensor."
     return ""
 
 
@@ -191,27 +199,28 @@ def part_is_missing(raising: Raising, found: re.Match) -> str:
             error = re.match(r"(\w+) (\w+)", f"{owner} {name}")
             if error and (says := attribute_of_layer(raising, error)):
                 return says
-        return f"The task asks for an attribute `{name}`; your layer has {there}."
+        return f"Your layer has {there}, but the task asks for an attribute `{name}`. Use the task's names."
     if name == "bias":
-        return f"`{where}` has no bias, but it should have one: leave out bias=False."
+        return f"`{where}` has no bias, but the task asks for a bias: leave out bias=False."
     if name.isdigit() and re.search(r"\b(weight|bias)\b", there):
         return f"`{where}` is a single layer, but should be several layers in a row."
     if name.isdigit():
         return (
-            f"`{where}` names its layers {there}. Expected several layers in a row: nn.Sequential numbers them 0, 1, 2."
+            f"`{where}` names its layers {there}, but should be several layers in a row. "
+            "Use nn.Sequential, which numbers its layers 0, 1, 2."
         )
     if there == "0":
         return f"`{where}` wraps its layer in an nn.Sequential, but the task asks for the layer itself."
     if there.startswith("0"):
-        return f"`{where}` is several layers in a row, but should be a single one."
+        return f"`{where}` is several layers in a row, but should be a single layer."
     return f"`{where}` is not the kind of layer that the task asks for: it has no `{name}`."
 
 
 def part_of_another_kind(raising: Raising, found: re.Match) -> str:
     """Return a message that says what is kept under a name, and what should be."""
     if found[3] == "layer":
-        return f"The task asks for a layer named `{found[1]}`; the value that you store under this name is not a layer."
-    return f"`{found[1]}` is a layer, nn.{found[2]}, but should be a single parameter: nn.Parameter."
+        return f"The value that you store as `{found[1]}` is not a layer, but the task asks for a layer of this name."
+    return f"`{found[1]}` is a layer (nn.{found[2]}), but should be a single parameter (nn.Parameter)."
 
 
 def part_of_another_shape(raising: Raising, found: re.Match) -> str:
@@ -219,7 +228,7 @@ def part_of_another_shape(raising: Raising, found: re.Match) -> str:
     has, wants = ([size for size in text.split(", ") if size] for text in (found[2], found[3]))
     if has == wants[::-1]:
         if "." not in found[1]:
-            return f"`{found[1]}` has its two axes swapped."
+            return f"The two axes of `{found[1]}` are swapped."
         return (
             f"The two widths of `{found[1]}` are swapped: nn.Linear takes the input width first, then the output width."
         )
@@ -232,7 +241,10 @@ def part_of_another_shape(raising: Raising, found: re.Match) -> str:
 
 def one_parameter_for_two(raising: Raising, found: re.Match) -> str:
     """Return a message that says that two names stand for one layer."""
-    return shared_layer(raising, found) or f"`{found[1]}` and another name share one parameter. Each needs its own."
+    return (
+        shared_layer(raising, found)
+        or f"`{found[1]}` and another name share one parameter. Create a separate parameter for each name."
+    )
 
 
 FINDING_RULES: tuple[Rule, ...] = (
@@ -244,11 +256,13 @@ FINDING_RULES: tuple[Rule, ...] = (
     (r"WrongForm: ([\w.]+): shape \((.*?),?\), expected \((.*?),?\)", part_of_another_shape),
     (
         r"WrongForm: (\w+) is not an nn.Module",
-        sentence("The class is not an nn.Module: put nn.Module in brackets after its name."),
+        sentence("Your class is not an nn.Module: write `(nn.Module)` after the name of the class."),
     ),
     (
         r"WrongForm: \S+ is not an nn.Parameter",
-        sentence("A tensor of your layer is not an nn.Parameter, so training does not change it."),
+        sentence(
+            "A tensor of your layer is not an nn.Parameter, so training does not change it. Make it an nn.Parameter."
+        ),
     ),
     (r"WrongForm: [\w.]+ and (\w+)\.\w+ are one parameter", one_parameter_for_two),
 )

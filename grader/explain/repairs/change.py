@@ -125,12 +125,12 @@ Changes = Iterator[tuple[int, Look, int, New]]  # rank, what the student reads, 
 
 def look_at(what: str, kind: str) -> Look:
     """Return the words for a part that must be another one of its kind, such as another comparison."""
-    return Look(f"check {what}: with another {kind} there,", End.RIGHT)
+    return Look(f"check {what}. With another {kind} in its place,", End.RIGHT)
 
 
 def without(what: str) -> Look:
     """Return the words for a part without which the answer is right."""
-    return Look(f"without {what},", End.RIGHT)
+    return Look(f"if you leave out {what},", End.RIGHT)
 
 
 def cut(text: str, most: int = MAX_PIECE) -> str:

@@ -46,10 +46,10 @@ FUNCTIONS = {"all": "any", "any": "all", "min": "max", "max": "min"}
 MASKING = ("masked_fill", "masked_fill_", "where")
 # Of functions and layers: what stands before the point is no tensor.
 OWNERS = ("torch", "F", "nn", "math", "np", "self")
-FILLED = Look("check the value that is filled in: hidden scores must be −∞.")
-OPPOSITE = "check `{}`: with True and False swapped in it,"
+FILLED = Look("check the value that you fill in: hidden scores must become −∞.")
+OPPOSITE = "check `{}`. If you swap True and False in it,"
 ONE_OFF = "`{}` is off by one."
-FROM_BEHIND = "`{}` can be negative, but a negative index counts from the end."
+FROM_BEHIND = "`{}` can be negative, but a negative index counts from the end. Use 0 instead of a negative index."
 ORDER = "check the order of the arguments of `{}`."
 OTHER_PART = "check `{}`: another attribute belongs here."
 OTHER_ARGUMENT = "`{}` is used where another argument belongs."
@@ -61,28 +61,33 @@ ROWS = """
 3 A - B → B - A  # check the order of the two sides in `{it}`.
 3 A / B → B / A  # check the order of the two sides in `{it}`.
 3 A ** B → B ** A  # check the order of the two sides in `{it}`.
-2 SIDES(A, B) → A  # without `{it:end}` after `{A:30}`, …
-4 SIDES(A, B) → B  # with only `{B}` here, and without `{A:30}`, …
+2 SIDES(A, B) → A  # if you leave out `{it:end}` after `{A:30}`, …
+4 SIDES(A, B) → B  # if you use only `{B}` here and leave out `{A:30}`, …
 2 A / B → A / B ** 0.5  # a root is missing: check `{B}`.
 2 A * B → A * B ** 0.5  # a root is missing: check `{B}`.
 3 A ** B → A ** -B  # check the sign of the exponent in `{it}`.
 3 A ** B → A ** 0.5  # check the exponent of `{it}`.
 3 A ** B → A ** -0.5  # check the exponent of `{it}`.
-1 A ** B / C → A ** (B / C)  # `{it}` first computes the power and then divides: brackets are missing around the fraction.
+1 A ** B / C → A ** (B / C)
+    # `{it}` first computes the power and then divides: brackets are missing around the fraction.
 2 A * B % C → A * (B % C)  # `{it}` multiplies first and then takes the remainder: brackets are missing.
 2 A * B // C → A * (B // C)  # `{it}` multiplies first and then divides: brackets are missing.
-3 X.repeat(A, 1, 1) → X.repeat_interleave(A, 0)  # `{it}` repeats the whole tensor, but here each entry must be next to its copies.
-3 X.repeat_interleave(A, dim=B) → torch.cat([X] * A, dim=B)  # `{it}` puts each entry next to its copies, but here the whole tensor must be repeated.
-4 A * B → A.masked_fill(B == 0, -1e309)  # where `{B}` is 0, the score becomes 0, and e⁰ = 1 still counts in the softmax. Hidden scores must be −∞.
-4 SIMPLE(A) - SIMPLE(B) → max(0, A - B)  # `{it}` can be negative, but a negative index counts from the end.
+3 X.repeat(A, 1, 1) → X.repeat_interleave(A, 0)
+    # `{it}` repeats the whole tensor, but each entry must be next to its copies: use `repeat_interleave`.
+3 X.repeat_interleave(A, dim=B) → torch.cat([X] * A, dim=B)
+    # `{it}` puts each entry next to its copies. Repeat the whole tensor instead, with torch.cat or `.repeat`.
+4 A * B → A.masked_fill(B == 0, -1e309)
+    # where `{B}` is 0, the score becomes 0, but e⁰ = 1 still counts in the softmax. Hidden scores must become −∞.
+4 SIMPLE(A) - SIMPLE(B) → max(0, A - B)
+    # `{it}` can be negative, but a negative index counts from the end. Use 0 instead of a negative index.
 5 SIMPLE(A) - SIMPLE(B) → A - B + 1  # `{it}` is off by one.
 5 SIMPLE(A) - SIMPLE(B) → A - B - 1  # `{it}` is off by one.
 5 SIMPLE(A) + SIMPLE(B) → A + B + 1  # `{it}` is off by one.
 5 SIMPLE(A) + SIMPLE(B) → A + B - 1  # `{it}` is off by one.
 4 -CONSTANT(A) → A  # check the `{it}`.
 4 -OTHER(A) → A  # check the sign of `{it}`.
-4 not A → A  # check `{it}`: without the `not`, …
-4 ~A → A  # check `{it}`: without the `~`, …
+4 not A → A  # if you leave out the `not` in `{it}`, …
+4 ~A → A  # if you leave out the `~` in `{it}`, …
 4 G(A + B) → G(A) + B  # `{G}` applies to too much here: it should apply to only one part of the sum.
 4 G(A + B) → A + G(B)  # `{G}` applies to too much here: it should apply to only one part of the sum.
 4 G(A * B) → G(A) * B  # `{G}` applies to too much here: it should apply to only one factor.
@@ -92,11 +97,15 @@ ROWS = """
 4 G(A) * B → G(A * B)  # `{G}` applies to too little here: check `{it}`.
 4 A * G(B) → G(A * B)  # `{G}` applies to too little here: check `{it}`.
 4 G(H(A)) → H(G(A))  # check the order of `{G}` and `{H}`.
-3 A <= B → A <= B.unsqueeze(-1)  # `{it}` compares entries at the same place. To compare every entry with every other, give one side a second axis.
-3 A >= B → A.unsqueeze(-1) >= B  # `{it}` compares entries at the same place. To compare every entry with every other, give one side a second axis.
-3 X.REDUCED() → X.REDUCED(-1)  # `{it}` runs over all axes: name one axis.
-2 METHOD(X) → X  # without `.{it:name}(…)`, …
-2 FUNCTION(X) → X  # without `{it:name}` around `{X:30}`, …
+3 A <= B → A <= B.unsqueeze(-1)
+    # `{it}` compares entries at the same place. To compare every entry with every other, give one side a second
+    axis.
+3 A >= B → A.unsqueeze(-1) >= B
+    # `{it}` compares entries at the same place. To compare every entry with every other, give one side a second
+    axis.
+3 X.REDUCED() → X.REDUCED(-1)  # `{it}` works on all axes at once. Choose one axis with `dim`.
+2 METHOD(X) → X  # if you leave out `.{it:name}(…)`, …
+2 FUNCTION(X) → X  # if you leave out `{it:name}` around `{X:30}`, …
 """
 
 
@@ -202,7 +211,12 @@ def _arguments(node: ast.Call, piece: Piece) -> Changes:
     line, name, args = node.lineno, called(node), node.args
     if len(args) >= 2:
         yield 3, Look(ORDER.format(name)), line, changed(node, args=exchanged(args, 0))
-        yield 4, Look(f"check the arguments of `{name}`: there is one too many."), line, changed(node, args=args[:-1])
+        yield (
+            4,
+            Look(f"check the arguments of `{name}`: there is one argument too many."),
+            line,
+            changed(node, args=args[:-1]),
+        )
     for index, keyword in enumerate(node.keywords):
         if keyword.arg:
             look = Look(f"check the argument `{keyword.arg}` of `{name}`.")
@@ -312,9 +326,9 @@ def _other_names(function: ast.FunctionDef) -> Changes:
         for other in known:
             if other != node.id:
                 both = node.id in given and other in given
-                rank, says = (4, where + OTHER_ARGUMENT) if both else (7, OTHER_NAME)
+                rank, says = (4, OTHER_ARGUMENT) if both else (7, OTHER_NAME)
                 place = (node.lineno, node.col_offset)
-                yield rank, Look(says.format(node.id)), node.lineno, partial(_with_name, function, place, other)
+                yield rank, Look(where + says.format(node.id)), node.lineno, partial(_with_name, function, place, other)
 
 
 def _with_name(function: ast.FunctionDef, place: tuple[int, int], other: str) -> ast.AST:

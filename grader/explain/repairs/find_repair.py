@@ -93,10 +93,10 @@ def _changes(node: Node, lines: list[str]) -> Changes:
     if isinstance(node, (ast.FunctionDef, ast.If, ast.For, ast.While, ast.With)):
         yield from _dropped_statements(node)
     if isinstance(node, ast.With) and len(node.items) == 1:
-        look = Look("without this block around them, the lines below are right.")
+        look = Look("if you remove this line and move the lines below to the left,", End.RIGHT)
         yield 1, look, line, ast.If(test=ast.Constant(True), body=node.body, orelse=[])
     if isinstance(node, ast.If) and node.orelse:
-        yield 2, Look("with only the code under `else`,", End.RIGHT), line, changed(node, test=ast.Constant(False))
+        yield 2, Look("if only the code under `else` runs,", End.RIGHT), line, changed(node, test=ast.Constant(False))
     yield from of_expressions(node, piece)
     yield from of_statements(node)
     yield from of_sizes(node, piece)

@@ -1,7 +1,7 @@
 """Tables of small changes: a pattern in Python, its replacement, and the message about it.
 
     3 A - B → B - A  # look at the order of the two sides in `{it}`.
-    3 X.REDUCED() → X.REDUCED(-1)  # `{it}` runs over everything: name the axis.
+    3 X.REDUCED() → X.REDUCED(-1)  # `{it}` works on all axes at once. Choose one axis with `dim`.
 
 A single capital is a hole. It stands for any expression, and for the same one in all places; X in
 `X.name` is not a library. `X.NAME` and `NAME(X)` stand for the names of a set or a view that the
@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 
 from grader.explain.repairs.change import called, is_library
 
-ROW = re.compile(r"(?P<mark>\d) (?P<old>.+?) → (?P<new>.+?)  # (?P<says>.+)")
+ROW = re.compile(r"(?P<mark>\d) (?P<old>.+?) → (?P<new>.+?) +# (?P<says>.+)")
+GOES_ON = re.compile(r"\n +")  # a row goes on in the next line, if that is indented
 
 Node = Any  # of a syntax tree: which fields it has depends on its kind
 Holes = dict[str, Any]  # what each hole stands for
@@ -125,7 +126,7 @@ def is_hole(name: str) -> bool:
 
 def _rows(text: str) -> tuple[Row, ...]:
     """Read the rows of a table. Their sides are parsed as the statements of one text, one on each line."""
-    found = [(ROW.fullmatch(line), line) for line in text.splitlines() if line]
+    found = [(ROW.fullmatch(line), line) for line in GOES_ON.sub(" ", text).splitlines() if line]
     if wrong := [line for row, line in found if row is None]:
         raise ValueError(f"no row of a table: {wrong[0]!r}")
     rows = [row for row, _ in found if row is not None]

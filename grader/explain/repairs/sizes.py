@@ -7,11 +7,11 @@ from typing import Any
 
 from grader.explain.repairs.change import LIBRARIES, Changes, End, Look, Piece, called, changed, look_at, rewritten
 
-FIXED = "the {} is a fixed number, but it differs between inputs: take it from the input."
+FIXED = "the {} is a fixed number, but the right number differs between inputs. Compute it from the input."
 RECUT = Look(
-    "a reshape is used where axes must be swapped: the shape is right, but the numbers are in the wrong places."
+    "this reshape gives the right shape, but the numbers are in the wrong places. Swap axes instead of reshaping."
 )
-ROOT_OF = "`{}` takes the root of the wrong size: another size belongs there."
+ROOT_OF = "`{}` takes the root of the wrong size. Use another size."
 PLACED_BY = ("transpose", "unsqueeze", "squeeze", "swapaxes", "flatten", "sum", "mean", "softmax", "select", "unbind")
 
 
@@ -145,5 +145,8 @@ def _from_minus_zero(node: ast.Subscript, piece: Piece) -> Changes:
         length = ast.Subscript(ast.Attribute(node.value, "shape", ast.Load()), ast.Constant(-1), ast.Load())
         new = ast.Slice(ast.BinOp(length, ast.Sub(), start.operand))
         whole = ast.Tuple([*node.slice.elts[:-1], new], ast.Load()) if isinstance(node.slice, ast.Tuple) else new
-        says = f"if `{piece(start.operand)}` is 0, this slice begins at −0, which is the front, so it takes everything."
+        says = (
+            f"if `{piece(start.operand)}` is 0, this slice begins at −0, which is 0, so it takes everything. "
+            "Count its start from the front."
+        )
         yield 1, Look(says), node.lineno, changed(node, slice=whole)

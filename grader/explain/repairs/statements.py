@@ -7,7 +7,7 @@ from grader.explain.repairs.change import Changes, Look, changed, exchanged, is_
 
 BLOCKS = (ast.For, ast.While, ast.If, ast.With)
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr)
-BEHIND = Look("this line belongs after the block that contains it: check the indentation.")
+BEHIND = Look("this line must run after the block, not inside it: check the indentation.")
 
 
 def of_statements(node: Any) -> Changes:
@@ -50,12 +50,17 @@ def _returned(node: ast.FunctionDef) -> Changes:
 
     if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call) and last.value.args:
         if getattr(last.value.func, "id", "") == "print":
-            says = "`print` shows the result, but the function returns nothing. Return it."
+            says = "`print` shows the result, but the function returns nothing. Return the result."
             yield 0, Look(says), last.lineno, ends(last.value.args[-1])
     elif isinstance(last, ast.Expr):
-        yield 0, Look("the result is computed here but not returned."), last.lineno, ends(last.value)
+        yield (
+            0,
+            Look("the result is computed here but not returned. Write `return` in front."),
+            last.lineno,
+            ends(last.value),
+        )
     elif isinstance(last, ast.Assign):
-        says = "the result is computed here, but the function ends without a return."
+        says = "the result is computed here, but the function does not return it."
         yield 0, Look(says), last.lineno, ends(last.value)
 
 

@@ -29,23 +29,23 @@ def of_parameters(got: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
         return ""
     extra, missing = sorted(has.keys() - wants.keys()), sorted(wants.keys() - has.keys())
     if len(extra) == len(missing) and extra and sorted(has[n] for n in extra) == sorted(wants[n] for n in missing):
-        return f"Your layer has {_listed(extra)}; the task asks for {_listed(missing)}."
+        return f"Your layer has {_listed(extra)}, but the task asks for {_listed(missing)}."
     kinds = {(name.rpartition(".")[2], has[name]) for name in extra}
     if missing and all((name.rpartition(".")[2], wants[name]) in kinds for name in missing):
-        return f"Your layer has {_listed(extra)}; the task asks only for {_listed(missing)}."
+        return f"Your layer has {_listed(extra)}, but the task asks only for {_listed(missing)}."
     if missing:
-        why = " Do you create it in __init__, as an nn.Module or nn.Parameter, and store it as self.…?"
-        return f"The layer lacks the parameter{'s' * (len(missing) > 1)} {_listed(missing)}.{why}"
+        why = " Does __init__ create every layer (nn.Module) and parameter (nn.Parameter), and store it in self?"
+        return f"Your layer lacks the parameter{'s' * (len(missing) > 1)} {_listed(missing)}.{why}"
     if extra:
         if all(name.endswith("bias") for name in extra):
-            return f"The layer has {_listed(extra)}, which the task does not ask for: pass bias=False."
-        return f"The layer has {_listed(extra)}, which the task does not ask for."
+            return f"Your layer has {_listed(extra)}, which the task does not ask for: pass bias=False."
+        return f"Your layer has {_listed(extra)}, which the task does not ask for."
     if says := _of_roles(has, wants):
         return says
     wrong = next(name for name in sorted(wants) if has[name] != wants[name])
     if has[wrong] == tuple(reversed(wants[wrong])):
         turned = " nn.Linear takes the input width first, then the output width."
-        return f"`{wrong}` has the shape {has[wrong]}, expected {wants[wrong]}: its two widths are swapped.{turned}"
+        return f"The two widths of `{wrong}` are swapped: expected {wants[wrong]}, but got {has[wrong]}.{turned}"
     return f"`{wrong}` has the shape {has[wrong]}, expected {wants[wrong]}."
 
 
@@ -59,9 +59,9 @@ def _of_roles(has: Shapes, wants: Shapes) -> str:
     if all(wants[name][0] == has[name][0] for name in wrong):
         others = sorted({owner.rpartition(".")[0] for found in owners.values() for owner in found})
         if all(other in wrong for found in owners.values() for other in found):
-            return f"{layers} have each other's input widths. Which input does each of them read?"
+            return f"The input widths of {layers} are swapped. Which input does each layer read?"
         has_width = "has the input width" if len(wrong) == 1 else "have the input widths"
-        return f"{layers} {has_width} of {_listed(others)}. Which input does each of them read?"
+        return f"{layers} {has_width} of {_listed(others)}. Which input does each layer read?"
     return ""
 
 
@@ -97,7 +97,7 @@ def of_all(got: Mapping[str, Any], want: Mapping[str, Any], sizes: Mapping[str, 
     found = [*_lists(got, want), *_places(got, want)]
     if not found:
         found = [
-            f"Your function did not return {the_leaf(name)}."
+            f"Your function does not return {the_leaf(name)}."
             for name, value in want.items()
             if name not in got and got and isinstance(value, Tensor) and "[" not in name
         ]
@@ -174,7 +174,7 @@ def _places(got: Mapping[str, Any], want: Mapping[str, Any]) -> Iterator[str]:
             straight = _looks_like(got[one], want[one]), _looks_like(got[other], want[other])
             guess = want[one].shape == want[other].shape and RIGHT not in crossed
             if max(straight) < RIGHT and not guess and min(crossed) >= SHAPE:
-                yield f"The two results are swapped: return first {the_leaf(one)}, then {the_leaf(other)}."
+                yield f"The two results are swapped: return {the_leaf(one)} first, then {the_leaf(other)}."
                 continue
             if got[one].shape == got[other].shape and torch.equal(got[one], got[other]):
                 if not (want[one].shape == want[other].shape and torch.equal(want[one], want[other])):
@@ -225,4 +225,4 @@ def _stacked(parts: list[Any], want: Tensor) -> str:
         for axis in range(tensors[0].ndim):
             if _looks_like(torch.cat(tensors, axis), want) == RIGHT:
                 return f"join them along axis −{want.ndim - axis}"
-    return "torch.stack or torch.cat makes one tensor of them"
+    return "make one tensor of them with torch.stack or torch.cat"

@@ -21,7 +21,7 @@ from grader.explain.values.wording import (
     with_article,
 )
 
-NO_RETURN = "no `return` is reached, or it returns None."
+NO_RETURN = "your code reaches no `return`, or the value that it returns is None."
 MOST_AXES = 5  # of a tensor whose axes are tried in every order
 
 
@@ -45,7 +45,10 @@ def _form_of(the: str, name: str, got: Any, want: Any, sizes: Mapping[str, Any],
                 yield f"The result depends on `{whose}`, but it should not."
             yield f"Expected None for {the}, but your function returned a value."
     elif got is None and isinstance(want, str) and want.endswith("Error"):
-        yield f"Expected {with_article(want)}, but nothing was raised: check for this case first, and raise it."
+        yield (
+            f"Expected {with_article(want)}, but your code raised nothing. "
+            f"Check for this case first, and raise the {want}."
+        )
     elif got is None:
         if name.isidentifier() and type(want) is int:
             yield f"`{name}` is None, but should be {want}: the task asks for an attribute with this name."
@@ -61,14 +64,14 @@ def _form_of(the: str, name: str, got: Any, want: Any, sizes: Mapping[str, Any],
     elif isinstance(want, str) and want.endswith("Error"):
         if not sure and isinstance(got, str) and got.endswith("Error") and got != want:
             yield (
-                f"Expected {with_article(want)}, but got {with_article(got)}: "
-                "check for this case yourself, and raise it."
+                f"Expected {with_article(want)}, but got {with_article(got)}. "
+                f"Check for this case yourself, and raise the {want}."
             )
     elif isinstance(want, (list, tuple)) and isinstance(got, (list, tuple)) and got and any(want):
         if all(item is None for item in got):
             yield f"Expected values for {the}, but got only None: {NO_RETURN}"
         elif None in got and None not in want:
-            yield f"Some values of {the} are None: in some cases no `return` is reached."
+            yield f"Some values of {the} are None: in some cases your code reaches no `return`."
     elif isinstance(got, Tensor) and got.numel() != 1 and isinstance(want, (int, float)):
         yield f"Expected one number for {the}, but got a tensor of several."
     elif isinstance(want, int) and not isinstance(want, bool) and isinstance(got, float):
@@ -96,7 +99,7 @@ def _dtypes(the: str, got: Tensor, want: Tensor) -> Iterator[str]:
         if numbers <= {0.0, 1.0}:
             yield f"Expected True and False for {the} (a bool tensor), but got the numbers 0 and 1."
         if numbers <= {0.0, float("-inf")}:
-            yield f"Expected True and False for {the} (a bool tensor), but got 0 and −∞, as in a mask that is added."
+            yield f"Expected True and False for {the} (a bool tensor), but got 0 and −∞, as in an additive mask."
         yield f"Expected True and False for {the} (a bool tensor), but got numbers."
     elif got.dtype == torch.bool:
         yield f"Expected numbers for {the}, but got True and False."
@@ -151,11 +154,11 @@ def _ones(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mapping[
     """Find axes of length 1 that are too many, or missing."""
     for axis in range(got.ndim):
         if got.shape[axis] == 1 and got.squeeze(axis).shape == want.shape:
-            says = f"There is an extra axis of length 1 in {the}, {_place(axis, got.ndim)}: remove it."
+            says = f"In {the}, there is an extra axis of length 1 {_place(axis, got.ndim)}: remove this axis."
             yield says, got.squeeze(axis)
     for axis in range(want.ndim):
         if want.shape[axis] == 1 and want.squeeze(axis).shape == got.shape:
-            says = f"An axis of length 1 is missing from {the}, {_place(axis, want.ndim)}: keep or add it."
+            says = f"In {the}, an axis of length 1 is missing {_place(axis, want.ndim)}: keep this axis, or add it."
             yield says, got.unsqueeze(axis)
     missing = want.ndim - got.ndim
     if missing > 0 and got.shape == want.squeeze().shape:
@@ -196,10 +199,7 @@ def _too_many(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mapp
         return
     if _own_entries(got, want):
         word = slice_words(tuple(want.shape), sizes)[0][-1]
-        yield (
-            f"In {the}, each {word} is combined with every other one, but it should be combined only with itself.",
-            want,
-        )
+        yield (f"In {the}, each {word} is combined with every other {word}. Combine it only with itself.", want)
         return
     for axis in range(got.ndim):
         if (*got.shape[:axis], *got.shape[axis + 1 :]) == want.shape and got.shape[axis] > 1:
@@ -249,14 +249,14 @@ def _joined(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mappin
         return
     if got.ndim < want.ndim and got.squeeze().shape != want.squeeze().shape:
         if got.ndim == 1:
-            yield f"All axes of {the} are merged into one.", got.reshape(want.shape)
+            yield f"All axes of {the} are merged into one axis.", got.reshape(want.shape)
         elif got.shape[1:] == want.shape[want.ndim - got.ndim + 1 :]:
-            says = f"The leading axes of {the} are merged into one. The leading axes must keep their shape."
+            says = f"The leading axes of {the} are merged into one axis, but they must keep their shape."
             yield says, got.reshape(want.shape)
         elif got.shape[:-1] == want.shape[: got.ndim - 1]:
-            yield f"The last axes of {the} are merged into one.", got.reshape(want.shape)
+            yield f"The last axes of {the} are merged into one axis.", got.reshape(want.shape)
         else:
-            yield f"Some axes of {the} are merged into one.", got.reshape(want.shape)
+            yield f"Some axes of {the} are merged into one axis.", got.reshape(want.shape)
     elif got.ndim > want.ndim:
         yield f"There are too many axes in {the}: merge two of them into one.", got.reshape(want.shape)
 
@@ -279,7 +279,7 @@ def _longer(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mappin
     if came > due:
         if start or end:
             where = "after" if start else "before"
-            yield f"In {the}, all expected entries are there, but there are others {where} them along {word}.", None
+            yield f"In {the}, there are extra entries {where} the expected entries, along {word}.", None
         elif came == 2 * due:
             yield f"In {the}, {word} is twice as long as expected: did you append instead of add?", None
         else:

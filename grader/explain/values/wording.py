@@ -15,7 +15,9 @@ SINGULAR = {"queries": "query", "patches": "patch", "batches": "batch entry", "b
 WITH_ARRAYS = ("call_with_arrays", "arrays_unchanged")  # probes of functions of NumPy arrays
 OF_ARRAYS = {
     r"No gradient passes through a (?:plain number|list)\.": "`np.array(…)` makes an array.",
-    r"`\.float\(\)` returns float32, and so does `torch\.zeros\(…\)` without dtype=…\.": "Is there a `dtype=np.float32`?",
+    r"`\.float\(\)` returns float32, and so does `torch\.zeros\(…\)` without dtype=…\.": (
+        "Is there a `dtype=np.float32`?"
+    ),
     r"\.clone\(\)": ".copy()",
     r"\b([Aa]) tensor": r"\1n array",
     r"(?<!\.)\btensor": "array",
