@@ -83,7 +83,7 @@ def test_nothing_is_said_of_the_form_of_an_exception():
 
 def test_an_input_that_had_to_be_refused_and_raises_something_else():
     first = Seen(
-        "refuses", False, {}, {"a ValueError came": True}, error="RuntimeError", message="shape '[1, 4]' is invalid"
+        "refuses", False, {}, {"a ValueError was raised": True}, error="RuntimeError", message="shape '[1, 4]' is invalid"
     )
     found = of_exception([first], "def f(x): return x")
     assert found is not None
@@ -139,7 +139,7 @@ def test_what_came_right_beside_what_did_not():
 
 
 def test_a_check_of_the_answers_own_that_lets_an_input_pass():
-    trial = Seen("refused", False, {"a ValueError came": False}, {"a ValueError came": True})
+    trial = Seen("refused", False, {"a ValueError was raised": False}, {"a ValueError was raised": True})
     told = [of_exception([trial], source) for source in ("", "if x: raise ValueError(1)")]
     assert [found and found.says for found in told] == [
         "For this input the task expects a ValueError, but your code raised nothing. Check the input first, and raise the ValueError.",

@@ -87,7 +87,7 @@ SLIPS = [
                 "            self.cross_attn, self.norm2 = self.self_attn, nn.LayerNorm(d_model)\n",
             )
         ],
-        "`self.cross_attn` and `self.self_attn` are the same layer here: make two layers.",
+        "`self.cross_attn` and `self.self_attn` are the same layer here: make a separate layer for each.",
         0,
         id="3.3 one attention under two names",
     ),

@@ -219,7 +219,7 @@ MULTI_HEAD = written_exercise("2.6 Multi-head attention", MultiHeadAttention, (
             →  self.drop(query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1]))
     any_width: Your layer accepts a num_heads that does not divide d_model. Raise a ValueError with both sizes.
         + __init__: num_heads = num_heads if d_model % num_heads == 0 else 1
-    asserts_the_width: Python ignores an assert under -O, and its error does not explain what is wrong. Raise a
-        ValueError instead.
+    asserts_the_width: Python ignores every assert if it is started with -O, and an assert does not explain what
+        is wrong. Raise a ValueError instead.
         + __init__: assert d_model % num_heads == 0
 """, defines="MultiHeadAttention"))  # fmt: skip

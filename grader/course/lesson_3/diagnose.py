@@ -284,8 +284,8 @@ DIAGNOSE = written_exercise("3.P1 What is wrong with this model?", diagnose, (
     log_s_forgotten: Your code compares the entropy with 0.99. The largest entropy is log S, not 1: compare with
         0.99 · log S.
         0.99 * math.log(rows.shape[-1])  →  0.99
-    entropy_in_bits: A map is called uniform too early here. The entropy should be above 0.99 · log S, both with
-        the same log.
+    entropy_in_bits: Your entropy and log S use different logarithms, so a map is called uniform too easily. Use
+        the same logarithm for both.
         .sum(-1).mean()  →  .sum(-1).mean() / math.log(2)
     entropy_of_the_mean: Your code takes the entropy of the mean row. Take the entropy of each row first, then the
         mean of the entropies.

@@ -31,8 +31,8 @@ def patchify_refuses(patchify, images: Tensor, patch_size: int) -> Mapping[str, 
     try:
         patchify(images, patch_size)
     except ValueError:
-        return {"a ValueError came": True}
-    return {"a ValueError came": False}
+        return {"a ValueError was raised": True}
+    return {"a ValueError was raised": False}
 
 
 PATCHIFY = written_exercise("3.1 An image as a sequence", patchify, (

@@ -68,7 +68,7 @@ def thawed(start_stage_two, numbers: Mapping, learns: str) -> Mapping[str, Value
         raise WrongForm(f"got {type(returned).__name__}, expected a list of parameters")
     own, got = {id(one) for one in model.parameters()}, [id(one) for one in returned]
     return {
-        "frozen still": [name for name, one in model.named_parameters() if not one.requires_grad],
+        "still frozen": [name for name, one in model.named_parameters() if not one.requires_grad],
         "the list contains": sorted(set(map(kind_of, returned))),
         "missing in the list": [name for name, one in model.named_parameters() if id(one) not in got],
         "strangers in the list": sum(one not in own for one in got),

@@ -31,7 +31,7 @@ LOOK = written_exercise("3.P2 Repair a collapse", look_at_image, (
     difficulty=2, minutes=8, review="Repair three trainings",
     mistakes=edits(look_at_image, """
     still_causal: Your mask is still causal, so the first word sees only the first patch. Do not hide any patch
-        from a word: patches are not later words.
+        from a word: no patch is a later word.
         cross_attn(words, patches)  →  cross_attn(words, patches, everywhere(words, patches).tril())
     causal_and_one_more: Each word sees one patch more than before, but still not all. Do not hide any patch from a
         word.
@@ -39,8 +39,8 @@ LOOK = written_exercise("3.P2 Repair a collapse", look_at_image, (
     causal_backwards: The mask is the other way round now: later words do not see the first patches. Do not hide any
         patch from a word.
         cross_attn(words, patches)  →  cross_attn(words, patches, everywhere(words, patches).triu())
-    causal_inverted: The causal mask is inverted here, so it hides the patches that it showed before. Do not hide any
-        patch from a word: leave the mask out.
+    causal_inverted: Your code inverts the causal mask, so it hides the patches that broken_look showed. Do not
+        hide any patch from a word: leave the mask out.
         cross_attn(words, patches)  →  cross_attn(words, patches, ~everywhere(words, patches).tril())
     own_number_only: In your code word i sees only patch i. Do not hide any patch from a word.
         cross_attn(words, patches)  →  cross_attn(words, patches, everywhere(words, patches).tril().triu())

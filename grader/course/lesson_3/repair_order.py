@@ -91,8 +91,8 @@ ORDER = written_exercise("3.P4 Repair a misalignment", shuffle_questions, (
     with_repeats: In your result some questions are there twice and others are missing. An order must contain each
         of them once.
         torch.randperm(len(token_ids),  →  torch.randint(len(token_ids), (len(token_ids),),
-    patches_shuffled: Your code shuffles the patches inside each image, but not the questions. Draw an order of
-        the questions, with len(token_ids) numbers.
+    patches_shuffled: Your code shuffles the patches inside each image, but not the questions. Draw one random
+        order of the questions, of length len(token_ids), and use it for both tensors.
         torch.randperm(len(token_ids)  →  torch.randperm(image_patches.shape[1]
         token_ids[order], image_patches[order]  →  token_ids, image_patches[:, order]
     patches_shuffled_too: The patches inside an image are swapped, too, so a place shows another digit. Leave each

@@ -166,7 +166,7 @@ CACHE = written_exercise("4.8 A key-value cache", attend_with_cache, (
     cache_changed_in_place: The input cache is changed. Make a new one with torch.cat: somebody may
         still need the old one.
         = (result, [old.zero_() for old in cache or ()])[0]
-    heads_joined_as_they_lie: The heads are joined without swapping axes, so a token gets numbers of other tokens. First
-        move the axis of the heads after that of the tokens.
+    heads_joined_as_they_lie: Your code joins the heads without swapping axes, so a token gets numbers of other
+        tokens. First move the axis of the heads to the right of the axis of the tokens.
         merge_heads(output)  →  output.contiguous().reshape(tokens.shape)
 """)  # fmt: skip

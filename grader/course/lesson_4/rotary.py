@@ -76,7 +76,7 @@ draw_odd = drawn(
 def rotate_odd(rotate, odd: Tensor, even: Tensor, positions: Tensor) -> Mapping[str, Value]:
     """Name the errors for vectors of odd and of even width."""
     return {
-        "with an odd width it raises": raised(lambda: rotate(odd, positions)),
+        "error with an odd width": raised(lambda: rotate(odd, positions)),
         "with an even width it raises": raised(lambda: rotate(even, positions)),
     }
 

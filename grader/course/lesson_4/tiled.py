@@ -124,8 +124,8 @@ TILED = written_exercise("4.4 Tiled attention", tiled_attention, (
         fit together. Keep the largest score so far.
         torch.maximum(largest, scores.amax(-1, keepdim=True))  →  scores.amax(-1, keepdim=True)
         torch.exp(before - largest)  →  1.0
-    nothing_subtracted: No largest score is subtracted, so exp overflows if scores are large. Subtract the largest score
-        so far.
+    nothing_subtracted: Your code does not subtract the largest score, so exp overflows if scores are large.
+        Subtract the largest score so far.
         torch.exp(before - largest)  →  1.0
         torch.exp(scores - largest)  →  torch.exp(scores)
     largest_begins_at_zero: Your largest score begins too high. If all scores are far below that start, every

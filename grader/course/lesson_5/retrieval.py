@@ -131,8 +131,8 @@ RECALL = written_exercise("5.8 How often among the first k", recall_at_k, (
         that is as high as the right one as if it were higher.
         logits >= right  →  logits > right
         .sum(-1) - 1  →  .sum(-1)
-    ties_by_place: If numbers are equal, argsort orders them by their places. A tie must count against the model: count
-        the columns that are as high as the right one.
+    ties_by_place: If numbers are equal, argsort orders them by their places. A tie must count against the model:
+        count the columns that are at least as high as the right one.
         = (logits.argsort(dim=-1, descending=True, stable=True)[..., :k] ==
           target.unsqueeze(-1)).any(-1).to(logits.dtype).mean()
     ties_by_chance: If numbers are equal, topk takes any of them. A tie must count against the model: count the columns

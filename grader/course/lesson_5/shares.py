@@ -48,8 +48,8 @@ PATCH_MAP = written_exercise("5.9 Shares of the patches", patch_map, (
     shares_that_sum: The shares sum to the similarity here, but their mean should be the similarity. Do not divide by
         the number of patches, nor by the length of their sum.
         = result / result.shape[-1]
-    shares_sum_to_one: The shares are divided by their sum, so they sum to 1. Instead, their mean must be the similarity
-        of the picture.
+    shares_sum_to_one: Your code divides the shares by their sum, so they sum to 1. Instead, their mean must be
+        the similarity of the picture and the text.
         = result / result.sum(-1, keepdim=True)
     scaled_to_one: The map is scaled to 0 … 1 here. Leave the shares as they are, also the negative ones.
         = (result - result.amin(-1, keepdim=True)) / (result.amax(-1, keepdim=True) - result.amin(-1, keepdim=True))

@@ -105,8 +105,8 @@ PATCH_HEAD = written_exercise("6.4 Which head carries the answer?", patch_head, 
     twin_into_clean: Your code runs the clean scene, and puts in the head's output for the twin. It must be the
         other way round: run the twin, and put in this head's output for the clean scene.
         + clean, twin = twin, clean
-    nothing_put_in: You return the logits of the twin without a change. Let `edit` put in the output of one head
-        for the clean scene, and pass `edit` to the run.
+    nothing_put_in: You return the logits of the twin without a change. Let `edit` replace the output of this head
+        by its output for the clean scene, and pass `edit` to the run.
         + return model(token_ids, twin)[0]
     all_heads: You return the logits of the clean scene, in which nothing of the twin is left. Run the twin, and
         put in only one head.

@@ -76,8 +76,8 @@ BONUS_REPAIR = written_exercise("6.9 Repair: it stares at one patch", looking_lo
     zero_weights_give_nan: In your code a weight of exactly 0 gives NaN, because 0 · log 0 is NaN. The training
         would reach its threshold only because no weight becomes 0: keep the weights above 0 inside the log.
         .clamp_min(torch.finfo(weights.dtype).tiny)  →
-    softmax_of_the_weights: The weights go through a second softmax. The training would reach its threshold, but the
-        weights already sum to 1: take the entropy of the weights themselves.
+    softmax_of_the_weights: Your code puts the weights through a second softmax, but they already sum to 1. Take
+        the entropy of the weights themselves, although the training would reach its threshold.
         + weights = weights.softmax(-1)
     strength_ignored: Your code does not use `strength`, so the bonus never fades. Multiply the entropy by
         `strength`.

@@ -127,7 +127,7 @@ def shared(flow: Flow) -> Iterator[Found]:
         other = kept.setdefault(value, target)
         used = read.count(other.removeprefix("self.")) > (text_of(node.value) == value == other)
         if other != target and used and target.removeprefix("self.") in read:
-            yield node.lineno, f"`{target}` and `{other}` are the same layer here: make two layers"
+            yield node.lineno, f"`{target}` and `{other}` are the same layer here: make a separate layer for each"
 
 
 def _apart(node: ast.Assign) -> list[ast.Assign]:

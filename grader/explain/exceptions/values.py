@@ -163,9 +163,10 @@ VALUE_RULES: tuple[Rule, ...] = (
 
 
 def another_number_came_back(raising: Raising, found: re.Match) -> str:
-    """Return a message that says that a pair is due."""
+    """Return a message that says that two values are expected."""
     got = found[1] if found[1] in ("None", "one value") else "another number of values"
-    names = f" ({found[2]}, in this order)" if found[2] else ""
+    first, _, second = (found[2] or "").rpartition(" and ")
+    names = f" (first {first}, then {second})" if first else ""
     return f"Expected two values{names}, but got {got}."
 
 
