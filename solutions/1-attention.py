@@ -32,7 +32,7 @@
 #   tests.
 # - **Words** such as *query* or *patch* are explained where they first stand, and in the
 #   [glossary](#Glossary) at the end of this notebook.
-# - **Papers**: [Bahdanau et al. 2015](https://arxiv.org/abs/1409.0473), where attention began; [Vaswani et al.
+# - **Papers**: [Bahdanau et al. 2015](https://arxiv.org/abs/1409.0473), which brought attention to translation; [Vaswani et al.
 #   2017](https://arxiv.org/abs/1706.03762), whose section 3.2 is this lesson; [Vinyals et al.
 #   2015](https://arxiv.org/abs/1506.03134), for the experiment.
 #
@@ -1245,7 +1245,8 @@ compare_predictions(predicted_same, measured_same)
 #
 # With values of their own the neighbour is named in **0.97** of the scenes, with K = V in **0.002**. That is far
 # *below* chance, because what comes back is the digit that was asked for (**0.97**): you found the book, and read its
-# label once more. W_V, apart from W_K, lets a token be found by one thing and tell another.
+# label once more. A W_V apart from W_K lets a token be found by one thing and tell another. It is not the only way: one
+# matrix that is trained for both jobs can do them, too, where each token holds both things.
 
 # %% [markdown]
 # ## Reflect

@@ -924,7 +924,7 @@ print("weight on the three patches that the mask hides:", weights[1, ..., 6:].su
 # The query is the sum of two learned vectors, one for the name of the first cell and one for that of the second, from
 # two tables, so that the order counts. The rest of the reader is the same for all, too: an image token is the patch,
 # through a two-layer aligner, plus a learned vector for its place; then comes your attention, and a linear layer that
-# says two digits. Only the number of heads changes. Each reader sees 600 batches of 128 fresh scenes and is tested on
+# says two digits. Only the number of heads changes, and with it their width, 64 / H. Each reader sees 600 batches of 128 fresh scenes and is tested on
 # 2,000 scenes made of images that it has never seen.
 #
 # Chance depends on what is counted. A scene shows nine different digits out of ten. Guessing gets one digit right in

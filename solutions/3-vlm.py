@@ -1071,7 +1071,8 @@ show_bars(dissociation, "right answers")
 # fall to almost nothing. Without the one head that looks, "where" falls, and the two others stay.*
 #
 # **No head was idle; we had asked the wrong question.** At seed 0, without heads 1, 2 and 3 "where" is right in 0.99 of the scenes,
-# "what" in 0.08, "read" in none. And it is no accident of that seed. All 80 heads of 20 seeds, by their weight on the right patch:
+# "what" in 0.08, "read" in none. How much falls differs between seeds, because the heads share the work in other ways. But weak heads
+# serve the other questions at the other seeds, too. All 80 heads of 20 seeds, by their weight on the right patch:
 #
 # | for "where" | heads | for "what" (mean) | add to the right word's logit for "where" | for "what" |
 # |---|--:|--:|---|---|
@@ -1793,7 +1794,8 @@ print(f"{page} is written ({page.stat().st_size / 1e6:.1f} MB): open it in a bro
 #
 #    === BEGIN ANSWER ===
 #    Without positions the patches are a set: shuffled, they give the same answers (3.2). One question names a place, the other one
-#    asks for a place, and no patch knows where it stands. Both can only be guessed.
+#    asks for a place, and no patch knows where it stands. In a full scene both can only be guessed; a scene with a single digit
+#    has only one answer to "what".
 #    === END ANSWER ===
 # 3. The model reads images that it has never seen, but only in 3×3 scenes. What would you have to change, and to
 #    measure, before you trust it with 4×4?

@@ -224,8 +224,8 @@ def linear_attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
 #
 # <details><summary>Second hint</summary>
 #
-# A mask with a batch, (B, T, S), has no head axis: `mask.unsqueeze(-3)` makes it hold for every head. A mask of one or two axes
-# holds for every head already.
+# A mask with a batch, (B, T, S), has no head axis: `mask.unsqueeze(-3)` makes it hold for every head. A mask of two axes, (T, S) or
+# (1, S), holds for every head already.
 # </details>
 #
 # Expected below: the same output, in less time on long sequences.
@@ -721,8 +721,8 @@ for groups in (4, 2, 1):
 # | 2 | 0.406 to 0.513 | 0.971 to 0.983 |
 # | 1 | 0.091 to 0.143 | 0.942 to 0.968 |
 #
-# Four groups share nothing, so that row says what the training alone does: hardly anything. Two groups lose little, and with one
-# group for all heads some of the words stay lost.
+# Four groups share nothing, so that row says what the training alone does: it loses a few words. Two groups lose hardly more than
+# that. With one group for all heads more words stay lost.
 
 # %% [markdown]
 # ## Every word once
@@ -834,8 +834,8 @@ compare_predictions(my_speed, {"without / with cache, seconds": slow / fast})
 # 32 to 256 words the two lines part.*
 #
 # The longer the text, the more the cache saves: without it the work for one word grows with all words before. At 256 words, over
-# 5 seeds, the answers were the same word for word, and at least 4 times faster with one prompt, and 15 times with eight. One
-# prompt gains less; why, we did not measure. The price is memory, and grouped queries lower it.
+# 5 seeds, the answers were the same word for word, and at least 4 times faster with one prompt, and 13 times with eight, on one core
+# of our machine. One prompt gains less; why, we did not measure. The price is memory, and grouped queries lower it.
 #
 # ### Which kernel? Only on a GPU
 #

@@ -292,7 +292,7 @@ for name, maps in all_maps.items():
 
 # %% [markdown]
 # Rollout has 0.57 of its map on the temple and 0.72 on the flower; the plain mean over the heads of the last layer 0.63 and 0.80,
-# its head 2 alone 0.85 and 0.98. So following twelve layers brings no more of the object than looking at the last one. But a box
+# its head 2 alone 0.85 and 0.98. So on these two photos, following twelve layers brings no more of the object than looking at the last one. But a box
 # says where the object is, and not where the answer comes from. For that you need a model that answers, and a test.
 
 # %% [markdown]
@@ -579,7 +579,7 @@ show_deleted(falls, {name: one["random orders"] for name, one in values.items()}
 # %% [markdown]
 # *Four panels, for each photo in both cuts: how alike [CLS] stays while squares are blanked. Grey lines: twenty random
 # orders. Coloured lines with markers: the two maps. Dashed lines: the three orders that need no model. In the first three panels a
-# dashed line keeps up with the maps; in the last one all three stay above them for long.*
+# dashed line keeps up with the maps; in the last one each of the three is above both maps for seven squares or more.*
 #
 # With the weights, the curve of the mean is yours in the first two panels; all others are ours (`python -m benchmarks.real_eyes`). The
 # area under deletion, where small is good:
@@ -1276,8 +1276,8 @@ print(gate_report(BONUS, mended_bonus))
 # | **patches ask** | all: an image is there at once | none: the image does not depend on the question |
 # | **words ask** | all | as the mask of the words says, mostly causal |
 #
-# LLaVA itself lays one causal mask over everything, because its text model brings that mask along. Then a patch sees only
-# the patches before it. We let patches see all patches, as PaliGemma does
+# LLaVA itself lays one causal mask over everything, because its text model brings that mask along. Then a patch sees none of
+# the patches behind it. We let patches see all patches, as PaliGemma does
 # ([Beyer et al. 2024](https://arxiv.org/abs/2407.07726)); there they see the question, too.
 
 # %% [markdown] about="6.10"
@@ -1578,9 +1578,10 @@ show_squares({f"query {number}": look for number, look in enumerate(looks)}, "we
 #
 # **How much noise the gate keeps out depends on how large the new weights are.** You saw 32 open layers above, and most rows were
 # still read right. Over five trained models 0.942 to 0.953 become 0.918 to 0.951. But PyTorch draws small weights. Make them twice as
-# large, and behind a single open layer 0.53 to 0.74 of the rows are read right, behind four less than 0.1 (seed 0, five draws).
+# large, and behind a single open layer 0.53 to 0.74 of the rows are read right, behind four about 0.1 or less (seed 0, ten draws).
 #
-# **The most common way did not learn "where".** On all of lesson 3's questions, with two blocks and lesson 3's recipe:
+# **The most common way did not learn "where" with this recipe.** On all of lesson 3's questions, with two blocks and the 800 steps
+# of lesson 3 (with three times as many steps, concatenation learned it at some seeds):
 #
 # | way | "where" right, five seeds, chance 0.11 |
 # |---|---|
@@ -1742,8 +1743,8 @@ show_pairs(
 # | `which colour is at center ?` | 0.971 | 0.927 |
 # | `where is the red 7 ?` | 0.847 | 0.074 |
 #
-# **A gap of zero can mean that nothing was learned.** The relation "left of" has hardly a gap, and is hardly learned: 0.273 to
-# 0.409 at the five seeds, with seen pairs. Where each digit has only one colour, so that the digit alone finds the patch, 3 of 5
+# **A gap of zero can mean that nothing was learned.** The relation "left of" has hardly a gap, and is hardly learned at these five
+# seeds: 0.273 to 0.409 with seen pairs. (At another seed it was learned.) Where each digit has only one colour, so that the digit alone finds the patch, 3 of 5
 # seeds learn it (0.994 to 0.996).
 
 # %% [markdown]

@@ -100,7 +100,7 @@ def fused_forward(layer, tokens: Tensor, context: Tensor | None = None, mask: Te
     Args:
         tokens: (..., T, d_model)
         context: (..., S, d_context), or None for self-attention.
-        mask: bool, broadcastable to (..., T, S).
+        mask: bool, of two axes or more, broadcastable to (..., T, S).
 
     Returns:
         (..., T, d_model)

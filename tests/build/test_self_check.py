@@ -156,8 +156,8 @@ def test_a_forward_that_is_missing_is_no_unfinished_answer() -> None:
 @pytest.mark.parametrize(
     ("where", "says"),
     [
-        ("(largest == -torch.inf).float() & total.isfinite()", "`&`, `|` and `^` combine bools"),
-        ("torch.bitwise_not(total) == 0", "`~` negates bools"),
+        ("(largest == -torch.inf).float() & total.isfinite()", "`&`, `|` and `^` combine only bool tensors"),
+        ("torch.bitwise_not(total) == 0", "`~` negates only bool tensors"),
     ],
 )
 def test_what_pytorch_has_not_implemented_is_no_answer_that_is_not_there(said, where: str, says: str) -> None:

@@ -64,7 +64,7 @@ EVERYDAY = """
     ignore ill illness inference_mode inputs instead inverses inverted itself larger lead longer longest losses lost lots
     lower maximum meanings middle missing new newest no_gradient normalised normalises numerator offset
     otherwise over overlooks overwrite overwritten pair pass past per perhaps pile plain predicts previous probabilities pulled push put recorded
-    relu restore result rise roll rounded send separate sequence sequences sets sharp sharper silence silently skips
+    relu restore result rise roll rounded send separate separately sequence sequences sets sharp sharper silence silently skips
     some square stands still sub_ summed swapped taken tanh themselves these ties too total treat treated
     twice unaligned unchanged unless unprojected use used vary wakes weigh were wherever whole wide wrong yes √d_model
 """

@@ -20,7 +20,7 @@ SLIPS = [
                 "        n = S + T\n        allowed = torch.ones(n, n, dtype=torch.bool, device=text_tokens.device)\n        allowed[:S, S:] = False\n        if mask is not None:\n            allowed[S:, S:] = mask\n        sequence = torch.cat([image_tokens, text_tokens], dim=-2)\n        return self.self_attn(sequence)\n",
             )
         ],
-        "No mask reaches the attention",
+        "passes no mask to the attention",
         0,
         id="6.10 allowed made, mask handed over",
     ),
@@ -44,7 +44,7 @@ SLIPS = [
                 "    angles = angles.repeat_interleave(2, dim=-1)\n    cos, sin = angles.cos().to(vectors.dtype), angles.sin().to(vectors.dtype)\n    half = torch.cat((-vectors[..., d // 2 :], vectors[..., : d // 2]), dim=-1)\n    return vectors * cos + half * sin\n",
             )
         ],
-        "the partners are d/2 apart",
+        "your partners are d/2 apart",
         0,
         id="4.5 rotate_half layout with angles repeat_interleave",
     ),
@@ -118,7 +118,7 @@ SLIPS = [
     pytest.param(
         "3.3",
         [("tokens + self.ffn(self.norm3(tokens))", "self.ffn(self.norm3(tokens) + tokens)")],
-        "added to what the feed-forward step reads",
+        "adds the tokens to the input of the feed-forward step",
         10.5,
         id="3.3 residual inside (ffn)",
     ),
@@ -130,14 +130,14 @@ SLIPS = [
                 "x = self.ffn(self.norm3(tokens))\n        tokens = x + x",
             )
         ],
-        "added to itself",
+        "to itself. Add it to the tokens",
         10.5,
         id="3.3 x + x",
     ),
     pytest.param(
         "3.3",
         [("tokens = tokens + self.ffn(self.norm3(tokens))", "tokens = text_tokens + self.ffn(self.norm3(tokens))")],
-        "added to the block's input",
+        "starts from the block's input",
         10.5,
         id="3.3 last residual from the block's input",
     ),
@@ -181,7 +181,7 @@ SLIPS = [
     pytest.param(
         "1.2",
         [("return attention_scores(query, key) * d_k**-0.5", "return query @ key.mT / query.norm()")],
-        "divided by query.norm(), a length",
+        "divides the scores by query.norm()",
         0,
         id="1.2 / query.norm()",
     ),
@@ -214,7 +214,7 @@ SLIPS = [
     pytest.param(
         "1.6",
         [("scores = torch.where(mask, scores, -math.inf)", "scores = scores + (1 - mask.float()) * -1e4")],
-        "the same large negative number, and the softmax does not change",
+        "lowered by the same number, so the softmax does not change",
         7,
         id="1.6 (1 - mask) * -1e4",
     ),

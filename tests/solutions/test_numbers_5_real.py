@@ -232,6 +232,15 @@ def test_the_areas_under_deletion() -> None:
         assert name.endswith(ASIDE) or one["middle first"] < one["rollout"]
 
 
+def test_each_order_without_a_model_is_above_both_maps_for_a_while() -> None:
+    """In the last panel: the longest run of squares for which a dashed line is above both maps."""
+    aside = STORED[list(AREAS)[-1]]
+    maps = torch.maximum(aside["mean of the last layer"], aside["rollout"])
+    runs = [max(map(len, "".join(" x"[one] for one in aside[order] > maps).split())) for order in NO_MODEL]
+    assert min(runs) == 7, runs
+    assert "in the last one each of the three is above both maps for seven squares or more" in PROSE
+
+
 def test_one_picture_of_four_shows_more_than_pixels_and_places_do() -> None:
     """The rivals that need no model: the best of the three beats the map on all pictures but the flower aside."""
     assert "So of four pictures one shows that the map knows more than pixels and places do" in PROSE

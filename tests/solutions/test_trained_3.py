@@ -362,10 +362,10 @@ def test_another_seed_of_four_learned_queries_ends_further_away(lesson):
 
 def test_how_much_noise_new_layers_bring_depends_on_their_weights(lesson):
     """The lab, on gates that are open. Over five draws: 0.90 to 0.93 behind 32 layers; with weights twice as large 0.53 to 0.74
-    behind one, and 0.04 to 0.09 behind four.
+    behind one, and 0.04 to 0.09 behind four; over five other draws 0.034 to 0.107.
     """
     (told,) = (cell for cell in cells_of("6-explain") if "How much noise the gate keeps out" in cell.source)
-    assert "behind a single open layer 0.53 to 0.74 of the rows are read right, behind four less than 0.1" in " ".join(
+    assert "behind a single open layer 0.53 to 0.74 of the rows are read right, behind four about 0.1 or less" in " ".join(
         told.source.split()
     )
     model = OpenVLM(**recipe.MODEL)
@@ -390,7 +390,7 @@ def test_how_much_noise_new_layers_bring_depends_on_their_weights(lesson):
 def test_without_positions_what_fails_as_surely_as_where(lesson):
     """Right, at three seeds: 0.10 to 0.11 of either; and what is named is shown in the scene in 0.99 of them, so it is guessed."""
     assert '"what is at top-left?" fails as surely as "where is the 7?"' in PROSE
-    assert "Both can only be guessed." in PROSE
+    assert "In a full scene both can only be guessed" in PROSE
     model = lesson.MiniVLM(**recipe.MODEL)
     model.image_positions = nn.Identity()
     recipe.train(model, lesson.train_step, 0)
