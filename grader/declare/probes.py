@@ -262,12 +262,9 @@ def pair(returned: Any, names: Sequence[str | None] = ("output", "weights")) -> 
 
 
 def as_tensor(value: Any, name: str) -> Tensor:
-    """Return a tensor as it is.
+    """Return a tensor as it is, and raise WrongForm for any other value.
 
-    Without this check, an error in the grader's own arithmetic would look like the student's error.
-
-    Raises:
-        WrongForm: the value is not a tensor.
+    Otherwise an error in the grader's own arithmetic would look like the student's error.
     """
     if not isinstance(value, Tensor):
         got = "None" if value is None else type(value).__name__

@@ -164,10 +164,7 @@ def of_missing_batch(wrong: Sequence[Seen], seen: Sequence[Seen], source: str) -
 
 
 def _batched_input(seen: Sequence[Seen]) -> str:
-    """Return the name of the only input whose number of axes differs between trials.
-
-    Return "" if no input or more than one differs.
-    """
+    """Return the name of the only input whose number of axes differs between trials; "" if there are none or several."""
     axes: dict[str, set[int]] = {}
     for trial in seen:
         for name, value in trial.inputs.items():

@@ -1,8 +1,9 @@
 """A rule explains a type of exception: a regular expression, and a function that returns an explanation.
 
-The expression is searched for in "Error: message". The function is one of this folder's, or is made by `sentence` from
-a fixed sentence, in which `{1}` is replaced by the expression's first group. A sentence may have an effect: if the
-cause of the effect is found in the student's code, the explanation is that cause and not the sentence.
+The expression is searched for in "Error: message". The function returns a message for the student, or "" if it has no
+explanation. It is one of this folder's, or is made by `sentence` from a fixed sentence, in which `{1}` is replaced by
+the expression's first group. A sentence may have an effect: if the cause of the effect is found in the student's code,
+the explanation is that cause and not the sentence.
 """
 
 import re

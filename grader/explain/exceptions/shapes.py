@@ -1,7 +1,4 @@
-"""Explains exceptions about shapes: sums, masks, einsum, matrix products, and the input width of layers.
-
-Each rule's function returns a message for the student, or "" if it has no explanation.
-"""
+"""Explains exceptions about shapes: sums, masks, einsum, matrix products, and the input width of layers."""
 
 import ast
 import re
@@ -100,10 +97,7 @@ def _is_turned(node: ast.expr, tree: ast.AST) -> bool:
 
 
 def _reads_another_width(raising: Raising) -> str:
-    """Return a message that names the layer whose input has another width than it was created for.
-
-    Return "" if there is not exactly one such layer in the line.
-    """
+    """Return a message that names the only layer whose input has another width than it was created for, or ""."""
     factors = re.search(r"\((\d+)x(\d+) and", raising.message)
     if not factors or raising.foreign:
         return ""
@@ -205,10 +199,7 @@ def _name_of(node: ast.AST | None) -> str:
 
 
 def _scores_of(call: ast.Call, shapes: Mapping[str, Shape], mask: ast.expr | None) -> Shape | None:
-    """Return the shape of the scores that a call masks, or None if the line does not show it.
-
-    The shape may lack the batch axes.
-    """
+    """Return the shape of the scores that a call masks, possibly without batch axes, or None if it is unknown."""
     if called_name(call) in ("masked_fill", "masked_fill_", "where"):
         sides = [call.func.value] if isinstance(call.func, ast.Attribute) else []
         known = [shape_of(side, shapes) for side in (*sides, *call.args) if side is not mask]
@@ -226,10 +217,7 @@ def _only_tensor(node: ast.AST, shapes: Mapping[str, Shape]) -> Shape | None:
 
 
 def _wrong_mask(name: str, mask: Shape, scores: Shape, raising: Raising) -> str:
-    """Return a message on why a mask does not broadcast to the shape of the scores, or "" if it does.
-
-    The shape of the scores may lack the batch axes.
-    """
+    """Return a message on why a mask does not fit scores of this shape, or "" if it does. Batch axes may be missing."""
     whole = len(scores) > 2
     if not mask or _broadcasts(mask if whole else mask[-2:], scores):
         return ""

@@ -235,7 +235,7 @@ def part_of_another_shape(raising: Raising, found: re.Match) -> str:
 
 
 def one_parameter_for_two(raising: Raising, found: re.Match) -> str:
-    """Return a message that two names belong to the same layer or parameter."""
+    """Return a message that says that two names stand for one layer."""
     return shared_layer(raising, found) or f"`{found[1]}` and another name share one parameter. Each needs its own."
 
 

@@ -127,12 +127,12 @@ Changes = Iterator[tuple[int, Look, int, New]]  # rank, what the student reads, 
 
 
 def look_at(what: str, kind: str) -> Look:
-    """Return a hint to check a part, because another part of the same kind, such as another operation, is right."""
+    """Return the words for a part that must be another one of its kind, such as another comparison."""
     return Look(f"check {what}: with another {kind} there,", End.RIGHT)
 
 
 def without(what: str) -> Look:
-    """Return a hint about a part without which the answer is right."""
+    """Return the words for a part without which the answer is right."""
     return Look(f"without {what},", End.RIGHT)
 
 

@@ -1,7 +1,7 @@
 """Tables of small changes: a pattern in Python, its replacement, and the hint about it.
 
-    3 A - B → B - A  # check the order of the two sides in `{it}`.
-    3 X.REDUCED() → X.REDUCED(-1)  # `{it}` runs over all axes: name one axis.
+    3 A - B → B - A  # look at the order of the two sides in `{it}`.
+    3 X.REDUCED() → X.REDUCED(-1)  # `{it}` runs over everything: name the axis.
 
 A row begins with its mark, the rank of the change. A single capital letter is a hole. A hole matches
 any expression. All holes with the same letter must match the same expression, and the X in `X.name`
@@ -131,13 +131,7 @@ def is_hole(name: str) -> bool:
 
 
 def _rows(text: str) -> tuple[Row, ...]:
-    """Parse the rows of a table.
-
-    Their sides are parsed together, as a text with one statement in each line.
-
-    Raises:
-        ValueError: a line is not a row.
-    """
+    """Read the rows of a table. Their sides are parsed as the statements of one text, one on each line."""
     found = [(ROW.fullmatch(line), line) for line in text.splitlines() if line]
     if wrong := [line for row, line in found if row is None]:
         raise ValueError(f"no row of a table: {wrong[0]!r}")
