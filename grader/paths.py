@@ -38,8 +38,8 @@ def course_root() -> Path:
 def own_lessons() -> Path | None:
     """Return the folder lessons/ of the course.
 
-    Return None if there is no course or no such folder. The course then uses the grader's own
-    lessons.
+    Return None if there is no course or no such folder. The course then uses
+    the grader's own lessons.
     """
     try:
         folder = course_root() / OWN_LESSONS

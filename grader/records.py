@@ -86,7 +86,7 @@ OWN, GIVEN = Origin(), Origin(who="given")
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """The place in the notebook where an exception was raised. The sandbox reports it; it is shown, but never scored."""
+    """The place in the notebook where an exception was raised. It is only shown, because the sandbox reports it."""
 
     cell: str = ""  # id of the student's cell in which it happened; empty: in none
     line: int = 0  # of that cell, from 1
@@ -353,7 +353,10 @@ class GradebookEntry:
         return self.needs_manual_grade and not self.fault
 
     def points(self, verdict: Verdict) -> float | None:
-        """Return the points of an exercise's cell, or None if it has no score. Without a cell, use the verdict's points."""
+        """Return the points of an exercise's cell, or the verdict's points if there is no cell.
+
+        Return None if the cell has no score yet.
+        """
         cell = self.cells.get(verdict.id)
         return cell.points if cell else verdict.points
 

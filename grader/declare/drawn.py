@@ -190,8 +190,8 @@ def given(name: str, *default: Any) -> Draw:
     """Return a draw that returns one of the trial's sizes, or a product of sizes. Nothing in it is random.
 
     Args:
-        default: the value if the trial lacks the size. Without a default, the draw then raises
-            DeclarationError.
+        default: the value if the trial lacks the size. Without a default, the
+            draw then raises DeclarationError.
     """
     return lambda sampler, sizes: sizes.get(name, *default) if default else size_of(name, sizes)
 

@@ -66,8 +66,8 @@ def edits(right: Any, text: str, *, defines: str = "", **names: Any) -> tuple[Mi
         right: a right function or class whose source can be read: the reference, or another version of it.
         text: the mistakes. The module's docstring describes their form.
         defines: the name in the notebook, if it differs from the name of `right`; otherwise "".
-        names: values that the new texts use and that the module of `right` does not define. The names torch, nn and F
-            are always defined.
+        names: values that the new texts use and that the module of `right` does
+            not define. The names torch, nn and F are always defined.
 
     Raises:
         DeclarationError: a line cannot be read, or an old text does not occur exactly once. If the
@@ -123,8 +123,8 @@ def in_both(mistakes: Sequence[Mistake], **pairs: str) -> tuple[Mistake, ...]:
     """Return mistakes called NAME_in_both. Each replaces two functions of one exercise at once.
 
     Args:
-        pairs: name of a mistake in one function → name of the same mistake in the other function. Students read the
-            hint of the first.
+        pairs: name of a mistake in one function → name of the same mistake in
+            the other function. Students read the hint of the first.
 
     Raises:
         DeclarationError: there is no mistake with one of these names.

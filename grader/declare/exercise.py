@@ -22,11 +22,11 @@ METHODS = ("__init__", "forward")  # those of a class that the course calls
 class Check:
     """One requirement of an exercise: a probe, its trials, and its share of the points.
 
-    The probe is a function at module level that returns a dict of tensors and JSON values. Each of its
-    parameters is an input of the trial or a name that the notebook defines. If this name differs from the
-    parameter's, `names` maps the parameter to it. The grader sends the source text of the probe to the sandbox,
-    together with the module-level functions of the declaration that the probe calls. In the sandbox `torch`,
-    `nn` and `F` are defined.
+    The probe is a function at module level that returns a dict of tensors and JSON values.
+    Each of its parameters is an input of the trial or a name that the notebook defines. If
+    this name differs from the parameter's, `names` maps the parameter to it. The grader sends
+    the source text of the probe to the sandbox, together with the module-level functions of
+    the declaration that the probe calls. In the sandbox `torch`, `nn` and `F` are defined.
     """
 
     name: str  # "values"; unique within the exercise

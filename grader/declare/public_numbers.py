@@ -20,8 +20,8 @@ def draw_numbers(kind: str, key: str, shape: Sequence[int], first: float, second
     """Draw a tensor of random numbers.
 
     Args:
-        kind: "normal" with mean 0 and the standard deviation `first`; "uniform" in [0, 1); or "integers" in
-            [first, second).
+        kind: "normal" with mean 0 and the standard deviation `first`; "uniform"
+            in [0, 1); or "integers" in [first, second).
         key: seeds the numbers.
         dtype: the name of the tensor's dtype, such as "float32".
     """

@@ -15,8 +15,8 @@ class InputSampler:
     numbers on every device and, apart from rounding, in every dtype.
 
     Args:
-        key: strings that seed the generator. For hidden trials, two of them are the course secret and the digest of the
-            submission.
+        key: strings that seed the generator. For hidden trials, two of them are
+            the course secret and the digest of the submission.
     """
 
     def __init__(self, *key: str) -> None:

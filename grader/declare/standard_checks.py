@@ -91,9 +91,9 @@ class StandardChecks:
     def _arranged(self, returns: list[str | None], gradients: bool, draw: DrawInputs) -> DrawInputs:
         """Return a function that draws inputs with `draw`, and arranges them as the parameters of the standard probe.
 
-        It adds "returns" and, if needed, directions for the gradients. Each gradient is that of the sum of output ×
-        direction, where the direction is a random tensor of the output's shape. So every number in an output has an
-        effect.
+        It adds "returns" and, if needed, directions for the gradients. Each gradient
+        is that of the sum of output × direction, where the direction is a random
+        tensor of the output's shape. So every number in an output has an effect.
         """
 
         def draw_inputs(sampler: InputSampler, **sizes: Any) -> Inputs:

@@ -12,9 +12,9 @@ from grader.declare.sampler import InputSampler
 def validate_probes(lesson: Lesson) -> None:
     """Raise DeclarationError if the inputs of a check cannot be drawn, or if its probe takes an unknown name.
 
-    The names of the inputs are known only after drawing, so one trial of each check is drawn. For the three lessons,
-    this takes 0.6 s of CPU time. The builder calls this function. It does not run on import, because every worker
-    imports the lessons.
+    The names of the inputs are known only after drawing, so one trial of each check is
+    drawn. For the three lessons, this takes 0.6 s of CPU time. The builder calls this
+    function. It does not run on import, because every worker imports the lessons.
     """
     for exercise in lesson.exercises:
         for check in exercise.checks:

@@ -103,7 +103,7 @@ def _add_repair(
 ) -> Explanation | None:
     """Return an explanation completed by a repair.
 
-    Without a repair, return the explanation, or a vaguer one if there is none. Return None if nothing is found.
+    Without a repair, return `found`, or else a vaguer explanation, or None if there is no explanation at all.
     """
     if repair is None:
         failed = _first_failed(seen)
@@ -257,8 +257,8 @@ def _with_due_dtypes(trial: Seen) -> Seen:
 def _converted(got: Any, want: Any) -> Any:
     """Convert a tensor to the expected dtype. Return any other value as it is.
 
-    A tensor is also returned as it is if the expected dtype is integer or bool and the conversion would change a
-    number.
+    A tensor is also returned as it is if the expected dtype is integer or bool
+    and the conversion would change a number.
     """
     if not isinstance(got, Tensor) or not isinstance(want, Tensor) or got.dtype == want.dtype:
         return got

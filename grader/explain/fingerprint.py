@@ -54,9 +54,9 @@ def fingerprint(values: Mapping[str, Any]) -> Fingerprint:
 def fingerprint_of_error(error: str, message: str) -> Fingerprint:
     """Return the fingerprint of an exception.
 
-    It includes the first line of the message, because messages with the same shapes usually have the same cause.
-    PyTorch 2.15 puts the name of the operator in front, "mm: mat1 and …". Older versions do not, so the name is
-    removed.
+    It includes the first line of the message, because messages with the same
+    shapes usually have the same cause. PyTorch 2.15 puts the name of the operator
+    in front, "mm: mat1 and …". Older versions do not, so the name is removed.
     """
     first = (message.strip().splitlines() or [""])[0]
     return Fingerprint(-1 - _digest(f"{error}: {first.removeprefix('mm: ').removeprefix('addmm: ')}"))

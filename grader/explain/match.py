@@ -27,7 +27,7 @@ def nearest(
 ) -> Explanation | None:
     """Return an explanation by the candidate that gives the same results as the answer on all chosen trials.
 
-    If several candidates do, return the one that agrees on most of the other trials. Return None if none does.
+    If several candidates do, return the one that agrees on most of the other trials. Return None if no candidate does.
 
     Some results are weak evidence, such as a single yes or no. Then candidates that agree on every trial of the
     exercise are preferred, and the code must show signs of the candidate. If all failing trials raised an exception,
@@ -110,8 +110,8 @@ def _raises(candidate: Candidate, index: int) -> bool:
 def is_telling(seen: Sequence[Seen], failed: str) -> bool:
     """Return True if enough different numbers are wrong in a check's trials to rule out a match by chance.
 
-    A number that occurs several times is counted once, because zeros everywhere have many causes. An exception is
-    enough, too.
+    A number that occurs several times is counted once, because zeros everywhere
+    have many causes. An exception is enough, too.
     """
     wrong = [trial for trial in seen if trial.check == failed and not trial.passed]
     return any(trial.error for trial in wrong) or len(set().union(*map(_telling, wrong))) >= ENOUGH

@@ -195,9 +195,9 @@ def with_slip(found: Explanation, source: str) -> Explanation:
 
 
 def _of_missing_refusal(trial: Seen, source: str) -> str:
-    """Return a text that an input must raise an exception, if the answer raised none or another one; otherwise "".
+    """Return a text that an input must raise an exception, if the answer raised no exception or a wrong one.
 
-    If the answer has checks of its own, the text adds that none of them caught the input.
+    If the answer contains checks, the text adds that they did not catch the input. Return "" if nothing is wrong.
     """
     for name, want in trial.expected.items():
         due = re.fullmatch(r"an? (\w+Error) came", name)

@@ -1,10 +1,10 @@
 """Limits the CPU time for reading the code of one submission, whichever function reads it.
 
-Many functions read code, and for some of them the time is not proportional to the length of the
-code. This module limits the time for a submission in one place. It measures the CPU time of sections
-of the work, and a signal stops a section when the time is used up. Only the CPU time of this
-process is measured. A busy machine increases it only a little, and no honest submission comes near
-the limit.
+Many functions read code, and for some of them the time is not proportional to the
+length of the code. This module limits the time for a submission in one place. It
+measures the CPU time of sections of the work, and a signal stops a section when
+the time is used up. Only the CPU time of this process is measured. A busy machine
+increases it only a little, and no honest submission comes near the limit.
 """
 
 import signal

@@ -1,10 +1,10 @@
 """Follow-through: judge the exercises that build on a failed exercise again, with a stand-in for the failed one.
 
-So one mistake does not cost points twice. A stand-in is working code that an exercise declares. It replaces a failed
-answer. Classes, gradients and training work with it as they do with the student's `carry_on`, which runs the same
-source. A stand-in is used only in runs in which its own exercise is not judged. If a training run went wrong because
-of a failed exercise that has no stand-in, the reference's trained weights replace the training run. The reference
-never enters the sandbox.
+So one mistake does not cost points twice. A stand-in is working code that an exercise declares. It
+replaces a failed answer. Classes, gradients and training work with it as they do with the student's
+`carry_on`, which runs the same source. A stand-in is used only in runs in which its own exercise is
+not judged. If a training run went wrong because of a failed exercise that has no stand-in, the
+reference's trained weights replace the training run. The reference never enters the sandbox.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -180,8 +180,9 @@ def _only_training_failed(lesson: Lesson, verdict: Verdict) -> bool:
 def _is_better(verdict: Verdict, submitted: Verdict) -> bool:
     """Return True if a verdict is an improvement on the submitted one.
 
-    It is one if it has more points, if only it is PASSED, or if it is FAILED and has a hint. An exercise for practice
-    is worth no points, so only its outcome can improve. A FAULT is never an improvement.
+    A verdict is an improvement if it has more points, if it is PASSED and the submitted
+    one is not, or if it is FAILED and has a hint. An exercise for practice is worth no
+    points, so only its outcome can improve. A FAULT is never an improvement.
     """
     if verdict.outcome is Outcome.FAULT or verdict.points < submitted.points:
         return False
@@ -198,7 +199,7 @@ def choose_verdict(lesson: Lesson, verdict: Verdict, followed: Verdict | None) -
 
     Args:
         verdict: the verdict on the answer as submitted.
-        followed: the improved verdict from follow-through. If there is none, it is None, and `verdict` counts.
+        followed: the improved verdict from follow-through. If it is None (no improvement), `verdict` counts.
     """
     if followed is None:
         return verdict

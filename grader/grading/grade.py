@@ -193,7 +193,10 @@ class _Grading:
         return known.better
 
     def _planned(self, exercise: Exercise) -> tuple[PlannedTrial, ...]:
-        """Return the trials of an exercise with their inputs, which are drawn only once."""
+        """Return the trials of an exercise with their inputs.
+
+        The inputs are drawn once for each form of the lesson, with or without the reference's trained weights.
+        """
         if id(exercise) not in self._trials:
             self._trials[id(exercise)] = plan_exercise(exercise, self._settings.secret, self._sha)
         return self._trials[id(exercise)]

@@ -22,7 +22,7 @@ TOO_BUSY = (
 class Graded:
     """A grade with the executed notebook.
 
-    The notebook is None if none was run, or if the grade was recorded by an earlier run.
+    The notebook is None if no notebook was run, or if an earlier run recorded the grade.
     """
 
     grade: Grade
@@ -39,9 +39,9 @@ def again_if_starved(grade: Callable[[], Graded]) -> Graded:
 
 
 def unless_starved(graded: Graded) -> Graded:
-    """Return a result that was not starved as it is.
+    """Return a result unchanged if it was not starved.
 
-    Return a starved one with the status "fault", no score, and the reason.
+    Otherwise return it with the status "fault", no score, and the reason.
     """
     if not graded.starved:
         return graded

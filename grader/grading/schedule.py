@@ -68,9 +68,9 @@ def _settings(notebook: NotebookNode, rebuilt: Rebuilt) -> frozenset[str]:
 def _requests(lesson: Lesson, rebuilt: Rebuilt, trials: Iterable[PlannedTrial]) -> Mapping[str, Sequence[Request]]:
     """Return the requests that run after each cell, by cell id. There is one request for each check.
 
-    Probes that take only functions and classes change nothing that others use, so all such probes of an exercise
-    share a fork (a copy of the sandbox's process). A probe that takes a trained object may change it, and gets a
-    separate fork.
+    Probes that take only functions and classes change nothing that others use, so
+    all such probes of an exercise share a fork (a copy of the sandbox's process).
+    A probe that takes a trained object may change it, and gets a separate fork.
     """
     shared: dict[str, list[Request]] = defaultdict(list)
     alone: dict[str, list[Request]] = defaultdict(list)
@@ -124,9 +124,9 @@ def _cell_seconds(lesson: Lesson, notebook: NotebookNode, rebuilt: Rebuilt) -> d
 def _timeout_policy(lesson: Lesson, rebuilt: Rebuilt) -> TimeoutPolicy:
     """Return the cells and probes that are skipped or get less time after an exercise has timed out.
 
-    A provided cell that calls the exercise is skipped. A probe of an exercise that builds on it gets a shorter time
-    limit. A provided cell that trains is skipped only if a stand-in can replace the exercise: follow-through then runs
-    the cell.
+    A provided cell that calls the exercise is skipped. A probe of an exercise that
+    builds on it gets a shorter time limit. A provided cell that trains is skipped
+    only if a stand-in can replace the exercise: follow-through then runs the cell.
     """
     given = _given_cells(rebuilt.notebook, rebuilt)
     provided = {name: names for cell in given for name, names in parsed(cell.source).definitions.items()}
@@ -165,8 +165,8 @@ def unneeded_cells(
     - Provided cells that only draw, define provided code, or train an object that no trial probes. Such a cell
       runs nevertheless if a probe, or another cell that runs, uses a name that it binds.
 
-    Answers and student-added cells always run. If the student's code looks names up as it runs, all provided code
-    runs, too.
+    Answers and student-added cells always run. If the student's code looks
+    names up as it runs, all provided code runs, too.
 
     Args:
         own: ids of the student-added cells.

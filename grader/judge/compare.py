@@ -1,7 +1,7 @@
 """Compare a value with the expected one, and describe the difference in words that a student can use.
 
-Names in this module: `got` is the answer's value, and `want` the expected one. A place is the index of one number in a
-tensor.
+Names in this module: `got` is the answer's value, and `want` the expected one.
+A place is the index of one number in a tensor.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -89,8 +89,8 @@ def first_difference(
 def flatten(tree: Value, prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the leaves of a nested value as pairs (name, leaf). A name is, for example, "a.b[0]".
 
-    A list of tensors or mappings is not a leaf, but its length is, and so are the leaves of its items. Any other list
-    is a leaf.
+    A list of tensors or mappings is not a leaf, but its length is, and so are
+    the leaves of its items. Any other list is a leaf.
     """
     if isinstance(tree, Mapping):
         for name, value in tree.items():
@@ -178,8 +178,7 @@ def _allowed(want: Tensor, rtol: float, device: str, least: float) -> float:
 def _distance(got: Tensor, want: Tensor) -> Tensor:
     """Return the absolute difference of two tensors in each place, as float64.
 
-    The difference is infinite if only one of the two numbers is NaN, or if one is infinite and the other differs from
-    it.
+    The difference is infinite if only one of the two numbers is NaN, or if one is infinite and the other is different.
     """
     got, want = got.double(), want.double()
     # NaN equals NaN, so that a mistake that gives NaN is recognised.

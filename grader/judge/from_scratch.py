@@ -67,9 +67,10 @@ def ran_builtins(
 
 
 def _counts_there(operator: str, bans: Collection[str | BuiltIn]) -> bool:
-    """Return True if another exercise's bans forbid an operator, so that it was already penalised there.
+    """Return True if another exercise's bans forbid an operator.
 
-    The ban on softmax also lists the operators of attention, but does not forbid them.
+    Then the operator was already penalised there. The ban on softmax also lists
+    the operators of attention, but does not forbid them.
     """
     attention = operator in (*ATTENTION_OPERATORS, *HEAD_OPERATORS)
     return operator in operators(bans) and (not attention or "fused attention" in bans)
@@ -114,8 +115,8 @@ def used_builtins(exercise: Exercise, code: StudentCode, others: Collection[str]
 def imported_by_answer(exercise: Exercise, code: StudentCode, others: Collection[str] = ()) -> tuple[str, ...]:
     """List the modules of `grader` and `attention` that an answer, or a helper that it uses, imports.
 
-    The solutions are in `attention`. The sandbox already hides both packages from submissions in every tier; this check
-    is a second protection.
+    The solutions are in `attention`. The sandbox already hides both packages
+    from submissions in every tier; this check is a second protection.
     """
     if not any("import" in source for source in (code.answer, *code.before, *code.after)):
         return ()

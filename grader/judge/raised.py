@@ -179,7 +179,7 @@ def why_undefined(names: Collection[str], here: str, cells: NotebookCells) -> tu
 
 
 def _undefined_name(report: CellResult | Evidence) -> str:
-    """Return the name that a NameError is about, or "" if the exception is another one."""
+    """Return the name that a NameError is about, or "" if the exception is not a NameError about a name."""
     found = UNDEFINED.search(report.message) if report.error == "NameError" else None
     return found[1] if found else ""
 
@@ -198,8 +198,8 @@ def _where(cell: str, line: int, here: str) -> str:
 def _whose(cell: str) -> str:
     """Return words for a cell that defines a name.
 
-    They are "its cell, exercise 1.4,", "your own cell that defines it" or "the lesson's cell that
-    defines it".
+    They are "its cell, exercise 1.4,", "your own cell that defines it" or "the
+    lesson's cell that defines it".
     """
     if role(cell) is Role.ANSWER:
         return f"its cell, exercise {exercise_of(cell)},"

@@ -1,8 +1,8 @@
 """Find the code that is reached from the names of an exercise, and the built-ins that it refers to.
 
-The reached statements are those that bind the names of the exercise, and in turn those that bind the global names which
-a reached statement reads. A test, a demonstration or an unused helper is not reached. The self-check in a notebook has
-a copy of this module.
+The reached statements are those that bind the names of the exercise, and in turn those
+that bind the global names which a reached statement reads. A test, a demonstration or
+an unused helper is not reached. The self-check in a notebook has a copy of this module.
 
 A place is the index of a statement among all statements of the student's code, in the order of the cells.
 """
@@ -28,7 +28,7 @@ class StudentCode(NamedTuple):
 
 
 class Reach:
-    """The statements of a student's code, with a search for those that bind a name at a place."""
+    """The statements of a student's code. It can find the statements that bind a name at a place."""
 
     def __init__(self, code: StudentCode) -> None:
         before = [statement for cell in (*code.before, code.answer) for statement in statements_of_cell(cell)]

@@ -71,8 +71,8 @@ REPLACED = "a part of a library is replaced"
 def reaches(source: str) -> tuple[str, ...]:
     """Return the means by which code reaches into the interpreter or out of its process, in order.
 
-    Out of its process means into the sandbox and into other processes. The result is empty if the code uses no such
-    means.
+    Out of its process means into the sandbox and into other processes. The
+    result is empty if the code uses no such means.
     """
     found = dict.fromkeys(match.group() for match in PLACES.finditer(source))
     if IN_BACKGROUND.search(source):

@@ -44,7 +44,10 @@ def is_slip(
 
 
 def _gives(slip: Mistake, trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults) -> bool:
-    """Return True if the right answer with this slip returns the trial's result, and without it another one."""
+    """Return True if the slip explains a trial's result.
+
+    The right answer with this slip must return the trial's result, and the right answer itself must not.
+    """
     wrong, right = reference_results.wrong(trial, slip), reference_results.right(trial)
     return same(got, wrong, trial) and not same(wrong, right, trial)
 
@@ -244,7 +247,7 @@ def _outcome(results: Sequence[CheckResult], points: float) -> Outcome:
 
 
 def _never_came(trial: PlannedTrial) -> Evidence:
-    """Return placeholder evidence for a trial that has none, as if the answer's name were undefined."""
+    """Return placeholder evidence for a trial without evidence, as if the answer's name were undefined."""
     return Evidence(key=trial.key, status=Status.RAISED, error="NameError", message=_not_defined(trial))
 
 
@@ -309,7 +312,7 @@ def _judge_exception(
 def was_called(trial: PlannedTrial, got: Evidence) -> bool:
     """Return True if the answer itself ran.
 
-    It did not run if it is still the stub, or if a name that the probe takes is not defined.
+    The answer did not run if it is still the stub, or if a name that the probe takes is not defined.
     """
     if got.status is not Status.RAISED:
         return got.status is Status.OK

@@ -1,8 +1,8 @@
 """Describes an exception that student code raised. The grade and the notebook use the same words.
 
-In the notebook, this module also finds the line that raised the exception. In the grader, the sandbox reports the
-line (grader/sandbox/guest/places.py), and `grader.judge.raised` uses the words. The self-check in a notebook has a
-copy of this module.
+In the notebook, this module also finds the line that raised the exception. In the grader,
+the sandbox reports the line (grader/sandbox/guest/places.py), and `grader.judge.raised`
+uses the words. The self-check in a notebook has a copy of this module.
 """
 
 import ast

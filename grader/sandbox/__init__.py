@@ -1,9 +1,9 @@
 """Run untrusted notebooks in a sandbox and return their results. Student code runs only in this folder's sandboxes.
 
-In: a `RunPlan` (a rebuilt notebook, the probes that run after each cell, and limits). Out: a
-`Session`. It has an `Execution` (the notebook with its outputs, and `Evidence` for each probe),
-and runs further probes until it is closed. If no sandbox can start, the operator gets an
-`IsolationError`.
+In: a `RunPlan` (a rebuilt notebook, the probes that run after each cell, and
+limits). Out: a `Session`. It has an `Execution` (the notebook with its outputs,
+and `Evidence` for each probe), and runs further probes until it is closed. If
+no sandbox can start, the operator gets an `IsolationError`.
 
 A sandbox is a group of isolated processes for one submission. Its first process is called the init.
 The interpreter is the process in it that runs the cells. A checkpoint is a waiting fork (a copy) of

@@ -89,8 +89,8 @@ class Sandbox:
 
         Args:
             cell: the cell's id, which the place of an exception contains.
-            settings: names that get the values that the last cell with settings left, or are removed if it left none.
-                In cells without settings, these names keep the values that the student's code gave them.
+            settings: names that get the values that earlier cells with settings left. In cells without settings, these
+                names have the values that the student's code gave them.
         """
         started = time.monotonic()
         order = {
@@ -240,7 +240,7 @@ class Sandbox:
     # ------------------------------------------------------------ the connection
 
     def _open(self) -> None:
-        """Let the server fork a new sandbox, and wait until its interpreter is ready. Raise the errors of `__init__`."""
+        """Let the server fork a new sandbox, and wait until its interpreter is ready. Raise the same as `__init__`."""
         self._group, self._user, self._pidfd = cgroup.ControlGroup(self._limits), SandboxUser(), -1
         try:
             self._connection = self._server.connect(self._user.uid)
@@ -276,7 +276,7 @@ class Sandbox:
         """Return True if the next cell runs without a checkpoint, which saves a fork of Python.
 
         Provided cells and answers rarely hang or die. If one does, the completed cells are replayed. So checkpoints
-        are left out only while a replay would be quick and there has been none yet.
+        are left out only while a replay would be quick, and only before the first replay.
         """
         return origin is not OWN and not self._replays and self._completed_seconds < QUICK_REPLAY_SECONDS
 

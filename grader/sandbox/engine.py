@@ -223,9 +223,9 @@ def run_without_probes(nb_man: NotebookExecutionManager, server: Server) -> None
 def gpu_trouble(cells: Mapping[str, CellResult], evidence: Mapping[str, Evidence]) -> str:
     """Return a description of the first failure that the GPU, or another process on it, may have caused.
 
-    Such failures are time-outs, crashes, and exceptions whose message contains one of GPU_WORDS. A wrong
-    value, or an exception without such a word, is the submission's own mistake. Return "" if there is no
-    such failure.
+    Such failures are time-outs, crashes, and exceptions whose message contains
+    one of GPU_WORDS. A wrong value, or an exception without such a word, is the
+    submission's own mistake. Return "" if there is no such failure.
     """
     results: dict[str, CellResult | Evidence] = {**cells, **evidence}
     for name, result in results.items():

@@ -1,7 +1,7 @@
 """The engine that papermill loads under the name `isolated`.
 
-papermill loads every registered engine when it is imported. So this module imports torch and the rest of the engine
-only when the engine runs.
+papermill loads every registered engine when it is imported. So this module
+imports torch and the rest of the engine only when the engine runs.
 """
 
 from typing import Any

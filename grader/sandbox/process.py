@@ -150,8 +150,8 @@ def try_tier(tier: str) -> str:
 def limits_for_guest(limits: Limits, tier: str, device: str = "cpu", user: int | None = None) -> dict:
     """Return the limits in the form that the guest enforces: a dict for JSON.
 
-    It also states whether the sandbox uses Landlock and CUDA. Below tier full, the kernel counts all processes of the
-    sandbox's user, so those that the user already runs are added to the limit.
+    The dict also states whether the sandbox uses Landlock and CUDA. Below tier full, the kernel counts all processes of
+    the sandbox's user. So the number of processes that this user already runs is added to the limit.
 
     Args:
         user: the id of the sandbox's user; None for the user of the fork server.

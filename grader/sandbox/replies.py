@@ -103,8 +103,8 @@ def with_true_effects(values: dict[str, Value], after: Sequence[Any], inputs: In
     Args:
         values: the probe's report.
         after: for each call that the probe checked, the inputs after the call by name, as the sandbox returned them.
-        inputs: the inputs that were sent. Inputs that a probe derives from them have other names and are not
-            compared.
+        inputs: the inputs that were sent. Inputs that a probe derives from them
+            have other names and are not compared.
     """
     claims = _claims(values)
     if not claims:

@@ -167,9 +167,9 @@ def _masks(binds: Mapping[str, str], ours: Collection[str]) -> list[str]:
 def _around(paths: Iterable[str], ours: Collection[str]) -> tuple[list[str], list[str]]:
     """Return the paths below which Landlock may allow reading, and the folders that it may allow to list.
 
-    A Landlock rule applies to everything below a path. So the readable paths are the outermost ones that contain
-    nothing of ours. The folders that contain something of ours may only be listed, because Python lists a folder to
-    find a module.
+    A Landlock rule applies to everything below a path. So the readable paths are the
+    outermost ones that contain nothing of ours. The folders that contain something
+    of ours may only be listed, because Python lists a folder to find a module.
     """
     readable: list[str] = []
     listable: list[str] = []

@@ -37,8 +37,8 @@ NO_GPU = VisibleGpu(devices=(), libraries=(), environment={"CUDA_VISIBLE_DEVICES
 def driver(root: Path = Path("/")) -> set[str]:
     """Return the real paths of CUDA's driver among the system's libraries.
 
-    A sandbox for grading on the CPU hides these files. Otherwise PyTorch would start the driver when
-    it first counts the GPUs. The driver starts a thread, which would be missing in every fork.
+    A sandbox for grading on the CPU hides these files. Otherwise PyTorch would start the driver when it first counts
+    the GPUs. The driver starts a thread, and threads do not exist in a fork.
     """
     found = (file for folder in SYSTEM_FOLDERS for file in root.glob(f"{folder}/libcuda.so*"))
     return {str(file.resolve()) for file in found}

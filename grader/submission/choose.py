@@ -1,7 +1,7 @@
 """Chooses which of a person's notebooks is graded for each assignment, and finds its assignment.
 
-No person is left out. A person without a notebook, or with two notebooks for one assignment, gets a submission with
-a `problem`.
+No person is left out. A person without a notebook, or with two notebooks for
+one assignment, gets a submission with a `problem`.
 """
 
 import unicodedata
@@ -39,12 +39,14 @@ def choose(
 ) -> list[SubmissionFile]:
     """Return all submissions, one for each assignment that a person submitted.
 
-    If no notebook of a student has an assignment in its name, the assignment is found in another way.
-    It is the first of these that is known:
+    If no notebook of a student has an assignment in its name, the notebooks belong to the first of these assignments
+    that is known:
     - the assignment that was asked for;
-    - the assignment in the names of all other notebooks;
+    - the only assignment that the names of all other notebooks contain;
+    - the assignment that the folder of all submissions is named after, if no notebook's name contains one;
     - the assignment that contains the exercises in the notebook's cells.
-    If no assignment can be found for any file, return no submissions.
+
+    Return [] if no assignment can be found for any file.
     """
     # Without somebody who is surely a student, a folder is any folder, and its PDFs are nobody's submissions.
     sure = any(person.layout in (Layout.SERVICE, Layout.NBGRADER) for person in everybody)

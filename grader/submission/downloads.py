@@ -1,11 +1,11 @@
-"""The file names in the class downloads of learning platforms. `DOWNLOADS` has a row for each platform's form of names.
+"""The file names in the class downloads of learning platforms.
 
-A row matches the path of a file, beginning with the folder that contains all students' files. Such a path consists of
-the name of this folder, the text that the platform wrote, and the student's own name for the file. The patterns follow
-the programs that write the names, if they are public: canvas-lms (lib/content_zipper.rb), Moodle
-(mod/assign/classes/downloader.php), Sakai (AssignmentServiceImpl.java), ILIAS (SubmissionManager), OpenOlat
-(GTACourseNode). The other patterns follow public scripts that read the names (Blackboard: kwurst/bb-file-cleanup;
-Brightspace; Gradescope's submission_metadata.yml).
+`DOWNLOADS` has a row for each form of names that a platform writes. A row matches the path of a file, beginning with
+the folder that contains all students' files. Such a path consists of the name of this folder, the text that the
+platform wrote, and the student's own name for the file. The patterns follow the programs that write the names, if they
+are public: canvas-lms (lib/content_zipper.rb), Moodle (mod/assign/classes/downloader.php), Sakai
+(AssignmentServiceImpl.java), ILIAS (SubmissionManager), OpenOlat (GTACourseNode). The other patterns follow public
+scripts that read the names (Blackboard: kwurst/bb-file-cleanup; Brightspace; Gradescope's submission_metadata.yml).
 
 Students choose the names of their files and of the folders in them. So if a student could have chosen a name that a
 row matches, the row applies only if all notebooks match.

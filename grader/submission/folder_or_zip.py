@@ -1,7 +1,7 @@
 """Lists the files in a folder or in a zip, and reads a single file.
 
-No link is followed. A zip from a learning platform is not unpacked to disk. If one member of a zip cannot be trusted,
-the whole zip is refused.
+No link is followed. A zip from a learning platform is not unpacked to disk. If
+one member of a zip cannot be trusted, the whole zip is refused.
 """
 
 import errno
@@ -41,9 +41,9 @@ def assignment_of(path: Path, assignments: tuple[str, ...]) -> str | None:
 def student_of(path: Path, assignment: str) -> str:
     """Return the student of a single notebook.
 
-    In nbgrader's layout, <student>/<assignment>/<assignment>.ipynb, this is the name of the student's folder, unless
-    that folder is the course's own notebooks/ or solutions/. In all other cases it is the file's name without its
-    suffix.
+    In nbgrader's layout, <student>/<assignment>/<assignment>.ipynb, this is the
+    name of the student's folder, unless that folder is the course's own notebooks/
+    or solutions/. In all other cases it is the file's name without its suffix.
     """
     parent = path.parent
     if parent.name == assignment and path.stem == assignment and parent.parent.name not in ("", *COURSE_FOLDERS):
@@ -84,11 +84,11 @@ def _walk(start: os.DirEntry[str], above: tuple[str, ...]) -> Iterator[Entry]:
 
 
 def _files_below(start: os.DirEntry[str], above: tuple[str, ...]) -> Iterator[Entry]:
-    """Yield an entry for the file `start`; or if it is a folder, for each file below it, the highest first.
+    """Yield an entry for the file `start`, or for each file below the folder `start`, the highest first.
 
     An empty folder has an entry with a problem. Two limits keep one student's files from delaying the
-    class. At most MOST_FOLDERS of the folders deep below `start` are entered, and below `start`, at
-    most MOST_OTHERS files of each folder that are not notebooks are listed.
+    class. At most MOST_FOLDERS of the folders deep below `start` are entered. Of each folder below `start`, at
+    most MOST_OTHERS files that are not notebooks are listed.
     """
     queue, entered = deque([(start, above)]), 0
     while queue:
@@ -306,7 +306,7 @@ def read_member(file: SubmissionFile) -> bytes:
 
 @lru_cache(1)
 def _opened(path: Path, *version: int) -> zipfile.ZipFile:
-    """Return an open zip. The last one stays open for its next member, because opening reads the whole list of members.
+    """Return an open zip. It stays open until another zip is opened, because opening reads the whole list of members.
 
     Args:
         version: inode, size and modification time of the file. A changed file has other values and is opened again.

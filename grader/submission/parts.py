@@ -1,8 +1,8 @@
 """Joins the cells of one exercise to its answer.
 
-A student who splits a cell in JupyterLab gets two cells with the same metadata: helpers above and the answer below, or
+A student who splits a cell in JupyterLab gets two cells with the same metadata. They contain helpers and the answer, or
 the two halves of one function. Such cells belong together, in their order. A copy of the answer is different: it is an
-alternative. If several cells define the same name, the last one is the answer.
+alternative. If several cells define the same name, the last of them is the answer.
 """
 
 import ast
@@ -118,7 +118,7 @@ def _parses(source: str) -> bool:
 
 
 def _is_scratch(source: str) -> bool:
-    """Return True if a cell cannot contribute to an answer, but could make it fail.
+    """Return True if a cell cannot contribute to an answer, but could make the answer fail.
 
     Such a cell contains only expressions and assertions, or does not parse.
     """

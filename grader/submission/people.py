@@ -33,7 +33,7 @@ EMPTY = "is empty. Put the notebook there."  # the problem of a folder
 
 @dataclass(frozen=True)
 class Entry:
-    """A file in a folder or zip. An entry with a `problem` is a folder whose files cannot be seen."""
+    """A file in a folder or zip; or, if it has a `problem`, a folder in which no file can be seen."""
 
     parts: tuple[str, ...]
     problem: str = ""  # the folder is empty, a link, or cannot be listed
@@ -266,9 +266,9 @@ def _is_nbgrader(entry: Entry, level: int, assignments: Collection[str], is_insi
     The assignment must be one of the course's. An unknown assignment is accepted only in `<id>/<name>/<name>.ipynb`.
 
     Args:
-        is_inside: the level is below the folder that was passed to the command. If not, that folder may be a student's
-            own, and the notebook's name must contain the assignment, too, because the folder may also contain
-            `<assignment>/<id>.ipynb`.
+        is_inside: the level is below the folder that was passed to the command. If not,
+            that folder may be a student's own, and the notebook's name must contain the
+            assignment, too, because the folder may also contain `<assignment>/<id>.ipynb`.
     """
     parts = entry.parts[level:]
     if len(parts) < (2 if entry.problem else 3):

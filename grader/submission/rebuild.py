@@ -170,9 +170,9 @@ def _predictions(cells: Sequence[Cell], master: NotebookNode) -> tuple[dict[str,
 def _read_cells(cells: Sequence[Cell], exercises: Sequence[Exercise], given: Sequence[NotebookNode]) -> list[_ReadCell]:
     """Analyse the submitted code cells and find the exercise or the released cell that each one belongs to.
 
-    A cell belongs to the exercises in its '# @exercise' lines. Without such a line, its grade id names the exercise.
-    Some editors split a cell in two and leave the second half without metadata. Such a half belongs to the exercises of
-    the cell above.
+    A cell belongs to the exercises in its '# @exercise' lines. Without such a line, its
+    grade id names the exercise. Some editors split a cell in two and leave the second
+    half without metadata. Such a half belongs to the exercises of the cell above.
 
     Args:
         given: the released code cells that are not answers.
@@ -255,11 +255,11 @@ def _with_edits(
 
 
 def _choose(exercise: Exercise, cells: Sequence[_ReadCell], by_name: bool) -> _Chosen | None:
-    """Choose the cells that are the answer to an exercise, or return None if no cell is.
+    """Choose the cells that are the answer to an exercise, or return None if there is no such cell.
 
-    The answer consists of the cells that belong to the exercise, without those that still are a stub. A cell without
-    the marker is also used if it defines a name that the other cells leave unsolved. With `by_name`, such a
-    cell is used in any case.
+    The answer consists of the cells that belong to the exercise, without cells that are still the stub. A cell without
+    the marker is also used if it defines a name that the other cells leave unsolved. With `by_name`, a cell without the
+    marker that defines a name is always used.
     """
     names = set(exercise.defines)
     marked = [index for index, cell in enumerate(cells) if exercise.id in cell.exercises]

@@ -1,8 +1,8 @@
 """Find the statements of an answer that feed its result, and the expressions that hold numbers of an input.
 
-An expression holds an input if its value is computed from the input's numbers, and not only from its shape. The
-followed input is the one that a search is about. A statement feeds the result if the returned value is computed from
-it.
+An expression holds an input if its value is computed from the input's numbers,
+and not only from its shape. The followed input is the one that a search is
+about. A statement feeds the result if the returned value is computed from it.
 """
 
 import ast
@@ -32,8 +32,8 @@ class Flow:
         """Analyse the source of an answer.
 
         Args:
-            name: the followed input or parameter ("key", "linear.weight"). All inputs are followed if it is "" or
-                unknown.
+            name: the followed input or parameter ("key", "linear.weight"). All
+                inputs are followed if it is "" or unknown.
             without: the places of expressions that are treated as if they held nothing.
         """
         self.source, self.name, self.without = source, name, without

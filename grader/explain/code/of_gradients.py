@@ -37,8 +37,8 @@ NEW = ("zeros", "ones", "full", "empty", "eye", "linspace", "rand", "randn")
 def cut_off(flow: Flow) -> Iterator[Found]:
     """Find the lines that cut the result off from the gradient of the followed input.
 
-    Only a line counts that cuts it off by itself, whatever the rest of the code does. If there is none, find functions
-    without a slope.
+    A line is found only if it cuts the result off by itself, whatever the rest of the code does. If there is no such
+    line, find functions without a slope.
     """
     found = [(line, says) for places, line, says in _cuts(flow) if flow.is_held_up_at(places)]
     yield from [*found, *_switched_off(flow)] or _without_slope(flow)

@@ -15,8 +15,8 @@ GOES_THROUGH = ("list", "tuple", "set", "sorted", "sum", "any", "all", "max", "m
 def same_thing(flow: Flow) -> Iterator[Found]:
     """Find places that use the same object but need a copy.
 
-    These are two rows that are swapped, a tensor that is appended to a list and then written into, and an
-    iterator that is used twice.
+    These are two rows that are swapped, a tensor that is appended to a list and
+    then written into, and an iterator that is used twice.
     """
     for function in flow.functions:
         yield from _used_up(function)

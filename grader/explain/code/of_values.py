@@ -36,11 +36,11 @@ WITHOUT_PARAMETERS = frozenset("Dropout GELU ReLU Softmax LogSoftmax Identity Ta
 
 
 def from_front(flow: Flow, *, turned: bool = True, one_batch: bool = False) -> Iterator[Found]:
-    """Find lines that count an axis from the front. If a line needs exactly three axes, find only such lines.
+    """Find lines that count an axis from the front.
 
     Args:
         turned: also find lines that reverse all axes.
-        one_batch: the answer is right with exactly one batch axis.
+        one_batch: the answer is right with exactly one batch axis. If lines need exactly three axes, find only these.
     """
     fixed = _with_fixed_axes(flow)
     if products := [*_of_three_axes(flow, fixed)] if one_batch else []:
@@ -124,7 +124,7 @@ def _places(flow: Flow, wanted: Callable[[ast.AST], bool]) -> set[Place]:
 
 
 def _measured(node: ast.AST) -> ast.AST:
-    """Return the tensor whose axes an expression counts, or an empty statement if it counts none."""
+    """Return the tensor whose axes an expression counts, or an empty statement if it does not count axes."""
     if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
         return node.value.value
     if isinstance(node, ast.Attribute) and node.attr == "T":

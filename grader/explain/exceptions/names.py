@@ -266,8 +266,8 @@ def _is_plain_list_of_layers(value: ast.expr | None) -> bool:
 def _wrong_kind(owner: str, name: str, raising: Raising) -> str:
     """Explain a missing attribute of one of torch's layers.
 
-    If a line of the answer reads the attribute, suggest the attribute that is meant. Otherwise name the type of
-    layer that is expected.
+    If a line of the answer reads the attribute, suggest the attribute that is
+    meant. Otherwise name the type of layer that is expected.
     """
     if raising.line:
         layer = getattr(nn, owner, None)

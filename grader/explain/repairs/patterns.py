@@ -3,9 +3,9 @@
     3 A - B → B - A  # look at the order of the two sides in `{it}`.
     3 X.REDUCED() → X.REDUCED(-1)  # `{it}` runs over everything: name the axis.
 
-A row begins with its mark, the rank of the change. A single capital letter is a hole. A hole matches
-any expression. All holes with the same letter must match the same expression, and the X in `X.name`
-does not match a library.
+A row begins with its mark, the rank of the change. A single capital letter is a
+hole. A hole matches any expression. All holes with the same letter must match
+the same expression, and the X in `X.name` does not match a library.
 
 A word in capitals has a meaning that the table's owner defines. In `X.NAME` it is a set of names,
 and matches any of them. In `NAME(X)` it is a view: a function that returns the parts of a node which

@@ -143,8 +143,8 @@ def run_repaired(
 ) -> list[Any]:
     """Run a probe on a changed answer, and return its result on each trial.
 
-    A result is RAISED if the probe raises an exception. It is None if the trials take too long, or if the source itself
-    raises an exception.
+    A result is RAISED if the probe raises an exception. It is None if the
+    trials take too long, or if the source itself raises an exception.
 
     Args:
         source: the changed answer. It is executed in a copy of the namespace.

@@ -1,7 +1,7 @@
 """Explains mistakes in several results together: their order, repetition, or a list instead of a tensor.
 
-Also explains how the parameters of a layer, which a probe returns as a list, differ from those that the task
-asks for.
+Also explains how the parameters of a layer, which a probe returns as a list,
+differ from those that the task asks for.
 """
 
 import re

@@ -23,9 +23,9 @@ OF_ARRAYS = {
 
 
 class BySize(NamedTuple):
-    """A phrase that is based on the length of an axis being a certain size of the trial.
+    """A phrase that is true because an axis has the length of a certain size of the trial.
 
-    If a rule yields several such phrases with different sizes, none of them is used.
+    If a rule yields several such phrases with different sizes, the phrases are not used.
     """
 
     rule: str  # what found it: phrases of one rule compete

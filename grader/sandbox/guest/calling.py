@@ -27,8 +27,8 @@ def call_probe(
 
     Args:
         names: parameter → its name in `definitions`, if the two names differ.
-        definitions: the values that the notebook or the reference defines, by name. They are passed for parameters
-            that are not inputs.
+        definitions: the values that the notebook or the reference defines, by
+            name. They are passed for parameters that are not inputs.
 
     Raises:
         NameError: a parameter is neither an input nor defined.

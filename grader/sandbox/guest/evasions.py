@@ -38,7 +38,7 @@ FIRST = 1 << 40  # what the count begins with
 
 
 def count() -> int:
-    """Return the kernel's count: FIRST before the first `count_down`, and 0 if the system lacks this limit."""
+    """Return the value of the kernel's count: FIRST before the first `count_down`; 0 if the system lacks this limit."""
     limit = resource.getrlimit(resource.RLIMIT_RTTIME)[1] if COUNTS else 0
     return FIRST if limit == resource.RLIM_INFINITY else limit
 
@@ -127,8 +127,8 @@ def _noting(switch: Callable, note: Callable[[], object]) -> Callable:
 def note_switches(note: Callable[[], object]) -> None:
     """Make each switch call `note` if code other than torch's uses it.
 
-    The switches are functions that switch off the dispatch of operators. The fork server calls this once, before
-    student code runs.
+    The switches are functions that switch off the dispatch of operators. The
+    fork server calls this once, before student code runs.
     """
     wrapped: dict[int, Callable] = {}
     kept = []  # an id is unique only among objects that live at the same time

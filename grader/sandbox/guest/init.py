@@ -207,9 +207,9 @@ class Init:
     def _fork(self, order: str) -> InterpreterProcess | None:
         """Send the active interpreter an order. Return the process that will receive the request, or None.
 
-        For the orders "cell" and "call" this process is a fork of the active interpreter. For "here", and after the
-        active interpreter has used CUDA, it is the active interpreter itself. None means that the interpreter has ended
-        or cannot fork.
+        For the orders "cell" and "call" this process is a fork of the active interpreter.
+        For "here", and after the active interpreter has used CUDA, it is the active
+        interpreter itself. None means that the interpreter has ended or cannot fork.
         """
         for last_attempt in (False, True):
             if self._active is None or self._active.ended():

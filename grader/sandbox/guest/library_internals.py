@@ -99,9 +99,9 @@ def skip_dispatch_rules(mode: type) -> None:
 class NotCompiled:
     """A base class for modes that are never used inside compiled code. List it before `TorchDispatchMode`.
 
-    Without this class, torch wraps the mode's `__torch_dispatch__` in a guard, so that the compiler skips it. The guard
-    imports the compiler and takes longer than the mode's own work. A version of torch without such guards ignores the
-    method below.
+    Without this class, torch wraps the mode's `__torch_dispatch__` in a guard, so that
+    the compiler skips it. The guard imports the compiler and takes longer than the
+    mode's own work. A version of torch without such guards ignores the method below.
     """
 
     @classmethod
@@ -132,9 +132,9 @@ def defer_compiler() -> bool:
 class _UnimportedCompiler(ModuleType):
     """`torch._dynamo` before it is imported.
 
-    It has the two functions that optimizers call; outside of compiled code they do nothing. Access to any other name
-    imports the compiler and returns its value. `torch.compile` causes such access, and so may optimizers of another
-    version of torch.
+    It has the two functions that optimizers call; outside of compiled code they do
+    nothing. Access to any other name imports the compiler and returns its value.
+    `torch.compile` causes such access, and so may optimizers of another version of torch.
     """
 
     def __init__(self) -> None:

@@ -74,7 +74,7 @@ class Meter:
         return None
 
     def _exact(self, pids: Iterable[int]) -> int:
-        """Return the memory of processes in bytes, with each shared page counted once, and with their sockets' memory."""
+        """Return the memory of processes and of their sockets in bytes, with each shared page counted only once."""
         return sum(map(proportional_bytes, pids)) + SOCKET_BYTES * self._sockets(pids)
 
     def _at_most_sockets(self, pids: Iterable[int]) -> int:

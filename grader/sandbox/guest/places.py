@@ -140,7 +140,10 @@ def _place_refused(error: BaseException) -> dict | None:
 
 
 def _first_refused(error: BaseException) -> int:
-    """Return the first line after which Python refuses the running cell with this error, or 0 if there is none."""
+    """Return the number of leading lines, as few as possible, that Python refuses with the running cell's error.
+
+    Return 0 if Python does not refuse the whole cell with this error.
+    """
     first, last = 1, len(_cell.transformed)
     while first < last:
         middle = (first + last) // 2
@@ -170,8 +173,8 @@ def _compile(lines: list[str]) -> None:
 def _own_line(cell: _Cell, line: int) -> int:
     """Return the line number in the cell itself for a line number in IPython's transformed source.
 
-    IPython drops blank lines at the top, and a magic may turn several lines into one. So the result is the nearest line
-    with the same text.
+    IPython drops blank lines at the top, and a magic may turn several lines
+    into one. So the result is the nearest line with the same text.
     """
     dropped = 0
     if _text(cell.transformed, 1).strip():

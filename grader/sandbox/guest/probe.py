@@ -36,9 +36,9 @@ def answer(
 ) -> tuple[bytes, bytes]:
     """Run a request's probe on one trial, and return the header and the body of the answer.
 
-    The header contains the status of the probe; the body contains the tensors. The tree of the answer is
-    a pair: the values that the probe returned, and, for each call that the probe checked for side effects, the inputs
-    after this call.
+    The header contains the status of the probe and a JSON tree; the body contains
+    the tensors in the tree. The tree has two parts: the values that the probe
+    returned, and the inputs after each call that the probe checked for side effects.
 
     If the request lists built-ins to watch, the tripwire records which of them run.
     """

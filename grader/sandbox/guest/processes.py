@@ -1,7 +1,7 @@
 """Reads information about a sandbox's processes from /proc, and ends processes.
 
-Also measures how long a request had to wait for a core. The machine causes this time, so it is not counted as the
-student's.
+Also measures how long a request had to wait for a core. The machine causes this
+time, so it is not counted as the student's.
 """
 
 import os

@@ -1,10 +1,9 @@
-"""Distinguishes code of a provided cell from code that only pretends to be.
+"""Distinguishes code of a provided cell from code that imitates it.
 
-Student code above a provided cell can change the shell that runs the cell, and the names that
-the cell's code uses. So code is accepted as provided only under two conditions. First, Python compiles it
-from the text that the trusted side sent. Second, the functions that it calls are those that it called
-when the fork server started. Code of a library is recognised by its file name, so other code must not be
-compiled under such a name.
+Student code above a provided cell can change the shell that runs the cell, and the names that the cell's code uses. So
+code is accepted as provided only under two conditions. First, Python compiles it from the text that the trusted side
+sent. Second, the functions that it calls are those that it called when the fork server started. Code of a library is
+recognised by its file name, so other code must not be compiled under such a name.
 """
 
 import __future__
@@ -104,8 +103,8 @@ class Released(NamedTuple):
 def _codes(source: str, flags: int) -> dict[CodeType, Released]:
     """Compile a cell as IPython does, one statement at a time. Describe its code and that of all functions in it.
 
-    Two code objects are equal if they have the same instructions in the same lines. Return {} if the cell is not plain
-    Python.
+    Two code objects are equal if they have the same instructions in the same
+    lines. Return {} if the cell is not plain Python.
     """
     name, mode = "<released>", "exec"
     try:

@@ -114,8 +114,7 @@ def begin(origin: str, defines: Collection[str], cell: str, source: str) -> None
     """Store the cell that runs next, for `running`.
 
     Args:
-        origin: "given" for a provided cell, the id of the exercise that the cell answers, or "" for a student-added
-            cell.
+        origin: "given" for a provided cell, the id of the exercise that it answers, or "" for a student-added cell.
         defines: the names that an answer's cell has to define.
         cell: the cell's id.
         source: the cell's source, as the trusted side sent it.

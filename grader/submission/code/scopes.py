@@ -1,8 +1,8 @@
 """Find the names that each statement of a cell binds and refers to, by Python's rules of scope.
 
-If a function binds a name itself, the name is local to it, so reading it is not a use of a global with the same name.
-Code that can never run is left out: a branch under a constant that is false, and the statements after a `return` or
-`raise` in the same block.
+If a function binds a name itself, the name is local to it, so reading it is not a use of
+a global with the same name. Code that can never run is left out: a branch under a
+constant that is false, and the statements after a `return` or `raise` in the same block.
 """
 
 import ast
@@ -21,7 +21,7 @@ JUMPS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 def flat(body: Sequence[ast.stmt]) -> Iterator[tuple[ast.AST, bool]]:
     """Yield the statements of a body and of its inner blocks, and the heads of the blocks.
 
-    Each comes with a bool: True if it runs whenever the body does.
+    A bool is yielded with each of them: True if it runs whenever the body does.
     """
     todo: list[tuple[ast.AST, bool]] = [(node, True) for node in reversed(live(body))]
     while todo:
@@ -188,8 +188,8 @@ class _Reader:
     def statements(self, certain: bool) -> Iterator[Statement]:
         """Yield the statement, and then its parts that may run at another time.
 
-        Such parts are methods, blocks below `if NAME:`, and the names that functions bind globally when they are
-        called.
+        Such parts are methods, blocks below `if NAME:`, and the names that
+        functions bind globally when they are called.
         """
         whole = self._statement("", certain)
         yield whole

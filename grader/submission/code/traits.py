@@ -112,8 +112,8 @@ def traits(right: ast.AST, wrong: ast.AST) -> Traits:
 def shows(code: str, wanted: Traits) -> bool:
     """Return True if code contains a word that the wrong answer adds, or lacks a word that it removes.
 
-    Also return True if the code is "" (unknown) or the wanted traits are empty. Return False if the code does not
-    parse.
+    Also return True if the code is "" (unknown) or the wanted traits are empty.
+    Return False if the code does not parse.
     """
     try:
         own = _made_of(ast.parse(code))
