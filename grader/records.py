@@ -344,7 +344,7 @@ class GradebookEntry:
 
     @property
     def needs_manual_grade(self) -> bool:
-        """Return True if a person must look at at least one cell of the submission."""
+        """Return True if a person must look at one or more cells of the submission."""
         return any(cell.needs_manual_grade for cell in self.cells.values())
 
     @property

@@ -102,7 +102,7 @@ class Lesson:
         return frozenset(check.at for exercise in self.exercises for check in exercise.checks if check.at)
 
     def training_checks(self, id: str) -> frozenset[str]:
-        """Return the names of an exercise's checks of a training run.
+        """Return the names of the checks that verify an exercise's training run.
 
         They are the checks that run after the training cell, and the checks that need the training steps to be right.
         """
@@ -112,7 +112,7 @@ class Lesson:
         )
 
     def step_checks(self, id: str) -> frozenset[str]:
-        """Return the names of an exercise's checks of the steps of a training run.
+        """Return the names of the checks that verify the steps of an exercise's training run.
 
         These checks are worth no points, but other checks need them.
         """

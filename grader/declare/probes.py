@@ -382,7 +382,7 @@ def effects_of(call: Callable[..., Any], inputs: Mapping[str, Any]) -> dict[str,
 
 
 def side_effects(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """Return whether a call changed its tensors.
+    """Return a report on whether a call changed its tensors.
 
     Args:
         before: copies of the tensors from before the call, by name.

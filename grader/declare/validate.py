@@ -14,7 +14,7 @@ def validate_probes(lesson: Lesson) -> None:
 
     The names of the inputs are known only after drawing, so one trial of each check is
     drawn. For the three lessons, this takes 0.6 s of CPU time. The builder calls this
-    function. It does not run on import, because every worker imports the lessons.
+    function. Importing a lesson does not, because every worker imports the lessons.
     """
     for exercise in lesson.exercises:
         for check in exercise.checks:

@@ -108,7 +108,7 @@ def _defaults(arguments: ast.arguments) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _constant(node: ast.expr) -> Any:
-    """Return the number, string, bool or None that an expression is, or `...` for any other expression."""
+    """Return the value of a literal number, string, bool or None, or `...` for any other expression."""
     try:
         value = ast.literal_eval(node)
     except (*UNREADABLE, TypeError):

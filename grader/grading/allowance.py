@@ -80,7 +80,7 @@ class Allowance:
 
 
 def _alarm(seconds: float) -> Callable[[], Any]:
-    """Raise TookTooLong in this thread once the thread has used this much more CPU time.
+    """Raise TookTooLong in this thread after this many more seconds of its CPU time.
 
     Returns:
         The function that cancels the alarm.

@@ -115,7 +115,7 @@ def judge_defaults(
     ask: Ask,
     device: str = "cpu",
 ) -> Verdict:
-    """Return the verdict on an answer, with more points if it does better with the task's default values.
+    """Return the verdict on an answer, improved if the answer earns more points with the task's default values.
 
     Args:
         verdict: the verdict on the answer as it was submitted.

@@ -83,7 +83,7 @@ def explained(answer: JudgedAnswer, ask: Ask) -> Verdict:
 
 
 def with_task_defaults(answer: JudgedAnswer, ask: Ask) -> JudgedAnswer:
-    """Return the judged answer, with a better verdict if it does better with the task's default values."""
+    """Return the judged answer, with a new verdict if it earns more points with the task's default values."""
     source = answer.cells.sources.get(answer_cell(answer.exercise.id), "")
     rest = answer.tried, source, answer.results, ask, answer.device
     return replace(answer, verdict=judge_defaults(answer.exercise, answer.verdict, *rest))

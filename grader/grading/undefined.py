@@ -104,7 +104,7 @@ def _undefined_by(
 def _stopped(cell: NotebookNode, result: CellResult, cells: NotebookCells, *, is_answer: bool) -> Undefined:
     """Return the reason why a cell that did not run to its end leaves names undefined.
 
-    The reason is the exception or the limit that stopped the cell, or that the exercise is not solved.
+    Either the exercise is not solved, or an exception or a limit stopped the cell.
     """
     if is_answer and is_stubs_own(result.error, result.message):
         return Undefined(cell=cell.id, why="not solved yet", briefly="is not solved yet", outcome=Outcome.MISSING)

@@ -89,8 +89,7 @@ def first_difference(
 def flatten(tree: Value, prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the leaves of a nested value as pairs (name, leaf). A name is, for example, "a.b[0]".
 
-    A list of tensors or mappings is not a leaf, but its length is, and so are
-    the leaves of its items. Any other list is a leaf.
+    For a list of tensors or mappings, yield its length and the leaves of its items. Any other list is a leaf.
     """
     if isinstance(tree, Mapping):
         for name, value in tree.items():

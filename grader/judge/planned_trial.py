@@ -51,7 +51,7 @@ class PlannedTrial:
 
 
 def is_sent(definition: FunctionType | type) -> bool:
-    """Return True if the sandbox may get the source of a function or class: it is defined in a module in SENT."""
+    """Return True if the sandbox may get the source of a function or class, because a module in SENT defines it."""
     return f"{definition.__module__}.".startswith(tuple(f"{package}." for package in SENT))
 
 

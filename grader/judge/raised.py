@@ -162,7 +162,7 @@ def raised(report: CellResult | Evidence, here: str, cells: NotebookCells) -> Ra
 
 
 def why_undefined(names: Collection[str], here: str, cells: NotebookCells) -> tuple[str, Undefined] | None:
-    """Return a text that explains why a name is undefined, and the reason, for a reader of the cell `here`.
+    """Return why a name is undefined: a text for a reader of the cell `here`, and the `Undefined` record.
 
     The name is the first of `names` for which a reason is known.
 

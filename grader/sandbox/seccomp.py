@@ -5,8 +5,8 @@ calls of Python, PyTorch, NumPy, Matplotlib, IPython, scikit-learn, a shell and 
 corpora and the tests, and closely related calls. On a processor that lacks a call, its name is ignored.
 
 Three calls that notebooks would use are left out on purpose. `sendmsg` and `sendmmsg` send descriptors, and the
-kernel limits those in flight for each user, not for each sandbox; shell.py makes DataLoader workers work without them.
-`sched_setaffinity` could move the sandbox from the core that it was assigned to.
+kernel limits those in flight for each user, not for each sandbox; guest/server.py makes DataLoader workers share
+tensors without descriptors. `sched_setaffinity` could move the sandbox from the core that it was assigned to.
 """
 
 import errno

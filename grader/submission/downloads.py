@@ -54,7 +54,7 @@ class Download:
 
 
 def named_by(platform: str, found: re.Match[str]) -> Named:
-    """Return the information in the groups of a matched path."""
+    """Return the information that the named groups of a matched path contain."""
     said = {key: value.strip() for key, value in found.groupdict(default="").items()}
     name = f"{said.get('name', '')} {said.get('last', '')}".strip()
     return Named(
@@ -163,7 +163,7 @@ Read = Callable[[Sequence[str]], str]  # returns the text of a file, "" if it ca
 
 
 def students_by_key(platform: str, paths: Iterable[Sequence[str]], read: Read) -> Mapping[str, tuple[Named, ...]]:
-    """Map each id in the paths that belongs to a group or an upload to the students behind it.
+    """Map the id of each group or upload in the paths to its students.
 
     Return {} for a platform whose paths contain the students' ids.
 

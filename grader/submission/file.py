@@ -55,7 +55,7 @@ class NoSubmission(Unreadable):
 
 
 class Unavailable(IntakeError):
-    """The machine or the operator is at fault: the file cannot be read now, or it is unclear which one counts."""
+    """The machine or the operator is at fault: the file cannot be read now, or it is unclear which file counts."""
 
     def __init__(self, message: str) -> None:
         super().__init__(fault(message))

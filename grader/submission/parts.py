@@ -22,7 +22,7 @@ CELL_MAGIC = re.compile(r"\A\s*%%[^\n]*\n?")
 
 @dataclass(frozen=True)
 class Joined:
-    """The answer to an exercise."""
+    """The answer to an exercise, joined from its cells."""
 
     source: str
     parts: int  # the number of cells in it

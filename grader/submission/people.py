@@ -33,7 +33,7 @@ EMPTY = "is empty. Put the notebook there."  # the problem of a folder
 
 @dataclass(frozen=True)
 class Entry:
-    """A file in a folder or zip; or, if it has a `problem`, a folder in which no file can be seen."""
+    """A file in a folder or zip. An entry with a `problem` is a folder in which no file can be seen."""
 
     parts: tuple[str, ...]
     problem: str = ""  # the folder is empty, a link, or cannot be listed

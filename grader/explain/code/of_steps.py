@@ -46,7 +46,7 @@ def same_thing(flow: Flow) -> Iterator[Found]:
 
 
 def _used_up(function: ast.AST) -> Iterator[Found]:
-    """Find an iterator that is used a second time, when it is empty, such as model.parameters()."""
+    """Find an iterator, such as model.parameters(), that is used a second time, when it is already empty."""
     for node in ast.walk(function):
         if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)):
             continue

@@ -185,7 +185,7 @@ def values_of(name: str, tree: ast.AST) -> list[ast.expr]:
 
 
 def integer(node: ast.AST | None) -> int | None:
-    """Return the integer that an expression is, or None if it is not a literal integer."""
+    """Return the value of an expression that is a literal integer, or None for any other expression."""
     try:
         value = ast.literal_eval(node) if node is not None else None
     except (*UNREADABLE, TypeError):

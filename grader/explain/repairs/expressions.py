@@ -103,7 +103,7 @@ ROWS = """
 
 
 def _is_method(node: Any) -> bool:
-    """Return True if a call is one of a tensor's method, and not of a library function or of the student's layer."""
+    """Return True if a call is that of a tensor's method, and not of a library function or the student's layer."""
     return isinstance(node.func, ast.Attribute) and getattr(node.func.value, "id", "") not in OWNERS
 
 

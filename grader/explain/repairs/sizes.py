@@ -137,7 +137,10 @@ def _indices_from_front(node: ast.Subscript, piece: Piece) -> Changes:
 
 
 def _from_minus_zero(node: ast.Subscript, piece: Piece) -> Changes:
-    """Yield a change of a slice that begins at minus a count. If the count is 0, it then begins at the end."""
+    """Yield a change of a slice that begins at minus a count.
+
+    With the change, the slice begins at the end of the axis if the count is 0.
+    """
     last = node.slice.elts[-1] if isinstance(node.slice, ast.Tuple) else node.slice
     start = last.lower if isinstance(last, ast.Slice) and last.upper is None else None
     if (

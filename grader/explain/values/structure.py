@@ -301,7 +301,7 @@ def _longer(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mappin
 
 
 def _other_size(the: str, got: Tensor, want: Tensor, sizes: Mapping[str, Any]) -> Iterator[Phrase]:
-    """Yield phrases about an axis whose length is another size of the trial than the expected one."""
+    """Yield phrases about an axis that has the length of a wrong size, such as the number of keys."""
     if got.ndim != want.ndim:
         few = "few" if got.ndim < want.ndim else "many"
         yield f"There are too {few} axes in {the}."

@@ -12,7 +12,7 @@ SEED = 0  # of the random numbers that a probe draws
 
 
 def parameters(probe: Callable) -> tuple[str, ...]:
-    """Return the names of a probe's parameters. Each is an input of the trial or belongs to a name in the notebook."""
+    """Return the names of a probe's parameters. Each is an input of the trial, or gets a value of the notebook."""
     code = probe.__code__
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 

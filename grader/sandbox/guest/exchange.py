@@ -1,8 +1,8 @@
 """The connections of a sandbox's init: to the trusted side, and the channels to its interpreters.
 
-The init sends one request at a time over a channel, and the next only after all its answers have arrived or it has
-failed. Raw output is bytes that the interpreters write to file descriptors 1 and 2 without using sys.stdout or
-sys.stderr. A pipe collects it for the next reply.
+The init sends one request at a time over a channel. It sends the next request after the first has been answered
+completely or has failed. Raw output is bytes that the interpreters write to file descriptors 1 and 2 without using
+sys.stdout or sys.stderr. A pipe collects it for the next reply.
 """
 
 import json

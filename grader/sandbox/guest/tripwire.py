@@ -114,7 +114,7 @@ def begin(origin: str, defines: Collection[str], cell: str, source: str) -> None
     """Store the cell that runs next, for `running`.
 
     Args:
-        origin: "given" for a provided cell, the id of the exercise that it answers, or "" for a student-added cell.
+        origin: "given" for a provided cell, the id of the exercise for an answer, or "" for a student-added cell.
         defines: the names that an answer's cell has to define.
         cell: the cell's id.
         source: the cell's source, as the trusted side sent it.
@@ -127,7 +127,7 @@ def begin(origin: str, defines: Collection[str], cell: str, source: str) -> None
 
 @contextmanager
 def running(code: CodeType) -> Iterator[None]:
-    """Register a statement of the cell under the cell's origin. It runs while this context is open.
+    """Register a statement of the cell under the cell's origin. The statement runs while this context is open.
 
     Other code that the statement passes to the shell is not registered, because a student may have written it.
     """

@@ -45,7 +45,7 @@ def flat(body: Sequence[ast.stmt]) -> Iterator[tuple[ast.AST, bool]]:
 
 
 def live(body: Sequence[ast.stmt]) -> list[ast.stmt]:
-    """Return the statements of a block that can run: up to and including the first that leaves the block."""
+    """Return the statements of a block that can run: up to and including the first statement that leaves the block."""
     end = next((index for index, node in enumerate(body) if isinstance(node, JUMPS)), len(body))
     return [*body[: end + 1]]
 
@@ -90,7 +90,7 @@ class Reference(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """A statement that runs when its cell runs, or one of the names that an import binds."""
+    """A statement that runs when its cell runs. An import of several names is split into one record for each name."""
 
     node: ast.AST
     # Global names; ".name" for a method that runs only if some code names it, "?NAME" for code below `if NAME:`.
@@ -104,7 +104,10 @@ class Statement(NamedTuple):
 
 @dataclass(eq=False)
 class _Scope:
-    """A function, a class, a comprehension, or a block below `if NAME:`, which binds nothing. The root is the cell."""
+    """A function, a class, a comprehension, or a block below `if NAME:`, which binds nothing.
+
+    The outermost scope is the cell.
+    """
 
     parent: "_Scope | None" = None
     kind: str = "cell"
@@ -151,7 +154,7 @@ def statements_of_cell(source: str) -> tuple[Statement, ...]:
 
 
 def _read(node: ast.AST, certain: bool) -> Iterator[Statement]:
-    """Yield a `Statement` for a node, and for an import one `Statement` for each name that it binds."""
+    """Yield a `Statement` for a node. For an import, yield one `Statement` for each name that it binds."""
     if isinstance(node, (ast.Import, ast.ImportFrom)):
         for alias in node.names:
             whole = {**vars(node), "names": [alias]}
