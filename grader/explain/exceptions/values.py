@@ -158,7 +158,7 @@ VALUE_RULES: tuple[Rule, ...] = (
 
 
 def another_number_came_back(raising: Raising, found: re.Match) -> str:
-    """Return a message that two values are expected."""
+    """Return a message that says that a pair is due."""
     got = found[1] if found[1] in ("None", "one value") else "another number of values"
     names = f" ({found[2]}, in this order)" if found[2] else ""
     return f"Expected two values{names}, but got {got}."
