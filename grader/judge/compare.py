@@ -198,7 +198,7 @@ def _first(wrong: Tensor) -> str:
 def scale(tensor: Tensor) -> float:
     """Return the largest finite magnitude in a tensor.
 
-    Return 1 if all finite numbers are zero, so that zeros are compared absolutely.
+    Return 1 if it is 0 or if no number is finite, so that zeros are compared absolutely.
     """
     return _largest(tensor) or 1.0
 

@@ -206,7 +206,7 @@ class _Chooser:
 
 
 def renamed(name: str, assignment: str) -> str:
-    """Return a note that states the notebook's submitted name and the assignment as which it is graded."""
+    """Return a note with the notebook's submitted name and the assignment that it is graded as."""
     return f"submitted as {shown(name)!r}, graded as {assignment}"
 
 

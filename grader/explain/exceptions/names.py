@@ -194,7 +194,7 @@ def made_by(name: str, tree: ast.AST) -> ast.Call | None:
 def _came_back(kind: str, name: str, raising: Raising) -> str:
     """Return a message about the value that was returned instead of a tensor, or about a missing bias.
 
-    The attribute that the grader asked for shows which of the two it is.
+    The attribute that the grader asked for distinguishes the two cases.
     """
     if kind == "NoneType" and name == "copy_":
         return "One of your layers has no bias, but it should have one: leave out bias=False."

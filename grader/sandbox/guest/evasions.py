@@ -72,7 +72,7 @@ def forget_callbacks() -> None:
 def hold_interruptions(refuses: Callable[[], bool]) -> None:
     """Replace functions of signal and gc so that student code cannot interrupt the tripwire.
 
-    Student's signal handlers run, and the garbage collector can be switched on, only while `refuses()` returns False.
+    Signal handlers of student code run, and the garbage collector can be switched on, only while `refuses()` is False.
     The fork server calls this once, before student code runs.
     """
     set_handler, create, enable = _signal.signal, _imp.create_builtin, gc.enable

@@ -219,8 +219,8 @@ class Tripwire(NotCompiled, TorchDispatchMode):
     def _trace(self, operator: str, frame: FrameType | None) -> None:
         """Read the stack from an operator's frame outwards. Record the built-in and whose code called it.
 
-        A provided cell called it if there is no student code on the stack between the two. Otherwise the innermost
-        answer on the stack called it. If there is no answer, the exercise's own code did.
+        A provided cell called it if there is no student code on the stack between cell and operator. Otherwise the
+        innermost answer on the stack called it. If there is no answer, the exercise's own code did.
         """
         name = operator if operator in self._watched or self._self_test else ""
         # Whether a frame between this one and the operator is neither torch's nor Python's.
