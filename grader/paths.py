@@ -11,10 +11,13 @@ STALE_SECONDS = 3600.0  # age from which on a half-written file counts as left b
 
 
 def course_root() -> Path:
-    """Return the course's folder: $GRADER_COURSE, else the nearest folder that has solutions/ and notebooks/.
+    """Return the course's folder.
 
-    The search goes upwards from the working directory, and then from the folder of this module. Raise FileNotFoundError
-    if it finds none, or if $GRADER_COURSE has neither of the two.
+    It is $GRADER_COURSE, or else the nearest folder that contains solutions/ and notebooks/. The search goes upwards
+    from the working directory, and then from the folder of this module.
+
+    Raises:
+        FileNotFoundError: no such folder was found, or $GRADER_COURSE contains neither solutions/ nor notebooks/.
     """
     if chosen := os.environ.get("GRADER_COURSE"):
         if not any((Path(chosen) / name).is_dir() for name in ("solutions", "notebooks")):
@@ -35,8 +38,8 @@ def course_root() -> Path:
 def own_lessons() -> Path | None:
     """Return the folder lessons/ of the course.
 
-    Returns None if there is no course or no such folder. The course then uses the grader's own
-    lessons.
+    Return None if there is no course or no such folder. The course then uses
+    the grader's own lessons.
     """
     try:
         folder = course_root() / OWN_LESSONS
@@ -46,7 +49,7 @@ def own_lessons() -> Path | None:
 
 
 def shipped_root() -> Path:
-    """Return the folder with the lessons that come with the grader: in an installed package, or else the checkout."""
+    """Return the folder with the grader's own lessons: in the installed package, or else in the checkout."""
     package = Path(__file__).resolve().parent
     shipped = package / "shipped"  # pyproject.toml puts it into the wheel
     return shipped if shipped.is_dir() else package.parent
@@ -58,11 +61,13 @@ def notebook_path(root: Path, assignment: str) -> Path:
 
 
 def write_atomically(path: Path, content: str | bytes, *, mode: int | None = None) -> None:
-    """Write a file under another name, and then rename it: under `path`, no reader ever sees half a file.
+    """Write a file under a temporary name and then rename it, so that no reader ever sees half a file at `path`.
 
-    Make its folder first. A killed run may leave the file with the other name, which ends in PARTIAL; an OSError that
-    is raised, as of a full disk, leaves none. `mode` is the file's permissions, from its first byte on; with None they
-    are what the process's umask makes of a new file.
+    Create its folder first. A killed run may leave the temporary file, whose name ends in PARTIAL. If an OSError is
+    raised, for example because the disk is full, no temporary file is left.
+
+    Args:
+        mode: the file's permissions, from its first byte on; None for the usual permissions of a new file (umask).
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -80,5 +85,9 @@ def write_atomically(path: Path, content: str | bytes, *, mode: int | None = Non
 
 
 def is_stale_partial(entry: os.DirEntry[str]) -> bool:
-    """Return True if this is a half-written file older than STALE_SECONDS; raise OSError if it is gone."""
+    """Return True if an entry is a half-written file that is older than STALE_SECONDS.
+
+    Raises:
+        OSError: the file no longer exists.
+    """
     return entry.name.endswith(PARTIAL) and time.time() - entry.stat(follow_symlinks=False).st_mtime > STALE_SECONDS

@@ -1,7 +1,7 @@
-"""The records that one folder hands to the next: requests, evidence, verdicts, grades.
+"""The records that one folder of the grader passes to the next: requests, evidence, verdicts, grades.
 
-A `Request` goes into the sandbox and `Evidence` comes back; comparing the evidence with the reference gives a
-`Verdict`; the verdicts make a `Grade`. All records are frozen; `Status` and `Outcome` list what can happen.
+A `Request` is sent to the sandbox, which returns `Evidence`. The evidence is compared with the reference, which gives a
+`Verdict`. All verdicts of a submission give its `Grade`. All records are frozen.
 """
 
 from collections.abc import Callable, Mapping
@@ -37,7 +37,7 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class GradingSettings:
-    """The settings with which all submissions of a class are graded."""
+    """The settings for grading all submissions of a class."""
 
     secret: str = field(repr=False)  # the course secret, from which the hidden inputs are drawn
     device: str  # cpu or cuda
@@ -61,7 +61,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """A probe for the sandbox to run: source text, the function to call, and the inputs of each of its trials."""
+    """A probe for the sandbox to run: its source, the function to call, and the inputs of its trials."""
 
     key: str  # "1.4/values": begins with the exercise's id
     source: str
@@ -86,7 +86,7 @@ OWN, GIVEN = Origin(), Origin(who="given")
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where in the notebook an exception was raised. The sandbox reports it: it is shown, and never scored."""
+    """The place in the notebook where an exception was raised. It is only shown, because the sandbox reports it."""
 
     cell: str = ""  # id of the student's cell in which it happened; empty: in none
     line: int = 0  # of that cell, from 1
@@ -99,7 +99,7 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class CellResult:
-    """The end of one cell, and its outputs."""
+    """The result of one cell: how it ended, and its outputs."""
 
     status: Status
     outputs: tuple[dict, ...] = ()  # in nbformat's form
@@ -112,7 +112,7 @@ class CellResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """The answer to one trial of a request; it has `values` where status is OK."""
+    """The sandbox's reply to one trial of a request. It has `values` if the status is OK."""
 
     key: str  # of the trial
     status: Status
@@ -135,7 +135,7 @@ MOST_TEXT = 2_000
 
 
 class _ShortTexts:
-    """A record that cuts its texts, and those in its tuples, to MOST_TEXT characters."""
+    """Base class of records that cut their texts, and the texts in their tuples, to MOST_TEXT characters."""
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -150,7 +150,7 @@ def _cut(value: Any) -> Any:
 
 
 class Outcome(StrEnum):
-    """The possible outcomes of an exercise, or of one check of it."""
+    """The possible outcomes of an exercise or of one of its checks."""
 
     PASSED = "PASSED"  # full points
     FAILED = "FAILED"  # evidence came back and is wrong, in all or in part
@@ -161,7 +161,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class CheckResult(_ShortTexts):
-    """One check of one exercise, over all its trials."""
+    """The result of one check of an exercise, over all its trials."""
 
     name: str
     title: str
@@ -219,7 +219,7 @@ COST_POINTS = ("uses-builtin", "imports-course")  # flags whose exercise has 0 p
 
 @dataclass(frozen=True, kw_only=True)
 class Flag(_ShortTexts):
-    """A remark for the instructor, who decides. Only those in COST_POINTS have already cost points."""
+    """A remark for the instructor, who decides what follows. Only flags in COST_POINTS have already cost points."""
 
     kind: str
     exercise: str | None
@@ -230,7 +230,7 @@ class Flag(_ShortTexts):
 class Grade(_ShortTexts):
     """The grade of one submission: graded, unreadable, or a fault of the grader.
 
-    Its points are the automatic ones. What a student gets in the end is in the `GradebookEntry`.
+    Its score is the automatic one. The student's final score is in the `GradebookEntry`.
     """
 
     student: str
@@ -259,7 +259,7 @@ class Grade(_ShortTexts):
 
 @dataclass(frozen=True, kw_only=True)
 class Student:
-    """A person, as the gradebook knows them."""
+    """A student in the gradebook."""
 
     id: str
     first_name: str = ""
@@ -269,18 +269,18 @@ class Student:
 
     @property
     def has_lms_id(self) -> bool:
-        """Return True if the id is the learning platform's own number, and not one that looks alike."""
+        """Return True if the id is the learning platform's own number, and not one that only looks like it."""
         return bool(self.lms_id) and self.lms_id == self.id
 
     @property
     def name(self) -> str:
-        """First and last name; "" if neither is known."""
+        """The first and last name; "" if neither is known."""
         return f"{self.first_name} {self.last_name}".strip()
 
 
 @dataclass(frozen=True, kw_only=True)
 class CellScore:
-    """One graded cell of a submission, as the gradebook has it."""
+    """The score of one graded cell of a submission in the gradebook."""
 
     points: float | None  # those that count, extra credit included; None: nobody has scored the cell yet
     max_points: float
@@ -290,13 +290,13 @@ class CellScore:
 
     @property
     def is_earlier(self) -> bool:
-        """Return True if a person set the points for an earlier version of the submission."""
+        """Return True if a person set the points for an earlier submission, which the student has since replaced."""
         return self.by_hand and self.needs_manual_grade
 
 
 @dataclass(frozen=True, kw_only=True)
 class Appeal:
-    """A student's request to look at one exercise again. Points and comment of the answer are the cell's."""
+    """A student's request to regrade one exercise. The decision's points and comment are in the exercise's cell."""
 
     number: int
     exercise: str  # or the question, or the grade id of a cell that the instructor added
@@ -309,7 +309,7 @@ class Appeal:
 
 @dataclass(frozen=True, kw_only=True)
 class GradebookEntry:
-    """One student's submission, as the gradebook has it. Pages, reports and exports are made of these."""
+    """One student's submission in the gradebook. Pages, reports and exports are made from such entries."""
 
     student: Student
     assignment: str
@@ -329,37 +329,40 @@ class GradebookEntry:
 
     @property
     def status(self) -> str:
-        """Return graded, unreadable, fault, missing or recorded."""
+        """Return "graded", "unreadable", "fault", "missing" or "recorded"."""
         return "fault" if self.fault else self.grade.status
 
     @property
     def message(self) -> str:
-        """Why the newest version was not graded; "" if it was."""
+        """The reason why the newest submission was not graded; "" if it was."""
         return self.fault or self.grade.message
 
     @property
     def has_earlier_score(self) -> bool:
-        """Return True if the score is of an earlier version, because the newest could not be graded."""
+        """Return True if the score is that of an earlier submission, because the newest one could not be graded."""
         return self.status == "fault" and self.grade.status != "fault" and self.score is not None
 
     @property
     def needs_manual_grade(self) -> bool:
-        """Return True if a person must look at any cell of the submission."""
+        """Return True if a person must look at one or more cells of the submission."""
         return any(cell.needs_manual_grade for cell in self.cells.values())
 
     @property
     def waits_for_person(self) -> bool:
-        """Return True if a person, and not another run after a fault, is what the score waits for."""
+        """Return True if the final score depends on a person, and not on another run after a fault."""
         return self.needs_manual_grade and not self.fault
 
     def points(self, verdict: Verdict) -> float | None:
-        """Return the points of an exercise's cell, None if nobody scored it; those of the verdict without a cell."""
+        """Return the points of an exercise's cell, or the verdict's points if there is no cell.
+
+        Return None if the cell has no score yet.
+        """
         cell = self.cells.get(verdict.id)
         return cell.points if cell else verdict.points
 
     @classmethod
     def of(cls, grade: Grade) -> Self:
-        """Make the entry of a grade that is not in a gradebook: it has the grade's score and no cells."""
+        """Return an entry for a grade that is not in a gradebook. It has the grade's score and no cells."""
         score = grade.score
         return cls(
             student=Student(id=grade.student),
@@ -377,7 +380,7 @@ class GradebookEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """The result of a check's judge for one trial."""
+    """The judgement of one trial, as a check's judge returns it."""
 
     passed: bool
     message: str = ""  # for the student: what came back, and how it is wrong; empty when passed
@@ -385,7 +388,7 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One trial, with everything that a check's judge may need."""
+    """One trial, with all information that a check's judge may need."""
 
     inputs: Inputs
     got: Mapping[str, Value]  # the evidence: what the probe returned in the sandbox

@@ -1,4 +1,4 @@
-"""Read or make the course secret, from which the hidden inputs are drawn."""
+"""Read or create the course secret, from which the hidden inputs are drawn."""
 
 import os
 import secrets
@@ -8,13 +8,16 @@ from grader.complaint import Complaint
 
 
 class SecretError(Complaint):
-    """The course secret cannot be read or created; the message names the file and the next step."""
+    """The course secret cannot be read or created. The message names the file and the next step."""
 
 
 def course_secret(root: Path) -> str:
-    """Return $GRADER_SECRET, or else the content of the file .grader/secret; raise SecretError if it is empty.
+    """Return the course secret: $GRADER_SECRET, or else the content of the file .grader/secret.
 
-    The same secret gives the same hidden inputs on every machine. The file is made, and refused, as by `kept_secret`.
+    The same secret gives the same hidden inputs on every machine. `kept_secret` creates the file if it does not exist.
+
+    Raises:
+        SecretError: $GRADER_SECRET is empty, or the file is refused by `kept_secret`.
     """
     if (given := os.environ.get("GRADER_SECRET")) is not None:
         if not given.strip():
@@ -24,10 +27,12 @@ def course_secret(root: Path) -> str:
 
 
 def kept_secret(root: Path, name: str = "secret") -> str:
-    """Return the content of a file in .grader/; on first use make it, with a random text that only its owner can read.
+    """Return the content of a file in .grader/. Create the file on first use.
 
-    The course secret is in the file "secret". Raise SecretError if the file cannot be read or written, if others can
-    read it, or if it is empty.
+    A new file contains a random text, and only its owner can read it. The course secret is in the file "secret".
+
+    Raises:
+        SecretError: the file cannot be read or written, others can read it, or it is empty.
     """
     path = root / ".grader" / name
     try:

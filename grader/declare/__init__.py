@@ -1,6 +1,6 @@
-"""The records that a lesson is declared with: Lesson, Exercise, Check, Mistake, Trial, and the sampler of inputs.
+"""The records that declare a lesson: Lesson, Exercise, Check, Mistake, Trial, and the sampler of inputs.
 
-In: what the packages of `course` write down. Out: frozen records, from which notebooks, probes, hints and points are
-derived. `validate` refuses a lesson that does not fit together; its DeclarationError names exercise and field.
+In: the declarations in the packages of `course`. Out: frozen records, from which notebooks, probes, hints and points
+are derived. `validate` refuses an inconsistent lesson with a DeclarationError that names the exercise and the field.
 May import: records.
 """

@@ -1,4 +1,4 @@
-"""The names of `grader.declare` that most files of exercises need, in one import.
+"""The names in `grader.declare` that most exercise files need, so that one import is enough.
 
 The package `grader` exports the same names. The module `drawn` contains more ways to draw inputs
 from shapes, and `probes` contains functions that probes share.

@@ -1,4 +1,7 @@
-"""The built-ins of torch that an exercise may ask students to write themselves, by name and by operator."""
+"""The built-ins of torch that an exercise may ask students to write themselves.
+
+Each is listed with the names by which code calls it, and with the operators that it calls at run time.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -6,9 +9,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class BuiltIn:
-    """A library function that students are to write themselves, for `Exercise.bans`.
+    """A library function that students should write themselves, for `Exercise.bans`.
 
-    It lists the names that call the function, in code and at run time.
+    It lists the names by which source text can call the function, and the operators that the function calls.
     """
 
     names: frozenset[str]  # all names by which source text can call it
@@ -94,14 +97,18 @@ OPERATORS: Mapping[str, frozenset[str]] = {
 
 
 def banned_names(bans: Iterable[str | BuiltIn]) -> frozenset[str]:
-    """Return all names that an exercise's bans, keys of BUILTINS or records, forbid in the text of an answer."""
+    """Return all names that an exercise's bans forbid in the text of an answer.
+
+    Args:
+        bans: keys of BUILTINS, or `BuiltIn` records.
+    """
     return frozenset().union(*(ban.names if isinstance(ban, BuiltIn) else BUILTINS[ban] for ban in bans))
 
 
 def operators(bans: Iterable[str | BuiltIn]) -> tuple[str, ...]:
     """Return the sorted names of the calls that an exercise's bans forbid at run time.
 
-    They are operators of torch, and "call NAME" for functions in Python.
+    A name is an operator of torch ("aten::…") or "call NAME" for a function in Python.
     """
     banned = (ban.operators if isinstance(ban, BuiltIn) else OPERATORS[ban] for ban in bans)
     return tuple(sorted(frozenset().union(*banned)))

@@ -1,10 +1,12 @@
-"""Inputs from their shapes: `drawn(query="* queries d_k", key="* keys d_k")` is a function that draws both.
+"""Draws inputs from their shapes: `drawn(query="* queries d_k", key="* keys d_k")` returns a function that draws both.
 
 A shape is a string. In it, `*` stands for the trial's batch shape, and a name for one of the
 trial's sizes, which may be a shape itself. A number stands for itself, and `heads·d_head` is a
-product. A plain string is drawn from the normal distribution. The functions below draw in other
-ways, and so does any function of a sampler and the trial's sizes. The values are drawn, and passed
-on, in the order in which they are written.
+product. An input that is declared by such a string is drawn from the normal distribution.
+
+A draw is a function of a sampler and the trial's sizes that returns a value. Most functions below
+return a draw, and an author can write others. Values are drawn, and passed to the probe, in the
+order in which they are declared.
 """
 
 import inspect
@@ -27,10 +29,10 @@ LEFT_OUT = object()  # a value that a trial does without
 
 
 def drawn(**values: str | Draw) -> Callable[..., Inputs]:
-    """Return draw(sampler, **sizes), which returns one value for each keyword.
+    """Return draw(sampler, **sizes), which draws a value for each keyword and returns the values in a dict.
 
     Raises:
-        DeclarationError: from draw, if no value uses one of the sizes.
+        DeclarationError: when the returned function runs and no value uses one of the sizes.
     """
     return _all_used(drawn_part(**values))
 
@@ -38,28 +40,31 @@ def drawn(**values: str | Draw) -> Callable[..., Inputs]:
 def drawn_layer(
     weights: Callable[..., nn.Module] | Draw, sizes: Mapping[str, str | Draw], **arguments: str | Draw
 ) -> Callable[..., Inputs]:
-    """Return draw(sampler, **sizes) → "sizes", "weights" and "arguments" of a layer, as `StandardChecks` takes them.
+    """Return draw(sampler, **sizes) for a layer. Its dict has the keys "sizes", "weights" and "arguments".
+
+    `StandardChecks` expects these three keys.
 
     Args:
-        weights: the reference, all of whose parameters are drawn; or what draws the weights by their names.
+        weights: the reference class, all of whose parameters are then drawn; or a draw of the weights by name.
         sizes: parameter of the class → the trial's size, as in {"d_model": "d_model",
             "num_heads": "heads"}. A size may be a product.
+        arguments: shapes or draws for the arguments of the layer's call.
     """
     made = weights_of(weights, sizes) if inspect.isclass(weights) else weights
     return drawn(sizes=chosen(sizes), weights=made, arguments=drawn_part(**arguments))
 
 
 def and_more(draw: Callable[..., Inputs], **values: str | Draw) -> Callable[..., Inputs]:
-    """Return a function that draws the values of another one, and then further values.
+    """Return a function that draws the values of `draw`, and then further values with the same sizes.
 
-    Both use the same sizes. All values are in one dict.
+    All values are in one dict.
     """
     further = drawn_part(**values)
     return lambda sampler, **sizes: {**draw(sampler, **sizes), **further(sampler, sizes)}
 
 
 def _all_used(draw: Draw) -> Callable[..., Inputs]:
-    """Wrap a draw so that it raises DeclarationError for a size that it does not use.
+    """Wrap a draw so that it raises DeclarationError if the trial has a size that the draw does not use.
 
     Such a size may be misspelt. The sizes batch_shape and dtype may be unused.
     """
@@ -75,7 +80,7 @@ def _all_used(draw: Draw) -> Callable[..., Inputs]:
 
 
 class _Seen(Mapping[str, Any]):
-    """The sizes of a trial; `names` are those that somebody has looked up."""
+    """The sizes of a trial. `names` records which of them were looked up."""
 
     def __init__(self, sizes: Sizes) -> None:
         self._sizes, self.names = sizes, set[str]()
@@ -92,9 +97,9 @@ class _Seen(Mapping[str, Any]):
 
 
 def drawn_part(**values: str | Draw) -> Draw:
-    """Return a draw of a dict with the value of each keyword, in their order.
+    """Return a draw of a dict with a value for each keyword, in the same order.
 
-    This dict can be one value of `drawn`. Values that are LEFT_OUT are missing in it.
+    The dict can be a single value of `drawn`. Values that are LEFT_OUT are not in the dict.
     """
     draws = {name: normal(value) if isinstance(value, str) else value for name, value in values.items()}
 
@@ -106,9 +111,9 @@ def drawn_part(**values: str | Draw) -> Draw:
 
 
 def chosen(sizes: Mapping[str, str | Draw]) -> Draw:
-    """Return a draw of a dict of the trial's sizes under other names.
+    """Return a draw of a dict that contains the trial's sizes under other names. Nothing in it is random.
 
-    An example is {"num_heads": "heads"}. Nothing in it is random.
+    An example is {"num_heads": "heads"}.
     """
     return drawn_part(**{name: given(size) if isinstance(size, str) else size for name, size in sizes.items()})
 
@@ -117,8 +122,8 @@ def weights_of(layer: Callable[..., nn.Module], sizes: Mapping[str, str | Draw])
     """Return a draw of every parameter of a layer, by name.
 
     Args:
-        layer: makes the layer.
-        sizes: its arguments, as in `drawn_layer`.
+        layer: the class of the layer, or a function that returns the layer.
+        sizes: the arguments of `layer`, as in `drawn_layer`.
     """
     choose = chosen(sizes)
 
@@ -130,10 +135,11 @@ def weights_of(layer: Callable[..., nn.Module], sizes: Mapping[str, str | Draw])
 
 
 def normal(shape: str, *, scale: float | str = 1.0, dtype: torch.dtype | None = None) -> Draw:
-    """Return a draw of normal numbers with mean 0.
+    """Return a draw of normally distributed numbers with mean 0.
 
     Args:
-        scale: their standard deviation, or the name of a size. It is 1 if a trial lacks this size.
+        scale: the standard deviation, or the name of a size that contains it (1 if a trial lacks this size).
+        dtype: the dtype of the tensor; None for the trial's dtype, which is float32 unless the sizes set another.
     """
 
     def draw(sampler: InputSampler, sizes: Sizes) -> Any:
@@ -144,7 +150,11 @@ def normal(shape: str, *, scale: float | str = 1.0, dtype: torch.dtype | None = 
 
 
 def integers(low: int, high: int | str, shape: str) -> Draw:
-    """Return a function that draws int64 numbers from `low` to below `high`: a number or the name of a size."""
+    """Return a draw of int64 numbers in [low, high).
+
+    Args:
+        high: a number, or the name of a size.
+    """
 
     def draw(sampler: InputSampler, sizes: Sizes) -> Any:
         return sampler.integers(low, size_of(high, sizes) if isinstance(high, str) else high, *shape_of(shape, sizes))
@@ -153,18 +163,18 @@ def integers(low: int, high: int | str, shape: str) -> Draw:
 
 
 def mask(shape: str, *, keep: float = 0.6) -> Draw:
-    """Return a draw of a bool mask that is True in about `keep` of its places.
+    """Return a draw of a bool mask that is True in about a share `keep` of its places.
 
-    Each row along the last axis has a True and a False.
+    Each row along the last axis contains at least one True and one False.
     """
     return lambda sampler, sizes: sampler.mask(*shape_of(shape, sizes), keep=keep)
 
 
 def then(value: str | Draw, change: Callable[[Any], Any]) -> Draw:
-    """Return a function that draws a value, and applies `change` to it.
+    """Return a draw that draws a value and applies `change` to it.
 
-    A number of Python's makes float32 of a mask or of integers, as in `(x > 0.8) * 1.0`. Such a result gets the
-    trial's dtype, which is float64 for a function of arrays.
+    In `(x > 0.8) * 1.0`, the Python number turns the mask into float32. So a float32 result gets the trial's dtype,
+    which is float64 for a function of NumPy arrays.
     """
     draw = normal(value) if isinstance(value, str) else value
 
@@ -177,26 +187,29 @@ def then(value: str | Draw, change: Callable[[Any], Any]) -> Draw:
 
 
 def given(name: str, *default: Any) -> Draw:
-    """Return a function that draws one of the trial's sizes as it is, or a product of sizes.
+    """Return a draw that returns one of the trial's sizes, or a product of sizes. Nothing in it is random.
 
     Args:
-        default: the value if the trial lacks the size. Without it, the draw raises
-            DeclarationError.
+        default: the value if the trial lacks the size. Without a default, the
+            draw then raises DeclarationError.
     """
     return lambda sampler, sizes: sizes.get(name, *default) if default else size_of(name, sizes)
 
 
 def where_given(name: str, value: str | Draw) -> Draw:
-    """Return a function that draws a value only in trials that have its size.
+    """Return a draw that draws a value only in trials that have the size `name`, and that do not set it to None.
 
-    These are the trials that give a size other than None. In others the value is left out.
+    In all other trials the value is left out.
     """
     draw = normal(value) if isinstance(value, str) else value
     return lambda sampler, sizes: LEFT_OUT if sizes.get(name) is None else draw(sampler, sizes)
 
 
 def shape_of(text: str, sizes: Sizes) -> tuple[int, ...]:
-    """Return a shape in numbers: (2, 5, 6) of "* tokens heads·d_head" with batch 2, 5 tokens, 3 heads, d_head = 2."""
+    """Return a shape as a tuple of numbers.
+
+    "* tokens heads·d_head" is (2, 5, 6) if batch_shape = (2,), tokens = 5, heads = 3 and d_head = 2.
+    """
     shape: list[int] = []
     for axis in text.split():
         size = sizes.get("batch_shape", ()) if axis == "*" else size_of(axis, sizes)
@@ -205,10 +218,10 @@ def shape_of(text: str, sizes: Sizes) -> tuple[int, ...]:
 
 
 def size_of(text: str, sizes: Sizes) -> Any:
-    """Return one size, a product of sizes or a number, as in "heads·d_head".
+    """Return the value of a size, of a number, or of a product of sizes and numbers, as in "heads·d_head".
 
     Raises:
-        DeclarationError: the trial has no such size.
+        DeclarationError: the trial lacks one of the sizes.
     """
     factors = text.split("·")
     if missing := [name for name in factors if not name.isdigit() and name not in sizes]:

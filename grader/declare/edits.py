@@ -1,6 +1,6 @@
-"""Wrong answers as small changes in the text of a right one.
+"""Declares wrong answers as small changes in the text of a right one.
 
-A mistake is a name with the hint that students read, and below it what is changed:
+Each mistake is a name with the hint that students read. The lines below it contain its changes:
 
     edits(attention_scores, '''
         scaled_too_early: These scores are divided already; 1.1 asks for
@@ -12,13 +12,15 @@ A mistake is a name with the hint that students read, and below it what is chang
             + query = query * 2
     ''')
 
-- `old → new` changes the text of the definition, in which the old text stands once; docstrings are left out.
-  It does not begin with `+ ` or `= `; nothing after the arrow deletes it.
-- `+ statement` is put first in the body, of a class in its `forward`; `+ method: statement` in another method.
-- `= expression` comes back instead, from a class's `forward`; `result` is what the right answer gives.
+- `old → new` replaces text in the definition. Without text after the arrow, the old text is deleted. The old text
+  must occur exactly once, not counting docstrings, and must not begin with `+ ` or `= `.
+- `+ statement` adds a statement at the beginning of the function's body, or of a class's `forward`.
+  `+ method: statement` adds it to another method.
+- `= expression` makes the function, or a class's `forward`, return another value. In the expression, `result` is the
+  value that the right answer returns.
 
-All other lines belong to the hint. A long change goes on in the lines below it that are indented further; the
-first of these may begin with the arrow.
+All other lines belong to the hint. A long change continues in the lines below it that are indented further. The
+first of these lines may begin with the arrow.
 """
 
 from __future__ import annotations  # what is compiled here inherits it
@@ -47,7 +49,7 @@ ALWAYS_THERE = {"torch": torch, "nn": nn, "F": F}  # as in a notebook
 
 
 class _Written(NamedTuple):
-    """A mistake of the text, taken apart; nothing is changed yet."""
+    """A mistake as it is written in the text, split into its parts. No change has been applied yet."""
 
     name: str
     slip: bool
@@ -58,13 +60,14 @@ class _Written(NamedTuple):
 
 
 def edits(right: Any, text: str, *, defines: str = "", **names: Any) -> tuple[Mistake, ...]:
-    """Return the mistakes that a text describes, in their order.
+    """Return the mistakes that a text describes, in the same order.
 
     Args:
-        right: a right function or class whose source can be read: the reference, or another writing of it.
-        text: the mistakes; the module's docstring says how they are written.
-        defines: the name in the notebook, where it is not that of `right`.
-        names: what the new texts use and the module of `right` does not have; torch, nn and F are there.
+        right: a right function or class whose source can be read: the reference, or another version of it.
+        text: the mistakes. The module's docstring describes their form.
+        defines: the name in the notebook, if it differs from the name of `right`; otherwise "".
+        names: values that the new texts use and that the module of `right` does
+            not define. The names torch, nn and F are always defined.
 
     Raises:
         DeclarationError: a line cannot be read, or an old text does not occur exactly once. If the
@@ -84,10 +87,10 @@ def edits(right: Any, text: str, *, defines: str = "", **names: Any) -> tuple[Mi
 
 
 class _Wrong(Mapping[str, Any]):
-    """The wrong definition of a mistake, by its name in the notebook.
+    """The wrong definition of a mistake, under its name in the notebook.
 
-    It is compiled when it is first asked for: a lesson has hundreds, and most submissions need none of them. What asks
-    raises DeclarationError if the changed text is no Python.
+    It is compiled when it is first looked up, because a lesson has hundreds of mistakes and most submissions need none.
+    The look-up raises DeclarationError if the changed text is not valid Python.
     """
 
     def __init__(self, right: str, name: str, source: str, written: _Written, space: Mapping[str, Any]) -> None:
@@ -117,13 +120,14 @@ class _Wrong(Mapping[str, Any]):
 
 
 def in_both(mistakes: Sequence[Mistake], **pairs: str) -> tuple[Mistake, ...]:
-    """Return mistakes called NAME_in_both, each of which replaces two functions of one exercise at once.
+    """Return mistakes called NAME_in_both. Each replaces two functions of one exercise at once.
 
     Args:
-        pairs: mistake of one function, whose hint students read → the same slip in the other.
+        pairs: name of a mistake in one function → name of the same mistake in
+            the other function. Students read the hint of the first.
 
     Raises:
-        DeclarationError: there is no such mistake.
+        DeclarationError: there is no mistake with one of these names.
     """
     named = {mistake.name: mistake for mistake in mistakes}
     if missing := ({*pairs, *pairs.values()} - named.keys()):
@@ -137,7 +141,7 @@ def in_both(mistakes: Sequence[Mistake], **pairs: str) -> tuple[Mistake, ...]:
 
 
 def _source(right: Any) -> str:
-    """Return the text of a definition at the top level of its module, without its docstrings."""
+    """Return the source of a definition at the top level of its module, without its docstrings."""
     text, tree = _module_of(right.__module__)
     lines = text.splitlines(keepends=True)
     definitions = (node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef))
@@ -152,13 +156,20 @@ def _source(right: Any) -> str:
 
 @cache
 def _module_of(name: str) -> tuple[str, ast.Module]:
-    """Return the text and the tree of an imported module, which has several definitions with mistakes."""
+    """Return the source and the syntax tree of an imported module.
+
+    The result is cached, because a module usually contains several definitions with mistakes.
+    """
     text = inspect.getsource(sys.modules[name])
     return text, ast.parse(text)
 
 
 def _written(right: str, text: str) -> list[_Written]:
-    """Return the mistakes of a text, taken apart; DeclarationError for a line that belongs to none."""
+    """Return the mistakes that a text contains, each split into its parts.
+
+    Raises:
+        DeclarationError: a line belongs to no mistake, or has both `+` or `=` and an arrow.
+    """
     found: list[_Written] = []
     for line in _joined(textwrap.dedent(text).strip().splitlines()):
         stripped = line.strip()
@@ -182,7 +193,7 @@ def _written(right: str, text: str) -> list[_Written]:
 
 
 def _joined(lines: Iterable[str]) -> list[str]:
-    """Return the lines, with each change that goes on in lines that are indented further as one line."""
+    """Return the lines, with each change that continues in further indented lines as a single line."""
     joined: list[str] = []
     for line in lines:
         text = line.lstrip()
@@ -200,10 +211,10 @@ def _indent(line: str) -> int:
 
 
 def _changed(right: str, source: str, written: _Written) -> str:
-    """Return the source of a definition with the changes of a mistake in it.
+    """Return the source of a definition with the `old → new` changes of a mistake applied.
 
     Raises:
-        DeclarationError: an old text does not occur exactly once.
+        DeclarationError: an old text does not occur exactly once, or the mistake changes nothing.
     """
     where = f"edits of {right}, {written.name}"
     for old, new in written.changes:
@@ -218,7 +229,7 @@ def _changed(right: str, source: str, written: _Written) -> str:
 
 
 def _with_more(source: str, written: _Written) -> ast.Module:
-    """Parse a definition, and apply the `+` and `=` lines of a mistake to it."""
+    """Return the syntax tree of a definition with the `+` and `=` lines of a mistake applied."""
     tree = ast.parse(source)
     for statement in reversed(written.first):
         name, _, rest = statement.partition(": ")
@@ -231,7 +242,11 @@ def _with_more(source: str, written: _Written) -> ast.Module:
 
 
 def _function(definition: ast.stmt, method: str) -> ast.FunctionDef:
-    """Return the function itself, for "forward", or the method of a class; KeyError if there is none."""
+    """Return the method of a class with this name. For a function, "forward" means the function itself.
+
+    Raises:
+        KeyError: the definition has no such method.
+    """
     if isinstance(definition, ast.FunctionDef):
         return {"forward": definition}[method]
     methods = {node.name: node for node in getattr(definition, "body", ()) if isinstance(node, ast.FunctionDef)}
@@ -239,7 +254,7 @@ def _function(definition: ast.stmt, method: str) -> ast.FunctionDef:
 
 
 class _GiveBack(ast.NodeTransformer):
-    """Makes each `return x` of a function `result = x; return EXPRESSION`."""
+    """Replaces each `return x` of a function by `result = x; return EXPRESSION`."""
 
     def __init__(self, expression: ast.expr) -> None:
         self.expression = expression

@@ -5,4 +5,4 @@ This module imports nothing: the command line imports it at every start, to catc
 
 
 class DeclarationError(ValueError):
-    """A lesson's declaration does not fit together; the message names the exercise and the field."""
+    """A lesson's declaration is inconsistent. The message names the exercise and the field."""

@@ -1,8 +1,8 @@
 """An exercise as it is declared: its checks, its recognised mistakes, and everything else that is not prose.
 
-A check is one *probe*, a plain function that calls what the student wrote, and the *trials* that it is run on. The same
-probe runs three times: in the sandbox with the student's definition, and in the trusted process with the reference and
-with each recognised mistake.
+A check consists of a *probe* and the *trials* that the probe is run on. A probe is a plain function that calls the
+student's definition. A trial is one set of inputs. The same probe runs with three kinds of definitions: in the sandbox
+with the student's, and in the trusted process with the reference and with each recognised mistake.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -22,11 +22,11 @@ METHODS = ("__init__", "forward")  # those of a class that the course calls
 class Check:
     """One requirement of an exercise: a probe, its trials, and its share of the points.
 
-    The probe is a plain function of module level that returns a dict of tensors and JSON values. Each of its
-    parameters is an input of the trial or a name that the notebook defines; `names` maps a parameter to such
-    a name where the two differ. The grader sends the source text of the probe to the sandbox, together with
-    the module-level functions of the declaration that the probe calls. In the sandbox `torch`, `nn` and `F`
-    are defined.
+    The probe is a function at module level that returns a dict of tensors and JSON values.
+    Each of its parameters is an input of the trial or a name that the notebook defines. If
+    this name differs from the parameter's, `names` maps the parameter to it. The grader sends
+    the source text of the probe to the sandbox, together with the module-level functions of
+    the declaration that the probe calls. In the sandbox `torch`, `nn` and `F` are defined.
     """
 
     name: str  # "values"; unique within the exercise
@@ -48,7 +48,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A plausible wrong answer, as code, with the hint for a student whose answer does the same."""
+    """A plausible wrong answer, as code, with a hint for students whose answers give the same results."""
 
     name: str  # "queries_in_columns"
     replaces: Mapping[str, Any]  # name in the notebook → the wrong definition
@@ -58,7 +58,7 @@ class Mistake:
 
 
 def reference_problems(reference: Any) -> Iterable[str]:
-    """Yield a message for each reason why this cannot be the `reference` of an exercise."""
+    """Yield a message for each reason why a value cannot be the `reference` of an exercise."""
     if not isinstance(reference, tuple) or not reference:
         yield "reference: name the right definition in a tuple, as in reference=(attention,)"
     for definition in reference:
@@ -68,7 +68,7 @@ def reference_problems(reference: Any) -> Iterable[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Exercise:
-    """One graded or practice exercise.
+    """One exercise, graded or for practice.
 
     Raises:
         DeclarationError: its fields contradict each other.
@@ -98,7 +98,7 @@ class Exercise:
             raise DeclarationError(f"exercise {self.id}, {problem}")
 
     def _problems(self) -> Iterable[str]:
-        """Yield a message for each contradiction between the fields; it begins with the field's name."""
+        """Yield a message for each contradiction between the fields. The message begins with the field's name."""
         yield from reference_problems(self.reference)
         if type(self.difficulty) is not int or not 1 <= self.difficulty <= 3:
             yield f"difficulty: it is {self.difficulty!r}. Write 1, 2 or 3: the notebook shows it as one to three dots"
@@ -129,7 +129,10 @@ class Exercise:
 
     @property
     def defaults(self) -> dict[str, dict[str, Any]]:
-        """The defaults that are plain constants, by "function" or "Class.method", then by parameter."""
+        """The default values of parameters that are plain constants.
+
+        The first key is "function" or "Class.method", and the second is the parameter.
+        """
         methods = [(one, name) for one in self.reference if isclass(one) for name in METHODS if name in vars(one)]
         functions = {f"{owner.__name__}.{name}": getattr(owner, name) for owner, name in methods}
         functions |= {one.__name__: one for one in self.reference if not isclass(one)}
@@ -137,7 +140,7 @@ class Exercise:
 
     @property
     def stand_in_source(self) -> str:
-        """The stand-in's source, or an empty text without a stand-in."""
+        """The stand-in's source; "" if the exercise has no stand-in."""
         return getsource(self.stand_in) if self.stand_in else ""
 
     @property
@@ -147,6 +150,6 @@ class Exercise:
 
 
 def _defaults_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return the defaults of a function that are numbers, texts, bools or None, by parameter."""
+    """Return the default values of a function's parameters, by name, if they are numbers, strings, bools or None."""
     defaults = {name: one.default for name, one in signature(function).parameters.items()}
     return {name: value for name, value in defaults.items() if value is None or type(value) in (bool, int, float, str)}

@@ -1,4 +1,4 @@
-"""Random weights for layers, the same for the student's layer and the reference."""
+"""Random weights for layers. The student's layer and the reference get the same weights."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -14,9 +14,9 @@ Layer = TypeVar("Layer", bound=nn.Module)
 def draw_layer_weights(
     sampler: InputSampler, layer: nn.Module, dtype: torch.dtype = torch.float32
 ) -> dict[str, Tensor]:
-    """Draw new numbers for every parameter of a layer, by name.
+    """Draw new values for every parameter of a layer, by name.
 
-    No weight of a norm is 1 and no bias is 0, so an answer that leaves one out fails.
+    The weights of norm layers are not 1 and biases are not 0, so an answer that leaves one out fails.
     """
 
     def draw(name: str, parameter: Tensor) -> Tensor:
@@ -30,9 +30,9 @@ def draw_layer_weights(
 
 
 def build_quietly(build: Callable[..., Layer], *sizes: Any, **options: Any) -> Layer:
-    """Return build(*sizes, **options), and keep torch's global random state.
+    """Return build(*sizes, **options) without changing torch's global random state.
 
-    Without this, the initial weights of a new layer would change the state.
+    Otherwise, drawing the initial weights of a new layer would change this state.
     """
     with torch.random.fork_rng(devices=[]):
         return build(*sizes, **options)

@@ -1,4 +1,4 @@
-"""A lesson as it is declared: one assignment, its exercises, and the reference that judges them."""
+"""A lesson as it is declared: an assignment, its exercises, and the reference that answers are compared with."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -15,7 +15,7 @@ SHORT = 3  # steps of a training that is verified: the notebook's `train_steps`
 
 @dataclass(frozen=True, kw_only=True)
 class Lesson:
-    """One assignment.
+    """One assignment with its exercises.
 
     Raises:
         DeclarationError: its exercises contradict each other.
@@ -47,7 +47,7 @@ class Lesson:
             raise DeclarationError(f"{self.assignment}: {problem}")
 
     def _problems(self) -> Iterable[str]:
-        """Yield a message for each contradiction between the exercises: their ids, names and builds_on."""
+        """Yield a message for each contradiction between the exercises, and for each wrong entry of `questions`."""
         earlier: dict[str, Exercise] = {}
         owners: dict[str, str] = {}
         for exercise in self.exercises:
@@ -70,7 +70,7 @@ class Lesson:
 
     @cached_property
     def reference(self) -> Mapping[str, Any]:
-        """Every name that a probe may ask for → the right definition."""
+        """The right definition for every name that a probe may take."""
         defined = {
             name: definition
             for exercise in self.exercises
@@ -82,28 +82,29 @@ class Lesson:
     def definitions(self) -> frozenset[str]:
         """The names of the functions and classes that a probe may take.
 
-        Other names that a probe may take belong to objects, such as a model.
+        All other names that a probe may take belong to objects, such as a model.
         """
         return frozenset(name for name, value in self.reference.items() if isfunction(value) or isclass(value))
 
     @cached_property
     def with_weights(self) -> Self:
-        """The lesson without the checks on training steps; only the checks of a model with trained weights remain.
+        """The lesson without the checks of training steps.
 
-        For a submission whose steps are wrong because of an exercise that nothing can stand in for.
+        It is used for a submission whose training steps are wrong because of an earlier exercise that has no stand-in.
+        The model then gets trained weights, and the checks of the model remain.
         """
         exercises = tuple(_without(exercise, self.step_checks(exercise.id)) for exercise in self.exercises)
         return replace(self, exercises=exercises)
 
     @cached_property
     def training_cells(self) -> frozenset[str]:
-        """The ids of the provided cells that train something which a check probes afterwards (`Check.at`)."""
+        """The ids of the provided cells that train something. A check probes the result afterwards (`Check.at`)."""
         return frozenset(check.at for exercise in self.exercises for check in exercise.checks if check.at)
 
     def training_checks(self, id: str) -> frozenset[str]:
-        """Return the names of an exercise's checks on a training run.
+        """Return the names of the checks that verify an exercise's training run.
 
-        They are the checks that run after its cell, and those that need its steps.
+        They are the checks that run after the training cell, and the checks that need the training steps to be right.
         """
         steps = self.step_checks(id)
         return frozenset(
@@ -111,15 +112,15 @@ class Lesson:
         )
 
     def step_checks(self, id: str) -> frozenset[str]:
-        """Return the names of the checks that verify the steps of a training run.
+        """Return the names of the checks that verify the steps of an exercise's training run.
 
-        They give no points, but other checks need them.
+        These checks are worth no points, but other checks need them.
         """
         return frozenset(check.name for check in self.exercise(id).checks if check.at and not check.points)
 
     @property
     def max_score(self) -> float:
-        """The points of all exercises together; those that people give for questions come on top."""
+        """The points of all exercises together, without the points that people give for questions."""
         return sum(exercise.points for exercise in self.exercises)
 
     def exercise(self, id: str) -> Exercise:
@@ -135,7 +136,7 @@ class Lesson:
 
 
 def _without(exercise: Exercise, names: Collection[str]) -> Exercise:
-    """Copy an exercise without the checks of these names, and without the need of them in the others."""
+    """Return a copy of an exercise without the checks with these names. No other check needs them any more."""
     left = [check for check in exercise.checks if check.name not in names]
     kept = [replace(check, needs=tuple(set(check.needs) - set(names))) for check in left]
     return replace(exercise, checks=tuple(kept))

@@ -1,8 +1,11 @@
-"""Probes that most exercises share: call a function, call a layer, look at gradients and side effects.
+"""Probes that most exercises share: call a function, call a layer, inspect gradients and side effects.
 
-They are sent to the sandbox as source text, together with the functions of the declaration that
-they call. Nothing here contains an answer: a probe only calls the student's code and returns its
-result. A result that cannot be inspected raises WrongForm.
+A probe is sent to the sandbox as source text, together with the functions of the declaration that
+it calls. Nothing here contains an answer: a probe only calls the student's code and returns its
+result. A probe raises WrongForm if it cannot inspect a result.
+
+Names in this module: `returns` contains the names of the returned values, and None for a value that
+is left out. `grad_outputs` maps the name of a returned value to the direction of its gradient.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,36 +18,36 @@ from grader.records import Finding
 
 
 def failed(message: str) -> Finding:
-    """Return what a judge of one's own returns for a trial that does not pass; the student reads the message."""
+    """Return a judge's finding for a trial that does not pass. The student reads the message."""
     return Finding(passed=False, message=message)
 
 
 class WrongForm(Exception):
-    """A returned value cannot be examined any further; the text is a finding, which the student reads."""
+    """A returned value cannot be inspected any further. The student reads the message."""
 
 
 # ---------------------------------------------------------------- functions
 
 
 def call_function(function, arguments: Mapping[str, Any], returns: list[str | None]) -> dict[str, Any]:
-    """Call a function with its arguments in order; return its results by name."""
+    """Call a function with positional arguments. Return its results by name."""
     return named(function(*arguments.values()), returns)
 
 
 def function_gradients(
     function, arguments: Mapping[str, Any], returns: list[str | None], grad_outputs: Mapping
 ) -> dict[str, Any]:
-    """Call a function with keywords; report side effects and gradients."""
+    """Call a function with keyword arguments. Return its side effects, results and gradients by name."""
     return purity_and_gradients(lambda **given: named(function(**given), returns), arguments, grad_outputs)
 
 
 def inputs_unchanged(function, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Call a function with keywords; report which of its inputs it changed."""
+    """Call a function with keyword arguments. Return whether its inputs are unchanged, and which it changed."""
     return effects_of(function, arguments)
 
 
 def function_effects(function, arguments: Mapping[str, Any], returns: list[str | None]) -> dict[str, Any]:
-    """Report the same as `inputs_unchanged`, and the results, by name, for tensors that are not contiguous."""
+    """Return the report of `inputs_unchanged`, together with the results by name for non-contiguous tensors."""
     given = {name: strided(value.clone()) if isinstance(value, Tensor) else value for name, value in arguments.items()}
     return {**effects_of(function, arguments), **named(function(**given), returns)}
 
@@ -53,13 +56,13 @@ def function_effects(function, arguments: Mapping[str, Any], returns: list[str |
 
 
 def call_with_arrays(function, arguments: Mapping[str, Any], returns: list[str | None]) -> dict[str, Any]:
-    """Call a function with NumPy arrays instead of tensors, in order; return its results by name."""
+    """Call a function with positional arguments, with NumPy arrays instead of tensors. Return its results by name."""
     back = named(function(*[as_array(value) for value in arguments.values()]), returns)
     return {name: from_array(value) for name, value in back.items()}
 
 
 def arrays_unchanged(function, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Call a function with NumPy arrays, by keyword; report side effects."""
+    """Call a function with NumPy arrays as keyword arguments. Return whether its inputs are unchanged."""
     given = {name: as_array(value) for name, value in arguments.items()}
     function(**given)
     return side_effects(arguments, {name: from_array(value) for name, value in given.items()})
@@ -71,7 +74,11 @@ def as_array(value: Any) -> Any:
 
 
 def from_array(value: Any) -> Any:
-    """Return a NumPy array as a tensor, a NumPy number as a Python number, and any other value as it is."""
+    """Return a NumPy array as a tensor, a NumPy number as a Python number, and any other value as it is.
+
+    Raises:
+        WrongForm: torch has no dtype for the numbers of the array.
+    """
     if type(value) in (list, tuple):
         return type(value)(map(from_array, value))
     if type(value).__module__.partition(".")[0] != "numpy":
@@ -90,7 +97,7 @@ def from_array(value: Any) -> Any:
 def call_layer(
     layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None]
 ) -> dict[str, Any]:
-    """Make a layer of some sizes, put our weights into it, and call it with its arguments in their order."""
+    """Create a layer, load the given weights, and call it with positional arguments. Return its results by name."""
     layer = load(layer_class(*sizes.values()), weights)
     return named(layer(*arguments.values()), returns)
 
@@ -98,14 +105,17 @@ def call_layer(
 def layer_gradients(
     layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None], grad_outputs: Mapping
 ) -> dict[str, Any]:
-    """Make and call a layer with keywords; report side effects, and gradients of inputs and of our weights."""
+    """Create a layer, load the given weights, and call it with keyword arguments.
+
+    Return its side effects, its results, and the gradients of the inputs and of the given weights.
+    """
     return gradients_of(load(layer_class(**sizes), weights), weights, arguments, returns, grad_outputs)
 
 
 def call_zeroed_layer(
     layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None]
 ) -> dict[str, Any]:
-    """Do what `call_layer` does, with every parameter that has no weights here, such as a bias, set to zero."""
+    """Do the same as `call_layer`, but set every parameter that is not among the given weights to zero."""
     layer = load_alone(layer_class(*sizes.values()), weights)
     return named(layer(*arguments.values()), returns)
 
@@ -113,25 +123,25 @@ def call_zeroed_layer(
 def zeroed_layer_gradients(
     layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None], grad_outputs: Mapping
 ) -> dict[str, Any]:
-    """Do what `layer_gradients` does, with every parameter that has no weights here set to zero."""
+    """Do the same as `layer_gradients`, but set every parameter that is not among the given weights to zero."""
     return gradients_of(load_alone(layer_class(**sizes), weights), weights, arguments, returns, grad_outputs)
 
 
 def gradients_of(
     layer: nn.Module, weights: Mapping, arguments: Mapping, returns: list[str | None], grad_outputs: Mapping
 ) -> dict[str, Any]:
-    """Call a layer with keywords, and return its side effects and gradients.
+    """Call a layer with keyword arguments. Return its side effects, results and gradients.
 
-    The gradients are those of the inputs and of the weights that are named.
+    The gradients are those of the inputs and of the parameters named in `weights`.
     """
     parameters = learned(layer, weights)
     return purity_and_gradients(lambda **given: named(layer(**given), returns), arguments, grad_outputs, parameters)
 
 
 def load_alone(layer: nn.Module, weights: Mapping[str, Tensor]) -> nn.Module:
-    """Do what `load` does, and set every other parameter of the layer to zero.
+    """Load weights as `load` does, and set every other parameter of the layer to zero.
 
-    A bias that should not be there then changes no value: a check of its own reports it.
+    Then a superfluous bias changes no value. Another check reports it.
     """
     with torch.no_grad():
         for name, parameter in as_module(layer).named_parameters():
@@ -141,7 +151,7 @@ def load_alone(layer: nn.Module, weights: Mapping[str, Tensor]) -> nn.Module:
 
 
 def load(layer: nn.Module, weights: Mapping[str, Tensor]) -> nn.Module:
-    """Copy our weights into a layer, and give the layer their dtype and device.
+    """Copy the given weights into a layer, convert the layer to their dtype and device, and return it.
 
     Args:
         weights: by parameter name, such as "W_Q.weight".
@@ -169,7 +179,7 @@ def load(layer: nn.Module, weights: Mapping[str, Tensor]) -> nn.Module:
 
 
 def as_module(layer: Any) -> nn.Module:
-    """Return a layer.
+    """Return a value that is an nn.Module unchanged.
 
     Raises:
         WrongForm: the value is not a module.
@@ -183,7 +193,8 @@ def part_of(layer: nn.Module, path: str) -> Tensor:
     """Return a layer's parameter or buffer by its name, such as "W_Q.weight".
 
     Raises:
-        WrongForm: there is none. The message lists the names that the layer has.
+        WrongForm: the layer has no parameter or buffer with this name. If a part of the name is missing, the message
+            lists the names that the layer has.
     """
     owner: Any = layer
     where = "your layer"
@@ -203,7 +214,11 @@ def part_of(layer: nn.Module, path: str) -> Tensor:
 
 
 def learned(layer: nn.Module, names: Iterable[str]) -> dict[str, Tensor]:
-    """Return parameters of a layer by name; WrongForm if one is no nn.Parameter, or two names lead to the same."""
+    """Return the parameters of a layer with these names.
+
+    Raises:
+        WrongForm: one of them is not an nn.Parameter, or two names belong to the same parameter.
+    """
     found: dict[str, Tensor] = {}
     for name in names:
         parameter = part_of(layer, name)
@@ -220,17 +235,20 @@ def learned(layer: nn.Module, names: Iterable[str]) -> dict[str, Tensor]:
 
 
 def named(returned: Any, names: list[str | None]) -> dict[str, Any]:
-    """Return a call's result by name: one value, or both values of a pair. A value whose name is None is left out.
+    """Return the result of a call by name: one value, or both values of a pair. A value named None is left out.
 
     Raises:
-        WrongForm: two names are given, and the result is not a pair.
+        WrongForm: there are two names, and the result is not a pair.
     """
     values = pair(returned, names) if len(names) == 2 else [returned]
     return {name: value for name, value in zip(names, values, strict=True) if name is not None}
 
 
 def pair(returned: Any, names: Sequence[str | None] = ("output", "weights")) -> tuple[Any, Any]:
-    """Return both values of a pair: a tuple, list or named tuple.
+    """Return both values of a pair, which may be a tuple, a list or a named tuple.
+
+    Args:
+        names: the names of the two values, for the message.
 
     Raises:
         WrongForm: the value is not a pair.
@@ -246,7 +264,7 @@ def pair(returned: Any, names: Sequence[str | None] = ("output", "weights")) -> 
 def as_tensor(value: Any, name: str) -> Tensor:
     """Return a tensor as it is, and raise WrongForm for any other value.
 
-    Without this, an error in our arithmetic would look like the student's error.
+    Otherwise an error in the grader's own arithmetic would look like the student's error.
     """
     if not isinstance(value, Tensor):
         got = "None" if value is None else type(value).__name__
@@ -255,7 +273,11 @@ def as_tensor(value: Any, name: str) -> Tensor:
 
 
 def as_number(value: Any, name: str) -> float:
-    """Return an int, a float or a tensor of one number as a float; WrongForm for another value."""
+    """Return an int, a float, or a tensor with one number as a float.
+
+    Raises:
+        WrongForm: the value is none of these.
+    """
     one = isinstance(value, Tensor) and value.numel() == 1 and not value.is_complex()
     if not one and not isinstance(value, (int, float)):
         got = f"shape {tuple(value.shape)}" if isinstance(value, Tensor) else type(value).__name__
@@ -264,9 +286,9 @@ def as_number(value: Any, name: str) -> float:
 
 
 def raised(call: Callable[[], Any]) -> str:
-    """Return the name of the exception that a call raises, or "no error".
+    """Return the name of the exception that a call raises, or "no error" if it raises none.
 
-    It is "ValueError" for subclasses of ValueError, too. The exception of a stub is raised again.
+    The name is "ValueError" for subclasses of ValueError, too. The exception of a stub is raised again.
     """
     try:
         call()
@@ -282,7 +304,10 @@ def raised(call: Callable[[], Any]) -> str:
 
 
 def strided(tensor: Tensor) -> Tensor:
-    """Return a copy that is not contiguous in memory; a tensor of fewer than two axes, as it is."""
+    """Return a copy of a tensor that is not contiguous in memory.
+
+    Return a tensor with fewer than two axes as it is.
+    """
     if tensor.ndim < 2:
         return tensor
     return tensor.transpose(-1, -2).contiguous().transpose(-1, -2)
@@ -294,18 +319,18 @@ def purity_and_gradients(
     grad_outputs: Mapping[str, Tensor],
     parameters: Mapping[str, Tensor] | None = None,
 ) -> dict[str, Any]:
-    """Report whether a call leaves its inputs alone, and how gradients flow through it.
+    """Return a report on whether a call changes its inputs, and on its gradients.
 
     Args:
-        call: takes the inputs by name, returns tensors by name.
-        inputs: tensors and other values; gradients are computed for the floating-point tensors. The call gets tensors
-            non-contiguous, and must not write to them.
-        grad_outputs: for each returned name the direction along which its gradient is taken.
-        parameters: of the layer that is called; gradients are computed for them too.
+        call: takes the inputs by name and returns tensors by name.
+        inputs: tensors and other values. Gradients are computed for the floating-point tensors. The call gets
+            non-contiguous tensors, and must not write to them.
+        grad_outputs: for each returned name, the direction along which its gradient is taken.
+        parameters: the parameters of the layer that is called. Gradients are computed for them, too.
 
     Returns:
-        What `side_effects` reports, and where the inputs are unchanged: the outputs, and "gradient of NAME" for each
-        input and parameter (None where none reaches it).
+        The report of `side_effects`. If the inputs are unchanged, also the outputs, and "gradient of NAME" for each
+        floating-point input and each parameter (None if no gradient reaches it).
     """
     tensors = {name: value for name, value in inputs.items() if isinstance(value, Tensor)}
     effects = effects_of(call, inputs)
@@ -329,17 +354,22 @@ def purity_and_gradients(
 
 
 def along(output: Any, direction: Tensor, name: str) -> Tensor:
-    """Return an output; WrongForm if it is no tensor of the shape of its direction."""
+    """Return a tensor that has the same shape as its direction.
+
+    Raises:
+        WrongForm: the output is not a tensor, or has another shape than the direction.
+    """
     if as_tensor(output, name).shape != direction.shape:
         raise WrongForm(f"{name}: shape {tuple(output.shape)}, expected {tuple(direction.shape)}")
     return output
 
 
 def effects_of(call: Callable[..., Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Call a function by keyword with copies of its inputs; report, as `side_effects` does, whether it changes them.
+    """Call a function with copies of its inputs as keyword arguments. Return the report of `side_effects`.
 
-    It is called twice. Numbers that lie in order show what becomes of a view (`x = x.reshape(-1, 3)`, then `x -= 1`);
-    of numbers that do not, reshape makes a copy, and `.view` raises.
+    The function is called with two layouts of memory, until it changes an input. With contiguous tensors, a change
+    through a view becomes visible (`x = x.reshape(-1, 3)`, then `x -= 1`). With non-contiguous tensors, reshape makes a
+    copy, and `.view` raises an exception.
     """
     tensors = {name: value for name, value in inputs.items() if isinstance(value, Tensor)}
     for layout in (torch.Tensor.contiguous, strided):
@@ -352,7 +382,15 @@ def effects_of(call: Callable[..., Any], inputs: Mapping[str, Any]) -> dict[str,
 
 
 def side_effects(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """Compare tensors with what they were before a call; "changed" lists the names of those that the call changed."""
+    """Return a report on whether a call changed its tensors.
+
+    Args:
+        before: copies of the tensors from before the call, by name.
+        after: the same tensors after the call.
+
+    Returns:
+        {"inputs unchanged": True}; or {"inputs unchanged": False, "changed": names of the changed tensors}.
+    """
 
     def same(one: Tensor, other: Tensor) -> bool:
         return one.shape == other.shape and one.dtype == other.dtype and torch.equal(one, other)

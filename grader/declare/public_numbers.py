@@ -1,8 +1,8 @@
 """Random numbers that are the same on every machine.
 
-They are bytes of SHAKE-128, and arithmetic that IEEE 754 fixes to the last bit.
+They are computed from bytes of SHAKE-128, with arithmetic that IEEE 754 defines to the last bit.
 
-A notebook carries a copy, and draws the inputs of its self-checks instead of holding them.
+A notebook contains a copy of this module. So it can draw the inputs of its self-checks and need not store them.
 """
 
 from collections.abc import Sequence
@@ -20,9 +20,10 @@ def draw_numbers(kind: str, key: str, shape: Sequence[int], first: float, second
     """Draw a tensor of random numbers.
 
     Args:
-        kind: "normal" with the standard deviation `first`; "uniform" in [0, 1); "integers" in [first, second).
+        kind: "normal" with mean 0 and the standard deviation `first`; "uniform"
+            in [0, 1); or "integers" in [first, second).
         key: seeds the numbers.
-        dtype: the name of the tensor's dtype, as "float32".
+        dtype: the name of the tensor's dtype, such as "float32".
     """
     count = prod(shape)
     if kind == "normal":  # the sum of four uniform numbers is close enough to normal
@@ -35,7 +36,7 @@ def draw_numbers(kind: str, key: str, shape: Sequence[int], first: float, second
 
 
 def _words(key: str, rows: int, columns: int) -> Tensor:
-    """Draw integers in [0, 65536), (rows, columns)."""
+    """Draw integers in [0, 65536) as an int64 tensor of shape (rows, columns)."""
     digest = shake_128(key.encode("utf-8", "surrogatepass")).digest(2 * rows * columns)
     data = torch.tensor(list(digest), dtype=torch.int64).reshape(rows, columns, 2)
     return data[..., 0] * 256 + data[..., 1]

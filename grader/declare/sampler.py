@@ -1,4 +1,4 @@
-"""Random inputs from a key: the same key gives the same inputs on every machine."""
+"""Random inputs from a key: the same key gives the same inputs on every machine with the same version of torch."""
 
 from hashlib import sha256
 
@@ -9,14 +9,14 @@ from grader.declare.public_numbers import Recipe, draw_numbers
 
 
 class InputSampler:
-    """Draw the random inputs of one trial.
+    """Draws the random inputs of one trial.
 
-    All tensors are drawn on the CPU and in float64, then rounded to the dtype that was asked for, so that a
-    trial holds the same numbers on every device and in every precision.
+    All tensors are drawn on the CPU in float64 and then rounded to the requested dtype. So a trial has the same
+    numbers on every device and, apart from rounding, in every dtype.
 
     Args:
-        key: texts that seed the generator; for hidden trials, the course secret and the submission are two of
-            them.
+        key: strings that seed the generator. For hidden trials, two of them are
+            the course secret and the digest of the submission.
     """
 
     def __init__(self, *key: str) -> None:
@@ -28,30 +28,33 @@ class InputSampler:
         return (torch.randn(shape, generator=self.generator, dtype=torch.float64) * scale).to(dtype)
 
     def uniform(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
-        """Draw uniform numbers in [0, 1)."""
+        """Draw numbers from a uniform distribution over [0, 1)."""
         return torch.rand(shape, generator=self.generator, dtype=torch.float64).to(dtype)
 
     def integers(self, low: int, high: int, *shape: int) -> Tensor:
-        """Draw int64 numbers in [low, high)."""
+        """Draw int64 numbers from a uniform distribution over [low, high)."""
         return torch.randint(low, high, shape, generator=self.generator)
 
     def mask(self, *shape: int, keep: float = 0.6) -> Tensor:
-        """Draw a bool mask, True in about `keep` of its places; each row along the last axis has a True and a False."""
+        """Draw a bool mask that is True in about a share `keep` of its places.
+
+        Each row along the last axis contains at least one True and one False.
+        """
         mask = self.uniform(*shape) < keep
         kept, dropped = self.integers(0, shape[-1], *shape[:-1]), self.integers(1, shape[-1], *shape[:-1])
         mask = mask.scatter(-1, kept.unsqueeze(-1), True)
         return mask.scatter(-1, ((kept + dropped) % shape[-1]).unsqueeze(-1), False)
 
     def permutation(self, n: int) -> Tensor:
-        """Draw the numbers 0 … n−1 in random order."""
+        """Draw a random order of the numbers 0 … n−1, as an int64 tensor of shape (n,)."""
         return torch.randperm(n, generator=self.generator)
 
 
 class PublicSampler(InputSampler):
-    """Draw the random inputs of a public trial, so that a notebook can draw the same without the declaration.
+    """Draws the random inputs of a public trial. A notebook can draw the same inputs without the declaration.
 
     Args:
-        key: texts that seed the numbers.
+        key: strings that seed the numbers.
     """
 
     def __init__(self, *key: str) -> None:
@@ -72,7 +75,10 @@ class PublicSampler(InputSampler):
         return self._draw("uniform", (n,), 0, 0, torch.float64).argsort()
 
     def recipe_of(self, tensor: Tensor) -> Recipe | None:
-        """Return how a tensor is drawn again; None if it is not one that this sampler drew."""
+        """Return the arguments with which `draw_numbers` draws a tensor again.
+
+        Return None if this sampler did not draw the tensor.
+        """
         same = (recipe for own, recipe in self.drawn if own.dtype == tensor.dtype and torch.equal(own, tensor))
         return next(same, None)
 

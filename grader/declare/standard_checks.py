@@ -1,4 +1,4 @@
-"""The checks that most functions and layers have: values, and gradients with side effects."""
+"""The two checks that most functions and layers have: one of values, and one of gradients and side effects."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -25,11 +25,11 @@ SHARED = {"function", "layer_class"}  # parameters of a probe that any exercise 
 
 @dataclass(frozen=True, kw_only=True)
 class StandardChecks:
-    """Makes the checks of one function or layer class.
+    """Creates the checks of one function or layer class.
 
     For a function, `draw` returns its arguments by name. For a layer class, `draw` returns three dicts:
-    "sizes" (arguments of the class), "weights" (which the probe puts into the layer, by parameter name) and
-    "arguments" (of the layer's call).
+    "sizes" (the arguments of the class), "weights" (which the probe loads into the layer, by parameter name) and
+    "arguments" (the arguments of the layer's call).
     """
 
     reference: Any  # the right function or class
@@ -51,24 +51,25 @@ class StandardChecks:
         draw_public: DrawInputs | Sequence[DrawInputs] | None = None,
         **fields: Any,
     ) -> Check:
-        """Make a check that every returned value equals the reference's.
+        """Return a check that every returned value equals the reference's.
 
-        The check "conduct" verifies gradients, dtype and side effects instead. A `probe` among the
-        fields replaces the standard one. If it takes `function` or `layer_class`, it gets the same
-        inputs, and directions for the gradients if it takes `grad_outputs`. Any other probe gets
-        the drawn inputs as they are, and so does one whose `names` are given.
+        The check "conduct" verifies gradients, dtype and side effects instead.
+
+        A `probe` in the fields replaces the standard probe. If it takes `function` or `layer_class`, it gets the same
+        inputs as the standard probe, with directions for the gradients if it takes `grad_outputs`. Any other probe gets
+        the drawn inputs unchanged, and so does a probe if the fields contain `names`.
 
         Args:
-            title: may be left out for "batch" and for "conduct".
+            title: may be "" for the checks "batch" and "conduct", which have standard titles.
             trials, examples: sizes of the hidden trials and of the public ones.
             only: the name of the single returned value to compare; None: compare all.
-            draw: draws the inputs of this check. It may be several functions, one for each trial.
+            draw: draws the inputs of this check. It may be a list with one function for each trial.
                 None: the `draw` of this StandardChecks.
-            draw_public: draws those of the public trials; None: `draw`.
+            draw_public: draws the inputs of the public trials; None: `draw` does.
             fields: further fields of Check.
 
         Raises:
-            DeclarationError: nothing draws the inputs, or there is no title.
+            DeclarationError: there is no function that draws the inputs, or no title.
         """
         draw, title = draw or self.draw, title or TITLES.get(name, "")
         if not (draw and title):
@@ -88,9 +89,11 @@ class StandardChecks:
         return Check(name=name, title=title, points=points, trials=hidden, examples=public, **fields)
 
     def _arranged(self, returns: list[str | None], gradients: bool, draw: DrawInputs) -> DrawInputs:
-        """Arrange what `draw` returns as the parameters of the probe; add "returns", and directions for the gradients.
+        """Return a function that draws inputs with `draw`, and arranges them as the parameters of the standard probe.
 
-        A gradient is that of the sum of output × a random tensor of the output's shape, so that every output counts.
+        It adds "returns" and, if needed, directions for the gradients. Each gradient
+        is that of the sum of output × direction, where the direction is a random
+        tensor of the output's shape. So every number in an output has an effect.
         """
 
         def draw_inputs(sampler: InputSampler, **sizes: Any) -> Inputs:
@@ -107,7 +110,11 @@ class StandardChecks:
         return draw_inputs
 
     def _probe(self, gradients: bool) -> Callable[..., dict[str, Any]]:
-        """Return the standard probe, of a function or of a layer: for values, or for gradients and side effects."""
+        """Return the standard probe for the function or layer class.
+
+        Args:
+            gradients: return the probe for gradients and side effects, not the one for values.
+        """
         if not inspect.isclass(self.reference):
             return probes.function_gradients if gradients else probes.call_function
         if self.zero_others:
@@ -118,12 +125,17 @@ class StandardChecks:
 def _trials(
     draw: DrawInputs | Sequence[DrawInputs], sizes: Sequence[Sizes], arrange: Callable[[DrawInputs], DrawInputs] | None
 ) -> tuple[Trial, ...]:
-    """Make a trial of each set of sizes, with one draw for all or one for each; `arrange` wraps the draws."""
+    """Return a trial for each set of sizes.
+
+    Args:
+        draw: one function for all trials, or a list with one function for each trial.
+        arrange: wraps each of these functions; None for no wrapper.
+    """
     draws = draw if isinstance(draw, Sequence) else [draw] * len(sizes)
     arranged = map(arrange, draws) if arrange else draws
     return tuple(trial for one, some in zip(arranged, sizes, strict=True) for trial in make_trials(one, some))
 
 
 def draw_directions(sampler: InputSampler, outputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Draw grad_outputs for torch.autograd.grad: for each output a tensor of its shape and dtype."""
+    """Draw a random direction for each output: a tensor of the output's shape and dtype, for torch.autograd.grad."""
     return {name: sampler.normal(*output.shape, dtype=output.dtype) for name, output in outputs.items()}

@@ -1,4 +1,4 @@
-"""A trial: one set of inputs for a probe, drawn from a key, and how it is described to the student."""
+"""A trial: one set of inputs for a probe. It is drawn from a key, and described to the student."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ import torch
 
 @dataclass(frozen=True)
 class Trial:
-    """One set of inputs for a probe: how it is drawn, and how it is described to the student."""
+    """One set of inputs for a probe: the function that draws the inputs, and their description for the student."""
 
     describe: str  # "5 queries, 7 keys, d_k = 3"
     draw: Callable[[Any], Mapping[str, Any]]  # takes an InputSampler
@@ -21,17 +21,18 @@ Size: TypeAlias = int | float | bool | str | torch.dtype | tuple[Any, ...] | lis
 
 
 def sizes(**named: Size) -> Sizes:
-    """Return the sizes of one trial, by name; `describe` puts them into words in this order.
+    """Return the sizes of one trial, by name. `describe` puts them into words in this order.
 
-    Every function that draws the trial's inputs gets them as keywords. `batch_shape` are the axes in front.
+    Every function that draws the trial's inputs gets the sizes as keyword arguments. `batch_shape` is a tuple with the
+    sizes of the batch axes, which precede all others.
     """
     return named
 
 
 def trials(draw: Callable[..., Mapping[str, Any]], *each: Sizes) -> tuple[Trial, ...]:
-    """Make one trial for each set of sizes.
+    """Return one trial for each set of sizes.
 
-    The trial draws `draw(sampler, **sizes)`, and the student reads `describe(sizes)`.
+    Its inputs are drawn by `draw(sampler, **sizes)`, and the student reads `describe(sizes)`.
     """
 
     def trial(chosen: Sizes) -> Trial:
@@ -41,10 +42,10 @@ def trials(draw: Callable[..., Mapping[str, Any]], *each: Sizes) -> tuple[Trial,
 
 
 def describe(sizes: Sizes) -> str:
-    """Put sizes into words: "5 queries, 7 keys, d_k = 3" from {"queries": 5, "keys": 7, "d_k": 3}.
+    """Return sizes in words: "5 queries, 7 keys, d_k = 3" for {"queries": 5, "keys": 7, "d_k": 3}.
 
-    An int whose name is one word in s reads "5 queries" or "1 query", a batch shape "batch 2 × 3", a dtype
-    "float64", all else "d_k = 3".
+    An int is described as "5 queries" or "1 query" if its name is a single word that ends in s. A batch shape is
+    described as "batch 2 × 3" or "no batch", a dtype as "float64", and any other size as "d_k = 3".
     """
     return ", ".join(_describe_size(name, value) for name, value in sizes.items())
 
@@ -60,7 +61,7 @@ def _describe_size(name: str, value: Any) -> str:
 
 
 def _singular(plural: str) -> str:
-    """Return the singular: "query" of "queries", "patch" of "patches", "key" of "keys"."""
+    """Return the singular of an English plural: "query" for "queries", "patch" for "patches", "key" for "keys"."""
     if plural.endswith("ies"):
         return plural[:-3] + "y"
     return plural[:-2] if plural.endswith("ches") else plural[:-1]

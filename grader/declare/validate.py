@@ -1,4 +1,4 @@
-"""Validate the probes of a lesson: their inputs can be drawn, and the names that they ask for are known."""
+"""Validate the probes of a lesson: their inputs can be drawn, and the names that they take are known."""
 
 import inspect
 from collections.abc import Collection
@@ -10,10 +10,11 @@ from grader.declare.sampler import InputSampler
 
 
 def validate_probes(lesson: Lesson) -> None:
-    """Raise DeclarationError for a check whose inputs cannot be drawn, or whose probe asks for an unknown name.
+    """Raise DeclarationError if the inputs of a check cannot be drawn, or if its probe takes an unknown name.
 
-    Only drawn inputs have names, so one trial of each check is drawn; for the three lessons that takes 0.6 s of CPU
-    time. The builder calls this. An import does not, because every worker imports the lessons.
+    The names of the inputs are known only after drawing, so one trial of each check is
+    drawn. For the three lessons, this takes 0.6 s of CPU time. The builder calls this
+    function. Importing a lesson does not, because every worker imports the lessons.
     """
     for exercise in lesson.exercises:
         for check in exercise.checks:
@@ -34,7 +35,7 @@ def validate_probes(lesson: Lesson) -> None:
 
 
 def refuse_unknown_names(lesson: Lesson, exercise: Exercise, check: Check, inputs: Collection[str]) -> None:
-    """Raise DeclarationError for a parameter of the probe that neither the drawn inputs nor the lesson provide."""
+    """Raise DeclarationError if a parameter of a probe is neither among the drawn inputs nor defined by the lesson."""
     for parameter in inspect.signature(check.probe).parameters:
         name = check.names.get(parameter, parameter)
         if parameter not in inputs and name not in lesson.reference:

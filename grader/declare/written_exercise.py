@@ -1,4 +1,4 @@
-"""An exercise: its right answer, its checks with the sizes that they are tried on, and its points.
+"""Declares an exercise: its right answer, its checks with their sizes, and its points. This is an example:
 
     SCORES = written_exercise(
         "1.1 Scores",
@@ -17,8 +17,8 @@
         minutes=5,
     )
 
-A reference whose signature says `np.ndarray` is called with arrays, and so is the student's
-function. Its "conduct" verifies only that the inputs are unchanged.
+If a parameter of the reference is annotated with `np.ndarray`, the reference and the student's function are called
+with arrays. The check "conduct" then verifies only that the inputs are unchanged.
 """
 
 import inspect
@@ -43,7 +43,7 @@ from grader.records import Inputs, Judge, Value
 class CheckSpec:
     """One check of an exercise, as its author writes it.
 
-    A field that is None has the value of the exercise, or the usual value.
+    A field that is None has the value of the exercise, or else its usual value.
     """
 
     name: str  # "values", "batch", "conduct" or another; unique within the exercise
@@ -84,20 +84,21 @@ def written_exercise(
     bans: Collection[str | BuiltIn] = (),
     **fields: Any,
 ) -> Exercise:
-    """Declare an exercise; its points are those of its checks together.
+    """Return an exercise. Its points are the sum of the points of its checks.
 
     Args:
         heading: id and title, as in "1.1 Means of rows".
-        reference: the right function or class. It may be a tuple of several, of which the first is
+        reference: the right function or class. It may be a tuple of several definitions; then the first one is
             checked unless a check names another.
-        draw, returns, zero_others: of the `StandardChecks` that make the checks.
-        probe: of all checks but "conduct" that have none of their own; None: the standard one.
-        also: checks that are made elsewhere, behind the others.
-        mistakes: as `edits` makes them, or the text of which it makes them.
-        fields: of Exercise.
+        draw, returns, zero_others: fields of the `StandardChecks` that creates the checks.
+        probe: the probe of all checks that do not set one themselves, except "conduct"; None: the standard probe.
+        also: further checks, which are added after the others.
+        mistakes: the result of `edits`, or the text from which `edits` creates the mistakes.
+        bans: the built-ins that an answer must not call.
+        fields: further fields of Exercise.
 
     Raises:
-        DeclarationError: the parts contradict each other.
+        DeclarationError: the arguments contradict each other.
     """
     id, title = id_and_title(heading)
     references = reference if isinstance(reference, tuple) else (reference,)
@@ -122,7 +123,11 @@ def written_exercise(
 
 
 def id_and_title(heading: str) -> tuple[str, str]:
-    """Split a heading into the id, with which it must begin, and the title."""
+    """Split a heading into the id at its beginning and the title.
+
+    Raises:
+        DeclarationError: the heading does not begin with an id, or has no title.
+    """
     id, _, title = heading.partition(" ")
     if not title or not id[:1].isdigit():
         raise DeclarationError(f"exercise {heading!r}: begin the heading with the id, as in '1.1 Means of rows'")
@@ -130,12 +135,15 @@ def id_and_title(heading: str) -> tuple[str, str]:
 
 
 def takes_arrays(reference: Callable[..., Any]) -> bool:
-    """Return True if a parameter of the reference is annotated as an array of NumPy."""
+    """Return True if a parameter of the reference is annotated as a NumPy array."""
     return any("ndarray" in str(one.annotation) for one in inspect.signature(reference).parameters.values())
 
 
 def _of_tensors(draw: DrawInputs) -> DrawInputs:
-    """Return a draw for functions of arrays: as tensors, which is how arrays travel, of float64 if it takes a dtype."""
+    """Return a function that draws the same inputs with tensors instead of NumPy arrays.
+
+    Only tensors can be sent to the sandbox. They are float64 by default, if `draw` accepts a dtype.
+    """
     accepted = inspect.signature(draw).parameters.values()
     takes_dtype = any(one.name == "dtype" or one.kind is one.VAR_KEYWORD for one in accepted)
     usual = {"dtype": torch.float64} if takes_dtype else {}
@@ -150,7 +158,7 @@ def _of_tensors(draw: DrawInputs) -> DrawInputs:
 def _checks(
     standard: StandardChecks, specs: Sequence[CheckSpec], probe: Callable[..., Any] | None
 ) -> tuple[Check, ...]:
-    """Make the checks in order. `probe` is used by every check that does not name its own, except "conduct"."""
+    """Return the checks in order. `probe` is used by every check that does not set one itself, except "conduct"."""
     usual: dict[str, Any] = {"probe": probe} if probe else {}
     conduct: dict[str, Any] = {}
     if standard.draw and takes_arrays(standard.reference):

@@ -1,4 +1,7 @@
-"""The wrong answers that an answer is compared with, and what each gives on the trials of an exercise."""
+"""The wrong answers that a student's answer is compared with, and their results on the trials of an exercise.
+
+A fingerprint (in names: print) is a short summary of a result, by which two results can be compared.
+"""
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,13 +18,13 @@ from grader.submission.code.traits import Traits, traits
 
 
 def candidates(exercise: Exercise, trials: Sequence[PlannedTrial], results: ReferenceResults) -> Iterator[Candidate]:
-    """Yield the declared mistakes of an exercise, which its answers are compared with.
+    """Yield a candidate explanation for each declared mistake of an exercise.
 
-    Nothing is computed before a fingerprint is asked for.
+    A mistake runs only when its fingerprint is first needed.
 
     Args:
-        trials: the trials of the exercise, in the order of the indices that `Candidate.prints` gets.
-        results: keeps what was computed.
+        trials: the trials of the exercise. `Candidate.prints` takes an index into this sequence.
+        results: stores the results of the mistakes.
     """
     for wrong in exercise.mistakes:
         known = _prints(trials, results, wrong.name, wrong.replaces)
@@ -29,14 +32,17 @@ def candidates(exercise: Exercise, trials: Sequence[PlannedTrial], results: Refe
 
 
 def traits_of(wrong: Mistake) -> Traits:
-    """Return what tells a declared mistake's code from the right answer's; nothing if its code is not known."""
+    """Return the traits by which a declared mistake's code differs from the right code.
+
+    The traits are empty if the mistake's code is not known.
+    """
     return traits(*map(ast.parse, wrong.codes))
 
 
 def _prints(
     trials: Sequence[PlannedTrial], results: ReferenceResults, name: str, replaces: Mapping[str, Any]
 ) -> Callable[[int], Fingerprint | None]:
-    """Return a function from a trial's index to the fingerprint of what a wrong answer gives there."""
+    """Return a function that maps a trial's index to the fingerprint of a wrong answer's result in this trial."""
 
     @cache
     def prints(index: int) -> Fingerprint | None:

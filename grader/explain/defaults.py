@@ -1,7 +1,7 @@
-"""Compare the defaults of an answer's parameters with those that the task asks for.
+"""Compare the default values of an answer's parameters with those that the task asks for.
 
-In: the answer's source, and the task's defaults as `Exercise.defaults` has them. Out: the defaults that differ, and the
-answer with the task's in their place.
+In: the answer's source, and the task's defaults as `Exercise.defaults` returns them. Out: the defaults that differ, and
+the answer's source with the task's defaults.
 """
 
 import ast
@@ -20,7 +20,7 @@ Defaults = Mapping[str, Mapping[str, Any]]  # by "function" or "Class.method", t
 
 
 class WrongDefault(NamedTuple):
-    """A default that is another one than the task's."""
+    """A default value that differs from the task's."""
 
     parameter: str
     got: Any
@@ -29,12 +29,18 @@ class WrongDefault(NamedTuple):
 
     @property
     def is_sure(self) -> bool:
-        """True if neither default is None; None may stand for any value that the code puts in its place."""
+        """True if neither default is None.
+
+        An answer may replace None by the right value in its code, so a difference from None need not be wrong.
+        """
         return self.got is not None and self.expected is not None
 
 
 def wrong_defaults(source: str, expected: Defaults) -> list[WrongDefault]:
-    """List the defaults of an answer that differ from the task's, in the order of the code; only constants count."""
+    """Return the default values of an answer that differ from the task's, in the order of the code.
+
+    Only constants are compared.
+    """
     found = []
     for name, function in _functions(tree_of(source)):
         for parameter, node in _defaults(function.args):
@@ -45,7 +51,7 @@ def wrong_defaults(source: str, expected: Defaults) -> list[WrongDefault]:
 
 
 def with_task_defaults(source: str, wrong: Sequence[WrongDefault]) -> str:
-    """Return an answer with the task's defaults in the place of its own; all lines keep their numbers."""
+    """Return an answer's source with the task's default values instead of wrong ones. Line numbers do not change."""
     lines = LINE.findall(source)
     for default in reversed(wrong):
         line, start, _, end = default.place
@@ -55,7 +61,7 @@ def with_task_defaults(source: str, wrong: Sequence[WrongDefault]) -> str:
 
 
 def explain_default(wrong: Sequence[WrongDefault]) -> Explanation:
-    """Return the explanation that these defaults, at least one, are not the task's."""
+    """Return the explanation that these default values differ from the task's. There must be at least one."""
     sentences = [
         f"he default of `{one.parameter}` is {one.got!r}; the task asks for {one.expected!r}." for one in wrong
     ]
@@ -65,12 +71,15 @@ def explain_default(wrong: Sequence[WrongDefault]) -> Explanation:
 def find_default(
     source: str, expected: Defaults, checks: Sequence[str], passed: Sequence[bool], failed: str, try_: Try
 ) -> Explanation | None:
-    """Explain a failed check by defaults of the answer; None if it fails with the task's defaults, too.
+    """Explain a failed check by wrong default values. Return None if the check fails with the task's defaults, too.
 
     Args:
-        checks, passed: of each trial, the name of its check, and whether the answer as it stands passes.
-        failed: the name of the check.
-        try_: runs changed answers.
+        source: the source of the answer.
+        expected: the task's defaults.
+        checks: for each trial, the name of its check.
+        passed: for each trial, whether the unchanged answer passes it.
+        failed: the name of the failed check.
+        try_: runs changed answers on trials.
     """
     wrong = wrong_defaults(source, expected)
     trials = [index for index, check in enumerate(checks) if check == failed and not passed[index]]
@@ -80,7 +89,7 @@ def find_default(
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
-    """Yield the functions of an answer, and the methods of its classes, by "function" or "Class.method"."""
+    """Yield each function of an answer and each method of its classes, with its name: "function" or "Class.method"."""
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
             yield node.name, node
@@ -89,7 +98,7 @@ def _functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
 
 
 def _defaults(arguments: ast.arguments) -> Iterator[tuple[str, ast.expr]]:
-    """Yield the parameters that have a default, with its node."""
+    """Yield each parameter that has a default value, with the node of this value."""
     ordered = [*arguments.posonlyargs, *arguments.args]
     with_default = ordered[len(ordered) - len(arguments.defaults) :]
     yield from ((one.arg, node) for one, node in zip(with_default, arguments.defaults, strict=True))
@@ -99,7 +108,7 @@ def _defaults(arguments: ast.arguments) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _constant(node: ast.expr) -> Any:
-    """Return the number, text, bool or None that an expression is; `...` if it is something else."""
+    """Return the value of a literal number, string, bool or None, or `...` for any other expression."""
     try:
         value = ast.literal_eval(node)
     except (*UNREADABLE, TypeError):

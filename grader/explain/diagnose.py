@@ -1,4 +1,4 @@
-"""Explain the verdict of an exercise that failed."""
+"""Explain why an exercise failed, and add the explanation to its verdict."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ from grader.submission.cells import answer_cell
 
 @dataclass(frozen=True)
 class WrongAnswer:
-    """All that is known of a wrong answer: the input of `explain`."""
+    """Everything that is known about a wrong answer: the input of `explain`."""
 
     exercise: Exercise
     trials: Sequence[PlannedTrial]  # on which the answer was called
@@ -31,12 +31,12 @@ class WrongAnswer:
     source: str
 
     def explain(self, try_: Try | None) -> Explanation | None:
-        """Explain what is wrong; None if nothing does.
+        """Return an explanation of the wrong answer, or None if no explanation is found.
 
-        Where nothing else names the line or the cause, a small change that makes the answer right is looked for.
+        If nothing else names the line or the cause, look for a small change that makes the answer right.
 
         Args:
-            try_: runs changed answers on `trials`; None where the interpreter is gone.
+            try_: runs changed answers on `trials`; None if the interpreter has ended.
         """
         return explain(
             self.seen,
@@ -49,11 +49,11 @@ class WrongAnswer:
 
 
 def diagnose(verdict: Verdict, wrong: WrongAnswer | None, try_: Try | None = None) -> Verdict:
-    """Add to a verdict what explains it; the outcome and the points stay as they are.
+    """Return a verdict with an explanation. The outcome and the points do not change.
 
     Args:
-        wrong: the answer that the verdict is on; None if it was not called, or is right.
-        try_: runs changed answers on the trials of `wrong`; None: no change is tried.
+        wrong: the answer that the verdict is about; None if it was not called or is right.
+        try_: runs changed answers on the trials of `wrong`; None if no change should be tried.
     """
     if wrong is None:
         return verdict
@@ -75,11 +75,13 @@ def wrong_answer(
     results: ReferenceResults,
     cells: NotebookCells = NO_CELLS,
 ) -> WrongAnswer | None:
-    """Put together what is known of an answer; None if it is right, or was not called in its first failed check.
+    """Collect everything that is known about a wrong answer.
+
+    Return None if the answer is right, or was not called in its first failed check.
 
     Args:
-        tried: the trials of this exercise, with what came back for each.
-        results: what the reference and wrong answers return.
+        tried: the trials of this exercise, with their results.
+        results: the results of the reference and of declared mistakes.
         cells: the cells of the notebook that ran, for messages that name a line.
     """
     failing = next((check for check in verdict.checks if check.outcome is not Outcome.PASSED), None)
@@ -94,7 +96,7 @@ def wrong_answer(
 
 
 def _seen(tried: Tried, results: ReferenceResults, cells: NotebookCells) -> Seen:
-    """Make the record of what one trial showed: what came, what is expected, and where it raised."""
+    """Return the record of one trial: the answer's values, the expected values, and the line of an exception."""
     trial, got, found = tried
     came = got.status is Status.OK
     return Seen(

@@ -1,12 +1,18 @@
-"""Find the simplest explanation that reproduces all that was seen of a wrong answer.
+"""Find the simplest explanation that reproduces all results of a wrong answer.
 
-Layers, tried in this order: a default that is not the task's; a declared mistake; what an exception means; the
-form of what came back; gradients and side effects; a line that is nearly surely not meant. Where none of them
-names the line, a small change that makes the answer right does.
+These layers are tried in order:
+1. a default value that differs from the task's;
+2. a declared mistake;
+3. the meaning of an exception;
+4. the form of the returned values;
+5. gradients and side effects;
+6. a line that is almost certainly not intended.
 
-Further causes are named if they do not depend on the first. Two faults are independent if each shows where the
-other does not: behind a wrong dtype, or, where an exercise asks for several definitions, in a check that the
-first cause leaves alone.
+If none of them names the line, a small change that makes the answer right is looked for. It is called a repair.
+
+Further causes are named if they are independent of the first one. Two causes are independent if the second shows in
+results that the first does not affect. This can happen behind a wrong dtype. If an exercise asks for several
+definitions, it can also happen in a check that the first cause does not affect.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -50,15 +56,15 @@ def explain(
     *,
     several: bool = False,
 ) -> Explanation | None:
-    """Explain the first failing check of an exercise; None if nothing explains all that was seen.
+    """Return an explanation of the first failed check of an exercise, or None if nothing explains all its results.
 
     Args:
-        seen: the trials of all checks of the exercise, in their order.
-        candidates: the simplest first.
-        source: the student's code; "" where it is not known.
-        try_: runs changed answers on the trials; None: none is tried.
-        defaults: those of the task.
-        several: whether the exercise asks for several definitions, each of which may have its own fault.
+        seen: the trials of all checks of the exercise, in order.
+        candidates: the declared mistakes, the simplest first.
+        source: the student's code; "" if it is not known.
+        try_: runs changed answers on the trials; None if no change should be tried.
+        defaults: the task's default values of parameters.
+        several: the exercise asks for several definitions, each of which may have a separate mistake.
     """
     if all(trial.passed for trial in seen):
         return None
@@ -78,7 +84,7 @@ def explain(
 
 
 def _explain_as_it_is(seen: Sequence[Seen], candidates: Sequence[Candidate], source: str) -> Explanation | None:
-    """Explain the first failing check by what was seen alone, without changes of the answer."""
+    """Explain the first failed check by its results, without trying changes of the answer."""
     failed = _first_failed(seen)
     found = _of_check(seen, failed, candidates, source)
     later = _of_later_checks(seen, failed, source)
@@ -88,14 +94,17 @@ def _explain_as_it_is(seen: Sequence[Seen], candidates: Sequence[Candidate], sou
 
 
 def _says_enough(found: Explanation | None) -> bool:
-    """Return True if the small change that makes the answer right would add little to an explanation."""
+    """Return True if an explanation is so precise that a repair would add little to it."""
     return found is not None and (bool(found.line) or bool(found.also) or found.kind in SAYS_ENOUGH)
 
 
 def _add_repair(
     found: Explanation | None, repair: Repair | None, seen: Sequence[Seen], source: str
 ) -> Explanation | None:
-    """Complete an explanation by the small change that makes the answer right; None if neither is known."""
+    """Return an explanation completed by a repair.
+
+    Without a repair, return `found`, or else a vaguer explanation, or None if there is no explanation at all.
+    """
     if repair is None:
         failed = _first_failed(seen)
         wrong = [trial for trial in seen if trial.check == failed and not trial.passed]
@@ -108,7 +117,7 @@ def _add_repair(
 
 
 def _axes_vary(seen: Sequence[Seen]) -> bool:
-    """Return True if an input of the trials that fail has another number of axes in one that passes."""
+    """Return True if an input has another number of axes in a failing trial than in a passing one."""
 
     def axes(passed: bool) -> Iterator[tuple[str, int]]:
         for trial in seen:
@@ -120,12 +129,15 @@ def _axes_vary(seen: Sequence[Seen]) -> bool:
 
 
 def _first_failed(seen: Sequence[Seen]) -> str:
-    """Return the name of the first check that failed."""
+    """Return the name of the first check that failed. At least one must have failed."""
     return next(trial.check for trial in seen if not trial.passed)
 
 
 def _of_check(seen: Sequence[Seen], failed: str, candidates: Sequence[Candidate], source: str) -> Explanation | None:
-    """Explain one failed check by the first of the layers in the order above that says something; None if none does."""
+    """Explain a failed check by the first of the layers above that finds an explanation.
+
+    Return None if no layer finds one.
+    """
     chosen = [index for index, trial in enumerate(seen) if trial.check == failed]
     wrong = [seen[index] for index in chosen if not seen[index].passed]
     prints = [print_of(trial) for trial in seen]
@@ -151,7 +163,10 @@ def _of_check(seen: Sequence[Seen], failed: str, candidates: Sequence[Candidate]
 
 
 def _came_empty(seen: Sequence[Seen], failed: str) -> bool:
-    """Return True if nothing but zeros came: the grader sets parameters to 0 that it does not know."""
+    """Return True if the answer returned only zeros.
+
+    The reason may be that the grader sets parameters to 0 that it does not know.
+    """
     wrong = [trial for trial in seen if trial.check == failed and not trial.passed]
     values = [
         value
@@ -165,7 +180,10 @@ def _came_empty(seen: Sequence[Seen], failed: str) -> bool:
 
 
 def _of_later_checks(seen: Sequence[Seen], failed: str, source: str) -> Explanation | None:
-    """Explain another failed check by what can be seen of it alone: its form, say a parameter that is too many."""
+    """Explain another failed check by its form or conduct: for example, the layer has too many parameters.
+
+    Return None if no such check has an explanation.
+    """
     for check in dict.fromkeys(trial.check for trial in seen if not trial.passed and trial.check != failed):
         wrong = [trial for trial in seen if trial.check == check and not trial.passed]
         if found := of_form(wrong, source, sure=True) or of_conduct(wrong, source):
@@ -187,15 +205,15 @@ def other_causes(
     *,
     several: bool,
 ) -> tuple[Explanation, ...]:
-    """Return the declared mistakes that explain what `first` leaves unexplained: two at most.
+    """Return at most MOST declared mistakes that explain the failures which `first` leaves unexplained.
 
     Args:
-        first: what explains the first check that failed.
+        first: the explanation of the first check that failed.
         failed: the name of that check.
         seen: the trials of all checks.
         candidates: the declared mistakes.
         source: the answer.
-        several: whether the exercise asks for several definitions.
+        several: the exercise asks for several definitions.
     """
     found: dict[str, Explanation] = {}
     converted = [_with_due_dtypes(trial) for trial in seen]
@@ -208,9 +226,9 @@ def other_causes(
 
 
 def _mistakes(failed: str, seen: Sequence[Seen], candidates: Sequence[Candidate], source: str) -> Iterator[Explanation]:
-    """Yield a mistake for each check that fails once the dtypes are right.
+    """Yield a declared mistake for each check that fails with the expected dtypes, too.
 
-    The mistake must not show in the first check that failed, unless it explains that check.
+    In the first failed check, such a mistake must not show, unless it explains that check.
     """
     prints = [print_of(trial) for trial in seen]
     right = [fingerprint(trial.expected) for trial in seen]
@@ -228,7 +246,7 @@ def _mistakes(failed: str, seen: Sequence[Seen], candidates: Sequence[Candidate]
 def _with_due_dtypes(trial: Seen) -> Seen:
     """Return a trial as if all tensors had the expected dtypes.
 
-    It counts as passed if all is right then.
+    The trial is passed if all its values are then right.
     """
     got = {name: _converted(value, trial.expected.get(name)) for name, value in trial.got.items()}
     if trial.passed or trial.error or all(got[name] is value for name, value in trial.got.items()):
@@ -237,7 +255,11 @@ def _with_due_dtypes(trial: Seen) -> Seen:
 
 
 def _converted(got: Any, want: Any) -> Any:
-    """Return a tensor in the dtype that is expected if no number changes; anything else as it is."""
+    """Convert a tensor to the expected dtype. Return any other value as it is.
+
+    A tensor is also returned as it is if the expected dtype is integer or bool
+    and the conversion would change a number.
+    """
     if not isinstance(got, Tensor) or not isinstance(want, Tensor) or got.dtype == want.dtype:
         return got
     made = got.to(want.dtype)

@@ -1,6 +1,6 @@
-"""Fingerprints: a few numbers that tell what an answer gave on a trial from what any other answer gives.
+"""Fingerprints: a few numbers that distinguish an answer's results in a trial from those of other answers.
 
-A notebook holds fingerprints of wrong answers in place of their code and their values.
+A notebook contains fingerprints of wrong answers, instead of their code and their values.
 """
 
 import zlib
@@ -18,7 +18,7 @@ CLOSE = 2e-4  # how far two numbers may be apart, relative to the size of the va
 
 
 class Fingerprint(NamedTuple):
-    """A short form of one answer's results in one trial."""
+    """A short summary of an answer's results in one trial. Two answers with the same results have the same summary."""
 
     form: int  # digest of names, shapes, dtypes, and of all that is no finite float; below 0: of an exception
     numbers: tuple[float, ...] = ()  # three for each tensor or float: its size, and two projections
@@ -30,7 +30,7 @@ class Fingerprint(NamedTuple):
 
 
 def fingerprint(values: Mapping[str, Any]) -> Fingerprint:
-    """Return the fingerprint of what a probe returned."""
+    """Return the fingerprint of the values that a probe returned."""
     forms: list[str] = []
     numbers: list[float] = []
     for name, value in sorted(flatten(values), key=lambda leaf: leaf[0]):
@@ -54,16 +54,16 @@ def fingerprint(values: Mapping[str, Any]) -> Fingerprint:
 def fingerprint_of_error(error: str, message: str) -> Fingerprint:
     """Return the fingerprint of an exception.
 
-    The text counts, too, because a text that names the same shapes has the same cause. PyTorch
-    2.15 puts the name of the operator in front, "mm: mat1 and …". Older versions do not, so it is
-    removed.
+    It includes the first line of the message, because messages with the same
+    shapes usually have the same cause. PyTorch 2.15 puts the name of the operator
+    in front, "mm: mat1 and …". Older versions do not, so the name is removed.
     """
     first = (message.strip().splitlines() or [""])[0]
     return Fingerprint(-1 - _digest(f"{error}: {first.removeprefix('mm: ').removeprefix('addmm: ')}"))
 
 
 def alike(one: Fingerprint, other: Fingerprint) -> bool:
-    """Return True if two answers gave the same: the same form, and the same numbers up to rounding."""
+    """Return True if two answers have the same results: the same form, and the same numbers except for rounding."""
     if one.form != other.form or len(one.numbers) != len(other.numbers):
         return False
     for start in range(0, len(one.numbers), 3):
@@ -75,9 +75,9 @@ def alike(one: Fingerprint, other: Fingerprint) -> bool:
 
 
 def _numbers(flat: Tensor) -> list[float]:
-    """Return the root mean square of a vector, and its projections on two directions.
+    """Return the root mean square of a vector, and its projections on two fixed directions.
 
-    The directions need no random numbers, and so are the same on every machine.
+    The directions are computed without random numbers, so they are the same on every machine.
     """
     if not len(flat):
         return [0.0, 0.0, 0.0]

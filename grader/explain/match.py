@@ -1,4 +1,4 @@
-"""Find the wrong answer, among those whose results are known, that gives all that an answer gave."""
+"""Find the declared mistake that gives the same results as an answer."""
 
 from collections.abc import Iterable, Sequence
 
@@ -25,12 +25,17 @@ def nearest(
     chosen: Sequence[int],
     source: str = "",
 ) -> Explanation | None:
-    """Find the candidate that gives the same results as the answer on all chosen trials.
+    """Return an explanation by the candidate that gives the same results as the answer on all chosen trials.
 
-    If there are several, the one that agrees on most of the other trials is returned. If the
-    trials show little, such as a yes or a no, the code must show signs of the candidate, and a
-    candidate that agrees on every trial of the exercise comes first. An exception by itself also
-    shows too little, because products of other tensors raise the same text.
+    If several candidates do, return the one that agrees on most of the other trials. Return None if no candidate does.
+
+    Some results are weak evidence, such as a single yes or no. Then candidates that agree on every trial of the
+    exercise are preferred, and the code must show signs of the candidate. If all failing trials raised an exception,
+    the code must show such signs, too, because products of other tensors raise the same message.
+
+    Args:
+        prints: the fingerprints of the answer's results, for each trial in `seen`.
+        chosen: the indices of the trials of the failed check.
     """
     if all(seen[index].error for index in chosen if not seen[index].passed):
         candidates = [one for one in candidates if shows(source, one.traits())]
@@ -64,16 +69,17 @@ def nearest(
 def _spoils(candidate: Candidate, seen: Sequence[Seen], prints: Sequence[Fingerprint], first: int) -> bool:
     """Return True if a mistake fails a check that the answer passed before its first failure.
 
-    Then the answer made another mistake.
+    In this case the answer has another mistake.
     """
     before = [index for index in range(first) if seen[index].passed and seen[index].check != seen[first].check]
     return not all(candidate.gives(index, prints[index]) for index in before)
 
 
 def likely(candidates: Iterable[Candidate], seen: Sequence[Seen], prints: Sequence[Fingerprint]) -> Explanation | None:
-    """Find the declared mistake that gives, number by number, what the answer gave in most of the trials that it fails.
+    """Return the declared mistake that gives the answer's results in most of the trials that the answer fails.
 
-    A second slip, or an edge that the code meets in another way, makes the rest differ.
+    In the other trials, the results may differ because of a second error, or because the code treats a special case
+    differently. Return None if there is no such mistake or more than one.
     """
     wrong = [index for index, trial in enumerate(seen) if not trial.passed]
     telling = [index for index in wrong if len(_telling(seen[index])) >= ENOUGH]
@@ -91,27 +97,28 @@ def likely(candidates: Iterable[Candidate], seen: Sequence[Seen], prints: Sequen
 
 
 def _wrong_first(chosen: Sequence[int], seen: Sequence[Seen]) -> list[int]:
-    """Order trials so that those that the answer fails come first: there most candidates give something else."""
+    """Return trial indices with the failed trials first. In failed trials, most candidates give another result."""
     return sorted(chosen, key=lambda index: seen[index].passed)
 
 
 def _raises(candidate: Candidate, index: int) -> bool:
-    """Return True if a candidate raises on a trial."""
+    """Return True if a candidate raises an exception in a trial."""
     known = candidate.prints(index)
     return known is not None and known.raised
 
 
 def is_telling(seen: Sequence[Seen], failed: str) -> bool:
-    """Return True if enough numbers are off in a check's trials that a match is not there by chance.
+    """Return True if enough different numbers are wrong in a check's trials to rule out a match by chance.
 
-    The same number counts once, wherever it stands: zeros everywhere have many causes.
+    A number that occurs several times is counted once, because zeros everywhere
+    have many causes. An exception is enough, too.
     """
     wrong = [trial for trial in seen if trial.check == failed and not trial.passed]
     return any(trial.error for trial in wrong) or len(set().union(*map(_telling, wrong))) >= ENOUGH
 
 
 def says_little(seen: Sequence[Seen], failed: str) -> bool:
-    """Return True if a check's results are so few that other wrong answers may give the same by chance."""
+    """Return True if a check has so few results that other wrong answers may give the same results by chance."""
     if is_telling(seen, failed):
         return False
     wrong = [trial for trial in seen if trial.check == failed and not trial.passed]
@@ -127,14 +134,14 @@ def says_little(seen: Sequence[Seen], failed: str) -> bool:
 
 
 def _is_other(value: object, want: object) -> bool:
-    """Return True if what is no tensor is not what is expected."""
+    """Return True if neither value is a tensor and the two differ."""
     return not isinstance(value, Tensor) and not isinstance(want, Tensor) and value != want
 
 
 def _telling(trial: Seen) -> set[object]:
-    """Return the wrong numbers in the result of a trial, rounded to 6 places.
+    """Return the wrong numbers in the result of a trial, rounded to 6 decimal places.
 
-    At most 20 of each tensor are returned; "NaN" stands for NaN.
+    At most 20 numbers of each tensor are returned. The string "NaN" stands for NaN.
     """
     numbers: set[object] = set()
     for name, want in trial.expected.items():

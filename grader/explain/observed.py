@@ -1,4 +1,4 @@
-"""Explains a wrong answer by its own results, without a known mistake.
+"""Explains a wrong answer by its results, without comparing it with a declared mistake.
 
 The results are its exception, the form of its values and its side effects. The explanation may
 name the line that causes them.
@@ -23,7 +23,7 @@ NOUN = re.compile(r"(?!.* of )[a-z_ ]+")  # the name of a result, and not of a g
 
 
 def of_exception(wrong: Sequence[Seen], source: str) -> Explanation | None:
-    """Explain what the first failing trial raised."""
+    """Explain the exception of the first failing trial. Also explain that an expected exception was not raised."""
     first = wrong[0]
     if says := _of_missing_refusal(first, source):
         return Explanation("exception" if first.error else "structure", first.error, says)
@@ -39,11 +39,13 @@ def of_exception(wrong: Sequence[Seen], source: str) -> Explanation | None:
 
 
 def of_form(wrong: Sequence[Seen], source: str, *, sure: bool) -> Explanation | None:
-    """Explain a wrong form: shape, dtype, number and order of what came back, or parameters; None if a trial raised.
+    """Explain a wrong form of the results: shapes, dtypes, the number and order of values, or the layer's parameters.
+
+    Return None if a trial raised an exception.
 
     Args:
         wrong: the failing trials of one check.
-        sure: leave out what only describes, such as a shape that is another.
+        sure: leave out explanations that only describe a difference, such as another shape.
     """
     if any(trial.error for trial in wrong):
         return None
@@ -56,13 +58,13 @@ def of_form(wrong: Sequence[Seen], source: str, *, sure: bool) -> Explanation | 
 
 
 def _is_float32(trial: Seen) -> bool:
-    """Return True if a tensor came back as float32 where float64 is due."""
+    """Return True if a tensor is float32 where float64 is expected."""
     both = ((trial.got.get(name), want) for name, want in trial.expected.items())
     return (float32, float64) in [tuple(getattr(one, "dtype", None) for one in pair) for pair in both]
 
 
 def of_conduct(wrong: Sequence[Seen], source: str) -> Explanation | None:
-    """Explain side effects, and gradients that do not flow."""
+    """Explain side effects, or a line that stops gradients from reaching an input."""
     if any(trial.error for trial in wrong):
         return None
     if all(trial.got.get("inputs unchanged") is False for trial in wrong):
@@ -78,12 +80,15 @@ def of_conduct(wrong: Sequence[Seen], source: str) -> Explanation | None:
 
 
 def of_slips(wrong: Sequence[Seen], source: str) -> Explanation | None:
-    """Explain other values by a line that is nearly surely not meant."""
+    """Explain wrong values by a line that is almost certainly mistaken."""
     return _of_line("relation", Effect.VALUES, wrong, source)
 
 
 def _right_beside(wrong: Sequence[Seen]) -> str:
-    """Name what came out right in all failing trials where one other result did not; "" if it is not so."""
+    """Return a sentence that names the results which are right in all failing trials, if exactly one other is wrong.
+
+    Return "" if this is not the case.
+    """
     names = [name for name, want in wrong[0].expected.items() if isinstance(want, Tensor) and NOUN.fullmatch(name)]
     off = [
         name
@@ -95,31 +100,34 @@ def _right_beside(wrong: Sequence[Seen]) -> str:
 
 
 def of_the_rest(wrong: Sequence[Seen]) -> Explanation | None:
-    """Return which result is right, or which lengths do not fit, where nothing explains the answer."""
+    """Return what is still known if there is no better explanation: the right results, or lengths that do not match."""
     says = two_lengths(wrong) if wrong[0].error else _right_beside(wrong) if not any(t.error for t in wrong) else ""
     return Explanation("relation", what=says) if says else None
 
 
 def of_unused(wrong: Sequence[Seen], source: str, effect: Effect = Effect.UNUSED) -> Explanation | None:
-    """Name an argument or a layer that the answer never uses; with IDLE, a layer without parameters."""
+    """Explain wrong values by an argument or layer that the answer never uses.
+
+    With the effect IDLE, look only for layers without parameters.
+    """
     return _of_line("unused", effect, wrong, source)
 
 
 def of_shared_layer(wrong: Sequence[Seen], source: str) -> Explanation | None:
-    """Explain that one layer has two names.
+    """Explain that one layer is stored under two names.
 
-    The weights of one name are then those of the other, which looks like a mix-up of both.
+    Then both names have the weights of one of them, and the results look as if the two were mixed up.
     """
     return _of_line("relation", Effect.SHARED, wrong, source)
 
 
 def of_draws(wrong: Sequence[Seen], source: str) -> Explanation | None:
-    """Name a line that draws random numbers, where nothing else explains other values."""
+    """Explain wrong values by a line that draws random numbers. This is tried only if nothing else explains them."""
     return _of_line("relation", Effect.RANDOM, wrong, source)
 
 
 def of_batch(wrong: Sequence[Seen], seen: Sequence[Seen], source: str) -> Explanation | None:
-    """Explain an answer that is right for one number of batch axes only, by the line that causes it."""
+    """Explain an answer that is right only for some numbers of batch axes, by the line that causes this."""
     axes, passed = _batch_axes_of(wrong, seen)
     right, name = passed - axes, _batched_input(seen)
     if right == {0} and (found := clue(Effect.WITHOUT_BATCH, source, name)):
@@ -128,11 +136,14 @@ def of_batch(wrong: Sequence[Seen], seen: Sequence[Seen], source: str) -> Explan
 
 
 def _of_one_batch(wrong: set[int], passed: set[int], found: Clue | None) -> Explanation | None:
-    """Explain an answer that is right with one batch axis alone, by a line; None without one, or if it is not so.
+    """Explain an answer that is right only with exactly one batch axis, by a line.
+
+    Return None if there is no such line, or if the answer is not of this type.
 
     Args:
-        wrong: the numbers of batch axes of trials that fail.
-        passed: those of trials that pass.
+        wrong: the numbers of batch axes in trials that fail.
+        passed: the numbers of batch axes in trials that pass.
+        found: the line.
     """
     if found is None or 1 not in passed - wrong or 0 in passed:
         return None
@@ -143,7 +154,10 @@ def _of_one_batch(wrong: set[int], passed: set[int], found: Clue | None) -> Expl
 
 
 def of_missing_batch(wrong: Sequence[Seen], seen: Sequence[Seen], source: str) -> Explanation | None:
-    """Explain an exception that is raised only without a batch, by naming the line. `.T` of a weight is right."""
+    """Explain an exception that the answer raises only without a batch, by a line that needs one batch axis.
+
+    `.T` is not such a line, because `.T` of a weight is right.
+    """
     if not wrong[0].error or _batch_axes(wrong[0]) or any(trial.passed for trial in seen if not _batch_axes(trial)):
         return None
     return _of_one_batch(*_batch_axes_of(wrong, seen), clue(Effect.ONE_BATCH, source, _batched_input(seen)))
@@ -160,7 +174,7 @@ def _batched_input(seen: Sequence[Seen]) -> str:
 
 
 def _batch_axes_of(wrong: Sequence[Seen], seen: Sequence[Seen]) -> tuple[set[int], set[int]]:
-    """Return the numbers of batch axes of the trials that fail, and those of the trials like them that pass."""
+    """Return the numbers of batch axes in failing trials, and those in passing trials that have the same inputs."""
     names = wrong[0].inputs.keys()  # a trial that shares none of them tries another function of the exercise
     alike = [trial for trial in seen if not trial.inputs or trial.inputs.keys() & names]
     passed = {_batch_axes(trial) for trial in alike if trial.passed and not trial.error}
@@ -168,9 +182,9 @@ def _batch_axes_of(wrong: Sequence[Seen], seen: Sequence[Seen]) -> tuple[set[int
 
 
 def with_slip(found: Explanation, source: str) -> Explanation:
-    """Add a clue to an explanation that names no line.
+    """Return an explanation with a clue, if it names no line yet and a clue is found.
 
-    The clue is a line that is almost certainly a slip, or a layer that is never used.
+    The clue is a line that is almost certainly mistaken, or a layer that is never used.
     """
     effects = {"exception": Effect.LAYERS, "mistake": Effect.VALUES, "structure": Effect.VALUES}
     effect = effects.get(found.kind) if found.name not in ("AttributeError", "NameError") else None
@@ -181,9 +195,9 @@ def with_slip(found: Explanation, source: str) -> Explanation:
 
 
 def _of_missing_refusal(trial: Seen, source: str) -> str:
-    """Explain that an input must raise an exception, if the answer raised none or another one.
+    """Return a text that an input must raise an exception, if the answer raised no exception or a wrong one.
 
-    The text also mentions a check in the answer that lets the input pass.
+    If the answer contains checks, the text adds that they did not catch the input. Return "" if nothing is wrong.
     """
     for name, want in trial.expected.items():
         due = re.fullmatch(r"an? (\w+Error) came", name)
@@ -206,7 +220,7 @@ def _of_missing_refusal(trial: Seen, source: str) -> str:
 
 
 def _of_changed_inputs(trial: Seen, source: str) -> Explanation:
-    """Name the inputs that the call changed, and the line that did it."""
+    """Return an explanation that names the inputs that the call changed, and the line that changed them."""
     changed = trial.got.get("changed")
     names = [name for name in changed if isinstance(name, str)] if isinstance(changed, list) else []
     says = f"Your code changes {' and '.join(f'`{name}`' for name in names) or 'one of its inputs'} in place."
@@ -219,12 +233,15 @@ def _gradients(trial: Seen) -> Iterator[str]:
 
 
 def _batch_axes(trial: Seen) -> int:
-    """Count the batch axes of a trial."""
+    """Return the number of batch axes of a trial."""
     shape = trial.sizes.get("batch_shape", ())
     return len(shape) if isinstance(shape, (tuple, list)) else 0
 
 
 def _of_line(kind: str, effect: Effect, wrong: Sequence[Seen], source: str) -> Explanation | None:
-    """Explain other values by the line that has an effect; None if there is none, or if a trial raised."""
+    """Explain wrong values by a line that has this effect.
+
+    Return None if no such line is found, or if a trial raised an exception.
+    """
     found = None if any(trial.error for trial in wrong) else clue(effect, source)
     return found and Explanation(kind, clue=found)

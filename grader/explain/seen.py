@@ -1,4 +1,4 @@
-"""The records of the diagnosis: what was seen of an answer, what it is compared with, and what explains it."""
+"""The records that explanations use: an answer's results, the mistakes that it is compared with, the explanation."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Seen(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A declared mistake, whose result on each trial is known."""
+    """A declared mistake, with its results on the trials."""
 
     name: str
     says: str  # what a student reads
@@ -34,14 +34,14 @@ class Candidate(NamedTuple):
     traits: Callable[[], Traits] = Traits  # what its code has, and lacks
 
     def gives(self, index: int, own: Fingerprint) -> bool:
-        """Return True if it gives on a trial what has this fingerprint."""
+        """Return True if the mistake's result on a trial has the fingerprint `own`."""
         known = self.prints(index)
         return known is not None and alike(known, own)
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why an answer is wrong. Nothing reads the words of another one: what is compared are the fields."""
+    """An explanation why an answer is wrong. Explanations are compared by their fields, never by their text."""
 
     # "mistake", "default", "exception", "structure", "gradient", "conduct", "relation", "unused", "likely" or "repair"
     kind: str
@@ -54,13 +54,13 @@ class Explanation:
 
     @property
     def line(self) -> int:
-        """The line of the answer that it names, from 1; 0 if it names none."""
+        """The line of the answer that the explanation names, from 1; 0 if it names no line."""
         place = self.repair or self.clue
         return place.line if place else 0
 
     @property
     def says(self) -> str:
-        """The words that a student reads."""
+        """The text that the student reads."""
         where = f"In the check “{self.check}”: " if self.check else ""
         line = self.clue.says if self.clue else ""
         parts = where + self.what, line[:1].upper() + line[1:], self.repair.says if self.repair else ""

@@ -1,10 +1,10 @@
-"""Bounds the CPU time for reading the code of one submission, whichever function reads it.
+"""Limits the CPU time for reading the code of one submission, whichever function reads it.
 
-Many functions read code, and for some of them the time is not proportional to the length of the
-code. This module bounds the cost of a submission in one place: it measures the time of a section
-of the work, and a signal stops the section when the time is used up. Only the CPU time of this
-process counts. A busy machine increases it only a little, and no honest submission comes near the
-bound.
+Many functions read code, and for some of them the time is not proportional to the
+length of the code. This module limits the time for a submission in one place. It
+measures the CPU time of sections of the work, and a signal stops a section when
+the time is used up. Only the CPU time of this process is measured. A busy machine
+increases it only a little, and no honest submission comes near the limit.
 """
 
 import signal
@@ -21,34 +21,40 @@ AGAIN_SECONDS = 1.0  # of CPU time, after which code that caught the exception g
 
 
 class TookTooLong(BaseException):
-    """The CPU time is used up. This is not an Exception, so that the interrupted code cannot catch it."""
+    """The CPU time is used up. This is not an Exception, so that the interrupted code does not catch it."""
 
 
 class Allowance:
-    """A budget of CPU seconds of this thread, which all sections that run within `timed` use up together."""
+    """A budget of CPU seconds of this thread. All sections that run within `timed` share it."""
 
     def __init__(self, seconds: float) -> None:
         self._left, self._timing = seconds, False
 
     @contextmanager
     def timed(self) -> Iterator[None]:
-        """Take the time of this section off the allowance; a section within another is not counted twice.
+        """Subtract the CPU time of this section from the allowance. A section within another is not counted twice.
 
         Raises:
-            TookTooLong: nothing is left, now or in the middle of the section.
+            TookTooLong: the allowance is used up, before the section or during it.
         """
         with self._switched(True):
             yield
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Stop the clock of the enclosing timed section until the context ends; without a timed section, do nothing."""
+        """Stop the clock of the enclosing timed section until the context ends.
+
+        Do nothing if there is no such section.
+        """
         with self._switched(False):
             yield
 
     @contextmanager
     def _switched(self, timing: bool) -> Iterator[None]:
-        """Start the clock (True) or stop it (False) for this section, if it is not so already; then undo that."""
+        """Start the clock (True) or stop it (False) for this section, and switch it back afterwards.
+
+        Do nothing if the clock is in this state already.
+        """
         if timing == self._timing:
             yield
             return
@@ -74,7 +80,11 @@ class Allowance:
 
 
 def _alarm(seconds: float) -> Callable[[], Any]:
-    """Raise TookTooLong in this thread after so many seconds of its CPU time; return the function that prevents it."""
+    """Raise TookTooLong in this thread after this many more seconds of its CPU time.
+
+    Returns:
+        The function that cancels the alarm.
+    """
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         # Signals come to the main thread alone: here another thread watches this one's clock.
         clock = partial(time.clock_gettime, time.pthread_getcpuclockid(threading.get_ident()))

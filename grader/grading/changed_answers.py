@@ -1,12 +1,13 @@
-"""Run changed answers in the sandbox, once the answer itself was found wrong.
+"""Run changed versions of a wrong answer in the sandbox.
 
-`in_sandbox` tries small changes: the change that makes an answer right shows where its mistake is.
+`in_sandbox` tries small changes. A change that makes an answer right shows where the mistake is.
 
-`judge_defaults` judges an answer once more with the task's defaults, so that one wrong default does not cost
-all points. Most checks call an answer as the course does, and leave out what has a default. An answer whose
-default is another one then fails them all, although nothing else is wrong. So the trials that failed run again
-with the task's default in the answer's source, at the end of the same run. The first check that is right then
-keeps half of its points, since it is the default that it fails for; the others count as they are then.
+`judge_defaults` judges an answer once more with the task's default values of parameters, so that one wrong default does
+not cost all points. Most checks call an answer as the course does, and leave out arguments that have a default. So an
+answer with another default fails all these checks, although nothing else is wrong with it. The trials that failed
+therefore run again at the end of the same run, with the task's default in the answer's source. The first check that
+is right then keeps half of its points, because the default is the reason why it fails. The other checks get the points
+that they earn with the task's default.
 """
 
 import inspect
@@ -30,12 +31,13 @@ FUTURE = "from __future__ import annotations"
 
 
 def in_sandbox(planned: Sequence[PlannedTrial], results: ReferenceResults, ask: Ask, device: str) -> Try:
-    """Return the function that runs changed versions of an answer in the sandbox, and judges their results.
+    """Return a function that runs changed versions of an answer in the sandbox, and judges their results.
 
     Args:
-        planned: the trials that it chooses from, all of one exercise.
+        planned: the trials that the function can run, all of one exercise.
+        results: the reference's results.
         ask: runs a probe in the interpreter that has run the answer.
-        device: where that interpreter computes.
+        device: the device on which that interpreter computes.
     """
     exercise, numbers = planned[0].exercise, count()
 
@@ -60,7 +62,7 @@ def in_sandbox(planned: Sequence[PlannedTrial], results: ReferenceResults, ask: 
 
 
 def _request(key: str, trials: Sequence[PlannedTrial], sources: Sequence[str], defines: str) -> Request:
-    """Make the request that runs the probe of one check on changed answers."""
+    """Return the request that runs the probe of one check on changed answers."""
     check = trials[0].check
     # The module that runs changed answers goes first: its import from __future__ must be the first statement.
     probe = source_of(check.probe).removeprefix(FUTURE)
@@ -79,10 +81,15 @@ def _request(key: str, trials: Sequence[PlannedTrial], sources: Sequence[str], d
 
 
 def _values_of(tried: object, source: int, trial: int) -> Mapping | None:
-    """Return what the changed answer number `source` gave on trial number `trial`.
+    """Return the values that a changed answer returned on a trial.
+
+    Args:
+        tried: the sandbox's reply, which is not trusted.
+        source: the number of the changed answer, from 0.
+        trial: the number of the trial, from 0.
 
     Returns:
-        None if the sandbox sent no such thing.
+        The values, or None if the reply does not contain them.
     """
     try:
         values = tried[source][trial]  # type: ignore[index]
@@ -108,14 +115,15 @@ def judge_defaults(
     ask: Ask,
     device: str = "cpu",
 ) -> Verdict:
-    """Return the verdict on an answer, better if it has wrong defaults and is right with the task's.
+    """Return the verdict on an answer, improved if the answer earns more points with the task's default values.
 
     Args:
-        verdict: the one on the answer as it stands.
-        tried: its trials, with what came back.
-        source: the answer.
+        verdict: the verdict on the answer as it was submitted.
+        tried: the answer's trials, with their results.
+        source: the source of the answer.
+        results: the reference's results.
         ask: runs a probe in the interpreter that has run the answer.
-        device: where that interpreter computes.
+        device: the device on which that interpreter computes.
     """
     wrong = wrong_defaults(searchable(source), exercise.defaults)
     failing = [one for one in tried if one.found.outcome is Outcome.FAILED and was_called(one.trial, one.got)]
@@ -130,7 +138,7 @@ def judge_defaults(
 
 
 def _without_builtins(exercise: Exercise, ask: Ask) -> Ask:
-    """Return an `ask` that refuses what the answer computes with a built-in that it should write."""
+    """Return an `ask` that rejects a result if the answer computed it with a built-in that it should implement."""
     watched = operators(exercise.bans)
 
     def ask_watched(request: Request) -> Mapping[str, Evidence]:
@@ -140,15 +148,15 @@ def _without_builtins(exercise: Exercise, ask: Ask) -> Ask:
 
 
 def _refused(got: Evidence) -> Evidence:
-    """Return the results, marked as refused if the answer itself called a built-in."""
+    """Return the evidence, with the status REFUSED if the answer itself called a built-in."""
     return replace(got, status=Status.REFUSED) if any(not owner for _, owner in got.trips) else got
 
 
 def _half_of_the_first(before: Verdict, after: Verdict, wrong: Sequence[WrongDefault]) -> Verdict:
     """Return the verdict with half of the points of the first check that the task's defaults fix.
 
-    The other checks have the points that they get with these defaults. If that is not more than
-    before, return the verdict without them.
+    The other checks get the points that they earn with these defaults. If that gives no more points in total than
+    before, return the verdict `before`.
     """
 
     def is_mended(old: CheckResult, new: CheckResult) -> bool:

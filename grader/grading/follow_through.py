@@ -1,10 +1,10 @@
-"""Follow-through: judge exercises that build on a failed exercise again, with a stand-in for it.
+"""Follow-through: judge the exercises that build on a failed exercise again, with a stand-in for the failed one.
 
-So one mistake does not cost points twice. A stand-in is working code that the exercise declares, and that
-replaces a failed answer. Classes, gradients and training work with it as they do with the student's `carry_on`,
-which runs the same source. It is put in only where the exercise itself is not judged. Where there is none, and
-a training went wrong because of it, the reference's trained weights stand in for the training. The reference
-never enters the sandbox.
+So one mistake does not cost points twice. A stand-in is working code that an exercise declares. It
+replaces a failed answer. Classes, gradients and training work with it as they do with the student's
+`carry_on`, which runs the same source. A stand-in is used only in runs in which its own exercise is
+not judged. If a training run went wrong because of a failed exercise that has no stand-in, the
+reference's trained weights replace the training run. The reference never enters the sandbox.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -21,14 +21,14 @@ from grader.submission.rebuild import Rebuilt
 
 
 def stand_ins(lesson: Lesson) -> frozenset[str]:
-    """Return the exercises that have a stand-in."""
+    """Return the ids of the exercises that have a stand-in."""
     return frozenset(exercise.id for exercise in lesson.exercises if exercise.stand_in)
 
 
 def with_stand_ins(lesson: Lesson, notebook: NotebookNode, exercises: Collection[str]) -> NotebookNode:
-    """Return a copy of a notebook in which the carry-on cells of these exercises contain the stand-ins.
+    """Return a copy of a notebook in which the carry-on cells of these exercises contain their stand-ins.
 
-    An exercise without a stand-in stays as it is.
+    The cell of an exercise without a stand-in does not change.
     """
     copy = deepcopy(notebook)
     sources = {carry_on_cell(id): lesson.exercise(id).stand_in_source for id in exercises}
@@ -44,7 +44,7 @@ ROUNDS = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """One run of the notebook: what takes the place of failed answers, and which exercises are judged."""
+    """One run of the notebook: the exercises that are judged, and the failed answers that are replaced."""
 
     judged: frozenset[str]
     stand_ins: frozenset[str] = frozenset()  # exercises that their stand-ins replace
@@ -53,10 +53,10 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True)
 class FollowThrough:
-    """All that is known between two rounds, and the runs of the next round.
+    """The state between two rounds: the verdicts so far, and the runs of the next round.
 
-    `first_round` makes it, and `next_round` makes the next one of it and the verdicts of its runs. After the
-    last round there are no runs.
+    `first_round` creates the first state. `next_round` creates each further state from the one before and the verdicts
+    of its runs. After the last round, `runs` is empty.
     """
 
     lesson: Lesson
@@ -73,7 +73,7 @@ class FollowThrough:
 def first_round(
     lesson: Lesson, rebuilt: Rebuilt, submitted: Mapping[str, Verdict], unsolved: frozenset[str] = frozenset()
 ) -> FollowThrough:
-    """Return what is known before the first round, and its runs.
+    """Return the state before the first round, with the runs of this round.
 
     Args:
         submitted: the verdicts on the answers as submitted, by exercise id.
@@ -87,10 +87,11 @@ def first_round(
 
 
 def next_round(before: FollowThrough, verdicts: Iterable[Mapping[str, Verdict]]) -> FollowThrough:
-    """Return what is known after a round, and the runs of the next one.
+    """Return the state after a round, with the runs of the next round.
 
     Args:
-        verdicts: those that each run of the round gave, by exercise id; empty for a run that found no time.
+        before: the state before the round.
+        verdicts: for each run of the round, its verdicts by exercise id; {} if no time was left for the run.
     """
     judged, better = dict(before.judged), dict(before.better)
     missing = _without_a_stand_in(before)
@@ -110,7 +111,10 @@ def next_round(before: FollowThrough, verdicts: Iterable[Mapping[str, Verdict]])
 
 
 def _with_runs(known: FollowThrough) -> FollowThrough:
-    """Plan the runs of the next round: with stand-ins, and after the last such round once with trained weights."""
+    """Return the state with the runs of the next round.
+
+    First there are rounds with stand-ins, and at the end one round with trained weights.
+    """
     if any(run.weights for run in known.runs):
         return replace(known, runs=())
     causes, affected = _causes(known)
@@ -122,7 +126,7 @@ def _with_runs(known: FollowThrough) -> FollowThrough:
 
 
 def _causes(known: FollowThrough) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the exercises that the next round replaces, and those that it judges again."""
+    """Return the exercises that the next round replaces by stand-ins, and the exercises that it judges again."""
     failed = {id for id, verdict in known.judged.items() if verdict.outcome is not Outcome.PASSED} - known.replaced
     causes = frozenset(id for id in failed & stand_ins(known.lesson) if not known.below[id] & failed)
     affected = frozenset(id for id in failed - causes - known.unsolved if known.below[id] & causes)
@@ -130,9 +134,9 @@ def _causes(known: FollowThrough) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def _grouped(known: FollowThrough, judged: Collection[str]) -> list[Run]:
-    """Return one run for each set of stand-ins that these exercises are judged with.
+    """Return one run for each set of stand-ins with which some of these exercises are judged.
 
-    Nothing but what an exercise builds on is replaced: the stand-in for another one could do its work.
+    For an exercise, only those that it builds on are replaced, because any other stand-in could do its work.
     """
     replaced = {id: foundations(known.lesson, id) & known.replaced for id in sorted(judged)}
     return [
@@ -142,9 +146,12 @@ def _grouped(known: FollowThrough, judged: Collection[str]) -> list[Run]:
 
 
 def _without_a_stand_in(known: FollowThrough) -> dict[str, frozenset[str]]:
-    """Return the exercises where only the training failed, and a failed exercise below has no stand-in.
+    """Return the exercises in which only the training run failed, while a failed exercise below has no stand-in.
 
-    Trained weights can stand in for such a training. The exercises without a stand-in are the values.
+    Trained weights can replace such a training run.
+
+    Returns:
+        Exercise id → the failed exercises below that have no stand-in.
     """
     failed = {id for id, verdict in known.judged.items() if verdict.outcome is not Outcome.PASSED} - known.replaced
     missing = {
@@ -158,7 +165,7 @@ def _without_a_stand_in(known: FollowThrough) -> dict[str, frozenset[str]]:
 def _cost(known: FollowThrough, exercises: Collection[str]) -> float:
     """Return the points that these exercises have lost.
 
-    With trained weights, a verdict improves by no more: nobody gains by a mistake made on purpose.
+    With trained weights, another verdict may improve by at most this much. So a deliberate mistake gains nobody points.
     """
     return sum(known.judged[id].max_points - known.judged[id].points for id in exercises)
 
@@ -171,9 +178,11 @@ def _only_training_failed(lesson: Lesson, verdict: Verdict) -> bool:
 
 
 def _is_better(verdict: Verdict, submitted: Verdict) -> bool:
-    """Return True if a verdict has more points than the submitted one, or alone is PASSED, or explains more.
+    """Return True if a verdict is an improvement on the submitted one.
 
-    An exercise for practice is worth no points: only its outcome can improve. A FAULT never counts as better.
+    A verdict is an improvement if it has more points, if it is PASSED and the submitted
+    one is not, or if it is FAILED and has a hint. An exercise for practice is worth no
+    points, so only its outcome can improve. A FAULT is never an improvement.
     """
     if verdict.outcome is Outcome.FAULT or verdict.points < submitted.points:
         return False
@@ -186,11 +195,11 @@ def _is_better(verdict: Verdict, submitted: Verdict) -> bool:
 def choose_verdict(lesson: Lesson, verdict: Verdict, followed: Verdict | None) -> Verdict:
     """Return the verdict that counts: `followed` if the lesson has follow-through, else `verdict`.
 
-    The returned verdict has the verdict that does not count as `other`.
+    Its field `other` contains the verdict that does not count.
 
     Args:
         verdict: the verdict on the answer as submitted.
-        followed: the improved verdict from follow-through; None if there is none, and then `verdict` counts.
+        followed: the improved verdict from follow-through. If it is None (no improvement), `verdict` counts.
     """
     if followed is None:
         return verdict

@@ -1,4 +1,4 @@
-"""Grade one submission, from file to grade: plan → run → follow through → assemble."""
+"""Grade one submission, from file to grade. The steps are: plan, run, follow through, assemble."""
 
 import time
 from collections import defaultdict
@@ -61,12 +61,12 @@ MOST_DETAIL = 200  # characters of a flag's detail
 
 @cache
 def public_results(assignment: str, lesson: int) -> Results:
-    """Return the dict of the results of a lesson's reference on public trials in this process.
+    """Return the store for the results of a lesson's reference on public trials. It is empty at first.
 
-    It serves all submissions.
+    All submissions that this process grades share the store.
 
     Args:
-        lesson: the identity of the declared lesson: a test may declare another of the same name.
+        lesson: Python's id of the declared lesson, because a test may declare another lesson with the same name.
     """
     return {}
 
@@ -85,22 +85,22 @@ def master_notebook(root: Path, assignment: str) -> NotebookNode:
 
 
 def run_trainings(lesson: Lesson) -> None:
-    """Run the reference's trainings of a lesson, unless a run on this machine has kept them."""
+    """Train the reference's models of a lesson, unless an earlier run on this machine has stored them."""
     for prepare in lesson.prepare:
         prepare()
 
 
 def get_ready(lesson: Lesson) -> None:
-    """Run a lesson's trainings and draw its public trials, so that the first submission need not wait for that."""
+    """Train a lesson's reference models and draw its public trials, so that the first submission need not wait."""
     run_trainings(lesson)
     draw_ahead(lesson)
 
 
 def grade(file: SubmissionFile, *, server: Server, settings: GradingSettings, released: NotebookNode | None) -> Graded:
-    """Grade one submission. Raise no error: return a grade with the status "unreadable" or "fault" instead.
+    """Grade one submission. Do not raise errors: a grade with the status "unreadable" or "fault" reports them.
 
     Args:
-        released: the student notebook; None where the assignment is unknown.
+        released: the student notebook as it was released; None if the assignment is unknown.
     """
     started = time.monotonic()
     sha, graded = "", None
@@ -138,7 +138,10 @@ def grade(file: SubmissionFile, *, server: Server, settings: GradingSettings, re
 
 
 def _better(first: Graded, second: Graded) -> Graded:
-    """Return the grade with more points, the first if they are equal, with what both have for a person to look at."""
+    """Return the grade with more points, or the first one if both have the same.
+
+    Flags in LOOKED_AT, which a person should look at, are kept from both grades.
+    """
     better, other = (second, first) if (second.grade.score or 0.0) > (first.grade.score or 0.0) else (first, second)
     looks = [flag for flag in other.grade.flags if flag.kind in LOOKED_AT and flag not in better.grade.flags]
     return replace(better, grade=replace(better.grade, flags=(*better.grade.flags, *looks)))
@@ -147,7 +150,7 @@ def _better(first: Graded, second: Graded) -> Graded:
 class _Grading:
     """Grades one submission.
 
-    It runs the notebook, perhaps several times, and makes one grade of the verdicts of all runs.
+    It runs the notebook, if necessary several times, and combines the verdicts of all runs into one grade.
     """
 
     def __init__(
@@ -175,7 +178,7 @@ class _Grading:
         self._builtin_calls: dict[str, list[tuple[str, str]]] = defaultdict(list)
 
     def grade(self, file: SubmissionFile) -> Graded:
-        """Run the notebook, judge again with stand-ins, and assemble the grade."""
+        """Run the notebook, judge again with stand-ins, and return the grade."""
         submitted = self._run(Run(judged=frozenset(exercise.id for exercise in self._lesson.exercises)))
         assert self._first is not None  # the first run always takes place
         better = self._judge_again(submitted, self._first)
@@ -183,23 +186,26 @@ class _Grading:
         return self._assemble(file, self._first, tuple(verdicts))
 
     def _judge_again(self, submitted: Mapping[str, Verdict], execution: Execution) -> Mapping[str, Verdict]:
-        """Return the verdicts that improve when stand-ins replace earlier failures."""
+        """Return the verdicts, by exercise id, that improve if stand-ins replace failed earlier answers."""
         known = first_round(self._lesson, self._rebuilt, submitted, self._unsolved(execution.cells))
         while known.runs:
             known = next_round(known, [self._run(run) for run in known.runs])
         return known.better
 
     def _planned(self, exercise: Exercise) -> tuple[PlannedTrial, ...]:
-        """Return the trials of an exercise with their inputs; draw them once for each form of its lesson."""
+        """Return the trials of an exercise with their inputs.
+
+        The inputs are drawn once for each form of the lesson, with or without the reference's trained weights.
+        """
         if id(exercise) not in self._trials:
             self._trials[id(exercise)] = plan_exercise(exercise, self._settings.secret, self._sha)
         return self._trials[id(exercise)]
 
     def _run(self, run: Run) -> dict[str, Verdict]:
-        """Run the notebook once, judge exercises, and explain those that failed and are not judged again.
+        """Run the notebook once and judge exercises. Explain those that failed and will not be judged again.
 
         Returns:
-            The verdicts by exercise id; {} without a run if no time is left for another one.
+            The verdicts by exercise id; {} if no time is left for a further run.
 
         Raises:
             ServerLost: the sandbox failed.
@@ -238,9 +244,10 @@ class _Grading:
         return verdicts
 
     def _judged_next(self, answers: Mapping[str, JudgedAnswer], execution: Execution) -> frozenset[str]:
-        """Return the exercises that are judged again with stand-ins, if the new verdicts count.
+        """Return the ids of the exercises that will be judged again with stand-ins.
 
-        If no time is left for that, they keep the verdicts of the first run, without an explanation.
+        Return an empty set if the lesson has no follow-through, so that the new verdicts would not count. If no time is
+        left for judging an exercise again, it keeps the verdict of the first run, without an explanation.
         """
         if not self._lesson.follow_through:
             return frozenset()
@@ -249,7 +256,7 @@ class _Grading:
         return frozenset().union(*(run.judged for run in runs if not run.weights))
 
     def _explained(self, answer: JudgedAnswer, ask: Ask) -> Verdict:
-        """Return the verdict on an answer with what explains it, and with the notes about it."""
+        """Return the verdict on an answer, with an explanation if one is found, and with the notes about the answer."""
         verdict = answer.verdict
         try:
             with self._explaining.timed():
@@ -262,9 +269,9 @@ class _Grading:
         return with_notes(self._rebuilt, answer, verdict)
 
     def _unsolved(self, results: Mapping[str, CellResult]) -> frozenset[str]:
-        """Find the exercises with no answer, the unchanged stub, or code that does not parse.
+        """Return the exercises that have no answer, only the unchanged stub, or code that does not parse.
 
-        Stand-ins for other exercises cannot help these.
+        Stand-ins for other exercises cannot help such an exercise.
         """
         stubs = {cell.id: cell.source for cell in self._released.cells}
 
@@ -277,7 +284,7 @@ class _Grading:
         return frozenset(exercise.id for exercise in self._lesson.exercises if is_unsolved(exercise))
 
     def _assemble(self, file: SubmissionFile, execution: Execution, verdicts: tuple[Verdict, ...]) -> Graded:
-        """Fail answers that call built-ins, make the grade, and show its verdicts in the notebook."""
+        """Fail answers that call built-ins, create the grade, and write its verdicts into the notebook."""
         verdicts, found = refuse_built_ins(self._lesson, self._rebuilt, verdicts, self._builtin_calls)
         flags = list(found)
         for id, error in sorted(self._unexplained.items()):
@@ -316,7 +323,7 @@ class _Grading:
 def _with_verdicts(notebook: NotebookNode, verdicts: Iterable[Verdict]) -> NotebookNode:
     """Replace the outputs of each self-check cell by the exercise's verdict.
 
-    This changes the notebook itself, and returns it.
+    The notebook is changed in place and returned.
     """
     by_cell = {check_cell(verdict.id): verdict for verdict in verdicts}
     for cell in notebook.cells:

@@ -1,6 +1,7 @@
-"""The result of grading one submission, also if it cannot be graded or the machine had too little time.
+"""The result of grading one submission, even if it cannot be graded or the machine was too busy.
 
-In the latter case it is graded once more, and then its grade is withheld, never lowered.
+A submission is starved if the machine was too busy to give it its full time. It is then graded once more. If it is
+starved again, its grade is withheld, never lowered.
 """
 
 from collections.abc import Callable
@@ -19,7 +20,10 @@ TOO_BUSY = (
 
 @dataclass(frozen=True, kw_only=True)
 class Graded:
-    """A grade, and the executed notebook; None if no notebook was run, or an earlier run recorded the grade."""
+    """A grade with the executed notebook.
+
+    The notebook is None if no notebook was run, or if an earlier run recorded the grade.
+    """
 
     grade: Grade
     notebook: NotebookNode | None = None
@@ -29,20 +33,26 @@ class Graded:
 
 
 def again_if_starved(grade: Callable[[], Graded]) -> Graded:
-    """Grade a submission, and once more if it was starved; withhold the grade if it was starved again."""
+    """Grade a submission, and once more if it was starved. Withhold the grade if it was starved again."""
     graded = grade()
     return unless_starved(grade() if graded.starved else graded)
 
 
 def unless_starved(graded: Graded) -> Graded:
-    """Return what was graded; if it was starved, with the status "fault", no score, and the reason."""
+    """Return a result unchanged if it was not starved.
+
+    Otherwise return it with the status "fault", no score, and the reason.
+    """
     if not graded.starved:
         return graded
     return replace(graded, grade=replace(graded.grade, status="fault", score=None, message=TOO_BUSY))
 
 
 def withheld(file: SubmissionFile, problem: Problem, max_score: float, isolation: str = "", device: str = "") -> Grade:
-    """Make a grade without verdicts, whose message gives the reason; a fault has no score."""
+    """Return a grade without verdicts, whose message gives the reason.
+
+    Its score is None if the problem is a fault, and otherwise 0.
+    """
     return Grade(
         student=file.student,
         assignment=file.assignment,

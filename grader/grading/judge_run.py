@@ -32,7 +32,7 @@ NOTE = (
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedAnswer:
-    """The answer to one exercise, as it was judged in one run of the notebook, with all that explains the verdict."""
+    """The judged answer to one exercise in one run of the notebook, with everything needed to explain the verdict."""
 
     lesson: Lesson  # the form of it that ran
     exercise: Exercise
@@ -50,7 +50,14 @@ def judge_run(
     trials: Mapping[str, Sequence[PlannedTrial]],
     results: ReferenceResults,
 ) -> dict[str, JudgedAnswer]:
-    """Judge the exercises of one run, by id; `trials` has those of each exercise to judge."""
+    """Judge the exercises of one run of a notebook.
+
+    Args:
+        trials: exercise id → the trials of the exercise.
+
+    Returns:
+        The judged answers by exercise id.
+    """
     cells, device = cells_that_ran(lesson, rebuilt, execution.notebook, execution.cells), execution.device
     judged = {}
     for id, planned in trials.items():
@@ -69,23 +76,23 @@ def judge_run(
 
 
 def explained(answer: JudgedAnswer, ask: Ask) -> Verdict:
-    """Return a verdict with what explains it."""
+    """Return the verdict on an answer, with a hint that explains the failure if one is found."""
     wrong = wrong_answer(answer.exercise, answer.verdict, answer.tried, answer.results, answer.cells)
     try_ = in_sandbox(wrong.trials, answer.results, ask, answer.device) if wrong else None
     return diagnose(answer.verdict, wrong, try_)
 
 
 def with_task_defaults(answer: JudgedAnswer, ask: Ask) -> JudgedAnswer:
-    """Return the answer with a better verdict if it has wrong defaults, and is right with the task's."""
+    """Return the judged answer, with a new verdict if it earns more points with the task's default values."""
     source = answer.cells.sources.get(answer_cell(answer.exercise.id), "")
     rest = answer.tried, source, answer.results, ask, answer.device
     return replace(answer, verdict=judge_defaults(answer.exercise, answer.verdict, *rest))
 
 
 def with_notes(rebuilt: Rebuilt, answer: JudgedAnswer, verdict: Verdict) -> Verdict:
-    """Return the verdict on an answer with the notes about it.
+    """Return the verdict with the notes about the answer.
 
-    It has a hint if the cause of a failure is outside of the answer.
+    If the cause of a failure is outside the answer, the verdict also gets a hint about it.
     """
     lesson, exercise = answer.lesson, answer.exercise
     if exercise.id not in rebuilt.answers:
@@ -100,9 +107,9 @@ def with_notes(rebuilt: Rebuilt, answer: JudgedAnswer, verdict: Verdict) -> Verd
 
 
 def say_shortened(notebook: NotebookNode, cells: Collection[str]) -> None:
-    """Note in the outputs of these training cells that the training run was shortened.
+    """Add a note to the outputs of these training cells: the training run was shortened.
 
-    Only cells that ran get the note. This changes the notebook itself.
+    Only cells that ran get the note. The notebook is changed in place.
     """
     for cell in notebook.cells:
         if cell.id in cells and cell.execution_count:

@@ -1,4 +1,4 @@
-"""Plan one run of a notebook: which cells run, and when the probes run. Records in, a RunPlan out.
+"""Plan one run of a notebook: which cells run, and when the probes run. In: records. Out: a RunPlan.
 
 Cells that no verdict depends on are left out.
 """
@@ -28,10 +28,10 @@ PARAMETERS = "parameters"  # papermill's tag of the cell whose values it replace
 def schedule(
     lesson: Lesson, rebuilt: Rebuilt, notebook: NotebookNode, trials: Sequence[PlannedTrial], settings: GradingSettings
 ) -> RunPlan:
-    """Plan one run.
+    """Return the plan for one run of a notebook.
 
     Args:
-        notebook: the rebuilt one, or a copy of it with stand-ins.
+        notebook: the rebuilt notebook, or a copy of it with stand-ins.
         trials: the trials that are probed in this run.
     """
     skip = [] if settings.run_all else unneeded_cells(lesson, notebook, rebuilt.own, trials)
@@ -50,10 +50,9 @@ def schedule(
 
 
 def _settings(notebook: NotebookNode, rebuilt: Rebuilt) -> frozenset[str]:
-    """Return the names of the settings of a notebook.
+    """Return the names of a notebook's settings.
 
-    They are its parameters, and the names of Python and of libraries that the student's cells
-    bind to other values.
+    They are its parameters, and those names of Python and of libraries that the student's cells bind again.
     """
     given = _given_cells(notebook, rebuilt)
     tagged = [cell.source for cell in given if PARAMETERS in cell.metadata.get("tags", ())]
@@ -67,10 +66,11 @@ def _settings(notebook: NotebookNode, rebuilt: Rebuilt) -> frozenset[str]:
 
 
 def _requests(lesson: Lesson, rebuilt: Rebuilt, trials: Iterable[PlannedTrial]) -> Mapping[str, Sequence[Request]]:
-    """Map each cell id to the requests for the probes that run after that cell: one for each check.
+    """Return the requests that run after each cell, by cell id. There is one request for each check.
 
-    Probes that take only functions and classes change nothing that others use: those of an exercise share a
-    fork. A probe that takes a trained object may change it, and gets a fork of its own.
+    Probes that take only functions and classes change nothing that others use, so
+    all such probes of an exercise share a fork (a copy of the sandbox's process).
+    A probe that takes a trained object may change it, and gets a separate fork.
     """
     shared: dict[str, list[Request]] = defaultdict(list)
     alone: dict[str, list[Request]] = defaultdict(list)
@@ -85,9 +85,10 @@ def _requests(lesson: Lesson, rebuilt: Rebuilt, trials: Iterable[PlannedTrial]) 
 
 
 def _request(key: str, trials: Sequence[PlannedTrial], group: str = "") -> Request:
-    """Return the request for trials of one check.
+    """Return the request for the trials of one check.
 
-    It shares a fork with the request before it if both have the same group.
+    Args:
+        group: if the request before this one has the same group, both share a fork; "" for a separate fork.
     """
     exercise, check = trials[0].exercise, trials[0].check
     return Request(
@@ -112,19 +113,20 @@ def _given_cells(notebook: NotebookNode, rebuilt: Rebuilt) -> list[NotebookNode]
 
 
 def _cell_seconds(lesson: Lesson, notebook: NotebookNode, rebuilt: Rebuilt) -> dict[str, float]:
-    """Map each given cell to its time limit in seconds, and each cell for which the lesson sets a limit.
+    """Return time limits in seconds, by cell id: for provided cells, and for cells for which the lesson sets a limit.
 
-    Other cells get the limit `cell_seconds` of the lesson.
+    All other cells have the lesson's general limit, `cell_seconds`.
     """
     seconds = min(lesson.limits.given_seconds, lesson.limits.cell_seconds)
     return {**{cell.id: seconds for cell in _given_cells(notebook, rebuilt)}, **lesson.cell_seconds}
 
 
 def _timeout_policy(lesson: Lesson, rebuilt: Rebuilt) -> TimeoutPolicy:
-    """Return the cells and probes that are skipped or get less time once an exercise has timed out.
+    """Return the cells and probes that are skipped or get less time after an exercise has timed out.
 
-    Given cells that call the exercise are skipped; probes of exercises that build on it get a shorter time limit. A
-    given cell that trains is skipped only if a stand-in can replace the exercise: follow-through then runs the cell.
+    A provided cell that calls the exercise is skipped. A probe of an exercise that
+    builds on it gets a shorter time limit. A provided cell that trains is skipped
+    only if a stand-in can replace the exercise: follow-through then runs the cell.
     """
     given = _given_cells(rebuilt.notebook, rebuilt)
     provided = {name: names for cell in given for name, names in parsed(cell.source).definitions.items()}
@@ -145,7 +147,7 @@ def _timeout_policy(lesson: Lesson, rebuilt: Rebuilt) -> TimeoutPolicy:
 
 
 def _origins(lesson: Lesson, notebook: NotebookNode, rebuilt: Rebuilt) -> dict[str, Origin]:
-    """Map each cell to the origin of its code. Cells that the student added have no entry."""
+    """Return the origin of each cell's code, by cell id. Student-added cells have no entry."""
     given = {cell.id: GIVEN for cell in notebook.cells if cell.id not in rebuilt.own}
     answers = {
         answer_cell(exercise.id): Origin(who=exercise.id, defines=exercise.defines) for exercise in lesson.exercises
@@ -158,16 +160,16 @@ def unneeded_cells(
 ) -> list[str]:
     """List the ids of the cells that need not run.
 
-    Two kinds of cells need not run:
-    - Self-checks, which the grader's own checks replace, and carry-on cells that are off: they have no effect.
-    - Given cells that only draw, define provided code, or train an object that no trial probes. Such a cell
+    There are two kinds of such cells:
+    - Self-checks, which the grader's own checks replace, and carry-on cells that are off, which have no effect.
+    - Provided cells that only draw, define provided code, or train an object that no trial probes. Such a cell
       runs nevertheless if a probe, or another cell that runs, uses a name that it binds.
 
-    Answers and the cells that the student added always run. If the student's code looks names up as it runs,
-    all provided code runs, too.
+    Answers and student-added cells always run. If the student's code looks
+    names up as it runs, all provided code runs, too.
 
     Args:
-        own: ids of the cells that the student added.
+        own: ids of the student-added cells.
         trials: the trials that are probed in this run.
     """
     cells = {cell.id: cell for cell in notebook.cells if cell.cell_type == "code"}
@@ -197,13 +199,13 @@ def unneeded_cells(
 
 
 def _provided_names(source: str, imports: Collection[tuple[str, str]]) -> frozenset[str]:
-    """Return the names that a cell binds, except `imports` that a running cell makes, too."""
+    """Return the names that a cell binds, except for imports that are also in `imports`."""
     imported_elsewhere = {name for name, what in parsed(source).imports if (name, what) in imports}
     return (parsed(source).bound or frozenset()) - imported_elsewhere
 
 
 def _used_names(source: str) -> frozenset[str]:
-    """Return the names that a cell reads and does not bind, or all that it mentions if it does not parse."""
+    """Return the names that a cell reads and does not bind. If it does not parse, return all names that it mentions."""
     return parsed(source).mentioned if parsed(source).bound is None else parsed(source).free
 
 

@@ -1,4 +1,4 @@
-"""Find out why names of a notebook are not defined: which cell should define each, and what happened to it."""
+"""Find out why names of a notebook are undefined: which cell should define a name, and what happened to this cell."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -24,11 +24,11 @@ MAX_NAME, MAX_COMPARED = 60, 500  # characters of a name, and names: comparing t
 def cells_that_ran(
     lesson: Lesson, rebuilt: Rebuilt, notebook: NotebookNode, results: Mapping[str, CellResult]
 ) -> NotebookCells:
-    """Collect what the messages about exceptions need: the sources of the code cells, and why names are not defined.
+    """Return the facts about the notebook that messages need: the sources of its cells, and why names are undefined.
 
     Args:
-        notebook: that ran.
-        results: how its cells ended, by id.
+        notebook: the notebook that ran.
+        results: cell id → the result of running the cell.
     """
     code = {cell.id: cell for cell in notebook.cells if cell.cell_type == "code"}
     asked = {answer_cell(exercise.id): exercise.defines for exercise in lesson.exercises}
@@ -49,7 +49,10 @@ def cells_that_ran(
 
 
 def where_it_stopped(exercise: Exercise, verdict: Verdict, cells: NotebookCells) -> tuple[str, ...]:
-    """Return a note for a failed exercise whose cell raised an exception after the answer; else no note."""
+    """Return a note if an exercise failed and its cell raised an exception after the answer. Otherwise return ().
+
+    No note is returned if the verdict's message already describes the exception.
+    """
     known = next((cells.undefined[name] for name in exercise.defines if name in cells.undefined), None)
     if known is None or verdict.outcome is not Outcome.FAILED or known.outcome is Outcome.MISSING:
         return ()
@@ -58,10 +61,10 @@ def where_it_stopped(exercise: Exercise, verdict: Verdict, cells: NotebookCells)
 
 
 def training_stopped(verdict: Verdict, exercise: Exercise, cells: NotebookCells) -> str:
-    """Return a hint for an exercise that failed because the lesson's cell that trains with it stopped.
+    """Return a hint if an exercise failed because the lesson's cell that trains with the answer stopped.
 
     Returns:
-        "" if it did not.
+        "" if the training cell did not stop.
     """
     failed = {check.name for check in verdict.checks if check.outcome is not Outcome.PASSED}
     places = {check.at for check in exercise.checks if check.at and check.name in failed}
@@ -78,10 +81,13 @@ def training_stopped(verdict: Verdict, exercise: Exercise, cells: NotebookCells)
 def _undefined_by(
     cell: NotebookNode, result: CellResult, asked: Collection[str], cells: NotebookCells
 ) -> dict[str, Undefined]:
-    """Map undefined names to the reason why they are undefined.
+    """Return the names that a cell leaves undefined, with the reason for each.
 
-    If the cell stopped, these are all names that it binds, and `asked`, the names of its
-    exercise. Otherwise they are those of `asked` that it does not bind.
+    If the cell stopped, these are all names that it binds, and the names in `asked`. Otherwise they are the names
+    in `asked` that it does not bind.
+
+    Args:
+        asked: the names that the exercise asks for; empty if the cell is not an answer.
     """
     if result.status is not Status.OK:
         cause = _stopped(cell, result, cells, is_answer=bool(asked))
@@ -96,7 +102,10 @@ def _undefined_by(
 
 
 def _stopped(cell: NotebookNode, result: CellResult, cells: NotebookCells, *, is_answer: bool) -> Undefined:
-    """Return why a cell that did not run to its end left names undefined: it is not solved, or what stopped it."""
+    """Return the reason why a cell that did not run to its end leaves names undefined.
+
+    Either the exercise is not solved, or an exception or a limit stopped the cell.
+    """
     if is_answer and is_stubs_own(result.error, result.message):
         return Undefined(cell=cell.id, why="not solved yet", briefly="is not solved yet", outcome=Outcome.MISSING)
     if result.status is not Status.RAISED:
@@ -114,7 +123,7 @@ def _stopped(cell: NotebookNode, result: CellResult, cells: NotebookCells, *, is
 
 
 def _misnamed(cell: NotebookNode, name: str, bound: Collection[str]) -> Undefined:
-    """Return why `name` is undefined after a cell that ran, with the names that the cell defines instead."""
+    """Return the reason why `name` is undefined although the cell ran. It lists names that the cell defines instead."""
     others = sorted(other for other in bound if len(other) <= MAX_NAME)[:MAX_COMPARED]
     alike = get_close_matches(name, others, n=1) or others[:MAX_NAMES]
     defines = ", ".join(alike)
@@ -126,7 +135,7 @@ def _misnamed(cell: NotebookNode, name: str, bound: Collection[str]) -> Undefine
 
 
 def _meant(source: str) -> Collection[str]:
-    """Return the names that a cell binds, or would bind if Python could read it."""
+    """Return the names that a cell binds. If it does not parse, return the names that it seems to bind."""
     bound = parsed(source).bound
     if bound is not None:
         return bound

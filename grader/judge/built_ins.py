@@ -1,4 +1,4 @@
-"""Fail answers that call the built-in that they should write, or that import the course."""
+"""Fail answers that call the built-in that they should implement, or that import the course."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -36,9 +36,9 @@ BuiltinCalls = Mapping[str, Sequence[tuple[str, str]]]
 def refuse_built_ins(
     lesson: Lesson, rebuilt: Rebuilt, verdicts: Sequence[Verdict], builtin_calls: BuiltinCalls
 ) -> tuple[tuple[Verdict, ...], tuple[Flag, ...]]:
-    """Fail and flag answers that call the built-in that their exercise asks to write, or that import the course.
+    """Fail and flag answers that call the built-in that they should implement, or that import the course.
 
-    An answer that equals its stand-in is only flagged. A verdict with the outcome FAULT stays as it is.
+    An answer that equals its exercise's stand-in is only flagged. A verdict with the outcome FAULT does not change.
 
     Returns:
         The verdicts in the same order, and the flags.
@@ -76,9 +76,9 @@ def refuse_built_ins(
 
 
 def _may_call(lesson: Lesson, exercise: Exercise, sources: Mapping[str, str]) -> dict[str, str]:
-    """Map the id of each cell whose built-ins an answer may call to its source.
+    """Return the sources of the cells whose built-ins an answer may call, by cell id.
 
-    These are provided cells, as declared, and the stand-ins of the exercises that the answer builds on.
+    These cells are the provided cells that the exercise declares, and the stand-ins of the exercises that it builds on.
     """
     below = foundations(lesson, exercise.id)
     declared = [module for id in (exercise.id, *below) for module in lesson.exercise(id).may_call]
@@ -87,9 +87,9 @@ def _may_call(lesson: Lesson, exercise: Exercise, sources: Mapping[str, str]) ->
 
 
 def _reaching(answers: Mapping[str, str], own: Sequence[str]) -> list[Flag]:
-    """Return a flag for each source in which `reaches` finds something.
+    """Return a flag for each source in which `reaches` finds suspicious code.
 
-    Each answer has its own flag. All student-added cells share one.
+    Each answer has a separate flag. All student-added cells share one flag.
     """
     of_own = dict.fromkeys(what for source in own for what in reaches(source))
     found = [*((exercise, reaches(source)) for exercise, source in answers.items()), (None, of_own)]
@@ -97,7 +97,7 @@ def _reaching(answers: Mapping[str, str], own: Sequence[str]) -> list[Flag]:
 
 
 def refused(verdict: Verdict, message: str) -> Verdict:
-    """Copy a verdict as FAILED, without points for any check, with this message and the hint to write it oneself."""
+    """Return a copy of a verdict with the outcome FAILED, no points, this message, and the hint to write the code."""
     return replace(
         verdict,
         outcome=Outcome.FAILED,
@@ -111,10 +111,7 @@ def refused(verdict: Verdict, message: str) -> Verdict:
 
 
 def code_of(rebuilt: Rebuilt, exercise: Exercise) -> StudentCode:
-    """Return the student's code as an exercise sees it.
-
-    It is the answer, with the student-added cells above and below.
-    """
+    """Return the student's code for an exercise: the answer, and the code of the student above and below it."""
     place = answer_cell(exercise.id)
     cells = [cell for cell in rebuilt.notebook.cells if cell.cell_type == "code"]
     ids = [cell.id for cell in cells]

@@ -1,6 +1,7 @@
 """Calls a check's probe in this process, in the same way as the sandbox does.
 
-The grader does this for the reference, and the notebook does it for the self-check.
+A probe is a function that calls the student's code and returns the result. The grader calls probes here with the
+reference, and the notebook calls them for the self-check.
 """
 
 import random
@@ -18,7 +19,7 @@ from grader.sandbox.guest.calling import call_probe, parameters
 
 
 def missing_name(probe: Callable, names: Mapping[str, str], inputs: Inputs, namespace: Mapping[str, Any]) -> str:
-    """Return the first name that a probe needs and that is not defined; "" if all are defined.
+    """Return the first name that a probe needs and that is not defined, or "" if all names are defined.
 
     The name is spelt as in the notebook.
     """
@@ -27,15 +28,15 @@ def missing_name(probe: Callable, names: Mapping[str, str], inputs: Inputs, name
 
 
 def call_here(probe: Callable, names: Mapping[str, str], inputs: Inputs, namespace: Mapping[str, Any]) -> Any:
-    """Return the result of a probe for clones of the inputs; afterwards restore the state of this process.
+    """Return the result of a probe for clones of the inputs. Afterwards restore the state of this process.
 
     Args:
-        names: the notebook's name for a parameter, where the two differ.
-        namespace: the definitions that the probe may take, by name.
+        names: the notebook's name for a parameter, if it differs from the parameter's.
+        namespace: the definitions that the probe may use, by name.
 
     Raises:
-        NameError: the namespace lacks a name that the probe takes.
-        Exception: what the probe raises.
+        NameError: the namespace lacks a name that the probe needs.
+        Exception: the exception that the probe raises.
     """
     given = with_tensors(inputs, Tensor.clone)
     with _same_state():

@@ -1,4 +1,8 @@
-"""Compare a value with the expected one, and say the difference in words that a student can use."""
+"""Compare a value with the expected one, and describe the difference in words that a student can use.
+
+Names in this module: `got` is the answer's value, and `want` the expected one.
+A place is the index of one number in a tensor.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from math import isclose, isfinite
@@ -32,7 +36,7 @@ GRADIENT_SHARE = 0.1
 
 
 class Difference(NamedTuple):
-    """A value that is not the expected one."""
+    """A value that differs from the expected one, with a message for the student."""
 
     name: str
     got: Any
@@ -41,7 +45,7 @@ class Difference(NamedTuple):
 
 
 def equals_reference(case: Case) -> Finding:
-    """Judge a trial by default.
+    """Judge a trial by comparison with the reference. This is the judge of a check that declares no other.
 
     The answer must return every value that the reference returns, equal within the tolerance.
     """
@@ -49,16 +53,16 @@ def equals_reference(case: Case) -> Finding:
 
 
 def compare(got: Mapping[str, Value], expected: Mapping[str, Value], rtol: float = 1.0, device: str = "cpu") -> Finding:
-    """Judge results by their first difference from the expected values.
+    """Judge an answer's values. The message describes the first one that differs from the expected value.
 
-    Results that are not expected do not matter.
+    Values that are not expected are ignored.
     """
     found = first_difference(got, expected, rtol, device)
     return Finding(passed=found is None, message=found.message if found else "")
 
 
 def with_tensors(value: Value, change: Callable[[Tensor], Tensor]) -> Any:
-    """Return a value with each tensor in it changed; tuples become lists."""
+    """Return a copy of a nested value in which `change` has replaced each tensor. Tuples become lists."""
     if isinstance(value, Tensor):
         return change(value)
     if isinstance(value, Mapping):
@@ -69,7 +73,7 @@ def with_tensors(value: Value, change: Callable[[Tensor], Tensor]) -> Any:
 def first_difference(
     got: Mapping[str, Value], expected: Mapping[str, Value], rtol: float = 1.0, device: str = "cpu"
 ) -> Difference | None:
-    """Find the first expected value that is missing or differs; None if all are as expected."""
+    """Return the first expected value that is missing or differs, or None if all values are as expected."""
     values, wanted = dict(flatten(got)), dict(flatten(expected))
     gradients = [value for name, value in wanted.items() if name.startswith(OF_GRADIENT)]
     largest = max((_largest(value.double()) for value in gradients if isinstance(value, Tensor)), default=0.0)
@@ -83,7 +87,10 @@ def first_difference(
 
 
 def flatten(tree: Value, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield leaves by name, as "a.b[0]"; a list is one, unless it holds tensors or mappings: then its length is."""
+    """Yield the leaves of a nested value as pairs (name, leaf). A name is, for example, "a.b[0]".
+
+    For a list of tensors or mappings, yield its length and the leaves of its items. Any other list is a leaf.
+    """
     if isinstance(tree, Mapping):
         for name, value in tree.items():
             yield from flatten(value, f"{prefix}.{name}" if prefix else str(name))
@@ -96,11 +103,11 @@ def flatten(tree: Value, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def difference(name: str, got: Any, want: Any, rtol: float = 1.0, device: str = "cpu", least: float = 0.0) -> str:
-    """Return a message on how a value differs from the expected one, "" if it does not.
+    """Return a message on how a value differs from the expected one, or "" if it does not differ.
 
     Args:
-        rtol: a factor on the tolerance.
-        least: the smallest scale on which tensors are compared.
+        rtol: a factor that multiplies the tolerance.
+        least: the smallest scale, in the tensors' unit, that the tolerance is relative to.
     """
     if isinstance(want, Tensor):
         return _tensor_difference(name, got, want, rtol, device, least)
@@ -116,7 +123,7 @@ def difference(name: str, got: Any, want: Any, rtol: float = 1.0, device: str = 
 
 
 def _number_difference(name: str, got: float, want: float, rtol: float) -> str:
-    """Return a message on how a plain number differs from the expected one, "" if it does not."""
+    """Return a message on how a plain number differs from the expected one, or "" if it does not differ."""
     if isclose(got, want, rel_tol=1e-5 * rtol, abs_tol=1e-6 * rtol):
         return ""
     if not (isfinite(got) and isfinite(want)):
@@ -126,9 +133,9 @@ def _number_difference(name: str, got: float, want: float, rtol: float) -> str:
 
 
 def _tensor_difference(name: str, got: Any, want: Tensor, rtol: float, device: str, least: float) -> str:
-    """Return a message on how a value differs from an expected tensor, "" if it does not.
+    """Return a message on how a value differs from an expected tensor, or "" if it does not differ.
 
-    They may differ in kind, shape, dtype or numbers.
+    The two may differ in type, shape, dtype or numbers.
     """
     if got is None:
         kind, of, source = name.partition(" of ")
@@ -153,9 +160,9 @@ def _tensor_difference(name: str, got: Any, want: Tensor, rtol: float, device: s
 
 
 def places_off(got: Tensor, want: Tensor, rtol: float = 1.0, device: str = "cpu", least: float = 0.0) -> Tensor:
-    """Return a mask of the places in which two tensors differ by more than is allowed.
+    """Return a bool mask of the places in which two tensors differ by more than the tolerance.
 
-    The tensors have one shape and dtype.
+    The tensors and the mask have the same shape. The tensors have the same dtype.
     """
     if not want.is_floating_point():
         return got != want
@@ -163,14 +170,14 @@ def places_off(got: Tensor, want: Tensor, rtol: float = 1.0, device: str = "cpu"
 
 
 def _allowed(want: Tensor, rtol: float, device: str, least: float) -> float:
-    """Return how far a tensor's numbers may be off."""
+    """Return the allowed absolute difference between a tensor's numbers and the expected ones."""
     return TOLERANCE[device].get(want.dtype, 1e-5) * rtol * max(scale(want.double()), least)
 
 
 def _distance(got: Tensor, want: Tensor) -> Tensor:
-    """Return the absolute difference of two tensors in each place.
+    """Return the absolute difference of two tensors in each place, as float64.
 
-    It is infinite where one tensor is NaN or infinite and the other is not.
+    The difference is infinite if only one of the two numbers is NaN, or if one is infinite and the other is different.
     """
     got, want = got.double(), want.double()
     # NaN equals NaN, so that a mistake that gives NaN is recognised.
@@ -179,25 +186,25 @@ def _distance(got: Tensor, want: Tensor) -> Tensor:
 
 
 def first_place(wrong: Tensor) -> tuple[int, ...]:
-    """Return the index of the first True."""
+    """Return the index of the first True in a bool tensor."""
     return tuple(wrong.nonzero()[0].tolist())
 
 
 def _first(wrong: Tensor) -> str:
-    """Return a message with the first wrong place; "" if all places are wrong."""
+    """Return the end of a message that names the first wrong place, or "" if all places are wrong."""
     return "" if wrong.all() else f", first at {list(first_place(wrong))}"
 
 
 def scale(tensor: Tensor) -> float:
-    """Return the largest finite magnitude of a tensor.
+    """Return the largest finite magnitude in a tensor.
 
-    It is 1 if there is none, so that zeros are compared absolutely.
+    Return 1 if it is 0 or if no number is finite, so that zeros are compared absolutely.
     """
     return _largest(tensor) or 1.0
 
 
 def _largest(tensor: Tensor) -> float:
-    """Return the largest finite magnitude; 0 where there is none."""
+    """Return the largest finite magnitude in a tensor, or 0 if the tensor has no finite number."""
     finite = tensor[tensor.isfinite()].abs()
     return finite.max().item() if finite.numel() else 0.0
 
@@ -213,9 +220,9 @@ def _dtype(tensor: Tensor) -> str:
 
 
 def _in_words(value: Any) -> str:
-    """Return a name for a value in a message, at most 120 characters long.
+    """Return words for a value in a message, at most 120 characters long.
 
-    It is "yes", "no", "nothing", "a tensor of shape (5, 7)" or the value's repr.
+    They are "yes", "no", "nothing", "a tensor of shape (5, 7)", or the value's repr.
     """
     if isinstance(value, Tensor):
         return f"a tensor of shape {shape(value)}"

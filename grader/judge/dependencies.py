@@ -1,4 +1,4 @@
-"""Find out which exercise depends on which: as declared, and by the names that an answer mentions."""
+"""Find the exercises that an exercise depends on: as declared, and by the names that an answer mentions."""
 
 from collections.abc import Iterable, Mapping
 
@@ -10,8 +10,8 @@ def mentioned_exercises(lesson: Lesson, source: str, defined: Mapping[str, froze
     """Return the ids of the exercises whose names a source mentions, directly or indirectly.
 
     Args:
-        defined: the names that each definition mentions, by its name. A source that mentions a
-            definition also mentions these names.
+        defined: definition name → the names that this definition mentions. A source that mentions the
+            definition mentions these names indirectly.
     """
     reached: frozenset[str] = frozenset()
     new = parsed(source).mentioned
@@ -22,7 +22,7 @@ def mentioned_exercises(lesson: Lesson, source: str, defined: Mapping[str, froze
 
 
 def foundations(lesson: Lesson, id: str) -> frozenset[str]:
-    """Return the ids of all exercises that an exercise builds on, directly or through others."""
+    """Return the ids of all exercises that an exercise builds on, directly or through other exercises."""
     below = {*lesson.exercise(id).builds_on}
     for exercise in reversed(lesson.exercises):  # each builds on earlier ones alone
         if exercise.id in below:
@@ -31,14 +31,14 @@ def foundations(lesson: Lesson, id: str) -> frozenset[str]:
 
 
 def may_use(lesson: Lesson, id: str, answers: Mapping[str, str], own: Iterable[str]) -> frozenset[str]:
-    """Return the foundations of an exercise that its answer can call: usually those whose names it mentions.
+    """Return those foundations of an exercise that its answer may call. Usually, the answer mentions their names.
 
-    Return all foundations if the answer, or a cell that the student added, looks names up as it runs, or if a
-    check of the exercise probes a trained object.
+    Return all foundations in two cases: if the answer or a student-added cell looks names up as it runs, or if a check
+    of the exercise probes a trained object.
 
     Args:
-        answers: source of the answer cell that counts, by exercise id.
-        own: sources of the cells that the student added; every answer counts as using all of them.
+        answers: exercise id → the source of the answer.
+        own: the sources of the student-added cells. Every answer is treated as using all of them.
     """
     below = foundations(lesson, id)
     source = "\n".join([answers.get(id, ""), *own])

@@ -1,16 +1,19 @@
-"""Find torch's built-ins in answers to exercises that ask the student to write these functions.
+"""Find PyTorch's built-in functions in answers to exercises that ask the student to write these functions.
 
-There are three searches. `used_builtins` reads the source: it finds a function, a method, a module, an import
-under another name, or a string that is passed to getattr, in the code that the exercise's names reach.
-`ran_builtins` reads the report of the sandbox's tripwire (grader/sandbox/guest/tripwire.py): which built-ins
-ran while the exercise was probed, by whatever name. Comments and other strings may mention the built-in, and so
-may tests and other exercises.
+There are three searches:
+- `used_builtins` reads the source, in the code that the exercise's names reach. It finds a function, a method, a
+  module, an import under another name, and a string that is passed to getattr.
+- `ran_builtins` reads the report of the sandbox's tripwire (grader/sandbox/guest/tripwire.py). The report lists the
+  built-ins that ran while the exercise was probed, whatever name the code called them by.
+- `unusual` finds names that no answer to the exercise needs, so that a person looks at them.
 
-`unusual` finds what an answer calls that no answer to its exercise needs, so that a person looks at it. An
-exercise that bans a built-in asks for a few steps of arithmetic, and a list of banned names cannot be complete:
-another loss or another library may contain the same computation. The usual names are those of arithmetic,
-reductions, products, indexing and shapes, and of layers with weights. Everything else of PyTorch, and every
-library but Python's own, NumPy and PyTorch, is unusual. That costs no points: there may be a good reason.
+Comments and other strings may mention a built-in, and so may tests and other exercises.
+
+`unusual` is necessary because a list of banned names cannot be complete: another loss or another library may contain
+the same computation. An exercise that bans a built-in asks for a few steps of arithmetic. The usual names are those of
+arithmetic, reductions, products, indexing and shapes, and of layers with weights. All other names of PyTorch are
+unusual, and so is every library except Python's own, NumPy, PyTorch and a few for plots, progress bars and types. An
+unusual name costs no points: there may be a good reason for it.
 """
 
 import ast
@@ -44,12 +47,13 @@ def ran_builtins(
     """List the banned built-ins that ran while an exercise was probed, by the names that students know.
 
     Args:
-        builtin_calls: the tripwire's report, `Evidence.trips`: (operator, the given cell or the other exercise
-            whose code called it); "" if the exercise's own code did. It comes from the sandbox and cannot be
-            trusted; a student gains nothing by a forged report.
-        flagged: exercises that already failed because their answers call built-ins → their bans. What these ban
-            does not count again; what they may call, and this exercise may not, does.
-        may_call: id → source of each given cell that the answer may call; the built-ins that it names do not count.
+        builtin_calls: the tripwire's report, `Evidence.trips`, as pairs (operator, caller). The caller is the
+            provided cell or the other exercise whose code called the operator, or "" for the exercise's own code.
+            The report comes from the sandbox and cannot be trusted, but a student gains nothing by forging it.
+        flagged: id of an exercise that already failed for a built-in → the bans of this exercise. An operator that
+            such an exercise calls is ignored here if it is banned there.
+        may_call: id → source of each provided cell that the answer may call. Built-ins that this source names are
+            ignored if the cell calls them.
     """
     banned = {*operators(exercise.bans), SWITCHED_OFF} if exercise.bans else set()
     ran = [
@@ -63,9 +67,10 @@ def ran_builtins(
 
 
 def _counts_there(operator: str, bans: Collection[str | BuiltIn]) -> bool:
-    """Return True if bans forbid an operator.
+    """Return True if another exercise's bans forbid an operator.
 
-    The ban on softmax also lists the operators of attention, but does not forbid them.
+    Then the operator was already penalised there. The ban on softmax also lists
+    the operators of attention, but does not forbid them.
     """
     attention = operator in (*ATTENTION_OPERATORS, *HEAD_OPERATORS)
     return operator in operators(bans) and (not attention or "fused attention" in bans)
@@ -74,7 +79,7 @@ def _counts_there(operator: str, bans: Collection[str | BuiltIn]) -> bool:
 def _may_call_operator(exercise: Exercise, source: str, operator: str) -> bool:
     """Return True if the source of a provided cell names a function that calls an operator.
 
-    Such a name is nn.MultiheadAttention or multi_head_attention, for example.
+    For an operator of attention, such a name is nn.MultiheadAttention or multi_head_attention.
     """
     own = [ban for ban in exercise.bans if isinstance(ban, BuiltIn) and operator in ban.operators]
     if own:
@@ -84,9 +89,9 @@ def _may_call_operator(exercise: Exercise, source: str, operator: str) -> bool:
 
 
 def _student_name(operator: str) -> str:
-    """Return a student's name for an operator of torch, without `torch.`.
+    """Return the name that students know for an operator of torch, without `torch.`.
 
-    All operators of attention share one name, and so do all those of a kind of layer with heads.
+    Related operators share one name: those of attention do, and those of each type of layer with attention heads.
     """
     if operator == SWITCHED_OFF:
         return HIDDEN
@@ -102,15 +107,16 @@ def used_builtins(exercise: Exercise, code: StudentCode, others: Collection[str]
     """List the banned built-ins that an answer refers to, directly or through the student's own helpers.
 
     Args:
-        others: the names that other exercises ask for, as for `mentions`.
+        others: the names that other exercises ask for. Code that defines these names is not searched.
     """
     return mentions(code, exercise.defines, banned_names(exercise.bans), others) if exercise.bans else ()
 
 
 def imported_by_answer(exercise: Exercise, code: StudentCode, others: Collection[str] = ()) -> tuple[str, ...]:
-    """List the modules of `grader` and `attention`, the solutions, that an answer imports, or a helper that it uses.
+    """List the modules of `grader` and `attention` that an answer, or a helper that it uses, imports.
 
-    No tier shows them to a submission; this is the second lock.
+    The solutions are in `attention`. The sandbox already hides both packages
+    from submissions in every tier; this check is a second protection.
     """
     if not any("import" in source for source in (code.answer, *code.before, *code.after)):
         return ()
@@ -118,7 +124,7 @@ def imported_by_answer(exercise: Exercise, code: StudentCode, others: Collection
 
 
 def imported_by_cell(source: str) -> tuple[str, ...]:
-    """List the modules of `grader` and `attention`, the solutions, that a cell imports anywhere."""
+    """List the modules of `grader` and `attention` (the solutions) that a cell imports anywhere."""
     return _imported_course(parsed(source).statements or ()) if "import" in source else ()
 
 
@@ -128,9 +134,9 @@ def _imported_course(nodes: Iterable[ast.AST]) -> tuple[str, ...]:
 
 
 def modules_of(node: ast.AST) -> list[str]:
-    """Return the modules that a node imports.
+    """Return the names of the modules that a node imports.
 
-    The node is a statement, or a call of a function such as `import_module`.
+    The node may be an import statement or a call such as `import_module("torch")`.
     """
     match node:
         case ast.Import(names=aliases):
@@ -145,10 +151,12 @@ def modules_of(node: ast.AST) -> list[str]:
 
 
 def same_definitions(answer: str, given: str, names: Sequence[str]) -> bool:
-    """Return True if an answer defines these names as a provided cell does, except for docstrings and annotations.
+    """Return True if an answer and provided code define the same of these names in the same way.
+
+    Docstrings and annotations are ignored.
 
     Returns:
-        False if it has none.
+        False if the answer defines none of the names.
     """
     in_answer, in_given = (
         {name: dump for name, dump in _definition_dumps(source).items() if name in names} for source in (answer, given)
@@ -158,7 +166,7 @@ def same_definitions(answer: str, given: str, names: Sequence[str]) -> bool:
 
 @cached_by_source
 def _definition_dumps(source: str) -> Mapping[str, str]:
-    """Map each function and class at the top level to its tree without docs."""
+    """Map the name of each function and class at the top level to a dump of its syntax tree without docstrings."""
     dumps = {}
     for node in parsed(source).statements or ():
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
@@ -228,13 +236,14 @@ USUAL = frozenset(
 
 
 def unusual(code: StudentCode, defines: Collection[str], others: Collection[str] = ()) -> tuple[str, ...]:
-    """List what an answer refers to, directly or through the student's own helpers, that is not usual.
+    """List the unusual names that an answer refers to, directly or through the student's own helpers.
 
     Args:
-        defines, others: the names that the exercise, and that other exercises ask for, as for `mentions`.
+        defines: the names that the exercise asks for.
+        others: the names that other exercises ask for. Code that defines these names is not searched.
 
     Returns:
-        Names of PyTorch, and "the library sklearn".
+        Names of PyTorch functions and classes, and texts such as "the library sklearn".
     """
     reach = Reach(code)
     found = (name for one in reach.statements(defines, others) for name in (*_named(reach, one), *_libraries(one.node)))
@@ -249,7 +258,7 @@ def _named(reach: Reach, statement: Statement) -> Iterator[str]:
 
 
 def _libraries(node: ast.AST) -> Iterator[str]:
-    """Yield the unusual libraries that an import takes something from."""
+    """Yield a text such as "the library sklearn" for each unusual library that a node imports."""
     modules = [module for inner in ast.walk(node) for module in modules_of(inner)]
     for root in dict.fromkeys(module.partition(".")[0] for module in modules):
         if root not in USUAL_MODULES | sys.stdlib_module_names:
@@ -258,7 +267,7 @@ def _libraries(node: ast.AST) -> Iterator[str]:
 
 @cache
 def _of_torch() -> frozenset[str]:
-    """Return the public functions and classes of PyTorch's modules with operators, by name."""
+    """Return the names of the public functions and classes in PyTorch's modules that contain operators."""
     modules = (
         torch, F, nn, nn.utils, nn.attention, torch.special, torch.linalg, torch.fft, torch.distributions, torch.sparse,
         torch.nested, torch.ao.nn, torch.func, torch.autograd.functional,

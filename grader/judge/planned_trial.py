@@ -1,4 +1,4 @@
-"""Draw the trials of exercises for one submission, and make the request that the sandbox gets for each."""
+"""Draw the trials of exercises for one submission, and collect the source code that the sandbox gets for each probe."""
 
 import inspect
 import textwrap
@@ -24,7 +24,7 @@ SENT = ("grader.course", OWN_LESSONS, "grader.declare.probes")
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedTrial:
-    """One trial of one check, with its inputs drawn."""
+    """One trial of one check, with the inputs that were drawn for it."""
 
     key: str  # "1.4/values/hidden/0"
     exercise: Exercise
@@ -36,7 +36,7 @@ class PlannedTrial:
 
     @property
     def takes(self) -> frozenset[str]:
-        """The names that the probe takes from the notebook."""
+        """The names that the probe takes from the notebook: its parameters that are not inputs of the trial."""
         not_inputs = frozenset(parameters(self.check.probe)) - self.inputs.keys()
         return frozenset(self.check.names.get(name, name) for name in not_inputs)
 
@@ -44,30 +44,30 @@ class PlannedTrial:
     def unchanging(self) -> bool:
         """True if the probe takes only names that the exercise defines.
 
-        Such a probe changes nothing that other probes use, and may share a fork with them. Any other probe
-        may take a trained model, and change it.
+        Such a probe changes nothing that other probes use, so it may share a fork (a copy of the sandbox's process)
+        with them. Any other probe may take a trained model and change it.
         """
         return self.takes <= set(self.exercise.defines)
 
 
 def is_sent(definition: FunctionType | type) -> bool:
-    """Return True if a function or class is defined where the sandbox may get its source from."""
+    """Return True if the sandbox may get the source of a function or class, because a module in SENT defines it."""
     return f"{definition.__module__}.".startswith(tuple(f"{package}." for package in SENT))
 
 
 @cache
 def sent_with(probe: Callable) -> Mapping[str, FunctionType | type]:
-    """Return a probe and all functions and exceptions from SENT that it uses, by name; the probe comes last.
+    """Return a probe and all functions and exceptions in SENT that it uses, by name. The probe is last.
 
     Raises:
-        ValueError: the probe is a lambda, a method or a closure: its source would not stand alone.
+        ValueError: the probe is a lambda, a method or a closure, so its source cannot run by itself.
     """
     if not isinstance(probe, FunctionType) or probe.__closure__ or "<" in probe.__qualname__:
         raise ValueError(f"a probe must be a plain function of module level, not {probe!r}")
     sent: dict[str, FunctionType | type] = {}
 
     def visit(function: FunctionType) -> None:
-        """Add the functions that a function calls, and then itself."""
+        """Add the functions that a function calls, and then the function itself."""
         if function.__name__ in sent:
             return
         sent[function.__name__] = function  # marks it as visited, so that a cycle of calls ends
@@ -86,7 +86,7 @@ def sent_with(probe: Callable) -> Mapping[str, FunctionType | type]:
 
 @cache
 def source_of(probe: Callable) -> str:
-    """Return the source of a probe and of all that is sent with it, as `sent_with` finds it."""
+    """Return the source of a probe, together with the source of the functions and exceptions that it uses."""
     sources = (textwrap.dedent(inspect.getsource(definition)) for definition in sent_with(probe).values())
     return "from __future__ import annotations\n\n" + "\n\n".join(sources)
 
@@ -109,26 +109,30 @@ def refuse_sent_answers(lesson: Lesson) -> None:
 
 
 def _global_names(code: CodeType) -> set[str]:
-    """Return the names of globals and attributes that a function uses, inner functions included."""
+    """Return the names of the globals and attributes that a function and its inner functions use."""
     nested = (constant for constant in code.co_consts if isinstance(constant, CodeType))
     return set(code.co_names).union(*(_global_names(inner) for inner in nested))
 
 
 def plan_exercise(exercise: Exercise, secret: str, submission_sha256: str) -> tuple[PlannedTrial, ...]:
-    """Draw every trial of one exercise: of each check the public ones, then the hidden ones; last, one once more.
+    """Draw all trials of one exercise. For each check, the public trials precede the hidden ones.
 
-    The course secret and the submission's content seed the hidden inputs: a student cannot predict them, and
-    another grading of the same file draws the same inputs. Public inputs are the same for every submission.
+    The course secret and the submission's content seed the hidden inputs. So a student cannot predict them, and grading
+    the same file again draws the same inputs. Public inputs are the same for every submission.
 
     Args:
+        secret: the course secret.
         submission_sha256: the digest of the submission's content.
+
+    Returns:
+        The trials. The last one may repeat the first hidden trial: see `_once_more`.
     """
     trials = list(_draw(exercise, (secret, submission_sha256)))
     return (*trials, *_once_more(trials))
 
 
 def _once_more(trials: Sequence[PlannedTrial]) -> Iterator[PlannedTrial]:
-    """Yield the first hidden trial again, if a shared fork makes it cheap.
+    """Yield the first hidden trial again, if it can share a fork and so is cheap. Otherwise yield nothing.
 
     An answer that counts its calls may return something else this time.
     """
@@ -139,7 +143,7 @@ def _once_more(trials: Sequence[PlannedTrial]) -> Iterator[PlannedTrial]:
 
 
 def draw_ahead(lesson: Lesson) -> None:
-    """Draw the inputs of a lesson's public trials now, and keep them for the plans of its submissions."""
+    """Draw the inputs of a lesson's public trials now, so that the plans of its submissions can reuse them."""
     for exercise in lesson.exercises:
         examples(exercise)
 
@@ -150,7 +154,7 @@ def examples(exercise: Exercise) -> tuple[PlannedTrial, ...]:
 
 
 def shown(exercise: Exercise) -> tuple[PlannedTrial, ...]:
-    """Draw the trials of the self-check in the notebook: the public ones, and hidden ones with public numbers."""
+    """Draw the trials of the self-check in the notebook: the public trials, and the hidden ones with public inputs."""
     return tuple(_draw(exercise))
 
 
@@ -160,7 +164,11 @@ def _draw(
     """Draw the trials of each check.
 
     Args:
-        seed: what seeds the inputs of hidden trials besides the trial's key; None: they are public.
+        seed: seeds the inputs of hidden trials, together with the trial's key. With None, these inputs are public.
+        kinds: the kinds of trials to draw.
+
+    Raises:
+        DeclarationError: the function that draws a trial's inputs does not return a mapping.
     """
     for check, kind in product(exercise.checks, kinds):
         public = kind == "public"
@@ -187,7 +195,7 @@ _public: dict[str, tuple[Trial, Inputs]] = {}
 
 
 def _public_inputs(trial: Trial, key: str) -> Inputs:
-    """Return the inputs of a public trial: drawn the first time in this process, kept from then on."""
+    """Return the inputs of a public trial. They are drawn only once in this process."""
     known = _public.get(key)
     if known is None or known[0] is not trial:  # a test may declare another exercise of the same name
         known = _public[key] = trial, trial.draw(PublicSampler(key))

@@ -1,7 +1,7 @@
-"""Describes the exception that ended student code, and shows the marked line of the notebook.
+"""Describes the exception that ended student code, and shows the line of the notebook that raised it.
 
-What the sandbox reports of an exception is not trusted: it is bounded here, and only shown. The text of the
-line is taken from the notebook that was handed in, and none of the grader's own code is ever quoted.
+The sandbox's report of an exception is not trusted. Its text is cut here, and only shown. The text of the line comes
+from the submitted notebook. No code of the grader itself is ever quoted.
 """
 
 import ast
@@ -30,13 +30,13 @@ TAB = "⇥   "  # a tab looks like spaces, and may be the mistake
 
 
 def line_of(source: str, line: int) -> str | None:
-    """Return a line of a cell, counted from 1; None if the cell has no such line."""
+    """Return the line of a cell with this number, counted from 1, or None if the cell has no such line."""
     lines = NEWLINE.split(source)
     return lines[line - 1] if source and 0 < line <= len(lines) else None
 
 
 def excerpt(source: str, line: int, column: int = 0) -> str:
-    """Return a line that exists, with its neighbours and a caret below a column.
+    """Return a line of a cell with its neighbours, and a caret below a column. The line must exist.
 
     Args:
         line: the number of the line, from 1.
@@ -64,7 +64,7 @@ def _window(text: str, position: int) -> tuple[str, int]:
     """Cut a line to CARET_WIDTH characters around a position.
 
     Returns:
-        the cut line, and the number of characters before the position as they are displayed.
+        The cut line, and the position in it, as the number of displayed characters before it.
     """
     start = max(0, position - CARET_WIDTH * 2 // 3) if len(_shown(text)) > CARET_WIDTH else 0
     before = ("…" if start else "") + text[start:position]
@@ -76,7 +76,7 @@ def _window(text: str, position: int) -> tuple[str, int]:
 
 
 def _shown(text: str) -> str:
-    """Return a line as it is shown: tabs visible, without control characters, cut."""
+    """Return a line for display: with visible tabs, without control characters, and cut to MAX_WIDTH characters."""
     return plain(text[: MAX_WIDTH + 1].replace("\t", TAB), MAX_WIDTH)
 
 
@@ -86,7 +86,7 @@ UNDEFINED = re.compile(r"^name '(\w+)' is not defined")
 
 @dataclass(frozen=True, kw_only=True)
 class Undefined:
-    """Why a name is not defined that a cell should define."""
+    """The reason why a name is undefined: the cell that should define the name, and what happened to this cell."""
 
     cell: str  # the cell's id
     why: str  # what happened to the cell, with the line: "stopped at line 3: `import numppy`: ModuleNotFoundError: …"
@@ -97,7 +97,7 @@ class Undefined:
 
 @dataclass(frozen=True, kw_only=True)
 class NotebookCells:
-    """The facts about the notebook that the words about an exception need."""
+    """The facts about the notebook that are needed to describe an exception."""
 
     sources: Mapping[str, str] = field(default_factory=dict)  # of the code cells, by id
     student: Collection[str] = ()  # the ids of answers, and of cells that the student added
@@ -109,7 +109,7 @@ NO_CELLS = NotebookCells()  # where nothing is known of the notebook
 
 @dataclass(frozen=True, kw_only=True)
 class Raised:
-    """An exception in words."""
+    """The description of an exception, in parts that messages are made of."""
 
     where: str  # "line 4", "in your own cell, line 3"; empty where the line is not known
     source: str  # the line, cut
@@ -122,7 +122,12 @@ class Raised:
         return line_in_words(self.where, self.source, self.what)
 
     def in_a_cell(self, verb: str, *, briefly: bool = False) -> str:
-        """The message about a cell that the exception ended: `verb` is "stopped" or "does not parse"."""
+        """The message about a cell that the exception ended.
+
+        Args:
+            verb: "stopped" or "does not parse".
+            briefly: leave out the text of the line.
+        """
         at = "at " if self.where.startswith("line") else ""
         if not self.where:
             return f"{verb}: {self.what}"
@@ -132,7 +137,7 @@ class Raised:
 def raised(report: CellResult | Evidence, here: str, cells: NotebookCells) -> Raised:
     """Describe an exception that the sandbox reports, for a reader of the cell `here`.
 
-    The description names a place in another cell, if the exception was raised there.
+    The description names the other cell if the exception was raised there.
     """
     place = report.place
     if place.cell not in cells.student or line_of(cells.sources.get(place.cell, ""), place.line) is None:
@@ -157,10 +162,12 @@ def raised(report: CellResult | Evidence, here: str, cells: NotebookCells) -> Ra
 
 
 def why_undefined(names: Collection[str], here: str, cells: NotebookCells) -> tuple[str, Undefined] | None:
-    """Return why the first of these names that is known to be undefined is undefined, for the cell's reader.
+    """Return why a name is undefined: a text for a reader of the cell `here`, and the `Undefined` record.
+
+    The name is the first of `names` for which a reason is known.
 
     Returns:
-        None if none of them is.
+        None if no reason is known for any of the names.
     """
     for name in names:
         if known := cells.undefined.get(name):
@@ -172,15 +179,15 @@ def why_undefined(names: Collection[str], here: str, cells: NotebookCells) -> tu
 
 
 def _undefined_name(report: CellResult | Evidence) -> str:
-    """Return the name that a NameError is about; "" if it is another error."""
+    """Return the name that a NameError is about, or "" if the exception is not a NameError about a name."""
     found = UNDEFINED.search(report.message) if report.error == "NameError" else None
     return found[1] if found else ""
 
 
 def _where(cell: str, line: int, here: str) -> str:
-    """Return the name of a line, for a reader of the cell `here`.
+    """Return words for a line of a cell, for a reader of the cell `here`.
 
-    It is "line 4", "in your exercise 1.4, line 4" or "in your own cell, line 4".
+    They are "line 4", "in your exercise 1.4, line 4" or "in your own cell, line 4".
     """
     if cell == here:
         return f"line {line}"
@@ -189,10 +196,10 @@ def _where(cell: str, line: int, here: str) -> str:
 
 
 def _whose(cell: str) -> str:
-    """Return the name of a cell that defines a name.
+    """Return words for a cell that defines a name.
 
-    It is "its cell, exercise 1.4,", "your own cell that defines it" or "the lesson's cell that
-    defines it".
+    They are "its cell, exercise 1.4,", "your own cell that defines it" or "the
+    lesson's cell that defines it".
     """
     if role(cell) is Role.ANSWER:
         return f"its cell, exercise {exercise_of(cell)},"
@@ -201,9 +208,9 @@ def _whose(cell: str) -> str:
 
 
 def _in_given_code(place: Place, cells: NotebookCells) -> str:
-    """Return the name of the lesson's function in which an exception was raised.
+    """Return words for the lesson's function in which an exception was raised: ", in the lesson's draw".
 
-    It is "" if the exception was raised elsewhere.
+    Return "" if the exception was not raised in provided code.
     """
     source = cells.sources.get(place.given_cell, "")
     if place.given_cell in cells.student or line_of(source, place.given_line) is None:
@@ -214,7 +221,7 @@ def _in_given_code(place: Place, cells: NotebookCells) -> str:
 
 @cached_by_source
 def _definition_lines(source: str) -> tuple[tuple[str, int, int], ...]:
-    """List the functions and classes that a cell defines at its top level, with first and last line."""
+    """List the functions and classes that a cell defines at its top level, as (name, first line, last line)."""
     return tuple(
         (node.name, node.lineno, node.end_lineno or 0)
         for node in parsed(source).statements or ()

@@ -1,8 +1,10 @@
 """Find the code that is reached from the names of an exercise, and the built-ins that it refers to.
 
-Reached are the statements that bind the names of the exercise, and those that bind the global names which these
-read. A test, a demonstration or an unused helper is not reached. The self-check in a notebook has a copy of
-this.
+The reached statements are those that bind the names of the exercise, and in turn those
+that bind the global names which a reached statement reads. A test, a demonstration or
+an unused helper is not reached. The self-check in a notebook has a copy of this module.
+
+A place is the index of a statement among all statements of the student's code, in the order of the cells.
 """
 
 import ast
@@ -26,7 +28,7 @@ class StudentCode(NamedTuple):
 
 
 class Reach:
-    """Finds which statements bind a name at a place in a student's code."""
+    """The statements of a student's code. It can find the statements that bind a name at a place."""
 
     def __init__(self, code: StudentCode) -> None:
         before = [statement for cell in (*code.before, code.answer) for statement in statements_of_cell(cell)]
@@ -44,7 +46,10 @@ class Reach:
                 self._reading[name].append(index)
 
     def statements(self, defines: Collection[str], others: Collection[str]) -> list[Statement]:
-        """Return the statements that some names reach, in the order of the code; `others` are not followed."""
+        """Return the statements that the names in `defines` reach, in the order of the code.
+
+        Names in `others` are not followed, unless they are also in `defines`.
+        """
         seen: set[int] = set()
         names: set[str] = set()
         todo = [(name, self.end) for name in sorted(defines)]
@@ -67,7 +72,7 @@ class Reach:
         return [self.all[index] for index in sorted(seen)]
 
     def _read_by(self, index: int) -> list[tuple[str, int]]:
-        """Return the names that a statement reads, each with the position at which its value is looked up."""
+        """Return the names that a statement reads, each with the place at which its value is looked up."""
         statement = self.all[index]
         read = [(name, index) for name in statement.reads]
         read += [(name, self.end) for name in statement.reads_when_called]
@@ -78,11 +83,11 @@ class Reach:
         ]
 
     def is_bound(self, name: str) -> bool:
-        """Return True if the student's code gives a name its value, and no star import may."""
+        """Return True if the student's code is certain to bind a name, so that no star import provides it."""
         return any(self.all[index].is_certain for index in self.binding.get(name, ()))
 
     def _is_off(self, name: str) -> bool:
-        """Return True if a name is a switch that is off: `DEBUG = False`."""
+        """Return True if a name is a switch that is off, as after `DEBUG = False`."""
         if name in PARAMETERS or any(TABLES & (one.reads | one.reads_when_called) for one in self.all):
             return False  # its value may come from elsewhere
         nodes = [self.all[index].node for index in self.binding.get(name, ())]
@@ -90,9 +95,9 @@ class Reach:
         return bool(nodes) and len(values) == len(nodes) and all(map(_is_false, values))
 
     def binders(self, name: str, place: int) -> list[int]:
-        """Return the statements that may have bound a name before a place.
+        """Return the places of the statements that may have bound a name before a place.
 
-        If none comes before the place, the statements that bind the name after it are returned.
+        If no statement before the place binds the name, return the statements after it that do.
         """
         places = self.binding.get(name, [])
         if name.startswith((".", "?")):  # a method, of whichever class; code below a switch
@@ -106,12 +111,15 @@ class Reach:
 
 
 def reached(code: StudentCode, defines: Collection[str], others: Collection[str] = ()) -> list[ast.AST]:
-    """List the statements that the names of an exercise reach, as nodes, with the imports of one name each."""
+    """List the statements that the names of an exercise reach, as syntax nodes.
+
+    An import of several names is split into one node for each name.
+    """
     return list(dict.fromkeys(statement.node for statement in Reach(code).statements(defines, others)))
 
 
 def _is_false(value: ast.expr | None) -> bool:
-    """Return True if an expression is a constant that is false."""
+    """Return True if an expression is a constant that is false, such as `False`, `0` or `""`."""
     return isinstance(value, ast.Constant) and not value.value
 
 
@@ -120,10 +128,11 @@ HINT = "Write this part yourself, with the operations of the lesson. In later ex
 
 
 def complaint(used: Sequence[str], verb: str = "refers to") -> str:
-    """Return a sentence that names the first of the banned built-ins that an answer uses, for the student.
+    """Return a sentence for the student that names the first of the banned built-ins that an answer uses.
 
     Args:
-        verb: "calls" if the built-in was seen to run.
+        used: the names of the built-ins; at least one.
+        verb: "calls" if the built-in was observed to run.
     """
     if used[0] == HIDDEN:
         return "your code hides what it calls, so the grader cannot see that you wrote this yourself"
@@ -137,7 +146,7 @@ def mentions(
 
     Args:
         defines: the names that the exercise asks for.
-        others: the names that other exercises ask for; what those refer to does not count here.
+        others: the names that other exercises ask for. Code that defines these names is not searched.
     """
     reach = Reach(code)
     statements = reach.statements(defines, others)
@@ -146,7 +155,7 @@ def mentions(
 
 
 def _mentioned(reach: Reach, statement: Statement) -> Iterator[str]:
-    """Yield the names of library functions that a statement may refer to: attributes, texts, and names nobody binds."""
+    """Yield the names that may be library functions: attributes, texts, and names that no student code binds."""
     for reference in sorted(statement.references):
         if reference.owner != SELF and not _is_of_own_class(reach, reference.owner, reference.name):
             yield reference.name
@@ -162,5 +171,5 @@ def _is_of_own_class(reach: Reach, owner: str, name: str) -> bool:
 
 
 def _defines(node: ast.ClassDef, name: str) -> bool:
-    """Return True if a class defines a method of this name."""
+    """Return True if a class defines a method with this name."""
     return any(isinstance(inner, ast.FunctionDef) and inner.name == name for inner in node.body)

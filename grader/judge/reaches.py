@@ -1,8 +1,8 @@
 """Find code that reaches outside the exercise: into the interpreter, the sandbox, other processes or hidden names.
 
-A guard that runs in the student's process can be got around by such code, so a person looks at each (the flag
-`reaches-inside`). It costs no points by itself: there may be a good reason. The lists hold what no answer needs and no
-right answer that the tests know has.
+Such code can get around a guard that runs in the student's process, so a person looks at each piece of it (the flag
+`reaches-inside`). It costs no points by itself: there may be a good reason for it. The lists below contain only names
+that no answer needs and that none of the right answers in the tests uses.
 """
 
 import ast
@@ -71,7 +71,8 @@ REPLACED = "a part of a library is replaced"
 def reaches(source: str) -> tuple[str, ...]:
     """Return the means by which code reaches into the interpreter or out of its process, in order.
 
-    This includes the sandbox and other processes. The result is empty if there are none.
+    Out of its process means into the sandbox and into other processes. The
+    result is empty if the code uses no such means.
     """
     found = dict.fromkeys(match.group() for match in PLACES.finditer(source))
     if IN_BACKGROUND.search(source):
@@ -99,7 +100,7 @@ def reaches(source: str) -> tuple[str, ...]:
 
 
 def _names(node: ast.AST) -> Iterator[str]:
-    """Yield what a node, without its children, names of the lists above."""
+    """Yield the names in the lists above that a node contains, without its children."""
     match node:
         case ast.Import(names=aliases):
             for alias in aliases:
@@ -131,7 +132,7 @@ def _names(node: ast.AST) -> Iterator[str]:
 
 
 def _of_module(path: str) -> Iterator[str]:
-    """Yield a module's path if it is one of the lists above."""
+    """Yield a module's path if it is in one of the lists above, or if a part of it is private."""
     parts = path.split(".")
     if (
         parts[0] in MODULES
@@ -143,24 +144,28 @@ def _of_module(path: str) -> Iterator[str]:
 
 
 def _is_private(name: str) -> bool:
-    """Return True if a name has one underscore in front, and not two.
+    """Return True if a name begins with exactly one underscore.
 
-    A library uses such a name only inside itself.
+    A library uses such a name only internally.
     """
     return name.startswith("_") and not name.startswith("__")
 
 
 def _calls(node: ast.AST, *functions: str, with_arguments: bool) -> bool:
-    """Return True if a node calls one of some functions by its name, with arguments or without."""
+    """Return True if a node is a call of one of these functions by its name.
+
+    Args:
+        with_arguments: True for a call with positional arguments, False for a call without any.
+    """
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
         return False
     return node.func.id in functions and bool(node.args) == with_arguments
 
 
 def _asked_for_a_name(node: ast.AST) -> list[ast.expr]:
-    """Return the objects in which a node looks up one name.
+    """Return the tables in which a node looks up a single name.
 
-    Examples are `"x" in names`, `names["x"]` and `names.get("x")`.
+    Examples are `names` in `"x" in names`, in `names["x"]` and in `names.get("x")`.
     """
     match node:
         case ast.Compare(comparators=asked):
@@ -171,7 +176,7 @@ def _asked_for_a_name(node: ast.AST) -> list[ast.expr]:
 
 
 def _picks(node: ast.AST) -> bool:
-    """Return True if a node takes an item by a name that the node does not spell out.
+    """Return True if a node looks something up by a name that the code does not write out.
 
     An example is `globals()[name]`.
     """
@@ -186,7 +191,7 @@ def _picks(node: ast.AST) -> bool:
 
 
 def _listed(node: ast.AST) -> list[ast.expr]:
-    """List what a node goes through name by name: names alone are texts, and do nothing."""
+    """Return the expressions whose items a node goes through one by one. Going through mere names is harmless."""
     match node:
         case ast.comprehension(iter=names) | ast.For(iter=names):
             return [names]
@@ -196,9 +201,11 @@ def _listed(node: ast.AST) -> list[ast.expr]:
 
 
 def _looks_up(node: ast.AST, libraries: Collection[str], *, odd: bool) -> bool:
-    """Return True if a node reaches a library or a softmax by a name that is put together, or runs text.
+    """Return True if a node runs text, or reaches a library or a softmax by a name that the code puts together.
 
-    The code is odd if it has a text that is spelt backwards, or the like, or lists the names that something has.
+    Args:
+        odd: the code contains an altered string, such as one spelt backwards, or calls `dir`. Then every lookup by
+            the name in a variable is suspicious.
     """
     match node:
         case ast.Call(func=ast.Name(id="eval" | "exec"), args=[ast.AST() as text, *_]):
@@ -223,7 +230,7 @@ def _looks_up(node: ast.AST, libraries: Collection[str], *, odd: bool) -> bool:
 def _replaces(node: ast.AST, libraries: Collection[str]) -> bool:
     """Return True if a node assigns to an attribute of a library.
 
-    Settings in torch.backends do not count.
+    Settings in torch.backends are allowed.
     """
     match node:
         case ast.Attribute(ctx=ast.Store(), attr=name) if name in HARMLESS:
@@ -238,22 +245,19 @@ def _replaces(node: ast.AST, libraries: Collection[str]) -> bool:
 
 
 def _root(node: ast.AST) -> str:
-    """Return the name at the left of the dots; "" if there is none."""
+    """Return the name at the left of the dots in `name.a.b`, or "" if the expression does not begin with a name."""
     while isinstance(node, ast.Attribute):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
 
 
 def _is_put_together(name: ast.AST) -> bool:
-    """Return True if an expression makes a string.
-
-    It may be a sum, an f-string, a slice, or a method of strings.
-    """
+    """Return True if an expression computes a string: by a sum, an f-string, a slice or a method of strings."""
     return isinstance(name, (ast.BinOp, ast.JoinedStr)) or any(map(_is_odd_text, islice(ast.walk(name), MOST_PARTS)))
 
 
 def _is_odd_text(node: ast.AST) -> bool:
-    """Return True if a node changes a literal string, by a slice or by a method of strings."""
+    """Return True if a node alters a literal string by a slice or by a method of strings."""
     match node:
         case ast.Subscript(value=ast.Constant(value=str() | bytes()), slice=ast.Slice()):
             return True
@@ -269,7 +273,7 @@ def _is_odd_text(node: ast.AST) -> bool:
 
 
 def _hides_softmax(name: ast.AST) -> bool:
-    """Return True if an expression has a part of the name of a softmax, forwards or backwards."""
+    """Return True if a string in an expression is a part of the name of a softmax, forwards or backwards."""
     parts_of_name = islice(ast.walk(name), MOST_PARTS)
     texts = [node.value for node in parts_of_name if isinstance(node, ast.Constant)]
     parts = [text.lower().strip("_") for text in texts if isinstance(text, str)]

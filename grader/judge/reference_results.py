@@ -1,4 +1,4 @@
-"""Compute in this process the results of the reference and of the declared mistakes on a submission's trials."""
+"""Compute, in this process, the results of the reference and of the declared mistakes on a submission's trials."""
 
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
@@ -16,9 +16,10 @@ from grader.records import Evidence, Inputs, Place, Status, Value
 
 
 class RefuseUnpairedKeys(TorchFunctionMode):
-    """Raise ValueError where there are not as many keys as values: PyTorch's kernel for the CPU does not look.
+    """Raises ValueError if attention is called with different numbers of keys and values.
 
-    It reads beyond the end of the shorter tensor, and what a wrong answer gives would depend on what lies there.
+    PyTorch's kernel for the CPU does not check this. It reads beyond the end of the shorter tensor, so the result of a
+    wrong answer would depend on unrelated memory.
     """
 
     def __torch_function__(self, function: Callable, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
@@ -44,15 +45,16 @@ def run_here(
     place_of: Callable[[Exception], Place] = lambda error: Place(),
     guarded: bool = True,
 ) -> Evidence:
-    """Run a check's probe in this process, on the definitions of the reference or of a declared mistake.
+    """Run a check's probe in this process, with the definitions of the reference or of a declared mistake.
 
     An exception becomes evidence, as it does in the sandbox.
 
     Args:
         namespace: the definitions, by name.
         key: the key that the evidence gets.
-        place_of: finds the place of an exception, where the definitions come from a notebook.
-        guarded: false for the reference itself, which pairs its keys: to look at each call takes a tenth of the time.
+        place_of: returns the place of an exception, if the definitions come from a notebook.
+        guarded: check the number of keys in each call of attention, as `RefuseUnpairedKeys` does. The reference does
+            not need this check, which takes a tenth of the time.
     """
     try:
         with RefuseUnpairedKeys() if guarded else nullcontext():
@@ -74,32 +76,37 @@ Results = dict[tuple[str, str], Evidence]  # by a trial's key and the name of a 
 
 
 class ReferenceResults:
-    """The results of the reference and of wrong answers on the trials of one submission.
+    """The results of the reference and of declared mistakes on the trials of one submission.
 
-    Each of them is computed only once.
+    Each result is computed only once.
     """
 
     def __init__(self, reference: Mapping[str, Any], public: Results | None = None) -> None:
-        """Begin without results; those on public trials go into `public`, which all submissions of a lesson share."""
+        """Start without results for hidden trials. Results for public trials are stored in `public`.
+
+        Args:
+            reference: the definitions of the reference, by name.
+            public: the results for public trials, which all submissions of a lesson share; None for a new, empty store.
+        """
         self.reference = reference
         self._results: Results = {}
         self._public: Results = {} if public is None else public
 
     def right(self, trial: PlannedTrial) -> Evidence:
-        """Return the evidence that the reference gives for a trial."""
+        """Return the evidence of the reference for a trial."""
         return self.changed(trial, "")
 
     def wrong(self, trial: PlannedTrial, mistake: Mistake) -> Evidence:
-        """Return the evidence that an answer with this mistake gives for a trial."""
+        """Return the evidence of an answer with this mistake for a trial."""
         return self.changed(trial, mistake.name, mistake.replaces)
 
     def expected(self, trial: PlannedTrial) -> Mapping[str, Value]:
-        """Return the values that an answer is compared with.
+        """Return the values that an answer to a trial is compared with.
 
-        `Check.expects` computes them if the check has it; otherwise the reference does.
+        They are computed by `Check.expects` if the check declares it, and otherwise by the reference.
 
         Raises:
-            DeclarationError: the reference raises on this trial.
+            DeclarationError: the reference raises an exception on this trial.
         """
         if trial.check.expects:
             return trial.check.expects(trial.inputs)
@@ -112,7 +119,11 @@ class ReferenceResults:
     def changed(self, trial: PlannedTrial, name: str, replaces: Mapping[str, object] | None = None) -> Evidence:
         """Return the evidence of the reference with some definitions replaced.
 
-        A trial runs only once for each `name` of a change.
+        A trial runs only once for each `name`.
+
+        Args:
+            name: the name of the change; "" for the reference itself.
+            replaces: the new definitions, by name.
         """
         results = self._public if trial.public else self._results
         if (trial.key, name) not in results:

@@ -1,9 +1,9 @@
 """Judge the evidence of an exercise: which checks passed, how many points it earns, and what is wrong.
 
-A check that fails only because of one minor error keeps half of its points. A minor error is
-fixed in one place: the two results are in the wrong order, right numbers have another dtype, or
-a declaration marks the mistake as a slip. "Only" is measured: on every failing trial of the
-check, the answer returns the same as the right answer with this one error.
+A check that fails only because of one minor error (called a slip in the code) keeps half of its points. A
+minor error is fixed in one place. There are three kinds: the two results are in the wrong order, right
+numbers have another dtype, or a declaration marks the mistake as a slip. "Only" is measured: on every
+failing trial of the check, the answer returns the same as the right answer with this one error.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -44,15 +44,18 @@ def is_slip(
 
 
 def _gives(slip: Mistake, trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults) -> bool:
-    """Return True if the right answer gives a trial's result with this slip, and another one without it."""
+    """Return True if the slip explains a trial's result.
+
+    The right answer with this slip must return the trial's result, and the right answer itself must not.
+    """
     wrong, right = reference_results.wrong(trial, slip), reference_results.right(trial)
     return same(got, wrong, trial) and not same(wrong, right, trial)
 
 
 def same(got: Evidence, wrong: Evidence, trial: PlannedTrial) -> bool:
-    """Return True if an answer and a mistake gave the same result or raised the same error.
+    """Return True if an answer and a mistake returned the same result or raised the same exception.
 
-    Values count as the same within ten times the allowed difference.
+    Values are treated as the same if they differ by at most ten times the tolerance.
     """
     if got.status is Status.RAISED:
         # Compare the text, too: exceptions of one class have many causes, but a text that names the same
@@ -64,9 +67,9 @@ def same(got: Evidence, wrong: Evidence, trial: PlannedTrial) -> bool:
 
 
 def _of_another_dtype(trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults, device: str) -> bool:
-    """Return True if only the dtypes are wrong.
+    """Return True if an answer's values are right except for their dtypes.
 
-    Some tensor then has another dtype than expected, and all is right once each is converted.
+    At least one tensor has another dtype than expected, and all values are right after conversion.
     """
     right = reference_results.right(trial)
     if got.status is not Status.OK or right.status is not Status.OK:
@@ -87,9 +90,9 @@ def _in_float32(value: Any) -> Any:
 
 
 def _like(got: Any, want: Any) -> Any:
-    """Convert a tensor to the expected integer or bool dtype, if this changes no number.
+    """Convert a tensor to the expected integer or bool dtype, if the conversion changes no number.
 
-    Anything else is returned as it is.
+    Return any other value unchanged.
     """
     if not isinstance(got, Tensor) or not isinstance(want, Tensor):
         return got
@@ -101,10 +104,7 @@ def _like(got: Any, want: Any) -> Any:
 
 @lru_cache(maxsize=256)
 def _turned_around(reference: tuple[Any, ...]) -> tuple[Mistake, ...]:
-    """Return a mistake for each right answer of an exercise.
-
-    It returns the same two results in the other order.
-    """
+    """Return a mistake for each function or class in a reference: it returns its two results in the opposite order."""
     return tuple(
         Mistake(f"results of {right.__name__} turned around", {right.__name__: wrong}, "", slip=True)
         for right in reference
@@ -113,10 +113,7 @@ def _turned_around(reference: tuple[Any, ...]) -> tuple[Mistake, ...]:
 
 
 def _call_turned_around(right: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a function so that it returns a pair in the other order.
-
-    Any other value is returned as it is.
-    """
+    """Wrap a function so that it returns a pair in the opposite order, and any other value unchanged."""
 
     @wraps(right)
     def call(*args: Any, **options: Any) -> Any:
@@ -161,10 +158,10 @@ def judge_trials(
 
     Args:
         planned: the trials.
-        evidence: what came back from the sandbox, by the trial's key; a trial without evidence counts as missing.
-        reference_results: what the reference returns; all exercises of a submission share it, so that each result is
-            computed once.
-        device: where the evidence was computed.
+        evidence: the sandbox's results, by the trial's key. A trial without evidence is judged as missing.
+        reference_results: the reference's results. All exercises of a submission share this object, so that each
+            result is computed only once.
+        device: the device on which the evidence was computed.
         cells: the cells of the notebook that ran, for messages that name a line.
     """
     pairs = [(trial, evidence.get(trial.key, _never_came(trial))) for trial in planned]
@@ -178,14 +175,18 @@ def judge(
     reference_results: ReferenceResults,
     device: str = "cpu",
 ) -> Verdict:
-    """Judge the trials of an exercise, and return the verdict on it; the arguments are those of `judge_trials`."""
+    """Judge the trials of an exercise and return the verdict on it. The arguments are those of `judge_trials`."""
     return verdict_of(exercise, judge_trials(planned, evidence, reference_results, device), reference_results, device)
 
 
 def verdict_of(
     exercise: Exercise, tried: Sequence[Tried], reference_results: ReferenceResults, device: str = "cpu"
 ) -> Verdict:
-    """Return the verdict on an exercise, of which all trials are judged; `device` is where they ran."""
+    """Return the verdict on an exercise whose trials are all judged.
+
+    Args:
+        device: the device on which the trials ran.
+    """
     results = _judge_checks(exercise, tried, reference_results, device)
     points = sum(result.points for result in results)
     failing = next((result for result in results if result.outcome is not Outcome.PASSED), None)
@@ -211,9 +212,9 @@ def verdict_of(
 def _judge_checks(
     exercise: Exercise, tried: Sequence[Tried], reference_results: ReferenceResults, device: str
 ) -> list[CheckResult]:
-    """Return the result of each check.
+    """Return the result of each check, with its points.
 
-    A check earns points only if all checks that it needs earned some.
+    A check earns points only if all checks that it needs earned points.
     """
     earned: set[str] = set()
     results = []
@@ -232,11 +233,11 @@ def _judge_checks(
 
 
 def _outcome(results: Sequence[CheckResult], points: float) -> Outcome:
-    """Return the outcome of an exercise from those of its checks.
+    """Return the outcome of an exercise, computed from the outcomes of its checks.
 
     Returns:
-        FAULT if a check has this outcome; FAILED if there are points, but not all of them;
-        otherwise the first outcome other than PASSED, or PASSED.
+        FAULT if a check has this outcome; FAILED if the exercise has some points, but not all of them;
+        otherwise the first outcome other than PASSED, or PASSED if there is no other.
     """
     outcomes = [result.outcome for result in results]
     if Outcome.FAULT in outcomes:
@@ -246,12 +247,12 @@ def _outcome(results: Sequence[CheckResult], points: float) -> Outcome:
 
 
 def _never_came(trial: PlannedTrial) -> Evidence:
-    """Return placeholder evidence for a trial that has none, as if the answer's name were undefined."""
+    """Return placeholder evidence for a trial without evidence, as if the answer's name were undefined."""
     return Evidence(key=trial.key, status=Status.RAISED, error="NameError", message=_not_defined(trial))
 
 
 def _not_defined(trial: PlannedTrial) -> str:
-    """Return the message that the exercise's name is not defined."""
+    """Return the message that the name which the exercise asks for is not defined."""
     return f"{trial.exercise.name} is not defined"
 
 
@@ -262,7 +263,7 @@ def judge_trial(
     device: str = "cpu",
     cells: NotebookCells = NO_CELLS,
 ) -> Judged:
-    """Judge the result of one trial: its values, its exception, or its other end."""
+    """Judge the evidence of one trial: the values that the answer returned, its exception, a time-out or a crash."""
     if got.status is Status.OK:
         return _judge_values(trial, got, reference_results, device)
     if got.status is Status.RAISED:
@@ -277,11 +278,11 @@ def judge_trial(
 def _judge_exception(
     trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults, cells: NotebookCells
 ) -> Judged:
-    """Judge a trial that raised.
+    """Judge a trial in which an exception was raised.
 
     Returns:
-        MISSING if there is no answer; FAULT if the reference raises, too; otherwise FAILED, with
-        the line that raised.
+        MISSING if there is no answer; FAULT if the reference raises an exception, too; TIMEOUT if the answer's cell
+        timed out; otherwise FAILED, with the line that raised the exception.
     """
     if is_stubs_own(got.error, got.message):
         return Judged(Outcome.MISSING, "not solved yet", general=True)
@@ -311,7 +312,7 @@ def _judge_exception(
 def was_called(trial: PlannedTrial, got: Evidence) -> bool:
     """Return True if the answer itself ran.
 
-    It did not run if it is not solved, or if a name that the probe takes is not defined.
+    The answer did not run if it is still the stub, or if a name that the probe takes is not defined.
     """
     if got.status is not Status.RAISED:
         return got.status is Status.OK
@@ -323,7 +324,7 @@ def was_called(trial: PlannedTrial, got: Evidence) -> bool:
 
 
 def _judge_values(trial: PlannedTrial, got: Evidence, reference_results: ReferenceResults, device: str) -> Judged:
-    """Let the check's own judge, or else `equals_reference`, judge the returned values."""
+    """Judge the values that an answer returned, with the check's own judge or else with `equals_reference`."""
     check = trial.check
     expected = partial(reference_results.expected, trial)
     case = Case(inputs=trial.inputs, got=got.values, expected=expected, rtol=check.rtol, device=device)
@@ -336,9 +337,9 @@ def _judge_values(trial: PlannedTrial, got: Evidence, reference_results: Referen
 
 
 def _worst(tried: Sequence[Tried]) -> Tried | None:
-    """Return the trial that decides about a check, or None if all passed.
+    """Return the trial that decides the outcome of a check, or None if all trials passed.
 
-    It is the first trial that did not pass; a trial with FAULT precedes the others.
+    It is the first trial with the outcome FAULT, or else the first one that did not pass.
     """
     failed = [one for one in tried if one.found.outcome is not Outcome.PASSED]
     faults = [one for one in failed if one.found.outcome is Outcome.FAULT]
@@ -346,7 +347,7 @@ def _worst(tried: Sequence[Tried]) -> Tried | None:
 
 
 def _judge_check(check: Check, tried: Sequence[Tried]) -> CheckResult:
-    """Return the result of one check over all its trials, without points."""
+    """Return the result of one check over all its trials. Its points are 0 until `_judge_checks` sets them."""
     worst = _worst(tried)
     found = worst.found if worst else Judged(Outcome.PASSED)
     if not tried:  # nothing was asked, so nothing was shown
@@ -364,7 +365,7 @@ def _judge_check(check: Check, tried: Sequence[Tried]) -> CheckResult:
 
 
 def _heatmaps(tried: Sequence[Tried], reference_results: ReferenceResults) -> Iterator[Heatmap]:
-    """Yield the attention maps of public trials together with the reference's maps, if the shapes agree."""
+    """Yield the attention maps of public trials, each with the reference's map, if both have the same shape."""
     for trial, got, _ in tried:
         name = trial.check.map
         if not (trial.public and name and got.status is Status.OK):

@@ -1,9 +1,8 @@
-"""Describes an exception that student code raised, in the same words in grade and notebook.
+"""Describes an exception that student code raised. The grade and the notebook use the same words.
 
-For the notebook it also finds the line that raised.
-
-In the grader, the sandbox reports the line (grader/sandbox/guest/places.py), and
-`grader.judge.raised` uses the words. The self-check in a notebook has a copy of this module.
+In the notebook, this module also finds the line that raised the exception. In the grader,
+the sandbox reports the line (grader/sandbox/guest/places.py), and `grader.judge.raised`
+uses the words. The self-check in a notebook has a copy of this module.
 """
 
 import ast
@@ -26,11 +25,11 @@ CALLED_WRONGLY = re.compile(r"^([\w.]+)\(\) (?:takes|missing|got) ")
 
 
 def line_in_words(where: str, line: str, what: str) -> str:
-    """Return what happened on a line: "line 4: `x.view(7)`: RuntimeError: …"; "it raised …" without a line.
+    """Return a sentence such as "line 4: `x.view(7)`: RuntimeError: …", or "it raised …" if the line is unknown.
 
     Args:
-        where: "line 4", "in your own cell, line 3", or "".
-        line: its text.
+        where: "line 4", "in your own cell, line 3", or "" if the line is unknown.
+        line: the line's text.
         what: the exception in words.
     """
     text = f"{where}: `{one_line(line, MAX_SOURCE)}`: {what}" if where else f"it raised {what}"
@@ -38,14 +37,17 @@ def line_in_words(where: str, line: str, what: str) -> str:
 
 
 def error_in_words(error: str, message: str) -> str:
-    """Return an exception's class and the first line of its text."""
+    """Return an exception's class and the first line of its message: "RuntimeError: shape '[2, 3]' is invalid"."""
     lines = FILE_AND_LINE.sub("", without_paths(message).strip()).splitlines()
     text = one_line(lines[0], MAX_TEXT) if lines else ""
     return ": ".join(filter(None, (one_line(error, MAX_NAME) or "an exception", text)))
 
 
 def shapes_in_words(shapes: Sequence[tuple[str, tuple[int, ...]]], source: str) -> str:
-    """List the shapes of the tensors that a cell names: " (query: 2 × 3, scale: one number)"; "" if it names none."""
+    """Return the shapes of the tensors whose names occur in a source: " (query: 2 × 3, scale: one number)".
+
+    Return "" if no such name occurs.
+    """
     shown: list[str] = []
     for name, sizes in shapes:
         if re.search(rf"\b{re.escape(name)}\b", source):
@@ -56,9 +58,12 @@ def shapes_in_words(shapes: Sequence[tuple[str, tuple[int, ...]]], source: str) 
 
 
 def line_called_wrongly(error: str, message: str, source: str) -> int:
-    """Find the line of the function that an exception blames for wrong arguments; 0 if it blames no function.
+    """Return the line of the function that was called with wrong arguments, according to an exception.
 
-    Python raises it in the caller, which is the probe.
+    Python raises such an exception in the caller, which is the probe. So the line must be found by the function's name.
+
+    Returns:
+        The number of the line, from 1; 0 if the exception names no function or the source does not define it.
     """
     called = CALLED_WRONGLY.search(message) if error == "TypeError" else None
     try:
@@ -81,7 +86,7 @@ MOST_LINES = 20  # lines of one expression that are searched for names of tensor
 
 
 class Raise(NamedTuple):
-    """Where student code raised an exception."""
+    """The place where student code raised an exception, and the exception in words."""
 
     where: str  # "line 4", "in your exercise 1.2, line 4"; "" where no line is known
     line: str  # its text
@@ -90,10 +95,10 @@ class Raise(NamedTuple):
 
 
 def the_line(error: BaseException, files: Mapping[str, str], here: str) -> Raise:
-    """Return the innermost line of an answer that an exception came through, and what happened there.
+    """Return the innermost line of an answer in an exception's traceback, and a description of the exception.
 
     Args:
-        files: by the file name of a cell's code, the exercise that it answers; "" for a cell of the lesson.
+        files: the file name of a cell's code → the exercise that the cell answers, or "" for a cell of the lesson.
         here: the exercise whose answer was called.
     """
     what, found = error_in_words(type(error).__name__, str(error)), None
@@ -124,7 +129,7 @@ def the_line(error: BaseException, files: Mapping[str, str], here: str) -> Raise
 
 
 def file_of(definition: Any) -> str:
-    """Return the file name of the code of a function or a class; "" if it has no code."""
+    """Return the file name of the code of a function or class, or "" if it has no Python code."""
     for part in (definition, *(vars(definition).values() if isinstance(definition, type) else ())):
         if isinstance(part, FunctionType):
             return part.__code__.co_filename
@@ -132,12 +137,12 @@ def file_of(definition: Any) -> str:
 
 
 def source_of_file(file: str) -> str:
-    """Return the source of a cell by the file name of its code; "" if it is not known."""
+    """Return the source of the cell with this file name, or "" if the source is not known."""
     return "".join(linecache.getlines(file)) if file else ""
 
 
 def _shapes(trace: TracebackType, file: str) -> dict[str, tuple[int, ...]]:
-    """Return by name the shapes of the local tensors that occur in the expression that raised an exception."""
+    """Return the shapes of the local tensors that occur in the expression that raised an exception, by name."""
     first, last, *_ = next(islice(trace.tb_frame.f_code.co_positions(), trace.tb_lasti // 2, None), (0, 0))
     first, last = trace.tb_lineno, trace.tb_lineno + max(min((last or 0) - (first or 0), MOST_LINES), 0)
     text = "".join(linecache.getlines(file)[first - 1 : last])

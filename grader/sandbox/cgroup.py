@@ -1,7 +1,7 @@
-"""Control groups: the kernel's limit on the memory and the processes of one sandbox, in total, and a fair share of CPU.
+"""Control groups: the kernel limits the memory and the processes of a whole sandbox, and shares the CPU fairly.
 
-In every sandbox the init also measures the memory, every 50 ms, and enforces the limit (guest/meter.py). Where this
-process cannot make a group (an ordinary user without delegation), that measurement is the only memory limit.
+In every sandbox the init also measures the memory, every 50 ms, and enforces the limit (guest/meter.py). If this
+process cannot create a group, as an ordinary user without delegation cannot, that measurement is the only memory limit.
 """
 
 import os
@@ -19,10 +19,10 @@ _number = count()
 
 
 class ControlGroup:
-    """The control groups of one sandbox, one per hierarchy that limits something; false if it has none."""
+    """The control groups of one sandbox, one in each hierarchy. It is false if no group could be created."""
 
     def __init__(self, limits: Limits) -> None:
-        """Make the groups and set their limits; keep none of them if one cannot be made."""
+        """Create the groups and set their limits. If one of them cannot be created, remove all."""
         self._groups: list[Path] = []
         name = f"{NAME}-{os.getpid()}-{next(_number)}"
         for hierarchy, settings in _settings(limits).items():
@@ -41,13 +41,13 @@ class ControlGroup:
         return bool(self._groups)
 
     def add(self, pid: int) -> None:
-        """Put a process, and every process that it starts later, into the groups."""
+        """Put a process into the groups. All processes that it starts later are in them, too."""
         for group in self._groups:
             with suppress(OSError):
                 (group / "cgroup.procs").write_text(str(pid))
 
     def used(self) -> int | None:
-        """Return the bytes of memory that the group uses now; None if no group limits memory."""
+        """Return the memory that the sandbox uses now, in bytes, or None if no group limits memory."""
         for group in self._groups:
             for file in ("memory.usage_in_bytes", "memory.current"):
                 with suppress(OSError):
@@ -55,7 +55,7 @@ class ControlGroup:
         return None
 
     def remove(self) -> None:
-        """Remove the groups, after at most 2 s of waiting for their processes; a second call does nothing."""
+        """Remove the groups. Wait at most 2 s until their processes have ended. A second call does nothing."""
         deadline = time.monotonic() + 2
         while self._groups and time.monotonic() < deadline:
             with suppress(OSError):
@@ -68,7 +68,7 @@ class ControlGroup:
 
 
 def remove_stale() -> None:
-    """Remove the groups of grader processes that no longer exist: a killed grader leaves its groups."""
+    """Remove groups left by grader processes that no longer exist, because they were killed."""
     for hierarchy in _hierarchies():
         for group in hierarchy.glob(f"{NAME}-*"):
             pid = group.name.split("-")[-2]
@@ -79,7 +79,7 @@ def remove_stale() -> None:
 
 @cache
 def available() -> bool:
-    """Return True if this process can make control groups, by making one."""
+    """Return True if this process can create control groups. To find out, create one and remove it."""
     group = ControlGroup(Limits())
     try:
         return bool(group)
@@ -88,7 +88,7 @@ def available() -> bool:
 
 
 def _settings(limits: Limits) -> dict[Path, dict[str, str]]:
-    """Map each hierarchy to the settings of a new group in it: file name → text to write into that file."""
+    """Return the settings of a new group in each hierarchy: file name → text to write into this file."""
     memory, processes = str(limits.memory_bytes), str(limits.processes + 16)
     settings = {
         "memory": {"memory.limit_in_bytes": memory, "memory.memsw.limit_in_bytes": memory},
@@ -101,9 +101,9 @@ def _settings(limits: Limits) -> dict[Path, dict[str, str]]:
 
 @cache
 def _hierarchies() -> dict[Path, str]:
-    """Find the folders in which this process can make groups; {} if there are none.
+    """Return the folders in which this process can create groups, with their controllers.
 
-    Each maps to the controllers that its groups have: "both" (cgroup v2), "memory", "pids" or "cpu" (cgroup v1).
+    The controllers are "both" (cgroup v2), "memory", "pids" or "cpu" (cgroup v1). Return {} if there is no such folder.
     """
     hierarchies: dict[Path, str] = {}
     try:
@@ -129,10 +129,10 @@ def _hierarchies() -> dict[Path, str]:
 
 
 def prepare_delegated(own: Path) -> Path:
-    """Make this process's cgroup v2 group ready for groups below it, if systemd delegated it; return that group.
+    """Prepare this process's cgroup v2 group for groups below it, if systemd delegated the group. Return the group.
 
-    `systemd-run --user --scope -p Delegate=yes` delegates one. A group whose children have limits may have no processes
-    itself, so those that it has move into a child.
+    `systemd-run --user --scope -p Delegate=yes` delegates one. A group whose children have limits must not contain
+    processes itself, so its processes are moved into a child.
     """
     if own.name == OWN_PROCESSES:  # this process, or the one that started it, has moved
         return own.parent

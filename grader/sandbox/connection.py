@@ -1,4 +1,4 @@
-"""The trusted side of one sandbox: send cells and probes to its init, and replay the cells when its state is lost."""
+"""The trusted side of one sandbox: sends cells and probes to its init, and replays the cells if its state is lost."""
 
 import json
 import os
@@ -38,24 +38,24 @@ QUICK_REPLAY_SECONDS = 1.0
 
 
 class ServerConnection(Protocol):
-    """The parts of the fork server that a sandbox needs."""
+    """The part of the fork server that a sandbox needs."""
 
     @property
     def isolation(self) -> str:
         """The tier of isolation."""
 
     def connect(self, user: int) -> socket.socket:
-        """Open a connection to a new child of this user."""
+        """Open a connection to a new child process that runs as this user id."""
 
     def alive(self) -> bool:
-        """Return True if the server still runs."""
+        """Return True if the server is still running."""
 
 
 class Sandbox:
-    """The Python process of one submission, used through the connection to the sandbox's init."""
+    """The sandbox of one submission, used through the connection to its init."""
 
     def __init__(self, server: ServerConnection, limits: Limits, seed: int, device: str) -> None:
-        """Let the server fork the sandbox.
+        """Let the fork server start the sandbox.
 
         Raises:
             IsolationError: the sandbox did not start.
@@ -83,14 +83,14 @@ class Sandbox:
     def run_cell(
         self, source: str, *, seconds: float, origin: Origin = OWN, cell: str = "", settings: Collection[str] = ()
     ) -> CellResult:
-        """Run a cell, and replay the completed cells if the state is lost.
+        """Run a cell and return its result. If the state is lost, replay the completed cells.
 
         If the status is neither OK nor RAISED, the interpreter returns to its state before the cell.
 
         Args:
-            cell: the id that names the cell in the place of an exception.
-            settings: names that have the value, or none, which the last cell with settings left; other cells
-                keep theirs.
+            cell: the cell's id, which the place of an exception contains.
+            settings: names that get the values that earlier cells with settings left. In cells without settings, these
+                names have the values that the student's code gave them.
         """
         started = time.monotonic()
         order = {
@@ -122,9 +122,9 @@ class Sandbox:
     def call(self, request: Request) -> dict[str, Evidence]:
         """Run a probe on its trials in a fork of the interpreter, so that the notebook's state does not change.
 
-        Successive requests of one group share a fork until a trial hangs or dies; the trials after it run in a
-        new one. After a time-out they do not run, and time out, too. An interpreter that has used CUDA cannot
-        fork and runs the probe itself.
+        Successive requests of one group share a fork until a trial hangs or dies. The next trials then run in a new
+        fork. After a time-out, the remaining trials do not run, but have the same time-out as their result. An
+        interpreter that has used CUDA cannot fork, so it runs the probe itself.
 
         Returns:
             The evidence of each trial, by its key.
@@ -142,7 +142,7 @@ class Sandbox:
         return results
 
     def _call(self, request: Request) -> dict[str, Evidence]:
-        """Run a probe on its trials until one does not end; replay the cells if the state is lost."""
+        """Run a probe on its trials until one does not end normally. If the state is lost, replay the cells."""
         encoded = [encode(dict(inputs), keep_order=True) for inputs in request.trials.values()]
         order = {
             "source": request.source,
@@ -180,19 +180,19 @@ class Sandbox:
 
     @property
     def waited(self) -> float:
-        """Seconds in which this submission or this thread was ready but waited for a core.
+        """The seconds in which this submission or this thread was ready to run but waited for a core.
 
-        No limit counts this time.
+        No limit includes this time.
         """
         return self._waited + waited_seconds("thread-self") - self._waited_here
 
     def _left(self) -> float:
-        """Return the seconds that the submission has left; 0 or less if its time is used up."""
+        """Return the seconds that the submission has left, or 0 or less if its time is used up."""
         longest = self._started + LONGEST * self._limits.seconds
         return min(self._deadline + self.waited, longest) - time.monotonic()
 
     def _note_waiting(self, reply: Reply, took: float) -> None:
-        """Note whether a cell or probe that timed out was starved, or whether all together were."""
+        """Record whether a time-out was starved: the machine gave the cell, probe or submission too little time."""
         self._waited += reply.waited
         if reply.ending is Ending.TIMEOUT:
             self.starved |= took - reply.waited < ENOUGH * self._allowed
@@ -201,7 +201,7 @@ class Sandbox:
             self.starved |= passed - self.waited < ENOUGH * self._limits.seconds
 
     def kill(self) -> None:
-        """End the sandbox with all its processes; a second call does nothing."""
+        """End the sandbox with all its processes, and remove its groups. A second call does nothing."""
         try:
             self._end()
         finally:
@@ -209,7 +209,7 @@ class Sandbox:
             self._user.release()
 
     def _end(self) -> None:
-        """End the init and with it all processes, if they run."""
+        """End the init, and with it all processes of the sandbox. Do nothing if they are not running."""
         connection, self._connection = self._connection, None
         if connection is None:
             return
@@ -225,7 +225,7 @@ class Sandbox:
 
     @property
     def pid(self) -> int:
-        """The init's process id, outside of the sandbox's namespace."""
+        """The init's process id, as seen from outside the sandbox."""
         with open(f"/proc/self/fdinfo/{self._pidfd}") as file:
             found = re.search(r"^Pid:\s*(-?\d+)", file.read(), re.MULTILINE)
         if found is None:
@@ -234,13 +234,13 @@ class Sandbox:
 
     @property
     def memory_bytes(self) -> int | None:
-        """The sandbox's memory, without pages shared with the server; None without control groups."""
+        """The sandbox's memory in bytes, without pages shared with the server; None without control groups."""
         return self._group.used()
 
     # ------------------------------------------------------------ the connection
 
     def _open(self) -> None:
-        """Let the server fork a new sandbox, and wait until its interpreter is ready; raise as `__init__`."""
+        """Let the server fork a new sandbox, and wait until its interpreter is ready. Raise the same as `__init__`."""
         self._group, self._user, self._pidfd = cgroup.ControlGroup(self._limits), SandboxUser(), -1
         try:
             self._connection = self._server.connect(self._user.uid)
@@ -264,7 +264,7 @@ class Sandbox:
             raise IsolationError(f"an isolated child did not start: {error}. See `grader doctor`.") from error
 
     def _receive_pidfd(self, connection: socket.socket) -> int:
-        """Receive the init's pidfd from the server's child, or raise IsolationError."""
+        """Receive the init's pidfd, a descriptor of its process, from the server's child, or raise IsolationError."""
         connection.settimeout(READY_SECONDS)
         first, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
         if first == b"P" and descriptors:
@@ -275,8 +275,8 @@ class Sandbox:
     def _without_checkpoint(self, origin: Origin) -> bool:
         """Return True if the next cell runs without a checkpoint, which saves a fork of Python.
 
-        Given cells and answers rarely hang or die. If one does, the completed cells are replayed. So this
-        holds only while a replay would be quick, and no longer after the first replay.
+        Provided cells and answers rarely hang or die. If one does, the completed cells are replayed. So checkpoints
+        are left out only while a replay would be quick, and only before the first replay.
         """
         return origin is not OWN and not self._replays and self._completed_seconds < QUICK_REPLAY_SECONDS
 
@@ -291,14 +291,15 @@ class Sandbox:
         trials: int = 1,
         in_place: bool = False,
     ) -> Reply:
-        """Send an order to the init and return its reply; send nothing without time or sandbox.
+        """Send an order to the init and return its first reply. Send nothing if there is no time left or no sandbox.
 
         Args:
             op: "cell" or "call".
-            request: the cell or the probe, as the interpreter reads it.
+            request: the cell or the probe, in the form that the interpreter reads.
             blob: the tensors of a probe's inputs.
-            seconds: for the cell, or for each trial of the probe.
-            trials: how many the probe has. `_next_reply` returns the replies after the first.
+            seconds: the time limit of the cell, or of each trial of the probe.
+            group: probes with the same group share a fork.
+            trials: the number of the probe's trials. `_next_reply` returns the replies after the first.
             in_place: run the cell without a checkpoint.
         """
         left = self._left()
@@ -324,7 +325,7 @@ class Sandbox:
         return self._next_reply()
 
     def _next_reply(self) -> Reply:
-        """Wait for the init's reply to the last order, or to the next trial of its probe."""
+        """Wait for the init's reply to the last order, or to the next trial of its probe, and return it."""
         if self._connection is None:
             return Reply(Ending.OVER)
         self._allowed = min(self._allowed, max(self._left(), 0.0))
@@ -334,18 +335,18 @@ class Sandbox:
             return self._broken(error)
 
     def _reply_deadline(self) -> float:
-        """Return until when the init may take for one reply, as a time of time.monotonic()."""
+        """Return the time of time.monotonic() until which the init must send its next reply."""
         return time.monotonic() + LONGEST * self._allowed + GRACE_SECONDS
 
     def _broken(self, error: frames.FrameError) -> Reply:
-        """End a sandbox whose init fails; raise ServerLost if the server died."""
+        """End a sandbox whose init has failed, and return a reply about it. Raise ServerLost if the server died."""
         if isinstance(error, frames.Closed) and not self._server.alive():
             raise ServerLost("the fork server died") from error
         self.kill()
         return Reply(Ending.DIED, lost=True)
 
     def _receive(self, connection: socket.socket, deadline: float) -> Reply:
-        """Receive the init's next reply."""
+        """Receive and parse the init's next reply."""
         limits = self._limits
         max_body = limits.evidence_bytes + 9 * limits.cell_output_bytes + (16 << 20)
         header, body = frames.receive(connection, most_header=1 << 12, most_body=max_body, deadline=deadline)
@@ -356,13 +357,16 @@ class Sandbox:
             signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
     def _init_ends(self, *, within: float) -> bool:
-        """Wait at most `within` seconds for the init to end, and tell whether it has ended."""
+        """Wait at most `within` seconds for the init to end. Return True if it has ended."""
         return bool(select.select([self._pidfd], [], [], within)[0])
 
     # ------------------------------------------------------------ replay
 
     def _retry_if_dead(self, send: Callable[[], Reply]) -> Reply:
-        """Send an order; if the interpreter died before it, replay all cells but the last and send again."""
+        """Send an order and return its reply.
+
+        If the last cell had killed the interpreter, replay all other cells and send the order again.
+        """
         for _ in range(2):
             reply = send()
             if reply.ending is not Ending.NOT_BEGUN or not self._completed or not self._may_replay():
@@ -373,13 +377,13 @@ class Sandbox:
         return reply
 
     def _may_replay(self) -> bool:
-        """Return True if the submission has replays and time left."""
+        """Return True if the submission has time left and has not used all its replays."""
         return self._replays < MAX_REPLAYS and self._left() > 0
 
     def _replay(self) -> None:
         """Start a new sandbox and run the completed cells in it.
 
-        If one of them fails now, start again without it, while `_may_replay` allows it.
+        If one of the cells fails now, start again without it, as long as `_may_replay` returns True.
         """
         self.kill()
         while self._may_replay():

@@ -1,4 +1,4 @@
-"""The device that notebooks run on: cpu or cuda."""
+"""The device that notebooks run on: "cpu" or "cuda"."""
 
 from collections.abc import Callable
 
@@ -16,10 +16,10 @@ class NoDevice(Complaint):
 
 
 def resolve_device(requested: str) -> str:
-    """Turn auto, cpu or cuda into cpu or cuda.
+    """Return "cpu" or "cuda" for the requested device, which may be "auto".
 
     Raises:
-        NoDevice: cuda was requested, and torch sees no CUDA device.
+        NoDevice: cuda was requested, and torch finds no CUDA device.
     """
     if requested == "cpu":
         return requested  # before torch looks for a GPU: that starts the driver, which forks then cannot use
@@ -36,11 +36,11 @@ def resolve_device(requested: str) -> str:
 def usable_device(requested: str, isolation: str, tell: Callable[[str], object]) -> str:
     """Resolve the device as `resolve_device` does, and check that a sandbox can compute on it.
 
-    Where `auto` finds a GPU that a sandbox cannot use, the device is the CPU, and `tell` gets the reason.
+    If a sandbox cannot use the GPU that `auto` finds, return "cpu" and pass the reason to `tell`.
 
     Raises:
-        NoDevice: cuda was requested, and torch sees no CUDA device.
-        IsolationError: cuda was requested, and cannot be used from within the sandbox.
+        NoDevice: cuda was requested, and torch finds no CUDA device.
+        IsolationError: cuda was requested, and a sandbox cannot use it.
     """
     if (device := resolve_device(requested)) == "cpu":
         return device
@@ -59,7 +59,10 @@ def usable_device(requested: str, isolation: str, tell: Callable[[str], object])
 
 
 def jobs_on(device: str, jobs: int) -> int:
-    """Return how many of these parallel jobs fit into the GPU's memory, at least one; on the CPU all of them."""
+    """Return how many of `jobs` parallel jobs can run on a device: on the CPU all, and on a GPU at least one.
+
+    On a GPU, the number is limited by its memory.
+    """
     if device == "cpu":
         return jobs
     import torch

@@ -54,7 +54,7 @@ PACKAGES = ("torch", "numpy", "matplotlib", "scikit-learn", "ipython", "papermil
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
-    """The findings of `grader doctor`."""
+    """The information that `grader doctor` prints about this machine."""
 
     isolation: str  # the best tier; "" if nothing can be graded here
     missing: Mapping[str, str]  # each better tier → why this machine does not provide it
@@ -72,7 +72,7 @@ class Machine:
 
 
 def examine() -> Machine:
-    """Find out which tier this machine reaches, what it lacks for the better ones, and what else counts."""
+    """Find out which tier this machine provides, what is missing for better tiers, and other facts about it."""
     problems = {tier: tier_problem(tier) for tier in TIERS}
     best = next((tier for tier in TIERS if not problems[tier]), "")
     better = TIERS[: TIERS.index(best)] if best else TIERS
@@ -94,7 +94,7 @@ def examine() -> Machine:
 
 
 def _runs_as(tier: str) -> str:
-    """Return the user as whom a submission runs in a tier; "" in the none tier, and without a tier."""
+    """Return words for the user that a submission runs as in a tier, or "" for the tier "none" and without a tier."""
     if tier not in ("full", "partial"):
         return ""
     if os.getuid() == 0:
@@ -103,12 +103,12 @@ def _runs_as(tier: str) -> str:
 
 
 def report(machine: Machine) -> tuple[str, ...]:
-    """Return the lines in which `grader doctor` prints what was found out."""
+    """Return the lines that `grader doctor` prints."""
     return (*_isolation_lines(machine), *_machine_lines(machine))
 
 
 def _isolation_lines(machine: Machine) -> Iterator[str]:
-    """Yield the best tier, why this machine provides no better one, what stays open, and the user."""
+    """Yield lines with the best tier, the reasons against better ones, its weaknesses, and the user of a submission."""
     best = machine.isolation
     if not best:
         yield f"isolation   no tier: nothing can be graded here{'' if sys.platform == 'linux' else f'; {OTHER_SYSTEM}'}"
@@ -133,7 +133,7 @@ def _isolation_lines(machine: Machine) -> Iterator[str]:
 
 
 def _machine_lines(machine: Machine) -> Iterator[str]:
-    """Yield how memory is limited, and the versions of Landlock, device, system and packages."""
+    """Yield lines about the limit on memory, Landlock, the device, the system and the packages."""
     yield f"memory      {machine.memory}"
     yield f"Landlock    {f'version {machine.landlock}' if machine.landlock else 'none'}"
     yield f"device      {machine.device}, {machine.cores} cores"
@@ -144,7 +144,7 @@ def _machine_lines(machine: Machine) -> Iterator[str]:
 
 
 def _version(package: str) -> str | None:
-    """Return a package's version; None if it is missing."""
+    """Return a package's version, or None if the package is not installed."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:

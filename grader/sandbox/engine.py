@@ -1,6 +1,6 @@
-"""papermill's engine for submissions: run a notebook's cells in an isolated interpreter, and probes between them.
+"""papermill's engine for submissions: runs a notebook's cells in an isolated interpreter, with probes between them.
 
-`session` runs a notebook and keeps its interpreter, so that more can be asked about the state after the last cell.
+`session` runs a notebook and keeps its interpreter, so that further probes can examine the state after the last cell.
 """
 
 import time
@@ -31,9 +31,9 @@ GPU_WORDS = ("cuda", "same device", "different device", "device type", "out of m
 
 @dataclass(frozen=True, kw_only=True)
 class TimeoutPolicy:
-    """Which cells to skip, and which probes to shorten, once a probe has timed out.
+    """The cells to skip, and the probes to shorten, after a probe has timed out.
 
-    They call the code that made that probe time out, and would also take their whole time limit.
+    They call the code that made the probe time out, so they would also use up their whole time limit.
     """
 
     # Cell id → the exercises whose code the cell calls; the cell is skipped once a probe of one has timed out.
@@ -46,7 +46,7 @@ class TimeoutPolicy:
 
 @dataclass(frozen=True, kw_only=True)
 class RunPlan:
-    """One run of a notebook: what is executed, with which limits, and which probes run after which cell."""
+    """The plan for one run of a notebook: the cells, the limits, and the probes that run after each cell."""
 
     notebook: NotebookNode
     # papermill writes the parameters into a new cell after the cell tagged `parameters`. "seed" also seeds
@@ -89,7 +89,7 @@ class Execution:
 
 @dataclass(frozen=True)
 class Session:
-    """A notebook that has run, and the interpreter that ran it: further probes see the state after its last cell."""
+    """A notebook that has run, with the interpreter that ran it. Further probes use the state after its last cell."""
 
     execution: Execution
     _interpreter: Sandbox
@@ -104,17 +104,17 @@ class Session:
 
     @property
     def waited(self) -> float:
-        """Seconds so far in which the submission was ready and others had its core; no limit counts them."""
+        """The seconds so far in which the submission was ready to run but waited for a core. No limit includes them."""
         return self._interpreter.waited
 
 
 @contextmanager
 def session(server: Server, plan: RunPlan) -> Iterator[Session]:
-    """Run a rebuilt notebook, and each request right after its cell; keep the interpreter until the context ends.
+    """Run a rebuilt notebook with its probes, and keep the interpreter until the context ends.
 
-    Cells that raise do not stop the run. If the fork server dies, the run is repeated once. If
-    the GPU may have caused a failure, the run is repeated on the CPU, and that run counts. So the
-    score does not depend on the device.
+    Each probe runs right after its cell. A cell that raises an exception does not stop the run. If the
+    fork server dies, the run is repeated once. If the GPU may have caused a failure, the run is repeated
+    on the CPU, and only the second run counts. So the score does not depend on the device.
 
     Raises:
         ServerLost: the fork server died in the second run, too.
@@ -144,7 +144,7 @@ def session(server: Server, plan: RunPlan) -> Iterator[Session]:
 
 @dataclass(frozen=True)
 class _Run:
-    """One run of a notebook; `evidence` and `cells` are filled in as its probes and cells end."""
+    """One run of a notebook. `evidence` and `cells` are filled in as its probes and cells end."""
 
     notebook: NotebookNode
     interpreter: Sandbox
@@ -153,12 +153,16 @@ class _Run:
 
     @property
     def timed_out(self) -> frozenset[str]:
-        """The exercises that have a probe that timed out."""
+        """The ids of the exercises with at least one probe that timed out."""
         return frozenset(_exercise(key) for key, evidence in self.evidence.items() if evidence.status is Status.TIMEOUT)
 
 
 def _run(server: Server, plan: RunPlan, attempts: int = ATTEMPTS) -> _Run:
-    """Let papermill run a notebook in a new interpreter, which the caller must kill; ServerLost as in `session`."""
+    """Let papermill run a notebook in a new interpreter, which the caller must kill.
+
+    Raises:
+        ServerLost: the fork server died in every attempt.
+    """
     papermill_engines.register(NAME, IsolatedEngine)
     notebook, run = _prepare(plan), None
     try:
@@ -179,17 +183,17 @@ def _run(server: Server, plan: RunPlan, attempts: int = ATTEMPTS) -> _Run:
 
 
 class IsolatedEngine(Engine):
-    """Run a notebook's cells in an isolated interpreter."""
+    """A papermill engine that runs a notebook's cells in an isolated interpreter."""
 
     @classmethod
     def execute_managed_notebook(
         cls, nb_man: NotebookExecutionManager, kernel_name: str, *, plan: RunPlan, run: _Run, **_unused: Any
     ) -> None:
-        """Run the code cells of `nb_man.nb`, and after each its probes. papermill calls this.
+        """Run the code cells of `nb_man.nb`, each followed by its probes. papermill calls this method.
 
         Args:
-            plan: limits, probes and cells to skip.
-            run: has the interpreter, and gets what comes back.
+            plan: the limits, the probes, and the cells to skip.
+            run: contains the interpreter. The results are added to it.
         """
         # papermill fails on a cell that ends in "papermill_description=".
         nb_man.get_cell_description = lambda *_: None
@@ -207,7 +211,7 @@ class IsolatedEngine(Engine):
 
 
 def run_without_probes(nb_man: NotebookExecutionManager, server: Server) -> None:
-    """Run the notebook of papermill's own command line, which has written the parameters into it already."""
+    """Run a notebook for papermill's own command line, which has already written the parameters into it."""
     plan = RunPlan(notebook=nb_man.nb)
     run = _Run(nb_man.nb, server.spawn(plan.limits, seed=plan.seed))
     try:
@@ -217,10 +221,11 @@ def run_without_probes(nb_man: NotebookExecutionManager, server: Server) -> None
 
 
 def gpu_trouble(cells: Mapping[str, CellResult], evidence: Mapping[str, Evidence]) -> str:
-    """Return the first failure of a run that the GPU, or another process on it, may have caused; empty if none.
+    """Return a description of the first failure that the GPU, or another process on it, may have caused.
 
-    Such failures are time-outs, crashes, and exceptions whose message contains one of GPU_WORDS. A wrong
-    value, or an exception without such a word, is the submission's own fault.
+    Such failures are time-outs, crashes, and exceptions whose message contains
+    one of GPU_WORDS. A wrong value, or an exception without such a word, is the
+    submission's own mistake. Return "" if there is no such failure.
     """
     results: dict[str, CellResult | Evidence] = {**cells, **evidence}
     for name, result in results.items():
@@ -233,7 +238,10 @@ def gpu_trouble(cells: Mapping[str, CellResult], evidence: Mapping[str, Evidence
 
 
 def _prepare(plan: RunPlan) -> NotebookNode:
-    """Copy the notebook, insert the cell with the parameters as papermill does, and give every cell an id."""
+    """Return a copy of the notebook in the form that papermill needs.
+
+    The copy has a cell with the parameters, and every cell has an id.
+    """
     prepared = nbformat.from_dict(plan.notebook)
     prepared.metadata.setdefault("papermill", nbformat.NotebookNode())
     for cell in prepared.cells:
@@ -249,7 +257,7 @@ def _prepare(plan: RunPlan) -> NotebookNode:
 
 
 def _run_cell(run: _Run, cell: NotebookNode, plan: RunPlan) -> CellResult:
-    """Run one cell; skip it if a probe of an exercise whose code it calls has timed out."""
+    """Run one cell. Skip it if it calls the code of an exercise that has a probe which timed out."""
     if timed_out := plan.timeout_policy.cells.get(cell.id, frozenset()) & run.timed_out:
         message = f"it calls your {', '.join(sorted(timed_out))}, which did not answer in time"
         return CellResult(status=Status.TIMEOUT, message=message)
@@ -262,8 +270,8 @@ def _run_cell(run: _Run, cell: NotebookNode, plan: RunPlan) -> CellResult:
 def _probe(run: _Run, request: Request, policy: TimeoutPolicy) -> dict[str, Evidence]:
     """Run one probe and return the evidence of its trials, by key.
 
-    If an earlier probe of the same exercise timed out, return that time-out again without running this one.
-    If the exercise builds on one whose probe timed out, shorten the time limit.
+    If an earlier probe of the same exercise timed out, do not run this one, and return the same time-out.
+    If the exercise builds on one with a probe that timed out, shorten the time limit.
     """
     exercise = _exercise(request.key)
     for key, earlier in run.evidence.items():
@@ -277,9 +285,9 @@ def _probe(run: _Run, request: Request, policy: TimeoutPolicy) -> dict[str, Evid
 
 
 def _repeat_probes(run: _Run, plan: RunPlan) -> None:
-    """After the last cell, run the trials that raised a NameError, and those whose cell the notebook lacks.
+    """After the last cell, run the trials that raised a NameError or did not run because the notebook lacks their cell.
 
-    A later cell may have defined the name.
+    A later cell may have defined the missing name.
     """
     for request in (request for group in plan.requests.values() for request in group):
         open_trials = {key: inputs for key, inputs in request.trials.items() if _is_open(run.evidence.get(key))}
@@ -288,12 +296,12 @@ def _repeat_probes(run: _Run, plan: RunPlan) -> None:
 
 
 def _is_open(evidence: Evidence | None) -> bool:
-    """Return True if a trial did not run, or missed a name."""
+    """Return True if a trial did not run, or failed because a name was undefined."""
     return evidence is None or evidence.error in ("NameError", "UnboundLocalError")
 
 
 def _exercise(key: str) -> str:
-    """Return the exercise id with which the key of a request or a trial begins."""
+    """Return the exercise id in the key of a request or a trial: "1.4" for "1.4/values"."""
     return key.partition("/")[0]
 
 

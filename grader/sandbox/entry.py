@@ -1,7 +1,7 @@
 """The engine that papermill loads under the name `isolated`.
 
-Importing papermill loads every registered engine, so this module imports the parts of its engine, and torch,
-only when the engine runs.
+papermill loads every registered engine when it is imported. So this module
+imports torch and the rest of the engine only when the engine runs.
 """
 
 from typing import Any
@@ -10,11 +10,11 @@ from papermill.engines import Engine
 
 
 class Isolated(Engine):
-    """Serve `papermill --engine isolated`: run one notebook with a fork server of its own."""
+    """The engine for `papermill --engine isolated`. It runs one notebook with its own fork server."""
 
     @classmethod
     def execute_managed_notebook(cls, nb_man: Any, kernel_name: str, **options: Any) -> None:
-        """Run the notebook; papermill calls this."""
+        """Run the notebook. papermill calls this method."""
         from grader.sandbox.engine import run_without_probes
         from grader.sandbox.server import Server
 

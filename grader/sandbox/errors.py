@@ -1,10 +1,10 @@
-"""Errors of the sandbox that concern the operator or are faults of the grader, never of a submission."""
+"""Errors of the sandbox. They concern the operator or are faults of the grader; a submission never causes them."""
 
 from grader.complaint import Complaint
 
 
 class IsolationError(Complaint):
-    """The sandbox is not available or did not start; the message names the next step."""
+    """The sandbox is not available or did not start. The message names the next step."""
 
 
 class ServerLost(Exception):

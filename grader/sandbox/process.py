@@ -1,4 +1,4 @@
-"""The process of a fork server: start it, connect to it, end it."""
+"""The process of a fork server: start it, communicate with it, and end it."""
 
 import json
 import os
@@ -24,7 +24,7 @@ START_SECONDS = 120.0  # until everything is imported, on a slow and busy machin
 
 
 class ServerProcess:
-    """A fork server that this process has started."""
+    """A fork server that this process has started and will end."""
 
     # What the server reported when it was ready: seconds and versions.
     report: dict[str, Any]
@@ -33,11 +33,11 @@ class ServerProcess:
         """Start the server.
 
         Args:
-            trial: start a server that only tries whether the tier works here, and then ends.
-            wait: return when the server is ready; if false, the caller must call `wait()`.
+            trial: start a server that only tests if the tier works on this machine, and then ends.
+            wait: return when the server is ready. If False, the caller must call `wait()`.
 
         Raises:
-            IsolationError: it did not start.
+            IsolationError: the server did not start.
         """
         if not trial:
             cgroup.remove_stale()
@@ -66,10 +66,10 @@ class ServerProcess:
             self.wait()
 
     def wait(self) -> None:
-        """Wait until the server has imported everything; return at once if it has, or was closed.
+        """Wait until the server has imported everything. Return at once if it is ready already, or was closed.
 
         Raises:
-            IsolationError: it did not start.
+            IsolationError: the server did not start.
         """
         if self._ready or self.control.fileno() < 0:
             return
@@ -90,11 +90,11 @@ class ServerProcess:
         return self._process.pid
 
     def alive(self) -> bool:
-        """Return True if the server runs."""
+        """Return True if the server is running."""
         return self._process.poll() is None
 
     def close(self) -> None:
-        """End the server with all its children; a second call does nothing."""
+        """End the server with all its children. A second call does nothing."""
         self.control.close()  # the server notices this and exits
         if not self._ready:  # the server is still importing, and would notice only seconds later
             self._process.kill()
@@ -108,7 +108,7 @@ class ServerProcess:
             self._scratch.remove()
 
     def _last_line_of_log(self) -> str:
-        """Return the last line that the server printed, to say why it ended; empty if it printed nothing."""
+        """Return the last line that the server printed, which may explain why it ended, or "" if it printed nothing."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(1)
         self._log.seek(0, os.SEEK_END)
@@ -124,22 +124,22 @@ class SharedServer:
         self.control = control
 
     def alive(self) -> bool:
-        """Return True if the server runs: it sends nothing once ready, so its end makes the socket readable.
+        """Return True if the server is running. Return False, too, if this copy of the socket was closed.
 
-        False once that is closed.
+        A server sends nothing after it is ready, so only its end makes the socket readable.
         """
         return self.control.fileno() >= 0 and not select.select([self.control], [], [], 0)[0]
 
     def wait(self) -> None:
-        """Return at once, because a server is shared only when it is ready."""
+        """Return at once, because a server is shared only after it is ready."""
 
     def close(self) -> None:
-        """Close this copy of the control socket; the server keeps running."""
+        """Close this copy of the control socket. The server keeps running."""
         self.control.close()
 
 
 def try_tier(tier: str) -> str:
-    """Try to isolate a child in a tier on this machine; return why it does not work, or an empty string."""
+    """Try to isolate a child in a tier on this machine. Return the reason if this fails, or "" if it works."""
     try:
         ServerProcess(tier, trial=True).close()
     except IsolationError as error:
@@ -148,10 +148,13 @@ def try_tier(tier: str) -> str:
 
 
 def limits_for_guest(limits: Limits, tier: str, device: str = "cpu", user: int | None = None) -> dict:
-    """Return the limits as a dict for JSON, for the guest to enforce, with whether it uses Landlock and CUDA.
+    """Return the limits in the form that the guest enforces: a dict for JSON.
 
-    Below tier full, add to the limit on processes those that the sandbox's `user` already runs; None is the
-    fork server's.
+    The dict also states whether the sandbox uses Landlock and CUDA. Below tier full, the kernel counts all processes of
+    the sandbox's user. So the number of processes that this user already runs is added to the limit.
+
+    Args:
+        user: the id of the sandbox's user; None for the user of the fork server.
     """
     fields = asdict(limits)
     if tier != "full":
@@ -160,9 +163,9 @@ def limits_for_guest(limits: Limits, tier: str, device: str = "cpu", user: int |
 
 
 def _tasks_of(uid: int) -> int:
-    """Count a user's threads, as RLIMIT_NPROC does without a user namespace: not only the sandbox's.
+    """Return the number of a user's threads, including those outside the sandbox, or 0 if there is no /proc.
 
-    Without /proc, 0.
+    RLIMIT_NPROC counts the same threads if there is no user namespace.
     """
     count = 0
     for name in os.listdir("/proc") if os.path.isdir("/proc") else ():

@@ -1,9 +1,9 @@
-"""Turn the replies of a sandbox's init into cell results and evidence. Pure functions; a reply is not trusted.
+"""Convert the replies of a sandbox's init to cell results and evidence. A reply is not trusted.
 
-A cell's outputs are sanitised for a notebook that a person will open. HTML, SVG, JavaScript, LaTeX and widgets
-are dropped: nbconvert and formgrader show them unescaped. IPython sends plain text with everything that it
-displays; that text is kept, and so are pictures. The inputs of a probe are compared here: inside, student code
-could replace what compares them.
+All functions are pure. A cell's outputs are sanitised for a notebook that a person will open. HTML, SVG, JavaScript,
+LaTeX and widgets are dropped, because nbconvert and formgrader show them unescaped. Plain text, which IPython sends
+with everything that it displays, and pictures are kept. Whether a probe changed its inputs is checked here, because
+student code inside the sandbox could replace the function that compares them.
 """
 
 import base64
@@ -27,11 +27,11 @@ MAX_OUTPUTS = 1000
 
 
 def sanitize(outputs: Any, raw: bytes, max_bytes: int) -> tuple[dict, ...]:
-    """Return the outputs as nbformat stores them, with at most `max_bytes` in all.
+    """Return outputs in nbformat's form, with at most `max_bytes` in total.
 
     Args:
-        outputs: the sandbox's report of what the cell displayed; not trusted.
-        raw: what the cell wrote to file descriptors 1 and 2 without going through sys.stdout and sys.stderr.
+        outputs: the outputs that the sandbox reports for the cell; not trusted.
+        raw: bytes that the cell wrote to file descriptors 1 and 2 without using sys.stdout or sys.stderr.
     """
     kept = []
     for reported in outputs[:MAX_OUTPUTS] if isinstance(outputs, list) else ():
@@ -50,7 +50,7 @@ def sanitize(outputs: Any, raw: bytes, max_bytes: int) -> tuple[dict, ...]:
 
 
 def _sanitize(output: dict, max_bytes: int) -> dict | None:
-    """Return one output with only the fields and types that nbformat knows; None if it has another form."""
+    """Return one output with only the fields and types that nbformat defines, or None if its form is not allowed."""
     match output:
         case {"output_type": "stream", "name": "stdout" | "stderr" as name, "text": str(text)}:
             return _stream(name, plain(text, max_bytes)) if text else None
@@ -66,12 +66,12 @@ def _sanitize(output: dict, max_bytes: int) -> dict | None:
 
 
 def _stream(name: str, text: str) -> dict:
-    """Make an output of printed text; `name` is stdout or stderr."""
+    """Return an output of printed text. `name` is "stdout" or "stderr"."""
     return {"output_type": "stream", "name": name, "text": text}
 
 
 def _text_and_pictures(data: dict, max_bytes: int) -> dict[str, str]:
-    """Keep the plain text of a display, and pictures whose first bytes are those of their format."""
+    """Return the plain text of an output, and its pictures if their first bytes are those of their format."""
     kept = {}
     for kind, value in data.items():
         if isinstance(value, str) and kind == "text/plain":
@@ -87,7 +87,7 @@ def _text_and_pictures(data: dict, max_bytes: int) -> dict[str, str]:
 
 
 def bytes_in_notebook(output: dict) -> int:
-    """Estimate the bytes that one output, as `sanitize` returns it, takes in a notebook."""
+    """Return an estimate of the bytes that an output takes in a notebook. `sanitize` must have returned the output."""
     parts = [output.get("text", ""), output.get("evalue", ""), *output.get("traceback", ())]
     return 50 + sum(map(len, parts)) + sum(map(len, output.get("data", {}).values()))
 
@@ -96,14 +96,15 @@ UNCHANGED, CHANGED = "inputs unchanged", "changed"  # what `side_effects` in dec
 
 
 def with_true_effects(values: dict[str, Value], after: Sequence[Any], inputs: Inputs) -> dict[str, Value]:
-    """Return a probe's report; correct it if it claims that changed inputs are unchanged.
+    """Return a probe's report. Correct it if it claims that changed inputs are unchanged.
 
-    A probe that tries changed answers reports that once for each of them.
+    A claim is the entry {"inputs unchanged": True}. A probe that tries changed answers reports one for each of them.
 
     Args:
-        after: for each call that the probe looked at, the inputs by name as they came back from the sandbox.
-        inputs: the inputs that were sent. A probe may derive others from them, under other names: those are not
-            compared.
+        values: the probe's report.
+        after: for each call that the probe checked, the inputs after the call by name, as the sandbox returned them.
+        inputs: the inputs that were sent. Inputs that a probe derives from them
+            have other names and are not compared.
     """
     claims = _claims(values)
     if not claims:
@@ -124,14 +125,14 @@ def with_true_effects(values: dict[str, Value], after: Sequence[Any], inputs: In
 
 
 def _claims(value: Value) -> int:
-    """Return how often a reported value says that inputs are unchanged."""
+    """Return the number of claims in a reported value that inputs are unchanged."""
     if isinstance(value, dict):
         return (value.get(UNCHANGED) is True) + sum(map(_claims, value.values()))
     return sum(map(_claims, value)) if isinstance(value, list) else 0
 
 
 def _corrected(value: Any, changed: list[str]) -> Any:
-    """Return a reported value in which every statement that inputs are unchanged is replaced."""
+    """Return a reported value with each claim that inputs are unchanged replaced by the names of changed inputs."""
     if isinstance(value, dict):
         report = {UNCHANGED: False, CHANGED: changed} if value.get(UNCHANGED) is True else {}
         return {**{name: _corrected(inner, changed) for name, inner in value.items()}, **report}
@@ -139,7 +140,7 @@ def _corrected(value: Any, changed: list[str]) -> Any:
 
 
 def _tensors(inputs: Mapping[str, Any]) -> Iterator[tuple[str, Tensor]]:
-    """Yield the tensors among inputs and in mappings of inputs, each with its own name."""
+    """Yield name and tensor for all tensors among inputs, including those in nested mappings."""
     for name, value in inputs.items():
         if isinstance(value, Tensor):
             yield name, value
@@ -148,7 +149,7 @@ def _tensors(inputs: Mapping[str, Any]) -> Iterator[tuple[str, Tensor]]:
 
 
 def _is_same(value: Any, sent: Tensor) -> bool:
-    """Return True if a value is a tensor with the dtype, the shape and the numbers of the one that was sent."""
+    """Return True if a value is a tensor with the same dtype, shape and numbers as the sent tensor."""
     if not isinstance(value, Tensor) or value.dtype != sent.dtype or value.shape != sent.shape:
         return False
     sent = sent.detach().cpu()
@@ -164,7 +165,7 @@ BUDGET_USED_UP = "the time for the whole submission was used up before"
 
 @dataclass(frozen=True)
 class Reply:
-    """One reply of the init; `raw`, `head` and `body` come from the interpreter."""
+    """One reply of the init. The fields `raw`, `head` and `body` come from the interpreter."""
 
     ending: Ending
     raw: bytes = b""  # written to file descriptors 1 and 2
@@ -175,10 +176,10 @@ class Reply:
 
 
 def parse_reply(header: bytes, body: memoryview) -> Reply:
-    """Split the frame of one reply into its parts.
+    """Split the frame of a reply into its parts.
 
     Raises:
-        FrameError: the header is none of an init's.
+        FrameError: an init does not send such a header.
     """
     try:
         fields = json.loads(header)
@@ -193,7 +194,13 @@ def parse_reply(header: bytes, body: memoryview) -> Reply:
 
 
 def cell_result(reply: Reply, limits: Limits, *, allowed: float, took: float, max_output: int) -> CellResult:
-    """Return the result of a cell that was allowed `allowed` seconds and took `took`."""
+    """Return the result of a cell.
+
+    Args:
+        allowed: the cell's time limit in seconds.
+        took: the cell's time in seconds.
+        max_output: the largest allowed number of bytes of its outputs.
+    """
     head: dict[str, Any] = {}
     status, message = _status(reply, limits, allowed)
     if reply.ending is Ending.ANSWER:
@@ -218,9 +225,9 @@ def cell_result(reply: Reply, limits: Limits, *, allowed: float, took: float, ma
 def evidence(
     request: Request, key: str, reply: Reply, limits: Limits, *, took: float, bytes_left: int
 ) -> tuple[Evidence, int]:
-    """Return the evidence in the reply to one trial of a request, and its cost in bytes.
+    """Return the evidence in the reply to one trial of a request, and its size in bytes.
 
-    Only values that a probe returns count against the budget for evidence, not exceptions.
+    The size is subtracted from the submission's budget for evidence. The size of an exception is 0.
     Values that exceed the budget are refused.
 
     Args:
@@ -261,10 +268,10 @@ def evidence(
 
 
 def parse(header: bytes, most: int = MOST_JSON) -> dict[str, Any]:
-    """Parse the JSON object with which an answer begins.
+    """Parse the JSON object at the beginning of an answer.
 
     Raises:
-        Refused: the header is too large, or no JSON object.
+        Refused: the header is too large, or is not a JSON object.
     """
     if len(header) > most:
         raise Refused(f"an answer of {len(header) / 2**20:.0f} MiB beside its tensors came back")
@@ -278,7 +285,7 @@ def parse(header: bytes, most: int = MOST_JSON) -> dict[str, Any]:
 
 
 def _cleaned(value: Any) -> Any:
-    """Return a decoded value with all its text made fit to store and to show."""
+    """Return a decoded value in which all text is cleaned, so that it can be stored and shown."""
     if isinstance(value, str):
         return plain(value, MOST_JSON)
     if isinstance(value, dict):
@@ -287,9 +294,9 @@ def _cleaned(value: Any) -> Any:
 
 
 def _status(reply: Reply, limits: Limits, allowed: float) -> tuple[Status, str]:
-    """Return the status that follows from the reply's ending, and the message for the student.
+    """Return the status for a reply's ending, and the message for the student.
 
-    For the ending ANSWER the status is a preliminary OK: the caller reads the real one from `reply.head`.
+    For the ending ANSWER the status is OK for now: the caller reads the final status from `reply.head`.
     """
     match reply.ending:
         case Ending.ANSWER:
@@ -313,7 +320,10 @@ def _status(reply: Reply, limits: Limits, allowed: float) -> tuple[Status, str]:
 
 
 def _trips(reported: Any) -> tuple[tuple[str, str], ...]:
-    """Return the built-ins that the tripwire reported, each with the exercise or the given cell that is responsible."""
+    """Return the built-ins that the tripwire reported, as pairs (built-in, caller).
+
+    The caller is the exercise or the provided cell whose code called the built-in, or "" for the exercise's own code.
+    """
     pairs = reported[:MAX_TRIPS] if isinstance(reported, list) else []
     return tuple(
         (plain(pair[0], 100), plain(pair[1], 100)) for pair in pairs if isinstance(pair, list) and len(pair) == 2
@@ -321,12 +331,12 @@ def _trips(reported: Any) -> tuple[tuple[str, str], ...]:
 
 
 def _lineage(reported: Any) -> tuple[str, ...]:
-    """Return the names of an exception's class and its bases, at most 20; () if no list was reported."""
+    """Return the names of an exception's class and its bases, at most 20, or () if the report is not a list."""
     return tuple(plain(name, 200) for name in reported[:20]) if isinstance(reported, list) else ()
 
 
 def place(reported: Any) -> Place:
-    """Return the place of an exception, which is only shown, without whatever is not of the expected type and size."""
+    """Return the reported place of an exception, which is only shown. Leave out parts of the wrong type or size."""
     if not isinstance(reported, dict):
         return Place()
     given = reported.get("given")
@@ -342,12 +352,12 @@ def place(reported: Any) -> Place:
 
 
 def _number(value: Any) -> int:
-    """Return a line or a column; 0, which stands for none, if it is no possible one."""
+    """Return a reported line or column, or 0 (unknown) if it is not a possible number."""
     return value if type(value) is int and 0 < value <= MAX_LINE else 0
 
 
 def _shapes(reported: Any) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    """Return the names and shapes of up to MAX_SHAPES tensors, without entries of another form."""
+    """Return the reported names and shapes of up to MAX_SHAPES tensors. Leave out entries of the wrong form."""
     found = []
     for entry in reported[:MAX_SHAPES] if isinstance(reported, list) else ():
         match entry:

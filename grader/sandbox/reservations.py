@@ -1,8 +1,8 @@
-"""Reserves for each sandbox a user, where the grader runs as root, and a folder for scratch files.
+"""Reserves a user for each sandbox, if the grader runs as root, and a folder for scratch files.
 
-The kernel counts many things for each user: descriptors in flight, watches, pending signals, pages of pipes,
-processes. What one submission uses up is then missing to no other. In the lower tiers, each child of the fork
-server makes its own home in the folder for scratch, which is removed also after a grader that was killed.
+The kernel has limits for each user: on descriptors in flight, watches, pending signals, pages of pipes, and processes.
+With a separate user, one submission cannot use up the share of another. In the lower tiers, each sandbox creates its
+home in the folder for scratch files. This folder is removed even if the grader was killed.
 """
 
 import os
@@ -23,10 +23,10 @@ _next = count(os.getpid())
 
 
 class SandboxUser:
-    """A user that no other sandbox on this machine has until `release`; `uid` is 0 if no such user is available."""
+    """A user that no other sandbox on this machine gets until `release`. `uid` is 0 if no such user is available."""
 
     def __init__(self) -> None:
-        """Reserve a user if this process is root. If it is not, or all are reserved, sandboxes share a user."""
+        """Reserve a user if this process is root. Otherwise, or if all users are reserved, sandboxes share one user."""
         self.uid, self._name = 0, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         if os.getuid() != 0:
             return
@@ -45,28 +45,28 @@ class SandboxUser:
 
     @property
     def outside(self) -> int:
-        """The user id that the sandbox's processes have on this machine."""
+        """The user id of the sandbox's processes, as seen from outside the sandbox."""
         return self.uid or shared_user()
 
     def release(self) -> None:
-        """Let other sandboxes have this user; a second call does nothing."""
+        """Let other sandboxes reserve this user. A second call does nothing."""
         self._name.close()
 
 
 def shared_user() -> int:
-    """Return the user id of the fork server, and of sandboxes without a user of their own."""
+    """Return the user id of the fork server. Sandboxes without a reserved user have the same id."""
     return UNPRIVILEGED if os.getuid() == 0 else os.getuid()
 
 
 def is_mapped(uid: int, path: str = "/proc/self/uid_map") -> bool:
-    """Return True if a process here can become this user: a container may have few."""
+    """Return True if a process here can become this user. A container may have only few users."""
     with open(path) as file:
         ranges = [tuple(map(int, line.split())) for line in file]
     return any(first <= uid < first + size for first, _, size in ranges)
 
 
 def _has_account(uid: int) -> bool:
-    """Return True if this machine knows somebody with this user id."""
+    """Return True if there is an account with this user id on this machine."""
     import pwd  # which Windows does not have
 
     try:
@@ -83,10 +83,10 @@ SCRATCH_PREFIX = "grader-scratch-"
 
 
 class Scratch:
-    """A folder for the homes of one fork server's children. This process locks the folder as long as it lives."""
+    """A folder for the homes of one fork server's sandboxes. This process keeps a lock on it until it ends."""
 
     def __init__(self) -> None:
-        """Make the folder, where the system has its temporary files, and lock it."""
+        """Create the folder among the system's temporary files, and lock it."""
         while True:
             folder = tempfile.mkdtemp(prefix=SCRATCH_PREFIX)
             self._lock = os.open(folder, os.O_RDONLY)
@@ -101,7 +101,7 @@ class Scratch:
         os.chmod(folder, 0o755)
 
     def remove(self) -> None:
-        """Remove the folder, with what a sandbox's init could not remove; a second call does nothing."""
+        """Remove the folder, with everything that a sandbox's init could not remove. A second call does nothing."""
         if self._lock >= 0:
             _remove(os.path.dirname(self.home))
             os.close(self._lock)
@@ -109,7 +109,7 @@ class Scratch:
 
 
 def remove_stale() -> None:
-    """Remove the folders of this user's graders that no longer exist: a killed grader leaves its folder."""
+    """Remove folders left by this user's graders that no longer exist, because they were killed."""
     for folder in Path(tempfile.gettempdir()).glob(f"{SCRATCH_PREFIX}*"):
         with suppress(OSError):
             if folder.lstat().st_uid != os.getuid() or not folder.is_dir():
@@ -123,7 +123,7 @@ def remove_stale() -> None:
 
 
 def _remove(folder: str) -> None:
-    """Remove a folder; rm follows no link and removes folders nested to any depth."""
+    """Remove a folder with rm, which follows no links and can remove folders nested to any depth."""
     if rm := shutil.which("rm"):
         subprocess.run([rm, "-rf", "--", folder], stderr=subprocess.DEVNULL, check=False)
     else:

@@ -1,4 +1,7 @@
-"""Describe a sandbox: the folders and devices that are visible in it, its user, its environment variables."""
+"""Describe a sandbox: the folders and devices that are visible in it, its user, and its environment variables.
+
+"Ours" are the files of this project and of the course. No submission may read them.
+"""
 
 import importlib.util
 import os
@@ -41,7 +44,7 @@ TERMINALS = ("/dev/pts", "/dev/ptmx")
 
 
 def describe_sandbox(tier: str, device: str, home: str) -> tuple[dict, dict]:
-    """Return the configurations of guest/boot.py (root, user, environment) and guest/server.py (confinement)."""
+    """Return two configurations: for guest/boot.py (root, user, environment) and for guest/server.py (confinement)."""
     guest = GUEST_INSIDE if tier == "full" else str(GUEST)
     python, prefixes = _python()
     gpu = visible_gpu.visible_gpu() if device == "cuda" else visible_gpu.NO_GPU
@@ -85,9 +88,10 @@ def describe_sandbox(tier: str, device: str, home: str) -> tuple[dict, dict]:
 
 
 def _python() -> tuple[str, list[str]]:
-    """Return the path of this Python, and every folder that it needs.
+    """Return the path of this Python, and all folders that it needs.
 
-    Raise an IsolationError if Python is installed directly in /, in the home folder or in its parent folder.
+    Raises:
+        IsolationError: Python is installed directly in /, in the home folder, or in the home folder's parent.
     """
     python = os.path.abspath(sys.executable)
     folders = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}
@@ -113,7 +117,7 @@ def _python() -> tuple[str, list[str]]:
 
 
 def _outermost(paths: list[str]) -> list[str]:
-    """Return the paths that lie inside no other one, sorted."""
+    """Return, sorted, the paths that are not inside another of these paths."""
     outermost: list[str] = []
     for path in sorted(set(paths)):
         if not any(path.startswith(parent + "/") for parent in outermost):
@@ -122,11 +126,13 @@ def _outermost(paths: list[str]) -> list[str]:
 
 
 def _ours(binds: Mapping[str, str]) -> frozenset[str]:
-    """Find the real paths of this project's own packages and files, and the course's: no submission may read them.
+    """Return the real paths of this project's and the course's packages and files, which no submission may read.
 
-    They lie in the repository or among the installed packages, depending on how the project was installed. Python may
-    see more than one copy: that of this environment, and another one of the Python from which it was made. `binds` maps
-    each path that is visible in the sandbox to where it really lies.
+    They are in the repository or among the installed packages, depending on how the project was installed. Python may
+    see several copies: that of this environment, and that of the Python from which the environment was made.
+
+    Args:
+        binds: visible path in the sandbox → its real path.
     """
     candidates: set[str] = set()
     for name in OUR_PACKAGES:
@@ -145,9 +151,9 @@ def _ours(binds: Mapping[str, str]) -> frozenset[str]:
 
 
 def _masks(binds: Mapping[str, str], ours: Collection[str]) -> list[str]:
-    """Return the paths in the sandbox, below `binds`, that boot.py hides.
+    """Return the paths in the sandbox that boot.py must hide.
 
-    These are the paths where `ours` are visible, except those that contain a path of `binds`.
+    These are the paths at which our files are visible, except folders that contain a path in `binds`.
     """
     inside = {
         path + own.removeprefix(real) for path, real in binds.items() for own in ours if own.startswith(real + "/")
@@ -159,10 +165,11 @@ def _masks(binds: Mapping[str, str], ours: Collection[str]) -> list[str]:
 
 
 def _around(paths: Iterable[str], ours: Collection[str]) -> tuple[list[str], list[str]]:
-    """Return the paths that Landlock may open without opening our files: a rule covers all that is below a path.
+    """Return the paths below which Landlock may allow reading, and the folders that it may allow to list.
 
-    That is the outermost paths in which nothing of ours lies; and the folders on the way to ours, which may be listed,
-    names alone, because Python lists a folder to find a module in it.
+    A Landlock rule applies to everything below a path. So the readable paths are the
+    outermost ones that contain nothing of ours. The folders that contain something
+    of ours may only be listed, because Python lists a folder to find a module.
     """
     readable: list[str] = []
     listable: list[str] = []
@@ -189,7 +196,7 @@ def _leads_around(entry: os.DirEntry, ours: Collection[str]) -> bool:
 def _telling_files(ours: Iterable[str]) -> list[str]:
     """Return the files in our folders whose names are in TELLING.
 
-    No submission may read one. The guest tries to read each of them.
+    The guest tries to read each of them, to test that no submission can.
     """
     files = (os.path.join(own, name) for own in ours for name in TELLING)
     return sorted(filter(os.path.isfile, files))

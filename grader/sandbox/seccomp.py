@@ -1,12 +1,12 @@
-"""The system calls that a sandbox may use, and the filter that lets all others fail.
+"""The system calls that a sandbox may use, and the filter that makes all others fail.
 
-The filter is compiled from names in the trusted process, and installed by the guest (guest/linux.py). The list has what
-Python, PyTorch, NumPy, Matplotlib, IPython, scikit-learn, a shell and its usual tools call in the lessons,
-the corpora and the tests, and close relatives of these calls. A name that a processor does not have is ignored there.
+The trusted process compiles the filter from names, and the guest installs it (guest/linux.py). The list contains the
+calls of Python, PyTorch, NumPy, Matplotlib, IPython, scikit-learn, a shell and its usual tools in the lessons, the
+corpora and the tests, and closely related calls. On a processor that lacks a call, its name is ignored.
 
-Three calls that notebooks would use are missing on purpose. `sendmsg` and `sendmmsg` send descriptors, and the
-kernel counts those in flight for each user, not for each sandbox; shell.py lets DataLoader workers do without.
-`sched_setaffinity` would leave the core on which the sandbox was put.
+Three calls that notebooks would use are left out on purpose. `sendmsg` and `sendmmsg` send descriptors, and the
+kernel limits those in flight for each user, not for each sandbox; guest/server.py makes DataLoader workers share
+tensors without descriptors. `sched_setaffinity` could move the sandbox from the core that it was assigned to.
 """
 
 import errno
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 
 class Bits(NamedTuple):
-    """A condition on one argument of a system call: some of its bits have a certain value."""
+    """A condition on one argument of a system call: the bits in `mask` must have the values in `value`."""
 
     argument: int  # its index
     mask: int
@@ -131,9 +131,10 @@ CREATES = 0o100 | 0o20000000  # O_CREAT, and the bit that O_TMPFILE has besides 
 
 
 def allowed(tier: str, device: str) -> dict[str, tuple[tuple[Bits, ...], ...]]:
-    """Map each call that a sandbox may use to its conditions.
+    """Return the system calls that a sandbox may use, each with its conditions.
 
-    A call is allowed if all tests of one of its conditions are met. `()`, a condition without tests, is always met.
+    A call is allowed if at least one of its conditions is true. A condition is true if all its tests are. The condition
+    `()` has no tests, so it is always true.
     """
     cuda, full = device == "cuda", tier == "full"
     names = [*ALWAYS, *(FULL if full else ()), *(CUDA if cuda else ())]
@@ -165,7 +166,10 @@ def allowed(tier: str, device: str) -> dict[str, tuple[tuple[Bits, ...], ...]]:
 def _opens(flags: int) -> tuple[tuple[Bits, ...], ...]:
     """Return the conditions on a call that opens files: it must not create a set-user-ID program.
 
-    `flags` is the index of the argument with the flags. Where nothing is created, the mode after them has no meaning.
+    The mode in the argument after the flags has no meaning if no file is created.
+
+    Args:
+        flags: the index of the argument with the flags.
     """
     return (Bits(flags, CREATES, 0),), (Bits(flags + 1, SET_ID, 0),)
 
@@ -193,9 +197,11 @@ class MissingLibrary(Exception):
 
 @cache
 def compile_filter(tier: str, device: str = "cpu", machine: str = "") -> bytes:
-    """Compile the filter of a tier, for grading on a device, into a BPF program; b"" for tier none.
+    """Return the filter of a tier as a BPF program, or b"" for the tier "none".
 
-    `machine` is another processor than this one, "x86_64" or "aarch64".
+    Args:
+        device: the device for grading, "cpu" or "cuda".
+        machine: a processor other than this one, "x86_64" or "aarch64"; "" for this one.
 
     Raises:
         MissingLibrary: pyseccomp or libseccomp is not installed.
@@ -233,14 +239,14 @@ def compile_filter(tier: str, device: str = "cpu", machine: str = "") -> bytes:
 
 
 def _arg(seccomp: Any, test: Bits) -> Any:
-    """Return a test of bits as libseccomp wants it."""
+    """Return a test of bits in the form that libseccomp expects."""
     return seccomp.Arg(test.argument, seccomp.MASKED_EQ, test.mask, test.value)
 
 
 def not_known() -> tuple[str, ...]:
-    """List the calls that libseccomp does not know here and whose number is not in NUMBERS; the filter refuses them.
+    """Return the calls that this machine's libseccomp does not know and that NUMBERS lacks. The filter refuses them.
 
-    A name that only other processors have is not in the list: it has no effect here.
+    A name that only other processors have is not returned, because it has no effect here.
     """
     import pyseccomp as seccomp
 
@@ -250,7 +256,7 @@ def not_known() -> tuple[str, ...]:
 
 
 def _without_later_calls(kept: Set[int]) -> bytes:
-    """Return the first instructions of the filter: calls from LATER on that are not `kept` fail with ENOSYS."""
+    """Return the first instructions of the filter: calls numbered LATER or higher fail with ENOSYS, except `kept`."""
     refused = [number for number in range(LATER, NEWEST + 1) if number not in kept]
     tests = [(IF_ABOVE, NEWEST), *((IF_EQUAL, number) for number in refused)]  # each that is met jumps to the return
     jumps = [(code, len(tests) - index - 1, 0, number) for index, (code, number) in enumerate(tests)]

@@ -1,4 +1,4 @@
-"""A fork server: makes sandboxes, and starts its process again when that has died."""
+"""A fork server: creates sandboxes, and restarts its process if the process has died."""
 
 import socket
 import struct
@@ -18,15 +18,16 @@ USER = struct.Struct("!I")  # as guest/server.py reads it
 
 
 class Server:
-    """A fork server whose process has imported everything that a lesson uses."""
+    """A fork server, whose process has imported everything that lessons use."""
 
     def __init__(
         self, *, isolation: str = "auto", device: str = "cpu", shared: ServerProcess | SharedServer | None = None
     ) -> None:
-        """Start a process, or use one that was started before.
+        """Start a process, or use one that was started earlier.
 
         Args:
-            shared: a fork server with this isolation and device; it need not be ready.
+            isolation: the tier; "auto" for the best one that this machine provides, except "none".
+            shared: a fork server with this isolation and device, which need not be ready; None: start one.
 
         Raises:
             IsolationError: this machine cannot isolate as requested.
@@ -40,14 +41,14 @@ class Server:
             self._process = ServerProcess(self.isolation, device)
 
     def spawn(self, limits: Limits, *, seed: int, device: str | None = None) -> Sandbox:
-        """Make a sandbox; start the server's process again first if it has died.
+        """Create a sandbox. If the server's process has died, restart it first.
 
         Args:
-            device: cpu, or the server's own.
+            device: "cpu", or the server's device; None for the latter.
 
         Raises:
-            IsolationError: the process could not be started again.
-            ServerLost: the process died while it made the sandbox.
+            IsolationError: the process could not be restarted.
+            ServerLost: the process died while it created the sandbox.
         """
         # A process that was started early may have failed: then another is started here, and says why.
         with suppress(IsolationError):
@@ -58,7 +59,7 @@ class Server:
         return Sandbox(self, limits, seed, device or self.device)
 
     def gpu_problem(self) -> str:
-        """Add two numbers on the GPU inside the sandbox; return a message why this fails, or ""."""
+        """Add numbers on the GPU inside a sandbox. Return a message if this fails, or "" if it works."""
         sandbox = self.spawn(Limits(), seed=0)
         try:
             source = "import torch\nassert torch.ones(2, device='cuda').sum().item() == 2"
@@ -71,23 +72,35 @@ class Server:
 
     @property
     def report(self) -> dict[str, Any]:
-        """The process's report when it was ready: seconds, versions. A shared server has none."""
+        """The report of the process when it was ready: seconds and versions.
+
+        Raises:
+            AttributeError: another process started the server.
+        """
         return self._own_process.report
 
     @property
     def pid(self) -> int:
-        """The process id of the server's outermost process. A shared server has none."""
+        """The process id of the server's outermost process.
+
+        Raises:
+            AttributeError: another process started the server.
+        """
         return self._own_process.pid
 
     @property
     def _own_process(self) -> ServerProcess:
-        """The process that this object started; an AttributeError if another process started it."""
+        """The process that this object started.
+
+        Raises:
+            AttributeError: another process started the server.
+        """
         if isinstance(self._process, SharedServer):
             raise AttributeError("another process started this server and knows its report and process id")
         return self._process
 
     def alive(self) -> bool:
-        """Wait up to half a second for a dying process to end; tell whether the process still runs."""
+        """Return True if the process still runs. Wait up to half a second for a dying process to end."""
         deadline = time.monotonic() + 0.5
         while self._process.alive():
             if time.monotonic() > deadline:
@@ -96,10 +109,10 @@ class Server:
         return False
 
     def connect(self, user: int) -> socket.socket:
-        """Let the process fork a child, and return a socket whose other end the child has.
+        """Let the process fork a child, and return a socket that is connected to the child.
 
         Args:
-            user: the child's user number; 0 for the user of the process.
+            user: the child's user id; 0 for the user of the process.
 
         Raises:
             OSError: the process has ended.
@@ -115,7 +128,7 @@ class Server:
         return own_end
 
     def close(self) -> None:
-        """End the process, unless another process started it; a second call does nothing."""
+        """End the process, unless another process started it. A second call does nothing."""
         self._process.close()
 
     def __enter__(self) -> Self:

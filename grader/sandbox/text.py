@@ -11,7 +11,10 @@ PATH = re.compile(r"(?:/[\w.+-]+){2,}")
 
 
 def plain(value: Any, most: int = 2000) -> str:
-    """Replace lone surrogates, remove control characters, cut to `most` characters; "" for other types."""
+    """Return text without control characters and lone surrogates, cut to `most` characters.
+
+    Return "" for a value that is not a string.
+    """
     if not isinstance(value, str):
         return ""
     text = value[: most + 1].encode("utf-8", "replace").decode("utf-8")
@@ -29,5 +32,5 @@ def one_line(value: Any, most: int = 2000) -> str:
 
 
 def without_paths(text: str) -> str:
-    """Replace absolute paths by "…"."""
+    """Return a text with "…" in place of each absolute path."""
     return PATH.sub("…", text)

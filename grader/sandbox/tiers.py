@@ -23,10 +23,10 @@ OTHER_SYSTEM = "grading needs Linux. On macOS and Windows use a virtual machine 
 
 
 def resolve_tier(requested: str) -> str:
-    """Return the requested tier if this machine can provide it; for auto, the best of full and partial.
+    """Return the requested tier, if this machine can provide it. For "auto", return the better of full and partial.
 
     Raises:
-        IsolationError: this machine cannot provide the tier, or for auto neither; or there is no such tier.
+        IsolationError: this machine cannot provide the tier, or for "auto" neither; or there is no such tier.
     """
     candidates = _candidates(requested)
     for tier in candidates:
@@ -38,9 +38,9 @@ def resolve_tier(requested: str) -> str:
 
 
 def likely_tier(requested: str) -> str:
-    """Return the tier that `resolve_tier` will probably return, without a trial of it.
+    """Return the tier that `resolve_tier` will probably return, without trying the tier.
 
-    A trial takes a while, and may show that something forbids the tier.
+    Trying a tier takes a while, and may show that something forbids it.
 
     Raises:
         IsolationError: this machine cannot provide the tier, or there is no such tier.
@@ -52,14 +52,18 @@ def likely_tier(requested: str) -> str:
 
 
 def _candidates(requested: str) -> tuple[str, ...]:
-    """Return the tiers that are asked for, the best first."""
+    """Return the tiers that a request allows, the best first.
+
+    Raises:
+        IsolationError: there is no such tier.
+    """
     if requested not in ("auto", *TIERS):
         raise IsolationError(f"isolation {requested!r} is none of auto, {', '.join(TIERS)}")
     return ("full", "partial") if requested == "auto" else (requested,)
 
 
 def _reasons(tiers: Sequence[str]) -> str:
-    """Return why this machine cannot provide these tiers; a reason that they share appears once."""
+    """Return the reasons why this machine cannot provide these tiers. A reason that all share appears once."""
     problems = {tier: tier_problem(tier) for tier in tiers}
     if len(set(problems.values())) == 1:
         return problems[tiers[0]]
@@ -67,7 +71,7 @@ def _reasons(tiers: Sequence[str]) -> str:
 
 
 def _advice(requested: str) -> str:
-    """Refer the operator to `grader doctor`, and to the none tier if it works and was not requested already."""
+    """Return a sentence that refers to `grader doctor`, and to the tier "none" if it works and was not requested."""
     if requested == "none" or tier_problem("none"):
         return "See `grader doctor`."
     return "See `grader doctor`, or pass --isolation none to run submissions with your own rights."
@@ -75,15 +79,15 @@ def _advice(requested: str) -> str:
 
 @cache
 def tier_problem(tier: str) -> str:
-    """Return why this machine cannot provide a tier; empty if it can.
+    """Return the reason why this machine cannot provide a tier, or "" if it can.
 
-    A tier whose kernel and library are new enough is also tried: versions alone do not show what a container forbids.
+    If kernel and library are new enough, the tier is also tried, because versions do not show what a container forbids.
     """
     return _lacks(tier) or ("" if tier == "none" else try_tier(tier))
 
 
 def _lacks(tier: str) -> str:
-    """Return what a tier needs and this machine lacks, as far as the versions show it; "" if they show nothing."""
+    """Return the requirement of a tier that this machine does not meet, as far as versions show it, or ""."""
     if sys.platform != "linux":
         return OTHER_SYSTEM
     if tier == "none":

@@ -1,4 +1,4 @@
-"""The parts of an NVIDIA GPU that the sandbox sees: device nodes, driver libraries, environment variables."""
+"""The parts of an NVIDIA GPU that the sandbox can use: device nodes, driver libraries, environment variables."""
 
 import os
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ CHOICE = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
 
 @dataclass(frozen=True, kw_only=True)
 class VisibleGpu:
-    """Paths and environment variables; those paths that exist are visible in the sandbox."""
+    """The paths and environment variables for a GPU. A path is visible in the sandbox if it exists."""
 
     devices: tuple[str, ...]
     libraries: tuple[str, ...]  # folders
@@ -37,18 +37,18 @@ NO_GPU = VisibleGpu(devices=(), libraries=(), environment={"CUDA_VISIBLE_DEVICES
 def driver(root: Path = Path("/")) -> set[str]:
     """Return the real paths of CUDA's driver among the system's libraries.
 
-    A sandbox for grading on the CPU hides these. Otherwise PyTorch would start the driver when
-    it first counts the GPUs, and with it a thread, which no fork keeps.
+    A sandbox for grading on the CPU hides these files. Otherwise PyTorch would start the driver when it first counts
+    the GPUs. The driver starts a thread, and threads do not exist in a fork.
     """
     found = (file for folder in SYSTEM_FOLDERS for file in root.glob(f"{folder}/libcuda.so*"))
     return {str(file.resolve()) for file in found}
 
 
 def visible_gpu(root: Path = Path("/"), environment: Mapping[str, str] = os.environ) -> VisibleGpu:
-    """Find the GPU's device nodes, driver libraries and variables on this machine.
+    """Return the GPU's device nodes, driver libraries and environment variables on this machine.
 
     Args:
-        root: the root folder to search; tests pass another one.
+        root: the root folder to search; tests pass another folder.
         environment: the operator's environment variables.
     """
     devices = sorted({f"/dev/{path.name}" for pattern in DEVICE_PATTERNS for path in (root / "dev").glob(pattern)})

@@ -1,16 +1,18 @@
 """The cell protocol: the ids, tags and marker lines that define the purpose of a notebook's cell.
 
-No other module contains these strings; a test searches for them. A cell's role follows from its id, which the
-builder sets and a rebuilt submission keeps:
+No other module contains these strings, and a test checks that. A cell's role follows from its id. The builder sets
+the ids, and a rebuilt submission keeps them:
 
     exercise-1-4   the student's answer to exercise 1.4; its first line is the marker `# @exercise 1.4`
-    check-1-4      the self-check after it, for which nbgrader records the points
-    stuck-1-4      the carry-on cell, a call of `carry_on`, which is a comment until the student is stuck
+    check-1-4      the self-check of the answer; nbgrader records the points for this cell
+    stuck-1-4      the carry-on cell: a call of `carry_on` in a comment, which a student who is stuck uncomments
     about-1-4      the task, in words
     question-1-Q1  a question that people grade; its answer is written below it, in written-1-Q1
-    predict-…      a prediction that the student writes down before running what shows it
-    provided-…     code of the repository, put into the notebook
-    tools          the self-check machinery; so are `stand`, which sums it up, and `submit`, which hands the notebook in
+    predict-…      a prediction that the student writes down before running the code that shows the result
+    provided-…     a module of the repository, copied into the notebook
+    tools          the self-check machinery
+    stand          the summary of all self-checks (role: tools)
+    submit         the cell that submits the notebook (role: tools)
     own-001        a cell that the student added; only a rebuilt notebook has such ids
 """
 
@@ -45,9 +47,9 @@ class Role(StrEnum):
 
 
 class ScriptMarker(StrEnum):
-    """A marker on a cell of a lesson's percent script, by which the author defines the purpose of the cell.
+    """A marker in the first line of a cell of a lesson's percent script. The author sets the cell's purpose with it.
 
-    In `# %% exercise="1.4"`, EXERCISE is the marker, and "1.4" its value.
+    In `# %% exercise="1.4"`, EXERCISE is the marker, and "1.4" is its value.
     """
 
     EXERCISE = "exercise"  # the cell is the answer to the exercise with this value as its id
@@ -88,7 +90,7 @@ CARRY_ON = "carry_on"  # a function of the tools cell
 
 
 def _cell(role: Role, exercise: str) -> str:
-    """Return the id, and nbgrader's grade id, of the cell that has this role for an exercise or a question."""
+    """Return the cell id for this role and this exercise or question. It is also the cell's nbgrader grade id."""
     # nbgrader allows no dot in a grade id.
     return f"{role}-{exercise.replace('.', '-')}"
 
@@ -99,27 +101,27 @@ question_cell, written_cell = (partial(_cell, role) for role in BY_QUESTION)
 
 
 def question_title(cell: NotebookNode) -> str:
-    """Return the title of the question that a text cell answers; the builder put it into the metadata."""
+    """Return the title of the question that a text cell answers, or "" if the cell's metadata has no title."""
     return str(cell.metadata.get(QUESTION_TITLE, ""))
 
 
 def prediction_cell(name: str) -> str:
-    """Return the id of the cell with the student's prediction of this name: "predict-scale" for "scale"."""
+    """Return the id of the cell for the prediction with this name: "predict-scale" for "scale"."""
     return f"{Role.PREDICTION}-{name}"
 
 
 def provided_cell(module: str) -> str:
-    """Return the id of the cell that holds a module of the repository: "provided-digits" for "attention.digits"."""
+    """Return the id of the cell that contains a repository module: "provided-digits" for "attention.digits"."""
     return f"{Role.PROVIDED}-{module.rpartition('.')[2].replace('_', '-')}"
 
 
 def own_cell(number: int) -> str:
-    """Return the id of the n-th cell that the student added, counted from 1: "own-001"."""
+    """Return the id of the student-added cell with this number, counted from 1: "own-001"."""
     return f"{Role.OWN}-{number:03}"
 
 
 def role(cell: str) -> Role:
-    """Return the role of the cell with this id; Role.OTHER if the id names none."""
+    """Return the role of the cell with this id, or Role.OTHER if the id names no role."""
     if cell in (TOOLS_CELL, STAND_CELL, SUBMIT_CELL):
         return Role.TOOLS
     kind = cell.partition("-")[0]
@@ -128,12 +130,18 @@ def role(cell: str) -> Role:
 
 
 def exercise_of(cell: str) -> str | None:
-    """Return "1.4" for "check-1-4", and None for a cell that does not belong to an exercise."""
+    """Return the exercise id that a cell id contains: "1.4" for "check-1-4".
+
+    Return None if the cell does not belong to an exercise.
+    """
     return cell.partition("-")[2].replace("-", ".") if role(cell) in BY_EXERCISE else None
 
 
 def question_of(cell: str) -> str | None:
-    """Return the question that a cell's id names: "1.Q1" for "written-1-Q1", None for a cell of no question."""
+    """Return the question id that a cell id contains: "1.Q1" for "written-1-Q1".
+
+    Return None if the cell does not belong to a question.
+    """
     return cell.partition("-")[2].replace("-", ".") if role(cell) in BY_QUESTION else None
 
 
@@ -141,7 +149,7 @@ def question_of(cell: str) -> str | None:
 
 
 def with_marker(exercise: str, source: str) -> str:
-    """Put the marker line of an exercise in front of an answer's source."""
+    """Return an answer's source with the marker line of its exercise in front."""
     return f"# @exercise {exercise}\n{source.strip()}"
 
 
@@ -151,22 +159,22 @@ def marked_exercises(source: str) -> set[str]:
 
 
 def with_question_marker(question: str, text: str) -> str:
-    """Put the comment that names a question in front of the student's text; readers do not see it."""
+    """Return the student's text with a comment in front that names the question. Rendered Markdown does not show it."""
     return f"<!-- @question {question} -->\n{text}"
 
 
 def marked_questions(text: str) -> set[str]:
-    """Return the ids of the questions that the comments of a text cell name."""
+    """Return the ids of the questions that the marker comments of a text cell name."""
     return set(QUESTION_MARKER.findall(text))
 
 
 def without_question_marker(text: str) -> str:
-    """Return a text without the comments that name a question."""
+    """Return a text without the marker comments that name a question."""
     return QUESTION_MARKER.sub("", text).strip()
 
 
 def with_prediction_marker(name: str, source: str) -> str:
-    """Put the marker line of a prediction in front of its source."""
+    """Return a prediction's source with its marker line in front."""
     return f"# @predict {name}\n{source.strip()}"
 
 
@@ -176,7 +184,7 @@ def marked_predictions(source: str) -> set[str]:
 
 
 def without_predictions(source: str) -> str:
-    """Return the source of a prediction as students get it, with None for each value.
+    """Return the source of a prediction with None in place of each value, as students get it.
 
     Raises:
         ValueError: a value spans several lines.
@@ -192,9 +200,9 @@ def without_predictions(source: str) -> str:
 
 
 def predicted(source: str) -> dict[str, object]:
-    """Return the values of a prediction, by name.
+    """Return the values of a prediction, by name. Return {} if Python cannot parse the source.
 
-    They are numbers, strings, tuples of these, or None. Any other value is left out.
+    A value is a number, a string, None or a tuple. Other values are left out.
     """
     try:
         tables = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Dict)]
@@ -211,10 +219,10 @@ def predicted(source: str) -> dict[str, object]:
 
 
 def with_folded_answers(text: str) -> str:
-    """Turn each marked answer in a text into a folded <details>, for the solution notebook.
+    """Turn each marked answer in a text into a folded <details> element, for the solution notebook.
 
     Raises:
-        ValueError: the marks do not pair.
+        ValueError: a begin mark has no end mark, or an end mark has no begin mark.
     """
 
     def fold(match: re.Match) -> str:
@@ -228,25 +236,25 @@ def with_folded_answers(text: str) -> str:
 
 
 def without_answers(text: str) -> str:
-    """Return a text without the answers that `with_folded_answers` folded, as students get it."""
+    """Return a text without the answers that `with_folded_answers` folded. This is the text that students get."""
     return ANSWER_FOLDED.sub("", text)
 
 
 def thoughts(text: str) -> list[tuple[str, str]]:
-    """Return each question for thought in a text of the solution notebook, with its answer.
+    """Return the questions for thought in a text of the solution notebook, as pairs (question, answer).
 
-    The question and our folded answer are in one line each.
+    Each question and each answer is one line of text.
     """
     return [(_in_one_line(match["question"]), _in_one_line(match["answer"])) for match in ANSWERED.finditer(text)]
 
 
 def _in_one_line(text: str) -> str:
-    """Return a paragraph as one line, without its number and without what makes words bold or slanted."""
+    """Return a paragraph as one line, without its leading number and without asterisks."""
     return re.sub(r"\*+", "", re.sub(r"^\d+\. ", "", " ".join(text.split())))
 
 
 def without_marks(source: str) -> str:
-    """Return the source of a solution without the lines that mark it: ours, and nbgrader's around the solution."""
+    """Return the source of a solution without marker lines and without nbgrader's lines around the solution."""
     kept = (line for line in without_question_marker(source).splitlines() if not SOLUTION_LINE.search(line))
     return "\n".join(line for line in kept if not MARKER.match(line)).strip()
 
@@ -262,20 +270,20 @@ def is_stub_line(statement: str) -> bool:
 
 
 def is_stubs_own(error: str, message: str) -> bool:
-    """Return True if an error is that of the stub.
+    """Return True if an exception was raised by the exercise's stub.
 
-    PyTorch raises the same exception for operations that it cannot do, such as `~` of a float mask.
+    PyTorch raises the same exception type itself, for example for `~` of a float mask.
     """
     return error == "NotImplementedError" and message.startswith(TODO)
 
 
 def only_draws(cell: NotebookNode) -> bool:
-    """Return True if a given cell is tagged as one that only shows something."""
+    """Return True if a tag of a provided cell states that the cell only shows something."""
     return DRAWS in cell.metadata.get("tags", ())
 
 
 def carry_on_source(exercise: str) -> str:
-    """Return the source of the carry-on cell of an exercise: a call that the student switches on."""
+    """Return the source of an exercise's carry-on cell: a commented call that the student uncomments."""
     return (
         f"# Stuck on {exercise}? Delete the # below and run this cell: "
         "the course's code then stands in for your answer,\n"
@@ -284,12 +292,19 @@ def carry_on_source(exercise: str) -> str:
 
 
 def submit_source(assignment: str, server: str) -> str:
-    """Return the source of the cell that submits the notebook; `server` is "" as long as nobody has named one."""
+    """Return the source of the cell that submits the notebook.
+
+    Args:
+        server: the address of the submission server; "" if it is not known yet.
+    """
     return f"submit({assignment!r}, server={server!r})"
 
 
 def with_server(notebook: str, server: str) -> str:
-    """Return the text of a student notebook whose last cell submits it to this address; "" changes nothing."""
+    """Return the text of a student notebook with this address of the submission server in its submit cell.
+
+    If the address is "", the text does not change.
+    """
     if not server:
         return notebook
     read = json.loads(notebook)
@@ -301,7 +316,7 @@ def with_server(notebook: str, server: str) -> str:
 
 
 def is_off(source: str, exercise: str) -> bool:
-    """Return True if the source of a carry-on cell is the call, which does nothing where submissions are graded."""
+    """Return True if the source of a carry-on cell ends with the call. During grading, this call does nothing."""
     return source.endswith(f'{CARRY_ON}("{exercise}")')
 
 

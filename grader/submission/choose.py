@@ -1,6 +1,7 @@
-"""Chooses the notebook that counts among the files of each person, and finds its assignment.
+"""Chooses which of a person's notebooks is graded for each assignment, and finds its assignment.
 
-Nobody is left out: a person without a notebook, or with two that may count, is a submission with a `problem`.
+No person is left out. A person without a notebook, or with two notebooks for
+one assignment, gets a submission with a `problem`.
 """
 
 import unicodedata
@@ -38,9 +39,14 @@ def choose(
 ) -> list[SubmissionFile]:
     """Return all submissions, one for each assignment that a person submitted.
 
-    A notebook whose name contains no assignment belongs to the assignment that is wanted; or, if all are, to the
-    one that all other names contain; or to the one whose exercises its cells answer. It counts only if no notebook
-    of its student has an assignment in its name. If nothing at all says an assignment, nothing is returned.
+    If no notebook of a student has an assignment in its name, the notebooks belong to the first of these assignments
+    that is known:
+    - the assignment that was asked for;
+    - the only assignment that the names of all other notebooks contain;
+    - the assignment that the folder of all submissions is named after, if no notebook's name contains one;
+    - the assignment that contains the exercises in the notebook's cells.
+
+    Return [] if no assignment can be found for any file.
     """
     # Without somebody who is surely a student, a folder is any folder, and its PDFs are nobody's submissions.
     sure = any(person.layout in (Layout.SERVICE, Layout.NBGRADER) for person in everybody)
@@ -63,9 +69,9 @@ def choose(
 
 
 def _with_fault(file: SubmissionFile, read_assignment: ReadAssignment) -> SubmissionFile:
-    """Return the record of a file of unknown assignment.
+    """Return the record of a file whose assignment is unknown.
 
-    It has a problem if the machine cannot read the file to find the assignment.
+    The record gets a problem if the machine cannot read the file to find the assignment.
     """
     try:
         if not file.problem:
@@ -77,14 +83,17 @@ def _with_fault(file: SubmissionFile, read_assignment: ReadAssignment) -> Submis
 
 @dataclass(frozen=True)
 class _Chooser:
-    """Chooses among the files of one person after the other."""
+    """Chooses among the files of a person. One chooser serves all persons of a class."""
 
     wanted: Wanted
     place: Place
     assignment_in_cells: Callable[[Entry], str | None]
 
     def groups(self, person: Person) -> dict[str, list[StudentFile]]:
-        """Map each assignment to the files that a person submitted for it. The key "" has files that may be for any."""
+        """Map each assignment to the files that a person submitted for it.
+
+        Files under the key "" may belong to any assignment.
+        """
         groups: dict[str, list[StudentFile]] = {}
         for file in person.files:
             groups.setdefault(self._group(person, file), []).append(file)
@@ -95,7 +104,7 @@ class _Chooser:
         return groups
 
     def _group(self, person: Person, file: StudentFile) -> str:
-        """Return the assignment that folder or name contains; "" if neither does."""
+        """Return the assignment that the file's folder or name contains, or "" if neither contains one."""
         if person.layout is Layout.NBGRADER and file.folder:
             return file.folder
         if not file.entry.is_notebook:
@@ -105,7 +114,12 @@ class _Chooser:
     def files(
         self, person: Person, groups: dict[str, list[StudentFile]], default: str | None
     ) -> Iterator[SubmissionFile]:
-        """Yield a person's submissions, one for each assignment; `default` is the assignment of what may be for any."""
+        """Yield a person's submissions, one for each assignment.
+
+        Args:
+            groups: the person's files by assignment, as `groups` returns them.
+            default: the assignment of files that may belong to any; None if it must be read from the cells.
+        """
         named = {assignment: files for assignment, files in groups.items() if assignment}
         if not named:
             named = self._by_cells(groups[""], default)
@@ -132,7 +146,11 @@ class _Chooser:
             )
 
     def _by_cells(self, files: list[StudentFile], default: str | None) -> dict[str, list[StudentFile]]:
-        """Map the default, or else the assignments of the notebooks' cells, to the files; "" if nothing says any."""
+        """Map assignments to files whose names contain no assignment.
+
+        All files belong to `default` if it is given. Otherwise a notebook belongs to the assignment that its
+        cells identify. If no notebook's cells identify one, all files are under the key "".
+        """
         if default:
             return {default: files}
         groups: dict[str, list[StudentFile]] = {}
@@ -142,7 +160,10 @@ class _Chooser:
         return groups or {"": files}
 
     def _assignment_of(self, file: StudentFile) -> str | None:
-        """Return the assignment that a notebook's cells identify; None if they identify none, or cannot be read."""
+        """Return the assignment that a notebook's cells identify.
+
+        Return None if the cells identify no assignment, or if the file is not a notebook or cannot be read.
+        """
         if not file.entry.is_notebook:
             return None
         try:
@@ -153,10 +174,9 @@ class _Chooser:
     def _pick(
         self, person: Person, assignment: str, files: Sequence[StudentFile]
     ) -> tuple[StudentFile, Problem | None, str]:
-        """Return the file that counts, a problem and a note.
+        """Return the file that is graded, a problem or None, and a note or "".
 
-        The problem says that there is no notebook, or that more than one may count; otherwise it
-        is None. The note may be "".
+        There is a problem if none of the files is a notebook, or if more than one notebook may be the submission.
         """
         notebooks = [file for file in files if file.entry.is_notebook]
         if not notebooks:
@@ -175,7 +195,7 @@ class _Chooser:
         return chosen[0], None, self._note(person, assignment, chosen[0])
 
     def _note(self, person: Person, assignment: str, file: StudentFile) -> str:
-        """Return a note on the name under which a notebook was found, if it does not contain the assignment."""
+        """Return a note on the notebook's name if the name does not contain the assignment, and "" if it does."""
         if not assignment or file.label == f"{assignment}.ipynb":
             return ""
         if person.layout is Layout.FLAT and self.wanted.only:
@@ -186,18 +206,18 @@ class _Chooser:
 
 
 def renamed(name: str, assignment: str) -> str:
-    """Return the note with the name under which a notebook was submitted, and the assignment as which it is graded."""
+    """Return a note with the notebook's submitted name and the assignment that it is graded as."""
     return f"submitted as {shown(name)!r}, graded as {assignment}"
 
 
 def shown(name: str) -> str:
-    """Return a file's name as a message shows it: without control characters, and not too long."""
+    """Return a file's name for a message: without control characters, and cut to MOST_CHARACTERS."""
     text = "".join("?" if unicodedata.category(letter) in ("Cc", "Cs") else letter for letter in name)
     return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}…"
 
 
 def _no_notebook(assignment: str, files: Sequence[StudentFile]) -> Problem:
-    """Return a message that names the files submitted instead of a notebook, or the reason why none can be read."""
+    """Return a problem that names the files submitted instead of a notebook, or explains why a file cannot be read."""
     for file in files:
         if file.entry.problem:
             place = shown("/".join(file.entry.parts))

@@ -1,13 +1,14 @@
-"""The file names in the class downloads of learning platforms: one row of `DOWNLOADS` for each platform.
+"""The file names in the class downloads of learning platforms.
 
-A row matches the path of a file, from the folder in which all students lie: first the name of that folder, then what
-the platform wrote in front of the student's own name for the file. The sources are the programs that write the names,
-where they are public: canvas-lms (lib/content_zipper.rb), Moodle (mod/assign/classes/downloader.php), Sakai
-(AssignmentServiceImpl.java), ILIAS (SubmissionManager), OpenOlat (GTACourseNode); and otherwise public scripts that
-read them (Blackboard: kwurst/bb-file-cleanup; Brightspace; Gradescope's submission_metadata.yml).
+`DOWNLOADS` has a row for each form of names that a platform writes. A row matches the path of a file, beginning with
+the folder that contains all students' files. Such a path consists of the name of this folder, the text that the
+platform wrote, and the student's own name for the file. The patterns follow the programs that write the names, if they
+are public: canvas-lms (lib/content_zipper.rb), Moodle (mod/assign/classes/downloader.php), Sakai
+(AssignmentServiceImpl.java), ILIAS (SubmissionManager), OpenOlat (GTACourseNode). The other patterns follow public
+scripts that read the names (Blackboard: kwurst/bb-file-cleanup; Brightspace; Gradescope's submission_metadata.yml).
 
-A student chooses the name of a file, and of folders in it. So if a name could also be a student's,
-all files must match.
+Students choose the names of their files and of the folders in them. So if a student could have chosen a name that a
+row matches, the row applies only if all notebooks match.
 """
 
 import re
@@ -27,7 +28,7 @@ GROUPS = ("student", "name", "attempt")  # that the pattern of `--names` may hav
 
 @dataclass(frozen=True, kw_only=True)
 class Named:
-    """The facts in the name of a file."""
+    """The information that a platform wrote into the name of a file."""
 
     platform: str
     student: str  # the platform's own id
@@ -39,7 +40,7 @@ class Named:
 
 @dataclass(frozen=True)
 class Download:
-    """The form of one platform's file names."""
+    """The pattern of one platform's file names."""
 
     platform: str
     path: re.Pattern[str]  # groups: student, name, last, file, typed, late, attempt
@@ -47,13 +48,13 @@ class Download:
     beside: str = ""  # a file that lies beside the students
 
     def match(self, above: str, parts: Sequence[str]) -> Named | None:
-        """Return the information in a path below `above`; None if the platform does not write such a path."""
+        """Return the information in a path below the folder `above`, or None if the platform writes no such path."""
         found = self.path.fullmatch("/".join((above, *parts)))
         return found and named_by(self.platform, found)
 
 
 def named_by(platform: str, found: re.Match[str]) -> Named:
-    """Return the values of the groups of a matched path."""
+    """Return the information that the named groups of a matched path contain."""
     said = {key: value.strip() for key, value in found.groupdict(default="").items()}
     name = f"{said.get('name', '')} {said.get('last', '')}".strip()
     return Named(
@@ -112,7 +113,7 @@ NOT_HANDED_IN = {
 def _order(attempt: str) -> str:
     """Return a string that sorts attempts by their time.
 
-    It is a date, or a text in which all numbers have the same length.
+    It is a date in ISO format, or the given text with all numbers padded to the same length.
     """
     with suppress(ValueError):
         day, _, clock = attempt.removesuffix(" AM").removesuffix(" PM").rpartition(" ")
@@ -121,11 +122,11 @@ def _order(attempt: str) -> str:
 
 
 def platform_of(above: str, files: Collection[Sequence[str]]) -> str:
-    """Return the platform that wrote the names in a folder, or "" if the names are not a platform's.
+    """Return the platform that wrote the names in a folder, or "" if no platform wrote them.
 
     Args:
         above: the name of the folder.
-        files: all paths, from the folder on; the path of an empty folder ends with "".
+        files: all paths, relative to the folder; the path of an empty folder ends with "".
     """
     notebooks = [parts for parts in files if parts[-1].lower().endswith(".ipynb")]
     for row in DOWNLOADS:
@@ -139,9 +140,9 @@ def platform_of(above: str, files: Collection[Sequence[str]]) -> str:
 
 
 def named(platform: str, above: str, parts: Sequence[str]) -> Named | None:
-    """Return the information in a path of a platform's download; None if no platform writes such a path.
+    """Return the information in a path of a platform's download, or None if this platform does not write such a path.
 
-    A file that no student handed in has an empty id.
+    For a file that was not submitted by a student, such as the instructor's feedback, `student` is "".
     """
     if (other := NOT_HANDED_IN.get(platform)) and other.fullmatch("/".join((above, *parts))):
         return Named(platform=platform, student="")
@@ -150,7 +151,7 @@ def named(platform: str, above: str, parts: Sequence[str]) -> Named | None:
 
 
 def place_of(platform: str, parts: Sequence[str]) -> int | None:
-    """Return the index of the part of a path that names the student, or None if no part does."""
+    """Return the index of the part of a path that names the student, or None if no part names one."""
     whole = ("", *parts)
     return next((at for at in range(len(parts)) if named(platform, whole[at], parts[at:])), None)
 
@@ -162,10 +163,13 @@ Read = Callable[[Sequence[str]], str]  # returns the text of a file, "" if it ca
 
 
 def students_by_key(platform: str, paths: Iterable[Sequence[str]], read: Read) -> Mapping[str, tuple[Named, ...]]:
-    """Map each id in the paths that belongs to a group or an upload to its students.
+    """Map the id of each group or upload in the paths to its students.
+
+    Return {} for a platform whose paths contain the students' ids.
 
     Args:
-        paths: all paths, from the folder in which the students lie on.
+        paths: all paths, relative to the folder that contains the students.
+        read: returns the text of a file, or "" if the file cannot be read.
 
     Raises:
         ValueError: Gradescope's metadata cannot be read.
@@ -182,12 +186,13 @@ def students_by_key(platform: str, paths: Iterable[Sequence[str]], read: Read) -
 
 
 def _blackboard_student(head: str, heads: Collection[str], text: str) -> Named:
-    """Return the student that a name `TITLE_USERNAME` belongs to.
+    """Return the student that a name of the form `TITLE_USERNAME` belongs to.
 
     The title and the user name may both contain underscores.
 
     Args:
-        heads: such names of all students; they begin with the same title.
+        head: the name of this student's files.
+        heads: the names of all students' files; all begin with the same title.
         text: the content of Blackboard's text file about the attempt, or "" if the download does not contain it.
     """
     said = re.match(r"\s*Name:\s*(?P<name>[^\n]*?)\s*\((?P<student>[^()\n]+)\)\s*(?:\n|$)", text)
@@ -202,7 +207,7 @@ def _blackboard_student(head: str, heads: Collection[str], text: str) -> Named:
 def _gradescope_submitters(text: str) -> Mapping[str, tuple[Named, ...]]:
     """Map each folder of Gradescope's export to the people who submitted it.
 
-    A student's id is the one that the school uses, `:sid:`, and without one the address, `:email:`.
+    A student's id is the school's own, `:sid:`. Without such an id, it is the email address, `:email:`.
     """
     try:
         listed = yaml.load(text, _Plain)
@@ -215,7 +220,7 @@ def _gradescope_submitters(text: str) -> Mapping[str, tuple[Named, ...]]:
 
 
 class _Plain(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # that of C is several times as fast
-    """Reads YAML of plain values. Ruby's own types, which Gradescope may write, become None."""
+    """Reads YAML with plain values. Ruby's own types, which Gradescope may write, become None."""
 
 
 _Plain.add_multi_constructor("!", lambda loader, suffix, node: None)
@@ -237,12 +242,12 @@ class WrongPattern(Complaint):
 
 
 def pattern_of_names(pattern: str) -> re.Pattern[str]:
-    """Compile the pattern of `--names`: a regular expression of the instructor's that matches a whole path.
+    """Compile the pattern of `--names`: the instructor's regular expression for a whole path.
 
-    Its named group `student` is the id; `name` and `attempt` are optional.
+    Its named group `student` matches the student's id. The groups `name` and `attempt` are optional.
 
     Raises:
-        WrongPattern: it is not a regular expression, or has other groups.
+        WrongPattern: the pattern is not a regular expression, lacks the group `student`, or has other groups.
     """
     try:
         compiled = re.compile(pattern)

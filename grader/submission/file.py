@@ -1,8 +1,8 @@
-"""The records of a submission before it is graded: the place of its file, its code cells, its problems.
+"""The records of a submission before it is graded: the path of its file, its code cells, its problems.
 
-A submission that cannot be graded has a `Problem`. If the file is at fault, the status is `unreadable`; if the
-machine or the operator is, it is `fault`, and no score changes. A refused link has a score of 0, too, but its bytes
-were never seen: `proven` is false then, and a score that is recorded already stays.
+A submission that cannot be graded has a `Problem`. Its status is `unreadable` if the file is at fault. Its status is
+`fault` if the machine or the operator is at fault, and then no score changes. The grader does not read the target of a
+link, so it refuses the submission with a score of 0 and `proven` false: a score that is already recorded stays.
 """
 
 import re
@@ -36,7 +36,7 @@ class Problem:
 
 
 class IntakeError(Exception):
-    """A file, or a given path, cannot be graded; the message names the reason and the next step."""
+    """A file or path cannot be graded. The message gives the reason and the next step."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.message)
@@ -51,22 +51,22 @@ class Unreadable(IntakeError):
 
 
 class NoSubmission(Unreadable):
-    """A given folder or zip contains nobody's submission."""
+    """A folder or zip contains no submission of any student."""
 
 
 class Unavailable(IntakeError):
-    """The machine or the operator is at fault: the file cannot be read now, or it is unclear which one counts."""
+    """The machine or the operator is at fault: the file cannot be read now, or it is unclear which file counts."""
 
     def __init__(self, message: str) -> None:
         super().__init__(fault(message))
 
 
 class NoSuchPath(Complaint):
-    """A path that was given to a command does not exist, or contains no submission: wrong use."""
+    """A path in a command does not exist or contains no submission: the operator used the command wrongly."""
 
 
 def fault(message: str) -> Problem:
-    """Make a problem with the status "fault".
+    """Return a problem with the status "fault".
 
     The machine or the operator caused it, and no recorded score changes.
     """
@@ -75,7 +75,7 @@ def fault(message: str) -> Problem:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell as it was submitted; nothing in it is trusted."""
+    """A cell as the student submitted it. Nothing in it is trusted."""
 
     source: str
     grade_id: str = ""  # nbgrader's id in the metadata
@@ -84,7 +84,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Submission:
-    """A notebook, reduced to the sources of its code cells and to the texts that answer questions."""
+    """The parts of a notebook that the grader reads: its code cells, and the texts that answer questions."""
 
     cells: tuple[Cell, ...]
     sha256: str  # of the bytes of the submitted file
@@ -93,7 +93,7 @@ class Submission:
 
 @dataclass(frozen=True)
 class SubmissionFile:
-    """A submission that was found: its student, its assignment, and the place of its file."""
+    """A submission that was found: its student, its assignment, and the path of its file."""
 
     student: str
     assignment: str
@@ -111,7 +111,7 @@ class SubmissionFile:
 
     @property
     def lms_id(self) -> str:
-        """The platform's own number of the student, if its download contains that instead of the user name."""
+        """The platform's own number of the student; "" if the platform's download contains user names instead."""
         return self.student if self.platform in ("canvas", "moodle", "brightspace") else ""
 
     @property
@@ -121,12 +121,12 @@ class SubmissionFile:
 
     @property
     def place(self) -> str:
-        """The place of the notebook, for messages: its path, or the zip and the member."""
+        """The place of the notebook, for messages: its path, or the path of the zip and the notebook's name in it."""
         return f"{self.path}: {self.member}" if self.member else str(self.path)
 
 
 def name_problem(student: str) -> Problem | None:
-    """Return why a student id is refused; None if it is accepted."""
+    """Return the problem with a student id that is refused, or None if the id is accepted."""
     if problem := part_problem(student):
         return problem
     unseen = any(unicodedata.category(each) in ("Cf", "Zl", "Zp") for each in student) or INVISIBLE.search(student)
@@ -145,7 +145,10 @@ def name_problem(student: str) -> Problem | None:
 
 
 def part_problem(name: str) -> Problem | None:
-    """Return why a file's or a folder's name is refused, whoever chose it; None if it is accepted."""
+    """Return the problem with a name of a file or folder that is refused, or None if the name is accepted.
+
+    Unlike `name_problem`, this also applies to names that the student did not choose.
+    """
     if any(unicodedata.category(character) in ("Cc", "Cs") for character in name):
         return Problem("the student's name contains control characters; rename the folder", proven=False)
     if "/" in name or "\\" in name or name in (".", ".."):
@@ -154,7 +157,7 @@ def part_problem(name: str) -> Problem | None:
 
 
 def is_reserved(student: str) -> bool:
-    """Return True if a student's folder of this name would be taken for a file or folder of the course."""
+    """Return True if a student's folder with this name could be mistaken for a file or folder of the course."""
     # Some file systems do not tell upper from lower case.
     folded = unicodedata.normalize("NFKC", student).casefold()
     page = folded == CLASS_PAGE or folded.startswith(f"{CLASS_PAGE}.")
@@ -162,9 +165,9 @@ def is_reserved(student: str) -> bool:
 
 
 def assignment_in(stem: str, assignments: tuple[str, ...]) -> str | None:
-    """Return the assignment that a notebook's name contains; None if it contains none.
+    """Return the assignment that a notebook's name contains, or None if it contains none of the assignments.
 
-    Names that services and browsers have changed count too: Canvas numbers resubmissions (1-attention-2),
+    Names that services and browsers have changed are recognised, too: Canvas numbers resubmissions (1-attention-2),
     browsers number repeated downloads (1-attention (1)), Jupyter numbers duplicates (1-attention-Copy1), and
     Colab puts "Copy of" in front.
     """

@@ -1,7 +1,7 @@
-"""Lists the files in a folder or in a zip, and reads one of them.
+"""Lists the files in a folder or in a zip, and reads a single file.
 
-No link is followed. A zip from a learning platform is not unpacked to disk, and is refused whole if a member cannot be
-trusted.
+No link is followed. A zip from a learning platform is not unpacked to disk. If
+one member of a zip cannot be trusted, the whole zip is refused.
 """
 
 import errno
@@ -33,7 +33,7 @@ MOST_FOLDERS, MOST_OTHERS = 1_000, 100
 
 
 def assignment_of(path: Path, assignments: tuple[str, ...]) -> str | None:
-    """Return the assignment that a notebook's name contains, else the one that its folder is named after, or None."""
+    """Return the assignment that a notebook's name contains, or the one that its folder is named after, or None."""
     names = (assignment_in(path.stem, assignments), path.parent.name)
     return next((name for name in names if name in assignments), None)
 
@@ -41,8 +41,9 @@ def assignment_of(path: Path, assignments: tuple[str, ...]) -> str | None:
 def student_of(path: Path, assignment: str) -> str:
     """Return the student of a single notebook.
 
-    In nbgrader's layout, <student>/<assignment>/<assignment>.ipynb, that is the name of the student's folder, unless it
-    is the course's own folder notebooks/ or solutions/. In all other cases it is the file's name without suffix.
+    In nbgrader's layout, <student>/<assignment>/<assignment>.ipynb, this is the
+    name of the student's folder, unless that folder is the course's own notebooks/
+    or solutions/. In all other cases it is the file's name without its suffix.
     """
     parent = path.parent
     if parent.name == assignment and path.stem == assignment and parent.parent.name not in ("", *COURSE_FOLDERS):
@@ -51,9 +52,9 @@ def student_of(path: Path, assignment: str) -> str:
 
 
 def list_folder(root: Path) -> list[Entry]:
-    """List the files below a folder; each path begins with the folder's own name.
+    """Return an entry for each file below a folder. Each path begins with the folder's own name.
 
-    Links and debris are not followed.
+    Links are not followed, and debris is not listed.
 
     Raises:
         Unavailable: the folder cannot be listed.
@@ -76,18 +77,18 @@ def list_folder(root: Path) -> list[Entry]:
 
 
 def _walk(start: os.DirEntry[str], above: tuple[str, ...]) -> Iterator[Entry]:
-    """Yield the files that `_files_below` finds; of a folder with the name of debris, only a student's notebooks."""
+    """Yield the files that `_files_below` finds. In a folder with the name of debris, yield only student notebooks."""
     depth = len(above)
     found = _files_below(start, above)
     return (file for file in found if is_misnamed(file.parts[depth:])) if is_debris(start.name) else found
 
 
 def _files_below(start: os.DirEntry[str], above: tuple[str, ...]) -> Iterator[Entry]:
-    """Yield an entry of the file `start`, or of each file below that folder, the highest first.
+    """Yield an entry for the file `start`, or for each file below the folder `start`, the highest first.
 
-    An empty folder has an entry with a problem. Of the folders deep below `start`, only
-    MOST_FOLDERS are entered. Of each folder, at most MOST_OTHERS files that are not notebooks are
-    listed. So one student's files cannot hold up the class.
+    An empty folder has an entry with a problem. Two limits keep one student's files from delaying the
+    class. At most MOST_FOLDERS of the folders deep below `start` are entered. Of each folder below `start`, at
+    most MOST_OTHERS files that are not notebooks are listed.
     """
     queue, entered = deque([(start, above)]), 0
     while queue:
@@ -116,7 +117,11 @@ def _files_below(start: os.DirEntry[str], above: tuple[str, ...]) -> Iterator[En
 
 
 def _scan(folder: Path) -> list[os.DirEntry[str]]:
-    """List a folder without files that are debris, sorted by name; raise Unavailable if the machine cannot."""
+    """List a folder without the files that are debris, sorted by name.
+
+    Raises:
+        Unavailable: the machine cannot read the folder.
+    """
     try:
         with os.scandir(folder) as listed:
             kept = (entry for entry in listed if not is_debris(entry.name) or (entry.name in DEBRIS and entry.is_dir()))
@@ -129,14 +134,14 @@ def _scan(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def read_file(file: SubmissionFile) -> bytes:
-    """Read a submission's file: a regular file reached without a link, and no larger than the limit.
+    """Return the bytes of a submission's file.
 
-    The path is opened once, part by part, and checked through the descriptor, so that no other file can be
-    put in its place between the check and the reading.
+    The path is opened only once, part by part, and checked through the open descriptor. So nobody can replace the
+    file between the check and the reading.
 
     Raises:
         Unreadable: the file must not be read: it is a link, a device, or too large.
-        Unavailable: the machine cannot read it, it is gone, or a link leads to it.
+        Unavailable: the machine cannot read the file, the file is gone, or a link leads to it.
     """
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
@@ -166,8 +171,8 @@ def _refuse_special(status: os.stat_result) -> None:
 
     Raises:
         Unreadable: the file is not regular, or too large. A student can submit such a file.
-        Unavailable: the file has a hard link. A copy of the course that was made with links has
-            such files; this is not the student's fault.
+        Unavailable: the file has more than one hard link, as in a copy of the course that was made with links.
+            This is not the student's fault.
     """
     if stat.S_ISLNK(status.st_mode):
         message = "it is a link; links are never followed. Submit the notebook itself."
@@ -184,7 +189,7 @@ def _refuse_special(status: os.stat_result) -> None:
 
 
 def _refused(error: OSError, file: SubmissionFile) -> Unavailable:
-    """Return the Unavailable that explains why the machine could not read a file: for no reason of the student's."""
+    """Return the Unavailable that explains why the machine could not read a file. The student is not at fault."""
     if error.errno == errno.ENOENT:
         return Unavailable(f"{file.parts[-1]} is missing. Expected is {'/'.join(file.parts)}.")
     if error.errno in (errno.ELOOP, errno.EMLINK, errno.ENOTDIR):
@@ -196,7 +201,7 @@ def _refused(error: OSError, file: SubmissionFile) -> Unavailable:
 
 
 def _remedy(error: OSError) -> str:
-    """Return a message that says what an operator does about an error of the file system."""
+    """Return a message that tells the operator how to fix an error of the file system."""
     if error.errno in (errno.EACCES, errno.EPERM):
         return "Give the grading user the right to read it, then run this again."
     return "Mend the disk or the connection to it, then run this again."
@@ -212,10 +217,11 @@ DAMAGED = (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, Valu
 
 
 def list_zip(path: Path) -> list[Entry]:
-    """List the files and empty folders in a zip, without debris.
+    """Return an entry for each file and each empty folder in a zip, except for debris.
 
     Raises:
-        Unreadable: the file is no zip, or has a member that cannot be trusted, two of one name, or too many.
+        Unreadable: the file is not a zip; or one of its members cannot be trusted, two members have the same
+            name, or there are too many members or bytes.
         Unavailable: the machine cannot read the file.
     """
     try:
@@ -242,9 +248,9 @@ def list_zip(path: Path) -> list[Entry]:
 
 
 def _entries(names: Iterable[str], folders: Iterable[str]) -> list[Entry]:
-    """Make an entry of each file, except for debris.
+    """Return an entry for each file that is not debris, and an entry with a problem for each empty folder.
 
-    Each innermost folder that contains no such file gets an entry with a problem.
+    A folder that contains only debris is empty, too. Of nested empty folders, only the innermost has an entry.
     """
     split = [tuple(name.split("/")) for name in names]
     files = [parts for parts in split if is_misnamed(parts) or not any(map(is_debris, parts))]
@@ -256,7 +262,7 @@ def _entries(names: Iterable[str], folders: Iterable[str]) -> list[Entry]:
 
 
 def _member_problem(info: zipfile.ZipInfo) -> str:
-    """Return a message that says why a member of a zip cannot be trusted; return "" if it can."""
+    """Return a message that explains why a member of a zip cannot be trusted, or "" if it can."""
     name, kind = info.filename, stat.S_IFMT(info.external_attr >> 16)
     if name.count("/") > MAX_FOLDERS:
         return f"lies in more than {MAX_FOLDERS} folders"
@@ -275,11 +281,11 @@ def _member_problem(info: zipfile.ZipInfo) -> str:
 
 
 def read_member(file: SubmissionFile) -> bytes:
-    """Read the bytes of a notebook in a zip.
+    """Return the bytes of a notebook in a zip.
 
     Raises:
-        Unreadable: it is damaged or larger than the limit.
-        Unavailable: the machine cannot read the zip, or somebody changed it since it was listed.
+        Unreadable: the notebook is damaged or larger than the limit.
+        Unavailable: the machine cannot read the zip, or somebody changed the zip since it was listed.
     """
     try:
         status = os.stat(file.path)
@@ -300,8 +306,9 @@ def read_member(file: SubmissionFile) -> bytes:
 
 @lru_cache(1)
 def _opened(path: Path, *version: int) -> zipfile.ZipFile:
-    """Open a zip, and return the same open zip for its next member: opening reads the whole list of members.
+    """Return an open zip. It stays open until another zip is opened, because opening reads the whole list of members.
 
-    `version` is inode, size and time of the file: a changed file has other values, and is opened again.
+    Args:
+        version: inode, size and modification time of the file. A changed file has other values and is opened again.
     """
     return zipfile.ZipFile(path)

@@ -1,4 +1,4 @@
-"""Finds the submissions at a path and reads each as data; an IntakeError gives the reason if this fails."""
+"""Finds the submissions at a path and reads them as data. An IntakeError gives the reason if this fails."""
 
 import os
 import re
@@ -35,9 +35,10 @@ def find_all(
     exercises: Mapping[str, str] | None = None,
     names: re.Pattern[str] | None = None,
 ) -> tuple[list[SubmissionFile], list[SubmissionFile]]:
-    """Find the submissions at several paths, as `find` does at one.
+    """Find the submissions at several paths, as `find` does at one path.
 
-    Return them; and for each path in which none can be found, a record with the path's problem.
+    Returns:
+        The submissions; and, for each path in which none can be found, a record with the problem of the path.
 
     Raises:
         NoSuchPath: a path does not exist, or none of the paths contains a submission.
@@ -72,15 +73,16 @@ def find(
 
     Args:
         assignments: the names of all assignments of the course.
-        only: find the submissions of this assignment alone; a single notebook counts as one, whatever its
-            name.
-        exercises: exercise id → assignment. Where no name says the assignment, the cells' exercises do.
+        only: find only the submissions of this assignment. A single notebook is accepted as its submission,
+            whatever the notebook's name is.
+        exercises: exercise id → assignment. If no name contains the assignment, the exercises in the cells decide.
         names: the pattern of `--names`, by which the students are read from the paths in a folder or zip.
 
     Raises:
         NoSuchPath: the path does not exist.
         WrongPattern: a notebook does not match `names`.
         NoSubmission: the path contains no submission.
+        Unreadable: the zip is refused, or the assignment of a single notebook cannot be determined.
         Unavailable: the machine cannot read the path.
     """
     mode = _mode(path)
@@ -112,7 +114,7 @@ def find(
 
 
 def _text(file: SubmissionFile) -> str:
-    """Return the text of a file that a platform wrote; "" if it cannot be read."""
+    """Return the text of a file that a platform wrote, or "" if the file cannot be read."""
     try:
         return content(file).decode("utf-8-sig", "replace")
     except IntakeError:
@@ -120,7 +122,7 @@ def _text(file: SubmissionFile) -> str:
 
 
 def _no_submission(path: Path, assignment: str) -> NoSubmission:
-    """Return the error for a path in which nobody's submission is found."""
+    """Return the error for a path that contains no submission."""
     return NoSubmission(
         f"{path} contains no submission. Expected: the names of a learning platform's download, nbgrader's layout "
         f"<student>/{assignment}/{assignment}.ipynb, or <student>.ipynb. If the notebooks' names do not contain "
@@ -131,7 +133,12 @@ def _no_submission(path: Path, assignment: str) -> NoSubmission:
 def _one_notebook(
     path: Path, assignments: tuple[str, ...], only: str | None, read_assignment: ReadAssignment
 ) -> SubmissionFile:
-    """Return the record of a single notebook; raise as `find`."""
+    """Return the record of a single notebook.
+
+    Raises:
+        Unreadable: the assignment cannot be determined.
+        Unavailable: the machine cannot read the file.
+    """
     assignment, note = only or assignment_of(path, assignments), ""
     if assignment is None:
         assignment = read_assignment(SubmissionFile(path.stem, "", path.parent, (path.name,)))
@@ -147,10 +154,10 @@ def _one_notebook(
 
 
 def _mode(path: Path) -> int:
-    """Return `st_mode` of a path; for a link, that of the link itself.
+    """Return the `st_mode` of a path. For a link to a file, this is the mode of the link itself.
 
     Raises:
-        NoSuchPath: nothing has this path.
+        NoSuchPath: the path does not exist.
         Unavailable: the path cannot be read, or is a link to a folder.
     """
     try:
@@ -165,7 +172,10 @@ def _mode(path: Path) -> int:
 
 
 def _assignment_in_cells(file: SubmissionFile, exercises: Mapping[str, str]) -> str | None:
-    """Return the assignment whose exercises a notebook's cells answer; None if there is none, or several."""
+    """Return the assignment that the exercises in a notebook's cells belong to.
+
+    Return None if the cells answer exercises of no assignment or of several, or if the notebook is unreadable.
+    """
     try:
         cells = read(file).cells
     except Unreadable:
@@ -178,20 +188,20 @@ def _assignment_in_cells(file: SubmissionFile, exercises: Mapping[str, str]) -> 
 
 
 def read(file: SubmissionFile) -> Submission:
-    """Return a submission's code cells; read the file unless `file.submission` holds them already.
+    """Return a submission's code cells and texts. Read the file only if `file.submission` is None.
 
     Raises:
-        Unreadable: the file is not a notebook that can be graded; the message says why.
+        Unreadable: the file is not a notebook that can be graded. The message gives the reason.
         Unavailable: the machine cannot read the file.
     """
     return file.submission or parse(content(file))
 
 
 def content(file: SubmissionFile) -> bytes:
-    """Read the bytes of a submission's notebook.
+    """Return the bytes of a submission's notebook.
 
     Raises:
-        Unreadable: the file must not be read; the message says why.
+        Unreadable: the file must not be read. The message gives the reason.
         Unavailable: the machine cannot read the file.
     """
     if problem := file.problem:

@@ -1,6 +1,6 @@
-"""Reads a notebook's code cells, and a student's texts for the questions of a lesson, from its bytes, as data.
+"""Reads the code cells of a notebook, and the student's texts that answer questions, from the notebook's bytes.
 
-A text is shown again so that nothing in it means anything to the program that shows it.
+When such a text is shown to an instructor, nothing in it can act as Markdown, HTML or a script.
 """
 
 import json
@@ -27,19 +27,20 @@ CUT = "\n… (the rest was left out: the text is too long)"
 
 
 def questions_of(cell: Cell) -> set[str]:
-    """Return the questions that a submitted cell answers.
+    """Return the ids of the questions that a submitted cell answers.
 
-    They stand in its comments `<!-- @question … -->`. A cell without one, because the student deleted it, is known
-    by nbgrader's id or by its own.
+    The cell's comments `<!-- @question … -->` name the questions. If the student deleted the comments, nbgrader's
+    grade id or the cell's own id decides.
     """
     by_id = next((name for name in (cell.grade_id, cell.id) if role(name) is Role.WRITTEN), "")
     return marked_questions(cell.source) or ({found} if (found := question_of(by_id)) else set())
 
 
 def written_texts(master: NotebookNode, texts: Collection[Cell]) -> tuple[Written, ...]:
-    """Return for each question of the released notebook what the student wrote; "" for nothing.
+    """Return the student's text for each question of the released notebook; it is "" if the student wrote nothing.
 
-    `texts` are the submitted cells that answer a question; several for one question are put together.
+    Args:
+        texts: the submitted cells that answer a question. Several cells for one question are joined.
     """
     written = []
     for cell in master.cells:
@@ -55,10 +56,10 @@ def written_texts(master: NotebookNode, texts: Collection[Cell]) -> tuple[Writte
 
 
 def shown(written: Written) -> str:
-    """Return the source of a Markdown cell that shows a text as it was typed.
+    """Return the source of a Markdown cell that shows a text exactly as it was typed.
 
     formgrader shows Markdown to the instructor and lets HTML and scripts in it run. So every character that could
-    mean something becomes an entity, and MathJax is told to leave the text alone.
+    have a special meaning becomes an entity, and MathJax ignores the text.
     """
     inside = "".join(letter if letter.isalnum() or letter == " " else f"&#{ord(letter)};" for letter in written.text)
     box = f'<div class="tex2jax_ignore mathjax_ignore" style="white-space: pre-wrap">{inside}</div>'
@@ -72,7 +73,7 @@ MAX_SOURCE = 4 << 20  # characters, over all cells
 
 
 def parse(content: bytes) -> Submission:
-    """Read the code cells of a notebook, and its texts for questions, from its bytes.
+    """Read the code cells of a notebook, and the texts that answer questions, from the notebook's bytes.
 
     Raises:
         Unreadable: the bytes are not UTF-8 JSON or not nbformat 4, or the notebook is too large.
@@ -119,7 +120,7 @@ def parse(content: bytes) -> Submission:
 
 
 def _cell(raw: object) -> Cell | None:
-    """Convert a cell of the JSON to a `Cell`; return None for anything except a cell of code or text."""
+    """Convert a cell of the JSON to a `Cell`, or return None if it is not a valid code, markdown or raw cell."""
     if not isinstance(raw, dict) or raw.get("cell_type") not in ("code", "markdown", "raw"):
         return None
     source = raw.get("source", "")
@@ -134,6 +135,6 @@ def _cell(raw: object) -> Cell | None:
 
 
 def _text(value: object) -> str:
-    """Replace lone surrogates, which UTF-8 cannot encode, make all line ends newlines, and "" of what is no text."""
+    """Return a string that UTF-8 can encode, with newlines as line ends. Return "" for a value that is not a string."""
     text = value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""
     return re.sub("\r\n?", "\n", text)

@@ -1,8 +1,8 @@
-"""Puts the cells of one exercise together to its answer.
+"""Joins the cells of one exercise to its answer.
 
-A student who splits a cell in JupyterLab gets two cells with the same metadata: helpers above and the answer below, or
-the two halves of one function. They belong together, in their order. A copy of the answer, instead, is an alternative
-to it: of those that define the same name, the last one counts.
+A student who splits a cell in JupyterLab gets two cells with the same metadata. They contain helpers and the answer, or
+the two halves of one function. Such cells belong together, in their order. A copy of the answer is different: it is an
+alternative. If several cells define the same name, the last of them is the answer.
 """
 
 import ast
@@ -22,7 +22,7 @@ CELL_MAGIC = re.compile(r"\A\s*%%[^\n]*\n?")
 
 @dataclass(frozen=True)
 class Joined:
-    """The answer to an exercise."""
+    """The answer to an exercise, joined from its cells."""
 
     source: str
     parts: int  # the number of cells in it
@@ -32,18 +32,18 @@ class Joined:
 
 @dataclass(frozen=True)
 class _Part:
-    """Cells, and the source that they are together."""
+    """One cell, or several neighbouring cells that make up one piece of code, with their joined source."""
 
     indices: tuple[int, ...]
     source: str
 
 
 def join(cells: Mapping[int, str], names: set[str]) -> Joined:
-    """Put the cells of an exercise together; at least one of them defines one of its names.
+    """Join the cells of an exercise. At least one cell must define one of its names.
 
     Args:
         cells: the sources, by the index of the cell in the notebook, in order.
-        names: what the exercise asks to define.
+        names: the names that the exercise asks students to define.
     """
     # A cell of comments alone is no part.
     parts = [part for part in _whole_parts(cells) if parsed(part.source).statements != ()]
@@ -73,18 +73,15 @@ def join(cells: Mapping[int, str], names: set[str]) -> Joined:
 
 
 def is_rest(above: str, below: str) -> bool:
-    """Return True if a cell is the rest of the one above.
+    """Return True if the cell `below` is the second half of the cell `above`.
 
-    It is if it begins with a space, and parses only together with the cell above.
+    A second half begins with white space and parses only together with the cell above.
     """
     return below[:1].isspace() and not _parses(below) and _parses(f"{above}\n{below}")
 
 
 def _whole_parts(cells: Mapping[int, str]) -> list[_Part]:
-    """Join neighbouring cells that parse only together.
-
-    A cell that no neighbour completes stays alone.
-    """
+    """Join neighbouring cells that parse only together. Leave all other cells as they are."""
     parts = [_Part((index,), source) for index, source in cells.items()]
     whole: list[_Part] = []
     search = len(parts) ** 2 * sum(len(part.source) for part in parts) <= MOST_WORK
@@ -97,7 +94,7 @@ def _whole_parts(cells: Mapping[int, str]) -> list[_Part]:
 
 
 def _size_of_whole(parts: Sequence[_Part]) -> int:
-    """Return how many of the first parts are one piece of code that was split; 1 if the first stands alone."""
+    """Return the number of leading parts that are one piece of split code, or 1 if the first part was not split."""
     for size in range(1, len(parts) + 1):
         complete = size == len(parts) or _parses(parts[size].source)
         if complete and _parses("\n".join(part.source for part in parts[:size])):
@@ -106,7 +103,7 @@ def _size_of_whole(parts: Sequence[_Part]) -> int:
 
 
 def _replaced(defining: dict[_Part, frozenset[str]]) -> set[_Part]:
-    """Return the cells of which later cells define again all that they define of the exercise's names."""
+    """Return the parts that later cells replace, because they define all the exercise's names that the part defines."""
     replaced: set[_Part] = set()
     later: set[str] = set()
     for part, names in reversed(defining.items()):
@@ -121,9 +118,9 @@ def _parses(source: str) -> bool:
 
 
 def _is_scratch(source: str) -> bool:
-    """Return True if a cell cannot help an answer: it could only stop it.
+    """Return True if a cell cannot contribute to an answer, but could make the answer fail.
 
-    Such a cell has only expressions and assertions, or does not parse.
+    Such a cell contains only expressions and assertions, or does not parse.
     """
     statements = parsed(source).statements
     return statements is None or all(isinstance(one, (ast.Expr, ast.Assert)) for one in statements)
@@ -140,9 +137,9 @@ def defined(source: str) -> frozenset[str]:
 
 
 def completes(source: str) -> frozenset[str]:
-    """Return the names that a cell needs from a cell above, and binds again or changes.
+    """Return the names that a cell takes from a cell above and binds again or changes.
 
-    Examples are `class Layer(Layer)` and `Layer.forward = …`.
+    Examples are `Layer` in `class Layer(Layer)` and in `Layer.forward = …`.
     """
     statements = statements_of_cell(source)
     needed: set[str] = set()
@@ -155,9 +152,9 @@ def completes(source: str) -> frozenset[str]:
 
 
 def changed(source: str) -> frozenset[str]:
-    """Return the names that a cell does not bind, but of which it changes an attribute.
+    """Return the names that a cell does not bind, but whose attributes or items it changes.
 
-    An example is `Layer.forward = forward`.
+    An example is `Layer` in `Layer.forward = forward`.
     """
     statements = statements_of_cell(source)
     bound = frozenset().union(*(statement.binds for statement in statements))
@@ -165,7 +162,7 @@ def changed(source: str) -> frozenset[str]:
 
 
 def stubs(source: str) -> frozenset[str]:
-    """Return the names of functions and classes that a cell leaves unsolved: with the stub, or without any content."""
+    """Return the names of the functions and classes that a cell leaves unsolved: still the stub, or an empty body."""
     last: dict[str, ast.AST] = {}
     for statement in statements_of_cell(source):
         last |= dict.fromkeys(statement.binds, statement.node)
@@ -173,7 +170,7 @@ def stubs(source: str) -> frozenset[str]:
 
 
 def _is_stub(node: ast.AST) -> bool:
-    """Return True if a definition still raises what the stub raises, or is a function without content."""
+    """Return True if a definition still contains the stub's `raise`, or is a function with an empty body."""
     if not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         return False
     if any(isinstance(inner, ast.Raise) and is_stub_line(ast.unparse(inner)) for inner in ast.walk(node)):
@@ -182,7 +179,7 @@ def _is_stub(node: ast.AST) -> bool:
 
 
 def _says_nothing(statement: ast.stmt) -> bool:
-    """Return True if a statement is `pass`, a constant such as `...` or a docstring, or returns None."""
+    """Return True if a statement does nothing: `pass`, a constant such as `...` or a docstring, or `return None`."""
     match statement:
         case ast.Pass() | ast.Expr(value=ast.Constant()) | ast.Return(value=None | ast.Constant(value=None)):
             return True

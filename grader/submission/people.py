@@ -1,13 +1,16 @@
 """Finds out from the paths in a folder or zip who submitted which files.
 
-The layouts that it knows:
-- The download of a learning platform, as `downloads.py` lists them; the id is the platform's own id of the student.
+The layouts that this module knows:
+- The download of a learning platform (`downloads.py` has the list). The student's id is the platform's own.
 - nbgrader: `submitted/<id>/<assignment>/<assignment>.ipynb`, with or without folders in front.
 - Folders: `<id>/1-attention.ipynb`, if no path has one of the layouts above.
 - Flat: `<id>.ipynb`.
 
-A student chooses the names of files. So a person is read from one level of the paths alone, the first that has a
-layout, and there from what the platform wrote in front of the student's own name.
+A file's path makes a claim: this student owns this file. Students choose the names of their files, so those names prove
+nothing. Claims are therefore read from only one level of the paths, the first level that matches a layout, and in a
+platform's download only from the text that the platform wrote in front of the student's own name for the file.
+
+Debris is the files and folders that programs leave behind, such as __MACOSX or Thumbs.db.
 """
 
 import re
@@ -30,24 +33,24 @@ EMPTY = "is empty. Put the notebook there."  # the problem of a folder
 
 @dataclass(frozen=True)
 class Entry:
-    """A file in a folder or zip; or, with a `problem`, a folder in which no file can be seen."""
+    """A file in a folder or zip. An entry with a `problem` is a folder in which no file can be seen."""
 
     parts: tuple[str, ...]
     problem: str = ""  # the folder is empty, a link, or cannot be listed
 
     @property
     def path(self) -> tuple[str, ...]:
-        """The parts of the path; those of an empty folder end with ""."""
+        """The parts of the path. If the entry has a problem, the last part is ""."""
         return (*self.parts, "") if self.problem else self.parts
 
     @property
     def is_notebook(self) -> bool:
-        """Return True if the name is that of a notebook."""
+        """Return True if the file's name is that of a notebook."""
         return not self.problem and is_notebook(self.parts[-1])
 
 
 class Layout(StrEnum):
-    """The layout of paths that names the people."""
+    """The possible layouts of the paths, by which the people are found."""
 
     SERVICE = "service"  # a learning platform's download
     NBGRADER = "nbgrader"
@@ -57,7 +60,7 @@ class Layout(StrEnum):
 
 @dataclass(frozen=True)
 class StudentFile:
-    """A file that a person submitted, under the name that the person chose."""
+    """A file that a person submitted, with the name that the person chose."""
 
     entry: Entry
     label: str  # that name, without what a service put in front
@@ -65,7 +68,7 @@ class StudentFile:
 
     @property
     def stem(self) -> str:
-        """The student's name for the file, without suffix."""
+        """The student's name for the file, without its suffix."""
         return PurePosixPath(self.label).stem
 
 
@@ -85,7 +88,7 @@ class Person:
 
 @dataclass(frozen=True)
 class _Claim:
-    """The owner of a file, according to its path."""
+    """A claim that a path makes: this student owns this file."""
 
     student: str
     key: str  # two keys of one student are two people, or two places
@@ -103,18 +106,18 @@ def is_notebook(name: str) -> bool:
 
 
 def is_debris(name: str) -> bool:
-    """Return True if a file or folder of this name was made by a program, and by no student."""
+    """Return True if a file or folder with this name was made by a program and not by a student."""
     return name in DEBRIS or name.startswith(".")
 
 
 def is_misnamed(parts: Sequence[str], at: int | None = None) -> bool:
-    """Return True if a notebook is in a folder that has the name of debris, and could be a student's folder.
+    """Return True if a path is a notebook in a student's folder whose name happens to be that of debris.
 
-    The notebook is `<name>/….ipynb` or `<name>/<assignment>/….ipynb`. Programs put no notebook there: what macOS adds
-    to a zip begins with a dot.
+    The path must end with `<name>/….ipynb` or `<name>/<assignment>/….ipynb`. Programs put no notebooks there: the
+    files that macOS adds to a zip begin with a dot.
 
     Args:
-        at: the place of that folder in the path; None for any place.
+        at: the index at which the folder must be in the path; None for any index.
     """
     named = [place for place, part in enumerate(parts) if is_debris(part)]
     if len(named) != 1 or parts[named[0]] not in DEBRIS or at not in (None, named[0]):
@@ -133,8 +136,9 @@ def people(
 
     Args:
         entries: the files, without debris.
-        inside: the number of leading parts of each path that are not in the folder, but its own name.
-        read: returns the text of a file that a platform wrote about the students; "" if it cannot be read.
+        assignments: the names of all assignments of the course.
+        inside: the number of leading parts of each path that name the folder itself, not something in it.
+        read: returns the text of a file that a platform wrote about the students, or "" if the file cannot be read.
         names: the pattern of `--names`, which matches a whole path in the folder; None for the layouts above.
 
     Raises:
@@ -151,7 +155,7 @@ def people(
 
 
 def _person(made: Sequence[_Claim]) -> Person:
-    """Return the person whom all these claims are about; of several attempts, the newest one."""
+    """Return the person whom all these claims are about. Of several attempts, only the newest one has files."""
     attempts = sorted({claim.attempt for claim in made})
     newest = [claim for claim in made if claim.attempt == attempts[-1]]
     older = len(attempts) - 1
@@ -168,7 +172,11 @@ def _person(made: Sequence[_Claim]) -> Person:
 
 
 def _by_names(entries: Sequence[Entry], inside: int, names: re.Pattern[str]) -> Iterator[_Claim]:
-    """Yield the claims that the instructor's pattern reads; raise WrongPattern if a notebook does not match."""
+    """Yield the claims that the instructor's pattern finds in the paths.
+
+    Raises:
+        WrongPattern: a notebook does not match the pattern.
+    """
     for entry in entries:
         path = "/".join(entry.parts[inside:])
         if match := names.fullmatch(path):
@@ -180,7 +188,7 @@ def _by_names(entries: Sequence[Entry], inside: int, names: re.Pattern[str]) -> 
 def _by_layout(
     entries: Sequence[Entry], assignments: Collection[str], inside: int, read: Callable[[Entry], str]
 ) -> Iterator[_Claim]:
-    """Yield the claims that the paths make in the first layout that fits."""
+    """Yield the claims that the paths make according to the first layout that fits."""
     usual = [entry for entry in entries if not is_misnamed(entry.parts[inside:])]
     layout, platform, prefix = _layout(usual, assignments, inside)
     level = len(prefix)
@@ -206,8 +214,8 @@ def _above(prefix: Sequence[str]) -> str:
 def prefixes(entries: Sequence[Entry]) -> list[tuple[str, ...]]:
     """Return the paths of the folders that contain all submissions, from the outside in.
 
-    The first is (), followed by each folder that is alone in the one before it. Other files next
-    to such a folder belong to the operator, unless they are notebooks.
+    The first path is (). Each further one is the only folder in the folder before it. Files next to such a folder
+    belong to the operator, unless one of them is a notebook; then no further path is returned.
     """
     found: list[tuple[str, ...]] = [()]
     while entries:
@@ -222,12 +230,12 @@ def prefixes(entries: Sequence[Entry]) -> list[tuple[str, ...]]:
 
 
 def _in_folder(entry: Entry, level: int) -> bool:
-    """Return True if the part of a path at a level is a folder."""
+    """Return True if the part of a path at this level is a folder."""
     return len(entry.parts) > level + 1 or bool(entry.problem)
 
 
 def _layout(entries: Sequence[Entry], assignments: Collection[str], inside: int) -> tuple[Layout, str, tuple[str, ...]]:
-    """Find the layout, the platform, and the path of the folder that contains each person's file or folder."""
+    """Return the layout, the platform or "", and the path of the folder that contains each person's file or folder."""
     above = prefixes(entries)
     for prefix in above:
         level = len(prefix)
@@ -253,11 +261,14 @@ def _layout(entries: Sequence[Entry], assignments: Collection[str], inside: int)
 
 
 def _is_nbgrader(entry: Entry, level: int, assignments: Collection[str], is_inside: bool) -> bool:
-    """Return True if a path continues with `<id>/<assignment>/…` from a level on.
+    """Return True if a path continues with `<id>/<assignment>/…` at this level.
 
-    The assignment is one of the course, or `<name>/<name>.ipynb` of an unknown one. The folder that was given may be
-    the student's own; then the notebook's name must say the assignment, too, as a folder may also hold
-    `<assignment>/<id>.ipynb`.
+    The assignment must be one of the course's. An unknown assignment is accepted only in `<id>/<name>/<name>.ipynb`.
+
+    Args:
+        is_inside: the level is below the folder that was passed to the command. If not,
+            that folder may be a student's own, and the notebook's name must contain the
+            assignment, too, because the folder may also contain `<assignment>/<id>.ipynb`.
     """
     parts = entry.parts[level:]
     if len(parts) < (2 if entry.problem else 3):
@@ -271,14 +282,14 @@ def _is_nbgrader(entry: Entry, level: int, assignments: Collection[str], is_insi
 
 
 def _claim_of(entry: Entry, said: Named) -> _Claim:
-    """Return the person that a file belongs to, according to the name that a platform gave it."""
+    """Return the claim that a file's name in a platform's download makes."""
     file = StudentFile(entry, said.file or entry.parts[-1])
     shown = "" if said.name == NO_NAME else said.name
     return _Claim(said.student, f"by {said.name}", file, Layout.SERVICE, shown, said.late, said.platform, said.attempt)
 
 
 def _claim(entry: Entry, level: int, layout: Layout, assignments: Collection[str]) -> _Claim | None:
-    """Return the person that a path names, outside a platform's download, or None if the path names nobody."""
+    """Return the claim that a path outside a platform's download makes, or None if the path names no student."""
     part, last = entry.parts[level], entry.parts[-1]
     in_folder = _in_folder(entry, level)
     if in_folder:

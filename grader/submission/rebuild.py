@@ -1,7 +1,7 @@
-"""Rebuilds a submission: puts its answers and the student's own cells into a copy of the released notebook.
+"""Rebuilds a submission: puts the student's answers and added cells into a copy of the released notebook.
 
-Its predictions and its texts for questions are put there, too. Nothing else of the submitted file is used: no tags,
-metadata, outputs or kernelspec.
+The student's predictions and texts for questions are put there, too. Nothing else of the submitted file is used: no
+tags, metadata, outputs or kernelspec.
 """
 
 import ast
@@ -64,7 +64,7 @@ class Rebuilt:
 
 @dataclass(frozen=True)
 class _ReadCell:
-    """A submitted code cell, and the results of reading it, which are computed only once."""
+    """A submitted code cell with the results of analysing it, so that no analysis is done twice."""
 
     source: str
     exercises: frozenset[str]  # the ids of those to which it belongs
@@ -77,7 +77,7 @@ class _ReadCell:
 
 @dataclass(frozen=True)
 class _Chosen:
-    """The answer to an exercise."""
+    """The cells and the source that were chosen as the answer to an exercise."""
 
     source: str
     remarks: tuple[str, ...]  # for the student
@@ -86,10 +86,10 @@ class _Chosen:
 
 
 def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission, by_name: Collection[str] = ()) -> Rebuilt:
-    """Put a submission into a copy of `master`, the student notebook as it was released.
+    """Return a copy of `master`, the student notebook as it was released, with the student's cells in it.
 
     Args:
-        by_name: exercises for which a cell without the marker counts that defines the name, if there is one.
+        by_name: ids of exercises for which a cell without the marker that defines the name takes precedence.
 
     Raises:
         Unreadable: no cell answers any exercise, or the student's code is too long.
@@ -134,9 +134,9 @@ def rebuild(lesson: Lesson, master: NotebookNode, submission: Submission, by_nam
 
 
 def _refuse_much_code(own: Sequence[str]) -> None:
-    """Raise Unreadable if the student's cells are longer than MOST_CODE or MOST_WORDS.
+    """Raise Unreadable if the student's cells have more than MOST_CODE characters or MOST_WORDS words and signs.
 
-    To analyse them would take minutes.
+    Analysing such cells would take minutes.
     """
     too_long = sum(map(len, own)) > MOST_CODE
     if too_long or sum(1 for source in own for _ in WORD_OR_SIGN.finditer(source)) > MOST_WORDS:
@@ -147,9 +147,12 @@ def _refuse_much_code(own: Sequence[str]) -> None:
 
 
 def _predictions(cells: Sequence[Cell], master: NotebookNode) -> tuple[dict[str, str], tuple[Cell, ...]]:
-    """Return the source of each edited prediction by the id of its released cell; and, second, all other cells.
+    """Separate the predictions from all other cells.
 
-    A prediction is known by its marker line '# @predict …'; of several copies the last counts.
+    A marker line '# @predict …' identifies a prediction. If there are several copies, the last one is used.
+
+    Returns:
+        The source of each edited prediction by the id of its released cell, and all other cells.
     """
     released = {cell.id: cell.source for cell in master.cells if role(cell.id) is Role.PREDICTION}
     edited: dict[str, str] = {}
@@ -165,10 +168,14 @@ def _predictions(cells: Sequence[Cell], master: NotebookNode) -> tuple[dict[str,
 
 
 def _read_cells(cells: Sequence[Cell], exercises: Sequence[Exercise], given: Sequence[NotebookNode]) -> list[_ReadCell]:
-    """Read the submitted code cells; `given` are the released cells that are not answers.
+    """Analyse the submitted code cells and find the exercise or the released cell that each one belongs to.
 
-    A cell belongs to the exercises in its '# @exercise' lines; without such a line, to that of its grade id. One that
-    is only the rest of the cell above belongs where that belongs: some editors split off a cell without its metadata.
+    A cell belongs to the exercises in its '# @exercise' lines. Without such a line, its
+    grade id names the exercise. Some editors split a cell in two and leave the second
+    half without metadata. Such a half belongs to the exercises of the cell above.
+
+    Args:
+        given: the released code cells that are not answers.
     """
     read: list[_ReadCell] = []
     ids = {exercise.id for exercise in exercises}
@@ -189,9 +196,9 @@ def _read_cells(cells: Sequence[Cell], exercises: Sequence[Exercise], given: Seq
 
 
 def _is_edited(source: str, released: str) -> bool:
-    """Return True if a copy of a released cell differs from it in more than trivial changes.
+    """Return True if a copy of a released cell differs from it by more than trivial changes.
 
-    Comments, layout and settings like `steps = 300` are trivial.
+    Trivial changes are those of comments, layout, and settings such as `steps = 300`.
     """
     if source.strip() == released.strip():
         return False
@@ -207,9 +214,9 @@ def _is_edited(source: str, released: str) -> bool:
 
 
 def additions(source: str, released: str) -> str:
-    """Return the imports and definitions that a student added to a copy of a released cell.
+    """Return the source of the imports and definitions that a student added to a copy of a released cell.
 
-    They bind only names that the released cell does not bind.
+    An added definition binds only names that the released cell does not bind. An added import binds at least one.
     """
     known = parsed(released).bound or frozenset()
     lines = parsed(source).python.splitlines()
@@ -227,7 +234,10 @@ def additions(source: str, released: str) -> str:
 def _with_edits(
     exercises: Sequence[Exercise], notes: Mapping[str, tuple[str, ...]], cells: Sequence[_ReadCell]
 ) -> dict[str, tuple[str, ...]]:
-    """Add a note about each provided cell that the student has changed to the next exercise."""
+    """Return the notes, with one more for each provided cell that the student has changed.
+
+    The note belongs to the next exercise below the cell, or to the last exercise if none is below.
+    """
     noted = dict(notes)
     for index, cell in enumerate(cells):
         if cell.edited:
@@ -245,11 +255,11 @@ def _with_edits(
 
 
 def _choose(exercise: Exercise, cells: Sequence[_ReadCell], by_name: bool) -> _Chosen | None:
-    """Choose the cells that are the answer to an exercise; None if there is none.
+    """Choose the cells that are the answer to an exercise, or return None if there is no such cell.
 
-    The cells that belong to the exercise are its answer, and a stub among them is none. Cells without its
-    marker count by the name that they define: for what the others leave unsolved, or, with `by_name`, in any
-    case.
+    The answer consists of the cells that belong to the exercise, without cells that are still the stub. A cell without
+    the marker is also used if it defines a name that the other cells leave unsolved. With `by_name`, a cell without the
+    marker that defines a name is always used.
     """
     names = set(exercise.defines)
     marked = [index for index, cell in enumerate(cells) if exercise.id in cell.exercises]
@@ -291,9 +301,12 @@ def _choose(exercise: Exercise, cells: Sequence[_ReadCell], by_name: bool) -> _C
 
 
 def _own_cells(cells: Sequence[_ReadCell], used: set[int], exercises: Sequence[Exercise]) -> dict[str, list[str]]:
-    """Map the id of each released cell to the sources of the student's own cells that follow it.
+    """Map the id of each released cell to the sources of the student-added cells that follow it.
 
-    The key "" has the cells before the first released cell. `used` has the indices of the answers.
+    Cells before the first released cell are under the key "".
+
+    Args:
+        used: the indices of the cells that are answers.
     """
     own: dict[str, list[str]] = defaultdict(list)
     previous, count = "", 0
@@ -312,7 +325,10 @@ def _own_cells(cells: Sequence[_ReadCell], used: set[int], exercises: Sequence[E
 
 
 def _released_as(cell: Cell, given: Sequence[NotebookNode]) -> str | None:
-    """Return the id of the released cell of which this is a copy, unchanged or edited a little; else None."""
+    """Return the id of the released cell that a cell is a copy of, unchanged or edited a little.
+
+    Return None if the cell is not such a copy.
+    """
     source = cell.source.strip()
     for candidate in given:
         nbgrader = candidate.metadata.get("nbgrader", {})
@@ -336,10 +352,16 @@ def _released_as(cell: Cell, given: Sequence[NotebookNode]) -> str | None:
 def _assemble(
     lesson: Lesson, master: NotebookNode, sources: Mapping[str, str], own: Mapping[str, Sequence[str]]
 ) -> tuple[NotebookNode, list[str]]:
-    """Copy the released notebook with other sources of some cells, and insert the student's own; return their ids, too.
+    """Copy the released notebook, replace the sources of some cells, and insert the student-added cells.
 
-    The cell of an exercise without an answer keeps only its '# @exercise' line and a comment. `own` has the
-    sources of the student's own cells by the id of the released cell before them.
+    An exercise's cell without an answer keeps only its '# @exercise' line and a comment.
+
+    Args:
+        sources: the new sources, by cell id.
+        own: the sources of the student-added cells, by the id of the released cell before them.
+
+    Returns:
+        The notebook, and the ids of the student-added cells.
     """
     answered = {answer_cell(exercise.id) for exercise in lesson.exercises}
     rebuilt = deepcopy(master)

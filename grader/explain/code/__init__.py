@@ -1,6 +1,7 @@
-"""Read a student's code: which line is the known cause of an effect that was measured.
+"""Read a student's code to find the line that caused a measured effect.
 
-In: an effect, such as a missing gradient, and the source of an answer, which is parsed and never
-run. Out: "line 3: `.tolist()` turns tensors into numbers …", or "".
+In: an effect, such as a missing gradient, and the source of an answer. The source is parsed and
+never run. Out: text such as "line 3: `.tolist()` turns tensors into numbers …", or "" if no known
+cause is found.
 May import: nothing of grader.
 """

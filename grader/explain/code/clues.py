@@ -1,6 +1,6 @@
-"""Find the line of a student's code that is the known cause of an effect that was measured.
+"""Find the line of a student's code that caused a measured effect.
 
-Without the effect none of these lines need be wrong: `.detach()` is a clue only where a gradient is missing.
+Such a line is a clue. Without the effect it need not be wrong: `.detach()` is a clue only if a gradient is missing.
 """
 
 from collections.abc import Callable, Iterable
@@ -30,7 +30,7 @@ CLUES: dict[Effect, Callable[[Flow], Iterable[Found]]] = {
 
 
 class Clue(NamedTuple):
-    """A line that causes an effect."""
+    """A line that causes an effect, and the reason."""
 
     line: int  # of the answer, from 1
     why: str  # a whole sentence without a capital: "`.tolist()` turns …"
@@ -42,12 +42,12 @@ class Clue(NamedTuple):
 
 
 def clue(effect: Effect, source: str, name: str = "") -> Clue | None:
-    """Name the line that causes an effect; None if none is known to.
+    """Return the first line that causes an effect, or None if no known cause is found.
 
     Args:
         source: the student's code.
-        name: the input or parameter that it concerns: which gradient is missing, which input was changed, which one has
-            a batch in front; "" if it is not one alone.
+        name: the input or parameter that the effect concerns: its gradient is missing, it was changed, or it has a
+            batch in front; "" if the effect does not concern exactly one.
     """
     found = list(in_place(source, name) if effect == Effect.IN_PLACE else CLUES[effect](Flow(source, name)))
     if not found:

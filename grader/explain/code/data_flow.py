@@ -1,4 +1,9 @@
-"""Which statements of an answer feed its result, and which expressions hold a given input."""
+"""Find the statements of an answer that feed its result, and the expressions that hold numbers of an input.
+
+An expression holds an input if its value is computed from the input's numbers,
+and not only from its shape. The followed input is the one that a search is
+about. A statement feeds the result if the returned value is computed from it.
+"""
 
 import ast
 from collections.abc import Collection, Iterator
@@ -21,14 +26,15 @@ Place = tuple[int, int, int, int]  # where an expression begins and ends
 
 
 class Flow:
-    """The statements of an answer in order, with what feeds the result and what holds an input."""
+    """The statements of an answer in order, with the names that feed the result and the names that hold an input."""
 
     def __init__(self, source: str, name: str = "", without: Collection[Place] = ()) -> None:
-        """Read an answer.
+        """Analyse the source of an answer.
 
         Args:
-            name: the input or parameter ("key", "linear.weight") that is followed; all inputs if it is "" or not known.
-            without: the places of expressions that are taken to hold nothing.
+            name: the followed input or parameter ("key", "linear.weight"). All
+                inputs are followed if it is "" or unknown.
+            without: the places of expressions that are treated as if they held nothing.
         """
         self.source, self.name, self.without = source, name, without
         self.tree = tree_of(source)
@@ -50,8 +56,8 @@ class Flow:
     def _pass_on(self, node: ast.stmt) -> None:
         """Update the sets of names for one statement.
 
-        Names that it fills with numbers of an input go to `held`. Names that a needed value is
-        made of go to `needed`.
+        The names that the statement assigns go to `held` if its value holds an input. The names that its value is
+        computed from go to `needed` if the statement feeds the result.
         """
         targets, value = targets_and_value(node)
         names = {base_of(target) for target in targets} - {""}
@@ -62,7 +68,7 @@ class Flow:
                 self.needed |= {inner.id for inner in ast.walk(value) if isinstance(inner, ast.Name)}
 
     def holds(self, node: ast.AST) -> bool:
-        """Return True if an expression holds numbers of an input, and not only its sizes."""
+        """Return True if an expression contains numbers of a followed input, and not only its sizes."""
         if self.without and place_of(node) in self.without:
             return False
         if isinstance(node, ast.Name):
@@ -76,18 +82,21 @@ class Flow:
         return any(self.holds(inner) for inner in ast.iter_child_nodes(node))
 
     def is_held_up_at(self, places: Collection[Place]) -> bool:
-        """Return True if nothing that is followed is returned once the expressions at some places hold nothing."""
+        """Return True if these places are the only way for the followed input to reach the result.
+
+        To find out, the expressions at the places are treated as if they held nothing.
+        """
         flow = Flow(self.source, self.name, places)
         returned = [node.value for node in flow.statements if isinstance(node, ast.Return) and node.value]
         return not any(map(flow.holds, returned))
 
     def feeds(self, node: ast.stmt) -> bool:
-        """Return True if a statement has a part in what is returned."""
+        """Return True if a statement contributes to the returned value."""
         targets, _ = targets_and_value(node)
         return isinstance(node, ast.Return) or bool({base_of(target) for target in targets} & self.needed)
 
     def expressions(self) -> Iterator[tuple[int, ast.AST]]:
-        """Yield the expressions of the statements that feed the result, with their lines."""
+        """Yield the line and the node of each expression in the statements that feed the result."""
         for node in self.statements:
             if self.feeds(node):
                 for inner in ast.walk(targets_and_value(node)[1] or ast.Pass()):
@@ -95,7 +104,10 @@ class Flow:
 
 
 def targets_and_value(node: ast.AST) -> tuple[list[ast.expr], ast.expr | None]:
-    """Return what a statement gives a value to, and the value; that of a call as a statement is given to its object."""
+    """Return the targets to which a statement assigns, and the assigned value or None.
+
+    For a method call that is a statement, `x.add_(y)`, the target is the object `x`, and the value is the call.
+    """
     if isinstance(node, ast.Assign):
         targets = [
             inner for one in node.targets for inner in (one.elts if isinstance(one, (ast.Tuple, ast.List)) else [one])
@@ -113,7 +125,7 @@ def targets_and_value(node: ast.AST) -> tuple[list[ast.expr], ast.expr | None]:
 
 
 def base_of(node: ast.AST) -> str:
-    """Return the name that an expression is a part or a view of, "" if there is none.
+    """Return the name of the variable that an expression is a part or a view of, or "" if there is no such name.
 
     It is "x" for `x[0].T`, and "self.W" for `self.W[0]`.
     """
@@ -133,7 +145,7 @@ def base_of(node: ast.AST) -> str:
 
 
 def is_view(node: ast.AST, names: set[str]) -> bool:
-    """Return True if an expression is a tensor of one of some names, or a view of one.
+    """Return True if an expression is a tensor with one of these names, or a view of such a tensor.
 
     A view, such as `x.T[0]`, shares the tensor's memory.
     """
@@ -150,6 +162,9 @@ def is_view(node: ast.AST, names: set[str]) -> bool:
 
 
 def place_of(node: ast.AST) -> Place:
-    """Return where an expression begins and ends: line, column, last line, last column; 0 where it has none."""
+    """Return the position of an expression: first line, first column, last line, last column.
+
+    A number is 0 if the node has no position.
+    """
     first, last = (getattr(node, name, 0) for name in ("lineno", "end_lineno"))
     return first, getattr(node, "col_offset", 0), last, getattr(node, "end_col_offset", 0)

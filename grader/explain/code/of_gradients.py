@@ -1,4 +1,7 @@
-"""Lines that cut off gradients, change the dtype or the device, or write into inputs."""
+"""Find lines that cut off gradients, change the dtype or the device, or write into inputs.
+
+Each function yields pairs of a line number and a text that explains what the line does.
+"""
 
 import ast
 from collections.abc import Iterator
@@ -32,7 +35,11 @@ NEW = ("zeros", "ones", "full", "empty", "eye", "linspace", "rand", "randn")
 
 
 def cut_off(flow: Flow) -> Iterator[Found]:
-    """Find what cuts the result off from the gradient of what is followed: alone, whatever else there is."""
+    """Find the lines that cut the result off from the gradient of the followed input.
+
+    A line is found only if it cuts the result off by itself, whatever the rest of the code does. If there is no such
+    line, find functions without a slope.
+    """
     found = [(line, says) for places, line, says in _cuts(flow) if flow.is_held_up_at(places)]
     yield from [*found, *_switched_off(flow)] or _without_slope(flow)
 
@@ -44,13 +51,13 @@ def _without_slope(flow: Flow) -> Iterator[Found]:
 
 
 def _cut_inside(flow: Flow, node: ast.Call) -> bool:
-    """Return True if what a call gets of what is followed was cut off before, as in `float(x.item())`."""
+    """Return True if a call's arguments were already cut off from the followed input, as in `float(x.item())`."""
     inside = (inner for inner in ast.walk(node) if isinstance(inner, ast.Attribute) and inner is not node.func)
     return any(inner.attr in CUTS and flow.holds(inner.value) for inner in inside)
 
 
 def _cuts(flow: Flow) -> Iterator[tuple[set[Place], int, str]]:
-    """Find the expressions that cut off what they hold: their places, a line, and what is said of it."""
+    """Yield the expressions that cut off the input that they hold: their places, a line, and a text about it."""
     for _, node in flow.expressions():
         says = ""
         if isinstance(node, ast.Attribute) and node.attr in CUTS and flow.holds(node.value):
@@ -82,7 +89,7 @@ def _cuts(flow: Flow) -> Iterator[tuple[set[Place], int, str]]:
 
 
 def _switched_off(flow: Flow) -> Iterator[Found]:
-    """Find what keeps a parameter from being learned, or all gradients from being recorded."""
+    """Find lines that keep a parameter from being learned, or gradients from being recorded at all."""
     followed = flow.name.partition(".")[0]
     for node in flow.statements:
         base = base_of(targets_and_value(node)[0][0]) if targets_and_value(node)[0] else ""
@@ -109,7 +116,7 @@ def _switched_off(flow: Flow) -> Iterator[Found]:
 
 
 def narrow(flow: Flow) -> Iterator[Found]:
-    """Find what makes float32 whatever the inputs are."""
+    """Find lines that create float32 tensors regardless of the dtype of the inputs."""
     filled = {
         base_of(target)
         for node in flow.statements
@@ -153,7 +160,7 @@ def narrow(flow: Flow) -> Iterator[Found]:
 
 
 def on_cpu(flow: Flow) -> Iterator[Found]:
-    """Find what makes a tensor on the CPU, wherever the inputs are."""
+    """Find lines that create tensors on the CPU regardless of the device of the inputs."""
     for node in flow.statements:
         for call in calls(targets_and_value(node)[1]) if flow.feeds(node) else ():
             text = text_of(call.func)
@@ -172,7 +179,7 @@ def on_cpu(flow: Flow) -> Iterator[Found]:
 
 
 def in_place(source: str, name: str) -> list[Found]:
-    """Find the lines that write into an input; none if they write into several and `name` does not choose one."""
+    """Find the lines that write into an input. With `name`, find only those that write into this input."""
     found: list[tuple[int, str, bool]] = []  # line, words, and whether it may only count
     flow = Flow(source)
     for function in flow.functions:
@@ -191,7 +198,7 @@ def in_place(source: str, name: str) -> list[Found]:
 
 
 def _rename(node: ast.stmt, names: set[str]) -> None:
-    """Follow an assignment: the target joins the names of the tensor and its views, or leaves them."""
+    """Follow an assignment: add its target to the names of a tensor and its views, or remove the target from them."""
     if isinstance(node, ast.Assign):
         for target in node.targets:
             if isinstance(target, ast.Name):
@@ -199,7 +206,7 @@ def _rename(node: ast.stmt, names: set[str]) -> None:
 
 
 def _written(node: ast.stmt, names: set[str]) -> str:
-    """Return how a statement writes into a tensor with one of these names; "" if it does not."""
+    """Return a text on how a statement writes into a tensor with one of these names, or "" if it does not."""
     if isinstance(node, ast.AugAssign) and is_view(node.target, names):
         sign = text_of(node).split(text_of(node.target), 1)[1].split("=")[0].strip()
         what = f"`{text_of(node.target)} {sign}= …` changes the input tensor in place"

@@ -1,4 +1,4 @@
-"""Lines that mean a copy and get the thing itself, or make a layer or a value that is lost."""
+"""Find lines that use an object itself where a copy is needed, or that create a layer or value that is lost."""
 
 import ast
 from collections.abc import Iterable, Iterator
@@ -15,8 +15,8 @@ GOES_THROUGH = ("list", "tuple", "set", "sorted", "sum", "any", "all", "max", "m
 def same_thing(flow: Flow) -> Iterator[Found]:
     """Find places that use the same object but need a copy.
 
-    They are rows that are exchanged, a tensor that is collected and then written into, and an
-    iterator that is used twice.
+    These are two rows that are swapped, a tensor that is appended to a list and
+    then written into, and an iterator that is used twice.
     """
     for function in flow.functions:
         yield from _used_up(function)
@@ -47,7 +47,7 @@ def same_thing(flow: Flow) -> Iterator[Found]:
 
 
 def _used_up(function: ast.AST) -> Iterator[Found]:
-    """Find what can be gone through once, as model.parameters(), and is gone through again."""
+    """Find an iterator, such as model.parameters(), that is used a second time, when it is already empty."""
     for node in ast.walk(function):
         if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)):
             continue
@@ -66,7 +66,7 @@ def _used_up(function: ast.AST) -> Iterator[Found]:
 
 
 def _writes(node: ast.AST) -> bool:
-    """Return True if a statement writes into a tensor or list, as `x[i] = …` does; `x += …` does not count."""
+    """Return True if a statement writes into a tensor or list, such as `x[i] = …`. Return False for `x += …`."""
     if isinstance(node, ast.Assign):
         return all(isinstance(one, ast.Subscript) for one in node.targets)
     method = called_name(node.value) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else ""
@@ -74,7 +74,7 @@ def _writes(node: ast.AST) -> bool:
 
 
 def _is_number(index: ast.AST, flow: Flow) -> bool:
-    """Return True if an index is a whole number, as a loop's is; tensors as indices make copies."""
+    """Return True if an index is a single integer, such as a loop variable. A tensor as an index makes a copy."""
     if not isinstance(index, ast.Name):
         return isinstance(index, ast.Constant)
     counted = [node for node in ast.walk(flow.tree) if isinstance(node, ast.For) and text_of(node.target) == index.id]
@@ -88,7 +88,7 @@ def _is_number(index: ast.AST, flow: Flow) -> bool:
 
 
 def _is_list(name: str, flow: Flow) -> bool:
-    """Return True if a name may stand for a list, or for an array of numpy, whose numbers are no views."""
+    """Return True if a name may be a list or a NumPy array. Unlike in a tensor, the numbers in it are not views."""
     made = [inner for value in values_of(name, flow.tree) for inner in ast.walk(value)]
     return any(
         isinstance(one, (ast.List, ast.ListComp))
@@ -98,7 +98,7 @@ def _is_list(name: str, flow: Flow) -> bool:
 
 
 def wasted(flow: Flow) -> Iterator[Found]:
-    """Find a method that a statement names but does not call, and a layer with two names.
+    """Find a method that a statement names but does not call, and a layer that is stored under two names.
 
     Both names must be attributes of self that are used.
     """
@@ -114,7 +114,7 @@ def wasted(flow: Flow) -> Iterator[Found]:
 
 
 def shared(flow: Flow) -> Iterator[Found]:
-    """Find one layer that is kept under two names of self, both of which are used."""
+    """Find a layer that is stored under two attributes of self, if both are used."""
     read = [
         node.attr for node in ast.walk(flow.tree) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
     ]
@@ -131,7 +131,7 @@ def shared(flow: Flow) -> Iterator[Found]:
 
 
 def _apart(node: ast.Assign) -> list[ast.Assign]:
-    """Return an assignment for each target of `a, b = c, d`; any other one as it is."""
+    """Return a separate assignment for each target of `a, b = c, d`. Return any other assignment in a list as it is."""
     target, value = node.targets[0], node.value
     if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Tuple) or len(target.elts) != len(value.elts):
         return [node]

@@ -1,4 +1,4 @@
-"""Lines that count axes from the front, draw random numbers, round, or do what is surely not meant."""
+"""Find lines that count axes from the front, draw random numbers, leave something unused, or are surely mistaken."""
 
 import ast
 from collections.abc import Callable, Iterator
@@ -35,11 +35,11 @@ WITHOUT_PARAMETERS = frozenset("Dropout GELU ReLU Softmax LogSoftmax Identity Ta
 
 
 def from_front(flow: Flow, *, turned: bool = True, one_batch: bool = False) -> Iterator[Found]:
-    """Find where an axis is counted from the front; a product of exactly three axes comes before all others.
+    """Find lines that count an axis from the front.
 
     Args:
-        turned: find where all axes are turned, too.
-        one_batch: whether the answer is right with exactly one batch axis.
+        turned: also find lines that reverse all axes.
+        one_batch: the answer is right with exactly one batch axis. If lines need exactly three axes, find only these.
     """
     fixed = _with_fixed_axes(flow)
     if products := [*_of_three_axes(flow, fixed)] if one_batch else []:
@@ -80,14 +80,14 @@ def from_front(flow: Flow, *, turned: bool = True, one_batch: bool = False) -> I
 def _asks_for_axes(test: ast.expr, *, exactly: bool = False) -> bool:
     """Return True if a condition reads the number of axes of a tensor.
 
-    With `exactly`, it must compare this number with one number.
+    With `exactly`, the condition must compare this number with a single number, by `==`.
     """
     text = text_of(test, 200)
     return (".ndim" in text or ".dim()" in text) and (not exactly or " == " in text)
 
 
 def _with_fixed_axes(flow: Flow) -> set[str]:
-    """Return the names of values that have the same number of axes for all inputs."""
+    """Return the names of values that have the same number of axes whatever the inputs are."""
     fixed = set()
     for statement in (one for one in flow.statements if isinstance(one, ast.Assign)):
         targets, value = targets_and_value(statement)
@@ -99,7 +99,7 @@ def _with_fixed_axes(flow: Flow) -> set[str]:
 
 
 def _of_three_axes(flow: Flow, fixed: set[str]) -> Iterator[Found]:
-    """Find products that take tensors with exactly three axes, and shapes that are taken apart into so many sizes."""
+    """Find products that need tensors with exactly three axes, and unpacked shapes that need a fixed number of axes."""
     for statement in (one for one in flow.statements if isinstance(one, ast.Assign)):
         (target, *_), value = statement.targets, statement.value
         if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Attribute) or value.attr != "shape":
@@ -117,13 +117,13 @@ def _of_three_axes(flow: Flow, fixed: set[str]) -> Iterator[Found]:
 
 
 def _places(flow: Flow, wanted: Callable[[ast.AST], bool]) -> set[Place]:
-    """Return the places of all expressions within some nodes."""
+    """Return the places of all expressions within the nodes for which `wanted` returns True."""
     around = [node for node in ast.walk(flow.tree) if wanted(node)]
     return {place_of(inner) for node in around for inner in ast.walk(node) if isinstance(inner, ast.expr)}
 
 
 def _measured(node: ast.AST) -> ast.AST:
-    """Return the tensor of which an expression counts axes; the expression itself if it does not."""
+    """Return the tensor whose axes an expression counts, or an empty statement if it does not count axes."""
     if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
         return node.value.value
     if isinstance(node, ast.Attribute) and node.attr == "T":
@@ -134,9 +134,9 @@ def _measured(node: ast.AST) -> ast.AST:
 
 
 def _has_fixed_axes(node: ast.AST, fixed: set[str]) -> bool:
-    """Return True if an expression has the same number of axes for all inputs.
+    """Return True if an expression has the same number of axes whatever the inputs are.
 
-    It was reshaped, or is a layer's weight.
+    Such an expression was reshaped, or is a layer's weight.
     """
     if text_of(node, 200).endswith((".weight", ".bias")) or ".weight[" in text_of(node, 200):
         return True
@@ -149,7 +149,7 @@ def _has_fixed_axes(node: ast.AST, fixed: set[str]) -> bool:
 
 
 def _are_last(node: ast.AST) -> bool:
-    """Return True if an expression takes a fixed number of the last sizes: `x.shape[-2:]`."""
+    """Return True if an expression takes a fixed number of sizes from the end of a shape: `x.shape[-2:]`."""
     return (
         isinstance(node, ast.Subscript)
         and isinstance(node.slice, ast.Slice)
@@ -160,7 +160,10 @@ def _are_last(node: ast.AST) -> bool:
 
 
 def _axes_of_call(node: ast.Call) -> tuple[str, tuple[int, ...]] | None:
-    """Return a phrase about axes that a call counts from the front, and the axes; None if it counts none so."""
+    """Return a phrase about the axes that a call counts from the front, and these axes.
+
+    Return None if the call counts no axis from the front.
+    """
     name, given = called_name(node), [word for word in node.keywords if word.arg in ("dim", "axis")]
     whole = [*([owner] if (owner := owner_of(node)) is not None else []), *node.args]
     if name == "len" and node.args and isinstance(node.args[0], ast.Name):
@@ -201,7 +204,7 @@ def _said_of_front(what: str, *axes: int) -> str:
 
 
 def draws(flow: Flow) -> Iterator[Found]:
-    """Find what draws random numbers when a layer or function is called."""
+    """Find lines that draw random numbers each time the layer or function is called."""
     has_init = any(getattr(function, "name", "") == "__init__" for function in flow.functions)
     for node in flow.statements:
         for call in calls(targets_and_value(node)[1]) if flow.feeds(node) else ():
@@ -223,7 +226,10 @@ def draws(flow: Flow) -> Iterator[Found]:
 
 
 def slips(flow: Flow) -> Iterator[Found]:
-    """Find what is nearly surely not meant: precedence, conditions that are always true, errors that are not raised."""
+    """Find code that is almost certainly not intended.
+
+    Examples are wrong precedence, conditions that are always true, and exceptions that are not raised.
+    """
     for node in ast.walk(flow.tree):
         line = getattr(node, "lineno", 0)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
@@ -272,7 +278,10 @@ def _is_error(call: ast.Call) -> bool:
 
 
 def unused(flow: Flow) -> Iterator[Found]:
-    """Find a parameter of what the task asks for, or a layer of the answer's own, that nothing reads."""
+    """Find parameters that a function never reads, and layers with parameters that are never used.
+
+    Helper functions are left out.
+    """
     helpers = {called_name(call) for call in calls(flow.tree)}
     for top in flow.tree.body:
         functions = [
@@ -289,21 +298,21 @@ def unused(flow: Flow) -> Iterator[Found]:
 
 
 def idle_layers(flow: Flow) -> Iterator[Found]:
-    """Find a layer with parameters that nothing reads."""
+    """Find layers with parameters that are never used."""
     for top in flow.tree.body:
         if isinstance(top, ast.ClassDef):
             yield from ((line, says) for line, says, made in _idle(top) if not made <= WITHOUT_PARAMETERS)
 
 
 def idle(flow: Flow) -> Iterator[Found]:
-    """Find a layer without parameters, such as a dropout, that nothing reads."""
+    """Find layers without parameters, such as a dropout, that are never used."""
     for top in flow.tree.body:
         if isinstance(top, ast.ClassDef):
             yield from ((line, says) for line, says, made in _idle(top) if made <= WITHOUT_PARAMETERS)
 
 
 def _idle(top: ast.ClassDef) -> Iterator[tuple[int, str, set[str]]]:
-    """Yield the layers of a class that nothing reads, with the kinds of layers that each is made of."""
+    """Yield line, text and types of layers for each attribute that contains layers and is never used."""
     loads = [node for node in ast.walk(top) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)]
     read = {node.attr for node in loads}
     for name, value in self_attributes(top).items():

@@ -1,6 +1,7 @@
-"""Read a student's code as a tree: the statement of a line, the shapes of its parts, what feeds the result.
+"""Read a student's code as a tree: the statement in a line, the shapes of expressions, names and calls.
 
-An `Effect` of the code is measured by others; `grader.explain.code.clues` looks for its cause in the code."""
+An `Effect` is measured elsewhere. `grader.explain.code.clues` looks for its cause in the code.
+"""
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,7 +24,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 class Effect(Enum):
-    """The measurements of an answer."""
+    """The effects of wrong code that can be measured on an answer."""
 
     GRADIENT = "a gradient is missing"
     FLOAT32 = "float32 came, where float64 is due"
@@ -41,7 +42,7 @@ class Effect(Enum):
 
 
 class Raising(NamedTuple):
-    """An exception, and the code that raised it."""
+    """An exception, with the code that raised it."""
 
     error: str  # the class
     message: str  # the first line of the text
@@ -57,7 +58,7 @@ class Raising(NamedTuple):
 
 @lru_cache(16)  # an answer is read by many rules, and the answers that it builds on beside it
 def tree_of(source: str) -> ast.Module:
-    """Parse source to a tree that nobody may change; where Python cannot read it, return an empty module."""
+    """Parse a source to a tree, which callers must not change. Return an empty module if Python cannot parse it."""
     try:
         return ast.parse(source)
     except UNREADABLE:
@@ -65,9 +66,9 @@ def tree_of(source: str) -> ast.Module:
 
 
 def searchable(source: str) -> str:
-    """Return an answer, or "" if it is so long or so deep that no line of it is looked for.
+    """Return an answer's source, or "" if it is too long or too deep to be searched for lines.
 
-    The longest solution is a tenth.
+    The longest solution has a tenth of the allowed length.
     """
     level: list[ast.AST] = [tree_of(source)] if len(source) <= MOST_CHARACTERS else []
     depth = nodes = count = 0
@@ -83,11 +84,13 @@ def searchable(source: str) -> str:
 
 
 def statement_at(line: str, source: str) -> ast.AST | None:
-    """Return the statement of a line, or the head of it (`if`, `for`, `with`, `def`); None if no such line can be read.
+    """Return the statement in a line, or only its head if it is a block (`if`, `for`, `with`, `def`).
+
+    Return None if the line cannot be parsed.
 
     Args:
-        line: the line's text; it need not be whole.
-        source: where to look; if the line is not in there, the line alone is read.
+        line: the line's text, which may be cut.
+        source: the source that contains the line. If it does not, the line is parsed by itself.
     """
     number = number_of(line, source)
     if not number:
@@ -104,7 +107,7 @@ def statement_at(line: str, source: str) -> ast.AST | None:
 
 
 def number_of(line: str, source: str) -> int:
-    """Return the number of the line with this text, counted from 1; 0 if there is none."""
+    """Return the number of the line with this text, counted from 1, or 0 if no line has it."""
     wanted, cut = " ".join(line.split()).removesuffix("…"), line.endswith("…")
     for number, text in enumerate(source.splitlines() if wanted else (), 1):
         text = " ".join(text.split())
@@ -114,7 +117,7 @@ def number_of(line: str, source: str) -> int:
 
 
 def _head(node: ast.stmt) -> ast.AST:
-    """Return the code that the first line of a statement runs.
+    """Return the code that runs in the first line of a statement.
 
     It is the condition of `if`, the iterable of `for`, or the parameters of `def`.
     """
@@ -130,25 +133,28 @@ def _head(node: ast.stmt) -> ast.AST:
 
 
 def text_of(node: ast.AST, most: int = 40) -> str:
-    """Return the source of an expression, cut."""
+    """Return the source of an expression, cut to `most` characters."""
     text = ast.unparse(node)
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def parts_of(node: ast.AST | None) -> Iterator[ast.AST]:
-    """Yield a node and all nodes within it; nothing for None."""
+    """Yield a node and all nodes within it. For None, yield nothing."""
     yield from ast.walk(node) if node is not None else ()
 
 
 def calls(node: ast.AST | None, *names: str) -> Iterator[ast.Call]:
-    """Yield the calls within a node, of functions and methods of these names; of all if there are no names."""
+    """Yield the calls, within a node, of functions and methods with these names. Without names, yield all calls."""
     for inner in ast.walk(node) if node else ():
         if isinstance(inner, ast.Call) and (not names or called_name(inner) in names):
             yield inner
 
 
 def called_name(node: ast.AST) -> str:
-    """Return the last name of what is called: "view" of `x.view(2)`, "relu" of `F.relu(x)`; "" if it has none."""
+    """Return the last name of a called function: "view" for `x.view(2)`, "relu" for `F.relu(x)`.
+
+    Return "" if the function has no name.
+    """
     function = node.func if isinstance(node, ast.Call) else node
     if isinstance(function, ast.Attribute):
         return function.attr
@@ -156,13 +162,19 @@ def called_name(node: ast.AST) -> str:
 
 
 def owner_of(node: ast.AST) -> ast.expr | None:
-    """Return what a method is called on: `x` of `x.view(2)`; None for a plain function or one of torch's modules."""
+    """Return the object that a method is called on: `x` for `x.view(2)`.
+
+    Return None for a plain function, and for a function of one of torch's modules.
+    """
     function = node.func if isinstance(node, ast.Call) else node
     return function.value if isinstance(function, ast.Attribute) and text_of(function.value) not in MODULES else None
 
 
 def values_of(name: str, tree: ast.AST) -> list[ast.expr]:
-    """Return what a name is given by assignments, in their order; of several names at once, all that they are given."""
+    """Return the values that assignments give to a name.
+
+    In an assignment to several names at once, the value is the whole right side.
+    """
     return [
         node.value
         for node in ast.walk(tree)
@@ -173,7 +185,7 @@ def values_of(name: str, tree: ast.AST) -> list[ast.expr]:
 
 
 def integer(node: ast.AST | None) -> int | None:
-    """Return the whole number that an expression is; None if it is none."""
+    """Return the value of an expression that is a literal integer, or None for any other expression."""
     try:
         value = ast.literal_eval(node) if node is not None else None
     except (*UNREADABLE, TypeError):
@@ -182,7 +194,7 @@ def integer(node: ast.AST | None) -> int | None:
 
 
 def shape_of(node: ast.AST | None, shapes: Mapping[str, Shape]) -> Shape | None:
-    """Return the shape of an expression of which only names of known shape count; None if it is not known."""
+    """Return the shape of an expression, computed from the known shapes of its names, or None if it is not known."""
     if isinstance(node, ast.Name):
         return shapes.get(node.id)
     if isinstance(node, ast.UnaryOp):
@@ -208,7 +220,7 @@ def shape_of(node: ast.AST | None, shapes: Mapping[str, Shape]) -> Shape | None:
 
 
 def _shape_of_product(one: Shape | None, other: Shape | None) -> Shape | None:
-    """Return the shape of a matrix product; None if it is not known, or if there is none."""
+    """Return the shape of a matrix product, or None if a shape is not known or the factors do not fit."""
     if not one or not other or min(len(one), len(other)) < 2 or one[-1] != other[-2]:
         return None
     front, short = sorted((one[:-2], other[:-2]), key=len, reverse=True)
@@ -248,7 +260,7 @@ def _swapped(shape: Shape, one: int, other: int) -> Shape | None:
 
 
 def _plain(node: ast.AST) -> bool:
-    """Return True if an expression is surely a number: names without a known shape, constants, math."""
+    """Return True if an expression seems to be a plain number: it has only names, constants and attributes of math."""
     for inner in ast.walk(node):
         if isinstance(inner, (ast.Subscript, ast.List, ast.Tuple)):
             return False
@@ -265,7 +277,7 @@ def parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
 
 
 def self_attributes(tree: ast.AST) -> dict[str, ast.expr | None]:
-    """Map each attribute that code sets in self to what it is set to, in the order of the code."""
+    """Map each attribute that code sets on self to the expression that it is first set to, in the order of the code."""
     found: dict[str, ast.expr | None] = {}
     for node in ast.walk(tree):
         targets = (
@@ -284,19 +296,22 @@ def self_attributes(tree: ast.AST) -> dict[str, ast.expr | None]:
 
 
 def has_keyword(call: ast.Call, name: str, *values: str) -> bool:
-    """Return True if a call has a keyword, with one of some values if these are given."""
+    """Return True if a call has a keyword argument with this name.
+
+    If `values` are given, the argument must be one of these texts.
+    """
     return any(word.arg == name and (not values or text_of(word.value) in values) for word in call.keywords)
 
 
 def statements_of(node: ast.AST) -> list[ast.stmt]:
-    """List the statements within a statement, itself included, by line."""
+    """Return the statements within a node, itself included, sorted by line."""
     return sorted((one for one in ast.walk(node) if isinstance(one, ast.stmt)), key=lambda one: one.lineno)
 
 
 def in_init(functions: Iterable[ast.AST], node: ast.AST) -> bool:
     """Return True if a node is in `__init__` or `reset_parameters`.
 
-    Such code runs when a layer is made, and not when it is called.
+    Such code runs when a layer is created, not when it is called.
     """
     inits = [one for one in functions if getattr(one, "name", "") in ("__init__", "reset_parameters")]
     return any(node is inner for one in inits for inner in ast.walk(one))

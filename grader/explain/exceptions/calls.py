@@ -1,4 +1,7 @@
-"""Explains exceptions about calls: arguments, results, truth values, and values of the wrong kind."""
+"""Explains exceptions about calls: arguments, results, truth values, and values of the wrong type.
+
+Each rule's function returns a message for the student, or "" if it has no explanation.
+"""
 
 import ast
 import re
@@ -14,9 +17,9 @@ GIVEN = "To check whether an argument was passed, use `is None`."
 
 
 def _definition(path: str, tree: ast.AST) -> ast.FunctionDef | ast.Lambda | None:
-    """Find the function or method that Python names "f" or "Layer.forward".
+    """Return the function or method that Python calls "f" or "Layer.forward", or None if the answer has no such one.
 
-    For "<lambda>", return the lambda that has a name, if there is only one.
+    For "<lambda>", return the lambda that is assigned to a name, if there is only one.
     """
     wanted = path.split(".")[-1]
     if wanted == "<lambda>":
@@ -31,12 +34,12 @@ def _definition(path: str, tree: ast.AST) -> ast.FunctionDef | ast.Lambda | None
 
 
 def _called_by_grader(raising: Raising, definition: ast.FunctionDef | ast.Lambda) -> bool:
-    """Return True if the call that failed was not the student's own: then the definition is the line."""
+    """Return True if the grader made the call that failed. Then the reported line is that of the definition."""
     return raising.node is None or raising.node is definition.args or isinstance(raising.node, ast.arguments)
 
 
 def missing_argument(raising: Raising, found: re.Match) -> str:
-    """Return a message that names who leaves out an argument: the student, or a caller that expects a default."""
+    """Return a message that names a left-out argument. Either the student's call or the task's call leaves it out."""
     path, name = found[1], found[2]
     definition = _definition(path, raising.tree)
     if definition is None:
@@ -55,7 +58,7 @@ def missing_argument(raising: Raising, found: re.Match) -> str:
 def unexpected_argument(raising: Raising, found: re.Match) -> str:
     """Explain that a parameter of the answer has another name than the caller uses.
 
-    If no parameter has a similar name, list those of the answer.
+    If no parameter has a similar name, the message lists the answer's parameters.
     """
     path, name = found[1], found[2]
     definition = _definition(path, raising.tree)
@@ -75,7 +78,7 @@ def unexpected_argument(raising: Raising, found: re.Match) -> str:
 
 
 def too_many_arguments(raising: Raising, found: re.Match) -> str:
-    """Recognise a method without self; else say whose call has too many arguments."""
+    """Explain that a method lacks self, or else which call passes too many arguments."""
     definition = _definition(found[1], raising.tree)
     if definition is None or isinstance(definition, ast.Lambda):
         return ""
@@ -87,14 +90,14 @@ def too_many_arguments(raising: Raising, found: re.Match) -> str:
 
 
 def _without_self(definition: ast.FunctionDef, tree: ast.AST) -> bool:
-    """Return True if a definition is a method that does not take self."""
+    """Return True if a definition is a method whose first parameter is not self."""
     first = [argument.arg for argument in (*definition.args.posonlyargs, *definition.args.args)][:1]
     in_class = any(isinstance(node, ast.ClassDef) and definition in node.body for node in ast.walk(tree))
     return in_class and first != ["self"] and not definition.decorator_list and definition.args.vararg is None
 
 
 def missing_in_torch(raising: Raising, found: re.Match) -> str:
-    """Return a message that says what a call of torch leaves out, or how it is misspelt."""
+    """Return a message that names the argument which a call of a torch function leaves out or misspells."""
     given = [word.arg for call in calls(raising.node, found[1]) for word in call.keywords if word.arg]
     misspelt = next((name for name in given if nearest(name, [found[2]])), "")
     return (
@@ -105,7 +108,7 @@ def missing_in_torch(raising: Raising, found: re.Match) -> str:
 
 
 def layer_made_of_tensor(raising: Raising, _: re.Match) -> str:
-    """Recognise a tensor among the arguments with which a layer is made."""
+    """Explain that a layer is created with a tensor as an argument. Return "" if the line does not do so."""
     for call in calls(raising.node):
         if re.fullmatch(r"nn\.[A-Z]\w*", text_of(call.func)) and any(
             text_of(one) in raising.shapes for one in call.args
@@ -119,7 +122,7 @@ def layer_made_of_tensor(raising: Raising, _: re.Match) -> str:
 
 
 def too_many_to_unpack(raising: Raising, found: re.Match) -> str:
-    """Return a message that says why what is on the right of `a, b = …` has another number of parts."""
+    """Return a message that explains why the right side of `a, b = …` has another number of parts than the left."""
     node = raising.node
     if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], (ast.Tuple, ast.List))):
         return ""
@@ -139,7 +142,7 @@ def too_many_to_unpack(raising: Raising, found: re.Match) -> str:
 
 
 def not_iterable(raising: Raising, found: re.Match) -> str:
-    """Return a message that says why `a, b = …` gets a single value."""
+    """Return a message that the call on the right side of `a, b = …` returns only one value or None."""
     if isinstance(raising.node, ast.Assign) and isinstance(raising.node.value, ast.Call):
         returned = "nothing" if found[1] == "NoneType" else "one value"
         return f"`{text_of(raising.node.value)}` returns {returned}, but there are several names on the left."
@@ -147,7 +150,7 @@ def not_iterable(raising: Raising, found: re.Match) -> str:
 
 
 def nothing_returned(raising: Raising, _: re.Match) -> str:
-    """Return a message that nothing came back if the grader called float() on it; "" if the student did."""
+    """Return a message that the function returned None. Return "" if the student's own code caused the exception."""
     return "" if raising.line else f"Your function returned None: {NO_RETURN}"
 
 
@@ -155,7 +158,7 @@ def nothing_returned(raising: Raising, _: re.Match) -> str:
 
 
 def truth_of_tensor(raising: Raising, found: re.Match) -> str:
-    """Return a message that names the word of Python which tests a whole tensor, and the remedy."""
+    """Return a message that names the Python word which tests a whole tensor, and the remedy."""
 
     def of_tensor(part: ast.AST) -> bool:
         sides = [part.left, *part.comparators] if isinstance(part, ast.Compare) else [part]
@@ -197,7 +200,7 @@ def truth_of_tensor(raising: Raising, found: re.Match) -> str:
 
 
 def own_refusal(raising: Raising, _: re.Match) -> str:
-    """Return a message that says that the answer itself refuses an input: by `assert`, or by `raise`."""
+    """Return a message that the student's own `assert` or `raise` refuses an input."""
     start = raising.line.strip()
     if raising.foreign:
         return "The function refuses this value. Which values does it accept?" if start.startswith("raise") else ""

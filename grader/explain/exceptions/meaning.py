@@ -1,6 +1,6 @@
-"""Explains an exception by the line of the student's code that raised it, or by what surrounds the code.
+"""Explains an exception by the line of the student's code that raised it, or by a cause around the code.
 
-Around the code there may be another meaning of a name, or a package or a system call that is not there.
+Such a cause is a name that the code binds again, a missing package, or a system call that the sandbox refuses.
 """
 
 import ast
@@ -33,15 +33,15 @@ FOREIGN_RULES = (
 def meaning(
     error: str, message: str, line: str, shapes: Mapping[str, Shape], source: str, lengths: Callable[[], str] = str
 ) -> str:
-    """Return the meaning of an exception in a sentence or two; "" if it is not known.
+    """Return an explanation of an exception in a sentence or two, or "" if no explanation is known.
 
     Args:
-        error: the class.
-        message: its text.
-        line: the text of the line that raised it; "" if no line of the student's did.
-        shapes: of the tensors that the line names.
-        source: the student's answer. A line that is not in there belongs to another exercise.
-        lengths: names the two lengths that do not fit on the line; "" if that is not known.
+        error: the class of the exception.
+        message: the text of the exception.
+        line: the text of the line that raised it; "" if no line of the student's code did.
+        shapes: the shapes of the tensors that the line names.
+        source: the student's answer. A line that is not in it belongs to another exercise.
+        lengths: returns a text with the two lengths that do not match in the line, or "" if they are not known.
     """
     first = (message.strip().splitlines() or [""])[0]
     foreign = bool(line) and not number_of(line, source)
@@ -65,11 +65,14 @@ MOST_OF_LINE = 60  # characters of the line that is quoted
 
 
 def shadowed(code: StudentCode, defines: Collection[str], others: Collection[str], message: str) -> str:
-    """Return a hint if an exception is about a name such as `len` that the student's code binds; "" if it is not.
+    """Return a hint if an exception is caused by a name such as `len` that the student's code binds again.
+
+    Return "" if no such name is in the line.
 
     Args:
-        defines, others: the names that the exercise, and that other exercises ask for.
-        message: names the line that raised the exception.
+        defines: the names that the exercise asks for.
+        others: the names that other exercises ask for.
+        message: the message for the student, which quotes the line that raised the exception.
     """
     for statement in Reach(code).statements(defines, others):
         for name in sorted(statement.binds):
@@ -86,7 +89,7 @@ def shadowed(code: StudentCode, defines: Collection[str], others: Collection[str
 
 
 def not_installed(message: str) -> str:
-    """Return a hint if a message says that a package is not installed; "" if it does not."""
+    """Return a hint if a message reports that a package is not installed, and "" otherwise."""
     found = re.search(r"No module named '(\w+)", message)
     if not found:
         return ""
@@ -95,7 +98,7 @@ def not_installed(message: str) -> str:
 
 
 def refused_call(message: str) -> str:
-    """Return a hint if a message says that the sandbox refused a system call; "" if it does not."""
+    """Return a hint if a message reports that the sandbox refused a system call, and "" otherwise."""
     if REFUSED not in message:
         return ""
     return "The sandbox in which notebooks are graded does not allow this system call. Solve the exercise without it."

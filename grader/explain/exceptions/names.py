@@ -1,4 +1,7 @@
-"""Explains exceptions about names and attributes: misspelt, never set, not registered, on the wrong object."""
+"""Explains exceptions about names and attributes: misspelt, never set, not registered, or on the wrong object.
+
+Each rule's function returns a message for the student, or "" if it has no explanation.
+"""
 
 import ast
 import builtins
@@ -32,7 +35,7 @@ HOMES = (("torch", torch), ("math", math), ("torch.nn.functional, imported as F"
 
 
 def nearest(name: str, names: Collection[str]) -> str:
-    """Return the name that a misspelt one stands for; "" if none is close."""
+    """Return the name that a misspelt name is meant to be, or "" if none of `names` is similar."""
     cutoff = 0.75 if len(name) > 4 else 0.85  # short names are near to many
     same = [
         other for other in names if other.lower().replace("_", "") == name.lower().replace("_", "") and other != name
@@ -45,7 +48,7 @@ def nearest(name: str, names: Collection[str]) -> str:
 
 
 def undefined_name(raising: Raising, found: re.Match) -> str:
-    """Return a message that says what an undefined name should have been."""
+    """Return a message about an undefined name that suggests the right name, or the missing import or `self`."""
     name = found[1]
     if name == "self":
         return "`self` is missing: it must be the first parameter of each method."
@@ -78,13 +81,13 @@ def undefined_name(raising: Raising, found: re.Match) -> str:
 
 
 def _methods(tree: ast.AST) -> set[str]:
-    """List the methods of the classes of an answer."""
+    """Return the names of the methods of an answer's classes."""
     classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
     return {node.name for one in classes for node in one.body if isinstance(node, ast.FunctionDef)}
 
 
 def unbound(raising: Raising, found: re.Match) -> str:
-    """Explain a local name that has no value yet."""
+    """Explain that a local variable is read before it has a value."""
     if isinstance(raising.node, ast.Assign) and any(calls(raising.node.value, found[1])):
         return (
             f"You assign to `{found[1]}` in this function, so here the name no longer means the function `{found[1]}`. "
@@ -97,7 +100,7 @@ def unbound(raising: Raising, found: re.Match) -> str:
 
 
 def attribute_of_tensor(raising: Raising, found: re.Match) -> str:
-    """Return a message that says what a tensor calls the attribute that it does not have."""
+    """Return a message that tensors lack an attribute. It names the attribute or function to use instead."""
     name = found[1]
     if instead := NOT_TENSOR.get(name):
         return f"Tensors have no `.{name}`. In torch, use {instead}."
@@ -113,7 +116,7 @@ def attribute_of_tensor(raising: Raising, found: re.Match) -> str:
 
 
 def attribute_of_library(raising: Raising, found: re.Match) -> str:
-    """Return a message that names where a library keeps the function that was looked for elsewhere."""
+    """Return a message that names the module which contains a function that another module lacks."""
     module, name = found[1], found[2]
     home = {"torch": torch, "math": math, "torch.nn": nn, "torch.nn.functional": F}.get(module)
     for where, place in HOMES:
@@ -124,7 +127,7 @@ def attribute_of_library(raising: Raising, found: re.Match) -> str:
 
 
 def attribute_of_value(raising: Raising, found: re.Match) -> str:
-    """Explain an attribute asked of a pair, a list, a number or nothing where a tensor is due."""
+    """Explain that a pair, a list, a number or None has no attributes of a tensor, where a tensor is expected."""
     kind, name = found[1], found[2]
     if not raising.line:
         return _came_back(kind, name, raising)
@@ -141,13 +144,13 @@ def attribute_of_value(raising: Raising, found: re.Match) -> str:
 
 
 def the_one(texts: Iterable[str], raising: Raising) -> str:
-    """Return the only one of some expressions that is no tensor of known shape; "" if there are several."""
+    """Return the only text among `texts` that is not a tensor of known shape, or "" if there is not exactly one."""
     found = set(texts) - raising.shapes.keys()
     return found.pop() if len(found) == 1 else ""
 
 
 def nothing(raising: Raising, owner: str) -> str:
-    """Return a message that something is None because a call returns nothing; "" if that is not known."""
+    """Return a message that `owner` is None, with the reason if it is known. Return "" if `owner` is ""."""
     made = made_by(owner, raising.tree) or next((call for call in calls(raising.node) if text_of(call) == owner), None)
     name = called_name(made) if made is not None else ""
     for value in values_of(owner, raising.tree):
@@ -163,7 +166,7 @@ def nothing(raising: Raising, owner: str) -> str:
 
 
 def _without_return(tree: ast.AST) -> set[str]:
-    """Return the names of the functions that return nothing."""
+    """Return the names of the functions that return no value."""
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     return {
         function.name
@@ -173,7 +176,7 @@ def _without_return(tree: ast.AST) -> set[str]:
 
 
 def _handed_on(raising: Raising) -> str:
-    """Return a message if the call that failed got a function which returns nothing; "" if it did not."""
+    """Return a message if an argument of the failed call is a function that returns no value, and "" otherwise."""
     given = [part for call in calls(raising.node) for part in (*call.args, *(word.value for word in call.keywords))]
     names = [part.id for part in given if isinstance(part, ast.Name)]
     without = _without_return(raising.tree)
@@ -182,14 +185,17 @@ def _handed_on(raising: Raising) -> str:
 
 
 def made_by(name: str, tree: ast.AST) -> ast.Call | None:
-    """Return the call of which a name is always the result; None if it gets its value otherwise."""
+    """Return the call whose result is assigned to a name, or None if the name has other or several values."""
     assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
     made = [node.value for node in assigned if any(text_of(target) == name for target in node.targets)]
     return made[0] if len(made) == 1 and isinstance(made[0], ast.Call) else None
 
 
 def _came_back(kind: str, name: str, raising: Raising) -> str:
-    """Return what came back instead of a tensor, or that a bias is missing, from the attribute that was asked."""
+    """Return a message about the value that was returned instead of a tensor, or about a missing bias.
+
+    The attribute that the grader asked for distinguishes the two cases.
+    """
     if kind == "NoneType" and name == "copy_":
         return "One of your layers has no bias, but the task asks for a bias: leave out bias=False."
     if kind == "NoneType":
@@ -203,12 +209,12 @@ def _came_back(kind: str, name: str, raising: Raising) -> str:
 
 
 def super_first(*_: object) -> str:
-    """Return a message that says what __init__ has to begin with."""
+    """Return a message that __init__ must begin with `super().__init__()`."""
     return "Call `super().__init__()` first in __init__, before you store anything in self."
 
 
 def attribute_of_layer(raising: Raising, found: re.Match) -> str:
-    """Return a message with the name that the student's layer uses instead, or that it keeps no such part."""
+    """Return a message that the student's layer lacks an attribute. It names a similar one that the layer has."""
     owner, name = found[1], found[2]
     classes = {node.name: node for node in ast.walk(raising.tree) if isinstance(node, ast.ClassDef)}
     if name in ("_modules", "_parameters", "_buffers", "_backward_hooks") or owner == "super":
@@ -246,13 +252,13 @@ def attribute_of_layer(raising: Raising, found: re.Match) -> str:
 
 
 def _is_set_in_init(owner: ast.ClassDef, name: str) -> bool:
-    """Return True if __init__ gives a value to a variable."""
+    """Return True if the variable `name` occurs in __init__."""
     inits = [node for node in owner.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"]
     return any(isinstance(part, ast.Name) and part.id == name for init in inits for part in ast.walk(init))
 
 
 def _is_plain_list_of_layers(value: ast.expr | None) -> bool:
-    """Return True if a list or dict, not nn.ModuleList, holds layers."""
+    """Return True if an expression is a plain list, tuple or dict of layers, not an nn.ModuleList or nn.ModuleDict."""
     plain = isinstance(value, (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Tuple))
     return plain and any(text_of(call.func).startswith("nn.") for call in calls(value))
 
@@ -260,8 +266,8 @@ def _is_plain_list_of_layers(value: ast.expr | None) -> bool:
 def _wrong_kind(owner: str, name: str, raising: Raising) -> str:
     """Explain a missing attribute of one of torch's layers.
 
-    If a line of the answer reads it, name the attribute that is meant. Otherwise name the kind of
-    layer that is expected.
+    If a line of the answer reads the attribute, suggest the attribute that is
+    meant. Otherwise name the type of layer that is expected.
     """
     if raising.line:
         layer = getattr(nn, owner, None)
@@ -280,7 +286,10 @@ def _wrong_kind(owner: str, name: str, raising: Raising) -> str:
 
 
 def no_layer(raising: Raising, found: re.Match) -> str:
-    """Return a message that the task asks for a layer of this name; "" if a student's line raised the error."""
+    """Return a message that the task asks for a layer with this name.
+
+    Return "" if the student's own line raised the exception.
+    """
     return (
         ""
         if raising.line
@@ -289,7 +298,7 @@ def no_layer(raising: Raising, found: re.Match) -> str:
 
 
 def misspelt_forward(raising: Raising, _: re.Match) -> str:
-    """Return a message that the method which a call of the layer runs is missing, or is misspelt."""
+    """Return a message that the layer's method `forward` is missing or misspelt."""
     if "ModuleList" in raising.message or "ModuleDict" in raising.message:
         return "An nn.ModuleList or nn.ModuleDict only stores layers and cannot be called. Call its layers one by one."
     if right := nearest("forward", _methods(raising.tree) - {"forward"}):
@@ -298,7 +307,7 @@ def misspelt_forward(raising: Raising, _: re.Match) -> str:
 
 
 def shared_layer(raising: Raising, found: re.Match) -> str:
-    """Explain that a parameter is not listed because it serves under two names."""
+    """Explain that a parameter is missing because one layer is stored under two names."""
     if raising.line or found[1] not in self_attributes(raising.tree):
         return ""
     return (

@@ -19,7 +19,7 @@ from grader.explain.exceptions.rules import Rule, sentence
 
 
 def wrong_factors(raising: Raising, _: re.Match) -> str:
-    """Return a message that says how the two factors of a matrix product fail to fit."""
+    """Return a message on why the two factors of a matrix product do not fit together."""
     for one, other in _products(raising.node):
         a, b = shape_of(one, raising.shapes), shape_of(other, raising.shapes)
         if a and b and len(a) >= 2 and len(b) == 1 and a[-1] != b[0]:
@@ -38,7 +38,7 @@ def wrong_factors(raising: Raising, _: re.Match) -> str:
 
 
 def _weight_of_a_layer(raising: Raising) -> str:
-    """Return a message that an nn.Linear's weight must be transposed, if a product fits then."""
+    """Return a message that an nn.Linear's weight must be transposed, if the product then fits. Otherwise return ""."""
     sizes = re.search(r"\(\d+x(\d+) and \d+x(\d+)\)", raising.message)
     if not sizes or sizes[1] != sizes[2]:
         return ""
@@ -52,7 +52,7 @@ def _weight_of_a_layer(raising: Raising) -> str:
 
 
 def batches_differ(raising: Raising, _: re.Match) -> str:
-    """Return a message that says that the axes in front of the last two do not fit together in a product."""
+    """Return a message that the batch axes of two factors do not match in a matrix product."""
     for one, other in _products(raising.node):
         a, b = shape_of(one, raising.shapes), shape_of(other, raising.shapes)
         fits = shape_of(ast.BinOp(one, ast.MatMult(), other), raising.shapes) is not None
@@ -65,7 +65,7 @@ def batches_differ(raising: Raising, _: re.Match) -> str:
 
 
 def _fit(raising: Raising, one: ast.expr, other: ast.expr, a: Shape, b: Shape) -> str:
-    """Return the one change with which the sizes of a product fit; "" if there are several or none."""
+    """Return a phrase for the only change that makes the sizes of a product fit, or "" if there is not exactly one."""
     first, second = text_of(one), text_of(other)
     one_turned, other_turned = _is_turned(one, raising.tree), _is_turned(other, raising.tree)
     fits = []
@@ -92,7 +92,7 @@ def _products(node: ast.AST | None) -> Iterator[tuple[ast.expr, ast.expr]]:
 
 
 def _is_turned(node: ast.expr, tree: ast.AST) -> bool:
-    """Return True if an expression swaps axes, itself or where its name gets its value."""
+    """Return True if an expression swaps axes, either itself or in an assignment to its name."""
     return any(
         called_name(part) in ("transpose", "t", "swapaxes", "swapdims", "T", "mT")
         for part in (values_of(node.id, tree) if isinstance(node, ast.Name) else [node])
@@ -100,7 +100,7 @@ def _is_turned(node: ast.expr, tree: ast.AST) -> bool:
 
 
 def _reads_another_width(raising: Raising) -> str:
-    """Name the layer whose input is of another width than the layer was made for."""
+    """Return a message that names the only layer whose input has another width than it was created for, or ""."""
     factors = re.search(r"\((\d+)x(\d+) and", raising.message)
     if not factors or raising.foreign:
         return ""
@@ -133,7 +133,7 @@ ALL_AXES = "{} all axes. With a batch in front, swap only the last two: .transpo
 
 
 def all_axes_turned(raising: Raising, _: re.Match) -> str:
-    """Recognise `.T` and `.t()` of a tensor with more than two axes."""
+    """Explain that `.T` or `.t()` is applied to a tensor with more than two axes. Return "" if it is not."""
     for node in parts_of(raising.node):
         owner = node.value if isinstance(node, ast.Attribute) and node.attr == "T" else None
         if isinstance(node, ast.Call) and called_name(node) == "t" and isinstance(node.func, ast.Attribute):
@@ -147,7 +147,7 @@ def all_axes_turned(raising: Raising, _: re.Match) -> str:
 
 
 def mask_in_another_place(raising: Raising, _: re.Match) -> str:
-    """Recognise a mask that is handed to a layer as its second argument, which is the context."""
+    """Explain that a mask is passed to a layer as its second argument, which is the context."""
     for call in calls(raising.node):
         second = call.args[1] if len(call.args) == 2 else None
         of_layer = isinstance(call.func, ast.Attribute) and text_of(call.func.value) == "self"
@@ -160,7 +160,7 @@ def mask_in_another_place(raising: Raising, _: re.Match) -> str:
 
 
 def wrong_attention(raising: Raising, _: re.Match) -> str:
-    """Return a message that names the argument of an attention which does not fit: the values, the mask."""
+    """Return a message that names the argument of an attention function which does not fit: the values or the mask."""
     for call in calls(raising.node):
         given = {word.arg: word.value for word in call.keywords if word.arg}
         shapes = [shape_of(node, raising.shapes) for node in call.args]
@@ -199,13 +199,13 @@ def wrong_attention(raising: Raising, _: re.Match) -> str:
 
 
 def _name_of(node: ast.AST | None) -> str:
-    """Return the name in an expression that has only one, or else its text: "mask" of `~mask`."""
+    """Return the only name in an expression: "mask" for `~mask`. If it has several names, return its text."""
     names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)} if node else set()
     return names.pop() if len(names) == 1 else text_of(node) if node else ""
 
 
 def _scores_of(call: ast.Call, shapes: Mapping[str, Shape], mask: ast.expr | None) -> Shape | None:
-    """Return the shape of the scores that a call masks, as far as the line shows it; None if it does not."""
+    """Return the shape of the scores that a call masks, possibly without batch axes, or None if it is unknown."""
     if called_name(call) in ("masked_fill", "masked_fill_", "where"):
         sides = [call.func.value] if isinstance(call.func, ast.Attribute) else []
         known = [shape_of(side, shapes) for side in (*sides, *call.args) if side is not mask]
@@ -217,13 +217,13 @@ def _scores_of(call: ast.Call, shapes: Mapping[str, Shape], mask: ast.expr | Non
 
 
 def _only_tensor(node: ast.AST, shapes: Mapping[str, Shape]) -> Shape | None:
-    """Return the shape of the only tensor that an expression names."""
+    """Return the shape of the only tensor that an expression names, or None if there is not exactly one."""
     names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name) and inner.id in shapes}
     return shapes[names.pop()] if len(names) == 1 else None
 
 
 def _wrong_mask(name: str, mask: Shape, scores: Shape, raising: Raising) -> str:
-    """Return why a mask does not broadcast to scores of a shape, which may lack the axes in front."""
+    """Return a message on why a mask does not fit scores of this shape, or "" if it does. Batch axes may be missing."""
     whole = len(scores) > 2
     if not mask or _broadcasts(mask if whole else mask[-2:], scores):
         return ""
@@ -262,7 +262,7 @@ def _without_heads(mask: str) -> str:
 
 
 def _broadcasts(shape: Shape, to: Shape) -> bool:
-    """Return True if a tensor of one shape can be expanded to another."""
+    """Return True if a tensor with the first shape can be expanded to the second."""
     return len(shape) <= len(to) and all(a in (1, b) for a, b in zip(shape[::-1], to[::-1], strict=False))
 
 
@@ -270,7 +270,7 @@ def _broadcasts(shape: Shape, to: Shape) -> bool:
 
 
 def not_aligned(raising: Raising, _: re.Match) -> str:
-    """Return a message that says why two tensors cannot be added, multiplied or compared number by number."""
+    """Return a message on why two tensors cannot be added, multiplied or compared entry by entry."""
     for node in parts_of(raising.node):
         if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.MatMult):
             one, other = node.left, node.right
@@ -324,7 +324,7 @@ def _misaligned(raising: Raising, node: ast.AST, one: ast.expr, other: ast.expr)
 
 
 def _lacks_last(first: str, a: Shape, second: str, b: Shape) -> str:
-    """Return a message if one tensor has another's leading axes, and none for its last; "" otherwise."""
+    """Return a message if one tensor has only the other's leading axes and lacks its last ones, and "" otherwise."""
     longer, shorter, more = (first, second, a[len(b) :]) if len(a) > len(b) else (second, first, b[len(a) :])
     if not more or (a[: len(b)] != b and b[: len(a)] != a):
         return ""
@@ -343,7 +343,7 @@ def _lacks_last(first: str, a: Shape, second: str, b: Shape) -> str:
 
 
 def einsum_axes(raising: Raising, found: re.Match) -> str:
-    """Return a message that says that the letters of an einsum name another number of axes than there are."""
+    """Return a message that a tensor has more or fewer axes than an einsum has letters for it."""
     if "no ellipsis" in raising.message:
         return (
             "In this einsum, a tensor does not have one axis for each letter. "
@@ -353,7 +353,7 @@ def einsum_axes(raising: Raising, found: re.Match) -> str:
 
 
 def einsum_letter(raising: Raising, found: re.Match) -> str:
-    """Name the two operands of an einsum in which a letter stands for axes of different lengths."""
+    """Return a message that names the two operands of an einsum in which a letter has different lengths."""
     for call in calls(raising.node, "einsum"):
         if not (call.args and isinstance(call.args[0], ast.Constant) and isinstance(call.args[0].value, str)):
             continue

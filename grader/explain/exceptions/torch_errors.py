@@ -1,4 +1,7 @@
-"""Explains other exceptions of torch: sizes written out, axes, indices, dtypes, gradients, losses."""
+"""Explains other exceptions of torch: sizes of a reshape, axes, indices, dtypes, gradients, losses.
+
+Each rule's function returns a message for the student, or "" if it has no explanation.
+"""
 
 import ast
 import re
@@ -21,7 +24,7 @@ RESHAPES = ("view", "reshape", "unflatten")
 
 
 def sizes_do_not_multiply(raising: Raising, _: re.Match) -> str:
-    """Return a message if a reshape's sizes are not those of this tensor; it names a number among them."""
+    """Return a message that a reshape's sizes do not fit the tensor. It names a fixed number among the sizes."""
     for call in calls(raising.node, *RESHAPES):
         name = called_name(call)
         parts = [node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node] for node in call.args]
@@ -37,7 +40,7 @@ def sizes_do_not_multiply(raising: Raising, _: re.Match) -> str:
 
 
 def axis_out_of_range(raising: Raising, found: re.Match) -> str:
-    """Return a message that says how to name an axis that not every input has."""
+    """Return a message about an axis that a tensor does not have, with a better way to name an axis."""
     axis = int(found[1])
     if axis >= 0 and all(integer(part) != axis for part in parts_of(raising.node)):
         return f"The tensor has no axis {axis} here. Check how you compute the number of the axis."
@@ -50,7 +53,7 @@ def axis_out_of_range(raising: Raising, found: re.Match) -> str:
 
 
 def more_axes_than_sizes(raising: Raising, found: re.Match) -> str:
-    """Return a message that names the tensor with an axis too many, or the rule of .repeat and .expand."""
+    """Return a message that names the tensor with one axis too many, or explains .repeat and .expand."""
     if any(calls(raising.node, "repeat", "expand")):
         return (
             "`.repeat` and `.expand` need a number for every axis, but this tensor has more axes than that. "
@@ -61,7 +64,7 @@ def more_axes_than_sizes(raising: Raising, found: re.Match) -> str:
 
 
 def index_out_of_bounds(raising: Raising, found: re.Match) -> str:
-    """Return a message that names the axis along which an index counts."""
+    """Return a message that names the axis to which an index applies."""
     axis = int(found[2])
     if found[1].startswith("-"):
         return "This negative index counts from the end, but the axis does not have that many entries."
@@ -85,7 +88,7 @@ def index_out_of_bounds(raising: Raising, found: re.Match) -> str:
 
 
 def joined(raising: Raising, _: re.Match) -> str:
-    """Return a message that says what torch.cat and torch.stack need."""
+    """Return a message that explains the shapes that torch.cat and torch.stack need."""
     name = next(
         (
             called_name(call)
@@ -107,14 +110,14 @@ def joined(raising: Raising, _: re.Match) -> str:
 
 
 def no_graph(raising: Raising, _: re.Match) -> str:
-    """Name the line that keeps gradients from being recorded, as `with torch.no_grad():`."""
+    """Return a message that names the line which stops gradients from being recorded, such as `torch.no_grad()`."""
     if found := raising.clue(Effect.GRADIENT):
         return found.says
     return "No gradients were recorded here. Is a tensor detached, or frozen?" if raising.line else ""
 
 
 def graph_is_gone(raising: Raising, _: re.Match) -> str:
-    """Return a message that says how several gradients are taken of one computation."""
+    """Return a message that explains how to take several gradients of one computation."""
     if any(calls(raising.node, "grad")):
         return (
             "The first call of grad frees the graph that the next call needs. "
@@ -124,7 +127,7 @@ def graph_is_gone(raising: Raising, _: re.Match) -> str:
 
 
 def frozen(raising: Raising, _: re.Match) -> str:
-    """Return a message that says what does not require a gradient."""
+    """Return a message that a tensor or parameter does not require a gradient."""
     if raising.line:
         return (
             "A tensor on this line does not require a gradient. "
@@ -138,7 +141,7 @@ def frozen(raising: Raising, _: re.Match) -> str:
 
 
 def targets_and_scores(raising: Raising, _: re.Match) -> str:
-    """Return a message that says how cross_entropy and nll_loss want their arguments."""
+    """Return a message that explains the arguments that cross_entropy and nll_loss expect."""
     if "batch_size" in raising.message:
         return "There are more or fewer rows of scores than targets, but each target needs one row of scores."
     name = next((called_name(call) for call in calls(raising.node, "cross_entropy", "nll_loss")), "")
@@ -151,7 +154,7 @@ def targets_and_scores(raising: Raising, _: re.Match) -> str:
 
 
 def whole_numbers(raising: Raising, found: re.Match) -> str:
-    """Return a message that floats are needed: here, or in a call that gets another tensor than it should."""
+    """Return a message that floats are needed, in this line or in a function that it calls with a wrong tensor."""
     function = re.match(r"(\w+)\(\): could not infer", raising.message)
     if raising.node is None or not function or any(calls(raising.node, function[1])):
         return (

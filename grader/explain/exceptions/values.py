@@ -1,6 +1,7 @@
-"""Explains exceptions and findings about values of the wrong kind or form.
+"""Explains exceptions and findings about values of the wrong type or form.
 
-A number, a list, a pair or nothing in the place of a tensor; values and layers of another form than was asked for.
+Such a value is a number, a list, a pair or None where a tensor is expected, or a layer of another type or shape than
+the task asks for. Each rule's function returns a message for the student, or "" if it has no explanation.
 """
 
 import ast
@@ -24,7 +25,7 @@ def not_callable(raising: Raising, found: re.Match) -> str:
 
 
 def not_subscriptable(raising: Raising, found: re.Match) -> str:
-    """Return a message that says what takes no square brackets."""
+    """Return a message that names the value which does not accept square brackets."""
     owner = the_one(
         (text_of(node.value) for node in parts_of(raising.node) if isinstance(node, ast.Subscript)), raising
     )
@@ -35,7 +36,7 @@ def not_subscriptable(raising: Raising, found: re.Match) -> str:
 
 
 def one_number_only(raising: Raising, _: re.Match) -> str:
-    """Return a message that names the call that takes a single number; a general message if the call is unclear."""
+    """Return a message that names the call which needs a single number, or a general message if the call is unclear."""
     found = set()
     for call in calls(raising.node):
         owner, name = owner_of(call), called_name(call)
@@ -49,7 +50,7 @@ def one_number_only(raising: Raising, _: re.Match) -> str:
 
 
 def whole_number_only(raising: Raising, _: re.Match) -> str:
-    """Return a message that range and the like take a number; or which factor of a product is a pair."""
+    """Return a message that a whole number is needed, or that a factor of a product is a tuple."""
     name = next((called_name(call) for call in calls(raising.node, "range", "arange")), "")
     if name:
         return f"{name} needs one whole number, but got a tensor of several."
@@ -79,14 +80,14 @@ def whole_number_only(raising: Raising, _: re.Match) -> str:
 
 
 def list_of_tensors(raising: Raising, found: re.Match) -> str:
-    """Return a message that says what torch.cat and torch.stack take."""
+    """Return a message that torch.cat and torch.stack need a list of tensors."""
     if found[2] == "Tensor":
         return f"torch.{found[1]} needs the tensors in one list: put square brackets around them."
     return f"torch.{found[1]} needs a list of tensors, but got something else."
 
 
 def number_for_tensor(raising: Raising, found: re.Match) -> str:
-    """Return a message that says that a torch function got a number, a list, a pair or nothing."""
+    """Return a message that a torch function needs a tensor, but got a number, a list, a tuple or None."""
     name, kind = found[1].rpartition(".")[2], found[2]
     if kind in ("int", "float"):
         return (
@@ -102,7 +103,7 @@ def number_for_tensor(raising: Raising, found: re.Match) -> str:
 
 
 def wrong_operands(raising: Raising, found: re.Match) -> str:
-    """Return a message that says which side of an operator is not a tensor."""
+    """Return a message about the operand that is not a tensor."""
     kinds = {found[1], found[2]}
     sides = [side for node in parts_of(raising.node) if isinstance(node, ast.BinOp) for side in (node.left, node.right)]
     if "NoneType" in kinds:
@@ -117,7 +118,7 @@ def wrong_operands(raising: Raising, found: re.Match) -> str:
 
 
 def unary_on_none(raising: Raising, _: re.Match) -> str:
-    """Return a message that says what is None under `~` or `-`."""
+    """Return a message that the operand of `~` or `-` is None."""
     owners = (text_of(node.operand) for node in parts_of(raising.node) if isinstance(node, ast.UnaryOp))
     return nothing(raising, the_one(owners, raising))
 
@@ -171,7 +172,7 @@ def another_number_came_back(raising: Raising, found: re.Match) -> str:
 
 
 def no_tensor_came_back(raising: Raising, found: re.Match) -> str:
-    """Return a message that says what came back in the place of a tensor."""
+    """Return a message that names the value that was returned instead of a tensor."""
     name, kind = found[1], found[2]
     if kind == "None":
         return f"Expected a tensor for the {name}, but got None: {NO_RETURN}"
@@ -185,14 +186,14 @@ def no_tensor_came_back(raising: Raising, found: re.Match) -> str:
 
 
 def no_number_came_back(raising: Raising, found: re.Match) -> str:
-    """Return a message that says what came back in the place of a number."""
+    """Return a message that names the value that was returned instead of a number."""
     if found[1] == "None":
         return f"Your function returned None: {NO_RETURN}"
     return "Expected one number, but got several." if found[1].startswith("shape") else ""
 
 
 def part_is_missing(raising: Raising, found: re.Match) -> str:
-    """Return a message with the name that the student's layer uses instead, or that it keeps no such part."""
+    """Return a message that a layer lacks an attribute. It names the attribute that the layer has instead."""
     where, name, there = found.groups()
     if where == "your layer":
         owners = [node.name for node in ast.walk(raising.tree) if isinstance(node, ast.ClassDef)]
@@ -218,14 +219,17 @@ def part_is_missing(raising: Raising, found: re.Match) -> str:
 
 
 def part_of_another_kind(raising: Raising, found: re.Match) -> str:
-    """Return a message that says what is kept under a name, and what should be."""
+    """Return a message that names the value stored under a name, and the type of value that is expected."""
     if found[3] == "layer":
         return f"The value that you store as `{found[1]}` is not a layer, but the task asks for a layer of this name."
     return f"`{found[1]}` is a layer (nn.{found[2]}), but should be a single parameter (nn.Parameter)."
 
 
 def part_of_another_shape(raising: Raising, found: re.Match) -> str:
-    """Return what is wrong with a parameter's sizes, without numbers: several trials can then be compared."""
+    """Return a message on a parameter's wrong shape.
+
+    The message contains no sizes, so that it is the same for all trials.
+    """
     has, wants = ([size for size in text.split(", ") if size] for text in (found[2], found[3]))
     if has == wants[::-1]:
         if "." not in found[1]:

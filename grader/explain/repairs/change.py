@@ -1,6 +1,7 @@
-"""Changes of an answer, and copies of syntax trees in which some nodes are replaced.
+"""The record of a change, and functions that copy a syntax tree with some nodes replaced.
 
-A change says how much it tells, what the student reads, the line, and what stands in the node's place.
+A change consists of its rank, a `Look` (the text for the student), a line number, and the new node. The lower the rank,
+the more the change tells about the mistake.
 """
 
 import ast
@@ -16,7 +17,7 @@ LIBRARIES = ("torch", "F", "nn", "math", "np")
 
 
 def changed(node: Any, **fields: Any) -> Any:
-    """Return a copy of a node with other fields; the children are shared."""
+    """Return a copy of a node with other values of some fields. The children are shared with the original."""
     new = copy.copy(node)
     for name, value in fields.items():
         setattr(new, name, value)
@@ -24,20 +25,20 @@ def changed(node: Any, **fields: Any) -> Any:
 
 
 def called(node: ast.AST | None) -> str:
-    """Return the last name of what a call calls; "" if it is no call."""
+    """Return the last name of a called function, or "" if the node is not a call or the function has no name."""
     func = node.func if isinstance(node, ast.Call) else None
     return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
 
 
 def is_library(node: ast.AST) -> bool:
-    """Return True if this is a library of LIBRARIES, or a part of one: `torch.linalg`."""
+    """Return True if an expression is a library of LIBRARIES or a part of one, such as `torch.linalg`."""
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name) and node.id in LIBRARIES
 
 
 def is_text(node: ast.AST) -> bool:
-    """Return True if a statement is a docstring, or another constant that does nothing."""
+    """Return True if a statement is only a constant, such as a docstring, and so does nothing."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
@@ -48,11 +49,13 @@ def walk(
     path: Path = (),
     above: tuple[ast.AST, ...] = (),
 ) -> Iterator[tuple[Path, Any, tuple[ast.AST, ...]]]:
-    """Yield every node that may change, with the path to it and the nodes around it, the outermost first.
+    """Yield every node that may be changed, with the path to it and the nodes around it, the outermost first.
 
     Args:
-        skipped: tells of which items of a list nothing may change.
-        whole: tells of which nodes nothing within may change.
+        skipped: returns True for an item of a list in which nothing may be changed.
+        whole: returns True for a node within which nothing may be changed.
+        path: the path to `node`.
+        above: the nodes around `node`.
     """
     yield path, node, above
     if whole(node):
@@ -65,12 +68,12 @@ def walk(
 
 
 def put(items: Sequence[Any], index: int, *new: Any) -> list[Any]:
-    """Return a list in which other items stand in the place of one."""
+    """Return a list with new items in place of the item at an index."""
     return [*items[:index], *new, *items[index + 1 :]]
 
 
 def replaced(tree: Any, path: Path, new: ast.AST) -> Any:
-    """Return a copy of a tree with another node at a path; all others are shared."""
+    """Return a copy of a tree with another node at a path. All unchanged nodes are shared with the original."""
     if not path:
         return new
     (field, index), inner = path[0], getattr(tree, path[0][0])
@@ -80,7 +83,7 @@ def replaced(tree: Any, path: Path, new: ast.AST) -> Any:
 
 
 def rewritten(function: ast.FunctionDef, rewrite: Callable[[Any], Any], kind: type = ast.AST) -> ast.FunctionDef:
-    """Return a copy of a function in which all nodes of a kind are rewritten, the inner ones first."""
+    """Return a copy of a function in which all nodes of a type are rewritten, the inner nodes first."""
 
     class Rewriter(ast.NodeTransformer):
         def visit(self, node: ast.AST) -> Any:
@@ -97,7 +100,7 @@ MAX_PIECE = 120  # characters of code that a hint quotes
 
 
 class End(Enum):
-    """The endings of a sentence about a change: the usual one, and one for a check that still fails."""
+    """The possible ends of a hint's sentence. The second form is for a change after which another check still fails."""
 
     PLAIN = "", ""
     RIGHT = " your answer is right.", " this check passes."
@@ -105,16 +108,16 @@ class End(Enum):
 
 
 class Look(NamedTuple):
-    """The place that a hint names."""
+    """The text of a hint that tells the student where to look."""
 
     at: str  # the words, without their end
     end: End = End.PLAIN
 
     def says(self, *, in_part: bool) -> str:
-        """Return the whole words.
+        """Return the whole text of the hint.
 
         Args:
-            in_part: claim less, because another check fails all the same.
+            in_part: promise less, because another check fails even with the change.
         """
         whole, less = self.end.value
         return f"{self.at}{less} Another check still fails." if in_part else f"{self.at}{whole}"
@@ -134,11 +137,11 @@ def without(what: str) -> Look:
 
 
 def cut(text: str, most: int = MAX_PIECE) -> str:
-    """Return a text in one line, and its beginning if it is long."""
+    """Return a text in one line, cut to `most` characters."""
     text = " ".join(text.split())
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def exchanged(items: Sequence[Any], index: int) -> list[Any]:
-    """Return a list in which two items that follow one another have changed places."""
+    """Return a list in which the item at an index and the next one have changed places."""
     return [*items[:index], items[index + 1], items[index], *items[index + 2 :]]

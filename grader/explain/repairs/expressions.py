@@ -1,7 +1,9 @@
-"""Small changes of expressions.
+"""Small changes of expressions: of operations, masks, counts that are off by one, axes and names.
 
-They change operations, hidden places, counts that are off by one, axes and names. Some make one
-change at every place.
+Some changes apply to every place in a function.
+
+ROWS contains changes in the form that `patterns` explains. In a hint's text, `{A:30}` is the source of A, cut to 30
+characters; `{it:name}` is the name of a call; and `{it:end}` is the right side of an operation with its operator.
 """
 
 import ast
@@ -110,17 +112,17 @@ ROWS = """
 
 
 def _is_method(node: Any) -> bool:
-    """Return True if this calls a tensor's method, and no library function or layer of the student's."""
+    """Return True if a call is that of a tensor's method, and not of a library function or the student's layer."""
     return isinstance(node.func, ast.Attribute) and getattr(node.func.value, "id", "") not in OWNERS
 
 
 def _method(node: Any) -> list[Any] | None:
-    """Return what a method is called on, as a list of one; None if this is no call of a method."""
+    """Return a list with the object that a method is called on, or None if the node is not a call of a method."""
     return [node.func.value] if isinstance(node, ast.Call) and _is_method(node) else None  # type: ignore[attr-defined]
 
 
 def _function(node: Any) -> list[Any] | None:
-    """Return the first argument of a function or layer, as a list of one; None if this is no such call."""
+    """Return a list with the first argument of a call of a function or layer, or None for any other node."""
     if not isinstance(node, ast.Call) or _is_method(node) or not node.args:
         return None
     return None if isinstance(node.args[0], ast.Starred) else node.args[:1]
@@ -141,7 +143,7 @@ TABLE = Table(
 
 
 def of_expressions(node: Any, piece: Piece) -> Changes:
-    """Yield changes of one expression."""
+    """Yield the changes of one expression."""
     line = getattr(node, "lineno", 0)
     if isinstance(node, ast.BinOp):
         for operator in OPERATORS.get(type(node.op), ()):
@@ -169,7 +171,7 @@ def of_expressions(node: Any, piece: Piece) -> Changes:
 
 
 def of_places(node: Any, piece: Piece) -> Changes:
-    """Yield changes of what is hidden and of places, and those that are made throughout a function."""
+    """Yield changes of masks and slices, and changes that apply throughout a function."""
     if isinstance(node, ast.Call):
         yield from _masks(node, piece)
     elif isinstance(node, ast.Slice):
@@ -180,7 +182,7 @@ def of_places(node: Any, piece: Piece) -> Changes:
 
 
 def _of_table(node: Any, piece: Piece) -> Changes:
-    """Yield the changes of the rows that fit."""
+    """Yield the changes of the rows in ROWS that fit a node."""
 
     def name(part: Any, how: str) -> str:
         if how == "name":
@@ -196,7 +198,7 @@ def _of_table(node: Any, piece: Piece) -> Changes:
 
 
 def _with_operator(node: ast.BinOp, piece: Piece) -> str:
-    """Return the right side of an operation with its operator, "/ 2"; without it where brackets are between them."""
+    """Return the right side of an operation with its operator: "/ 2". Leave out the operator if brackets follow it."""
     sign = ast.unparse(ast.BinOp(ast.Name("a"), node.op, ast.Name("b")))[1:-1].strip()
     right = piece(node.right)
     return next((end for end in (f"{sign} {right}", f"{sign}{right}") if end in piece(node)), right)
@@ -205,8 +207,7 @@ def _with_operator(node: ast.BinOp, piece: Piece) -> str:
 def _arguments(node: ast.Call, piece: Piece) -> Changes:
     """Yield changes of the arguments of a call.
 
-    Two arguments are exchanged, one is left out, min replaces max, or a `range` has one round
-    more or less.
+    They swap two arguments, leave one out, replace min by max, or move an end of a `range` by one.
     """
     line, name, args = node.lineno, called(node), node.args
     if len(args) >= 2:
@@ -236,7 +237,7 @@ def _arguments(node: ast.Call, piece: Piece) -> Changes:
 
 
 def _masks(node: ast.Call, piece: Piece) -> Changes:
-    """Yield changes of a masking call: the opposite places hidden, or −∞ filled in."""
+    """Yield changes of a call that masks: invert its mask, or fill in another value."""
     if called(node) in MASKING and node.args:
         opposite = changed(node, args=put(node.args, 0, _inverted(node.args[0])))
         yield 2, Look(OPPOSITE.format(piece(node.args[0])), End.RIGHT), node.lineno, opposite
@@ -257,7 +258,7 @@ def _inverted(node: Any) -> Any:
 
 
 def _slices(node: ast.Slice, piece: Piece) -> Changes:
-    """Yield changes of a slice: an end moved by one, or a start that is kept from being negative."""
+    """Yield changes of a slice: move an end by one, or keep the start from becoming negative."""
     for field in ("lower", "upper"):
         bound = getattr(node, field)
         if bound is None or isinstance(bound, (ast.Constant, ast.UnaryOp)):
@@ -271,7 +272,7 @@ def _slices(node: ast.Slice, piece: Piece) -> Changes:
 
 
 def _throughout(function: ast.FunctionDef, piece: Piece) -> Changes:
-    """Make one change in several places of a function: leave out all calls of a name, use another part."""
+    """Yield changes that apply to a whole function: leave out all calls of a function, or use another attribute."""
     calls: dict[str, list[ast.Call]] = {}
     for node in ast.walk(function):
         if isinstance(node, ast.Call) and node.args and not isinstance(node.args[0], ast.Starred):
@@ -300,7 +301,10 @@ def _is_part(node: ast.Attribute) -> bool:
 
 
 def _siblings(name: str, parts: Counter) -> Iterator[str]:
-    """Yield parts that a name may be taken for: those of the same function with a like name, and W_Q for W_K."""
+    """Yield attributes that may have been meant instead of `name`: attributes in the function with a similar name.
+
+    For an attribute such as W_K, also yield W_Q, W_V and W_O.
+    """
     known = [*parts, *(f"W_{letter}" for letter in "QKVO" if name.startswith("W_"))]
     for other in dict.fromkeys(known):
         if other != name and (other[:2] == name[:2] or other.rpartition("_")[2] == name.rpartition("_")[2]):
@@ -308,7 +312,7 @@ def _siblings(name: str, parts: Counter) -> Iterator[str]:
 
 
 def _other_names(function: ast.FunctionDef) -> Changes:
-    """Put another variable in the place of a variable, or another parameter in the place of a parameter."""
+    """Yield changes that replace one use of a variable or parameter by another variable or parameter."""
     stored = Counter(
         node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     )
@@ -332,7 +336,7 @@ def _other_names(function: ast.FunctionDef) -> Changes:
 
 
 def _with_name(function: ast.FunctionDef, place: tuple[int, int], other: str) -> ast.AST:
-    """Return a copy of a function with another name at a place."""
+    """Return a copy of a function with another name at a place (line, column)."""
 
     def rewrite(node: Any) -> Any:
         is_it = (node.lineno, node.col_offset) == place and isinstance(node.ctx, ast.Load)
@@ -342,7 +346,7 @@ def _with_name(function: ast.FunctionDef, place: tuple[int, int], other: str) ->
 
 
 def _with_part(function: ast.FunctionDef, place: tuple[int, int], other: str) -> ast.AST:
-    """Return a copy of a function with another attribute at a place."""
+    """Return a copy of a function with another attribute at a place (line, column)."""
 
     def rewrite(node: Any) -> Any:
         is_it = (node.lineno, node.col_offset) == place
@@ -365,7 +369,7 @@ def _renames(field: str, one: str, other: str) -> Callable[[Any], Any]:
 
 
 def is_negative(node: Any) -> bool:
-    """Return True if a node is a negative whole number, as -1."""
+    """Return True if a node is a negative whole number, such as -1."""
     number = getattr(node, "operand", None)
     return (
         isinstance(node, ast.UnaryOp)
@@ -375,7 +379,7 @@ def is_negative(node: Any) -> bool:
 
 
 def other_constants(value: object) -> list:
-    """List values that may have been meant in the place of a constant."""
+    """Return values that may have been meant instead of a constant."""
     if isinstance(value, bool):
         return [not value]
     if isinstance(value, int):

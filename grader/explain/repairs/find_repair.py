@@ -1,7 +1,7 @@
-"""Small changes to a wrong answer, and the one that makes it right and tells most.
+"""Makes small changes to a wrong answer, and finds the one that makes it right and tells most about the mistake.
 
-A change that makes an answer right on fresh random inputs is hardly there by chance. It shows where the mistake is. The
-student reads the place and not the change: where to look, and not what to write.
+A change that makes an answer right on new random inputs hardly does so by chance. It shows where the mistake is. The
+student reads the place of the change and not the change itself: where to look, but not what to write.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Node = Any  # of a syntax tree: which fields it has depends on its kind
 
 
 class Repair(NamedTuple):
-    """One small change of an answer."""
+    """One small change of an answer, with the changed source and the hint for the student."""
 
     line: int  # of the answer, from 1
     look: Look
@@ -34,23 +34,29 @@ class Repair(NamedTuple):
     in_part: bool = False  # whether another check fails all the same
 
     def of_axes(self) -> Repair:
-        """Return it with words that do not speak of other numbers of axes, for where all inputs have the same."""
+        """Return the repair with a hint that does not mention inputs with different numbers of axes.
+
+        It is used if all inputs have the same number of axes.
+        """
         is_counted = self.look.end is End.COUNTED
         return self._replace(look=Look(f"check the axes in {self.look.at}.")) if is_counted else self
 
     @property
     def what(self) -> str:
-        """The sentence that names what to look at, for the student."""
+        """The sentence for the student about the code to check, without the line."""
         return self.look.says(in_part=self.in_part)
 
     @property
     def says(self) -> str:
-        """Where to look, as the student reads it."""
+        """The hint for the student: the line and the sentence."""
         return f"Line {self.line}, `{cut(self.text)}`: {self.what}"
 
 
 def repairs(source: str) -> list[Repair]:
-    """List the small changes of an answer, those that say most first."""
+    """Return at most MOST small changes of an answer. The changes that tell most about a mistake come first.
+
+    Return [] if the source is too long or cannot be parsed.
+    """
     if len(source) > MAX_SOURCE:
         return []
     try:
@@ -84,7 +90,7 @@ def repairs(source: str) -> list[Repair]:
 
 
 def _changes(node: Node, lines: list[str]) -> Changes:
-    """Yield the changes at one node of the tree."""
+    """Yield the changes of one node of the tree."""
 
     def piece(part: Node) -> str:
         return cut(_text(part, lines))
@@ -115,7 +121,7 @@ def _dropped_statements(node: Node) -> Changes:
 
 
 def _text(node: Node, lines: list[str]) -> str:
-    """Return the source of a node; ast.get_source_segment reads the whole source for each."""
+    """Return the source of a node. This is faster than ast.get_source_segment, which splits the whole source."""
     first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
     taken = [line.encode() for line in lines[first : last + 1]]
     taken[-1] = taken[-1][: node.end_col_offset]
@@ -131,19 +137,18 @@ Try = Callable[[Sequence[str], Sequence[int]], Sequence[Sequence[bool | None]]]
 def find_repair(
     source: str, checks: Sequence[str], passed: Sequence[bool], failed: str, try_: Try, *, telling: bool
 ) -> Repair | None:
-    """Return the change that makes a wrong answer right, and tells most; None if there is none.
+    """Return the change that makes a wrong answer right and tells most about its mistake, or None if no change does.
 
-    A change must make every trial of the failed check pass, and must not make another fail that passes without
-    it. Where the answer's values say little, such as a yes or a no, it must make every trial of the exercise
-    pass.
+    Every trial of the failed check must pass with the change. No other trial may fail that passes without the change.
+    If the answer's values are weak evidence, such as a single yes or no, every trial of the exercise must pass.
 
     Args:
         source: the student's answer.
-        checks: of each trial, the name of its check.
-        passed: of each trial, whether the answer as it stands passes.
-        failed: the name of the check that failed first.
+        checks: for each trial, the name of its check.
+        passed: for each trial, whether the unchanged answer passes it.
+        failed: the name of the first check that failed.
         try_: runs changed answers.
-        telling: whether the values that came back say enough.
+        telling: the answer's values are strong evidence.
     """
     changes = repairs(source)
     wrong = [index for index, check in enumerate(checks) if check == failed and not passed[index]]

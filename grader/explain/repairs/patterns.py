@@ -1,11 +1,15 @@
-"""Tables of small changes: a pattern in Python, its replacement, and the message about it.
+"""Tables of small changes: a pattern in Python, its replacement, and the hint about it.
 
     3 A - B → B - A  # look at the order of the two sides in `{it}`.
     3 X.REDUCED() → X.REDUCED(-1)  # `{it}` works on all axes at once. Choose one axis with `dim`.
 
-A single capital is a hole. It stands for any expression, and for the same one in all places; X in
-`X.name` is not a library. `X.NAME` and `NAME(X)` stand for the names of a set or a view that the
-table's owner explains. `it` is the whole expression.
+A row begins with its mark, the rank of the change. A single capital letter is a
+hole. A hole matches any expression. All holes with the same letter must match
+the same expression, and the X in `X.name` does not match a library.
+
+A word in capitals has a meaning that the table's owner defines. In `X.NAME` it is a set of names,
+and matches any of them. In `NAME(X)` it is a view: a function that returns the parts of a node which
+the arguments must match. In the hint, `it` is the whole expression.
 """
 
 import ast
@@ -27,7 +31,7 @@ Speaker = Callable[[Any, str], str]  # what a part is called, in the way that a 
 
 
 class Row(NamedTuple):
-    """One change of a table."""
+    """One row of a table: a pattern, its replacement, and the hint."""
 
     mark: int
     old: ast.expr
@@ -36,42 +40,42 @@ class Row(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A row that fits a node."""
+    """A row that matches a node, with the expressions that its holes match."""
 
     row: Row
     holes: Holes
 
     def says(self, speaker: Speaker) -> str:
-        """Return the row's sentence with its words filled in."""
+        """Return the row's hint with its holes filled in by `speaker`."""
         parts = string.Formatter().parse(self.row.sentence)
         return "".join(text + (speaker(self.holes[hole], how or "") if hole else "") for text, hole, how, _ in parts)
 
     def new(self) -> Node:
-        """Return what stands in the place of the node; it shares the holes' nodes with it."""
+        """Return the replacement of the node. It shares the nodes in the holes with the original."""
         return _filled(self.row.new, self.holes)
 
 
 class Table:
-    """Rows, and what explains their views and sets of names."""
+    """The rows of a table, with the definitions of its views and sets of names."""
 
     def __init__(
         self, text: str, views: Mapping[str, View] | None = None, names: Mapping[str, Sequence[str]] | None = None
     ) -> None:
-        """Read a table.
+        """Parse a table.
 
         Args:
-            views: by the names in capitals that stand in the place of functions.
-            names: by the names in capitals that stand in the place of attributes: which attributes they are.
+            views: word in capitals that is used like a function → the view.
+            names: word in capitals that is used like an attribute → the names of attributes that it matches.
 
         Raises:
-            ValueError: a line cannot be read.
+            ValueError: a line is not a row.
         """
         self.views, self.names = views or {}, names or {}
         self.rows = _rows(text)
         self._by_kind: dict[Any, list[Row]] = {}
 
     def found(self, node: ast.AST) -> Iterator[Found]:
-        """Yield the rows that fit a node, in the table's order."""
+        """Yield the rows that match a node, in the table's order."""
         kind = _kind(node)
         if (rows := self._by_kind.get(kind)) is None:
             rows = [row for row in self.rows if self._may_fit(_kind(row.old), kind)]
@@ -87,7 +91,7 @@ class Table:
         return pattern[0] is kind[0] and (pattern[1] in (kind[1], "") or kind[1] in self.names.get(pattern[1], ()))
 
     def _fits(self, pattern: Node, node: Node, holes: Holes) -> bool:
-        """Return True if a pattern fits, and fill the holes."""
+        """Return True if a pattern matches a node, and record the expressions that its holes match."""
         if isinstance(pattern, ast.Name) and is_hole(pattern.id):
             return hasattr(node, "_fields") and _same(holes.setdefault(pattern.id, node), node)
         if isinstance(pattern, ast.Call) and isinstance(pattern.func, ast.Name) and pattern.func.id in self.views:
@@ -112,7 +116,10 @@ class Table:
         )
 
     def _all_fit(self, patterns: Sequence[Any], nodes: Sequence[Any], holes: Holes) -> bool:
-        """Return True if a list of patterns fits; of `f(*x)` nobody knows how many arguments it has."""
+        """Return True if each pattern matches its node.
+
+        A starred argument, `f(*x)`, never matches, because the number of arguments is unknown.
+        """
         return len(patterns) == len(nodes) and all(
             self._fits(one, node, holes) and not isinstance(node, ast.Starred)
             for one, node in zip(patterns, nodes, strict=True)
@@ -120,7 +127,7 @@ class Table:
 
 
 def is_hole(name: str) -> bool:
-    """Return True if a name in a pattern stands for any expression."""
+    """Return True if a name in a pattern is a hole, which matches any expression."""
     return len(name) == 1 and name.isupper()
 
 
@@ -136,7 +143,7 @@ def _rows(text: str) -> tuple[Row, ...]:
 
 
 def _kind(node: ast.AST) -> tuple[type, str]:
-    """Return what a node is looked up by: its class, and the name of what it calls or its operator."""
+    """Return the key by which rows for a node are looked up: its class, and the called name or the operator."""
     if isinstance(node, ast.BinOp | ast.UnaryOp):
         return type(node), type(node.op).__name__
     name = called(node)

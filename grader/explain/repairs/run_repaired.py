@@ -1,6 +1,6 @@
-"""Run a probe on changed answers, beside the answer itself: in the sandbox, or in the notebook.
+"""Run a probe on changed versions of an answer, in the sandbox or in the notebook.
 
-The sandbox gets this module as source text, with the probe below it.
+The sandbox gets this module as source text, followed by the source of the probe.
 """
 
 from __future__ import annotations  # the probe below names types that the sandbox does not have
@@ -35,11 +35,16 @@ PROBE: Callable = print  # in the sandbox, the probe
 def probe_repaired(
     definition: Any, sources: Sequence[str], names: Mapping[str, str], trials: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Run PROBE on changed answers, and return what each gives on each trial.
+    """Run PROBE on changed answers.
 
     Args:
-        definition: what the answer defines in the notebook.
-        trials: the inputs of each trial, under any names; so the grader can compare them with what they are afterwards.
+        definition: the function or class that the answer defines in the notebook.
+        sources: the changed answers.
+        names: the notebook's name for a parameter of the probe, if it differs from the parameter's.
+        trials: the inputs of each trial, under any names. Named inputs let the grader check that they are unchanged.
+
+    Returns:
+        {"tried": for each changed answer a list with the result on each trial, as `run_repaired` returns it}.
     """
     namespace, has_time = namespace_of(definition), stopwatch()
     unknown = [None] * len(trials)
@@ -52,13 +57,13 @@ def probe_repaired(
 
 
 def stopwatch() -> Callable[[], bool]:
-    """Return a function that tells whether there is time left for further changes."""
+    """Return a function that returns True while there is time to try further changes."""
     worked, started = time.process_time(), time.monotonic()
     return lambda: time.process_time() - worked < SECONDS and time.monotonic() - started < PATIENCE * SECONDS
 
 
 def namespace_of(definition: Any) -> dict[str, Any]:
-    """Return the globals of the notebook cell that defines a function or a class; {} if it has no code."""
+    """Return the globals of the notebook cell that defines a function or class, or {} if it has no Python code."""
     for part in (definition, *(vars(definition).values() if isinstance(definition, type) else ())):
         if isinstance(part, FunctionType):
             return part.__globals__
@@ -66,7 +71,7 @@ def namespace_of(definition: Any) -> dict[str, Any]:
 
 
 def is_plain(value: Any) -> bool:
-    """Return True if a value can be sent out of the sandbox."""
+    """Return True if a value can be sent out of the sandbox: a tensor, a JSON value, or a collection of such values."""
     if isinstance(value, Mapping):
         return all(is_plain(inner) for inner in value.values())
     if isinstance(value, (list, tuple)):
@@ -76,9 +81,10 @@ def is_plain(value: Any) -> bool:
 
 @contextlib.contextmanager
 def stopped_after(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError after some seconds of CPU time, or PATIENCE times as many of the clock.
+    """Raise TimeoutError after this many seconds of CPU time, or PATIENCE times as many seconds of real time.
 
-    Windows has no such timers, and only the main thread gets their signals: elsewhere the clock alone counts.
+    Windows has no timers of this type, and only the main thread gets their signals. On Windows and in other threads,
+    only the real time is limited.
     """
 
     def stop(*_: object) -> None:
@@ -110,7 +116,7 @@ def stopped_after(seconds: float) -> Iterator[None]:
 
 @contextlib.contextmanager
 def stopped_by_another_thread(seconds: float, error: type[BaseException], clock: Callable[[], float]) -> Iterator[None]:
-    """Raise an error in this thread after so many seconds of a clock, and again until this context ends."""
+    """Raise an error in this thread after this many seconds of `clock`, and repeatedly until the context ends."""
     thread, over, lock = ctypes.c_ulong(threading.get_ident()), threading.Event(), threading.Lock()
     until = clock() + seconds
 
@@ -137,11 +143,13 @@ def run_repaired(
 ) -> list[Any]:
     """Run a probe on a changed answer, and return its result on each trial.
 
-    The result is RAISED if the probe raises, and None if the trials take too long or the source itself raises.
+    A result is RAISED if the probe raises an exception. It is None if the
+    trials take too long, or if the source itself raises an exception.
 
     Args:
-        source: the changed answer; it is executed in a copy of the namespace.
-        names: the notebook's name for a parameter of the probe, where the two differ.
+        source: the changed answer. It is executed in a copy of the namespace.
+        namespace: the globals of the notebook.
+        names: the notebook's name for a parameter of the probe, if it differs from the parameter's.
         trials: the inputs of each trial.
     """
     results: list[Any] = [None] * len(trials)

@@ -1,4 +1,4 @@
-"""Small changes of numbers that are written into the code: sizes, places counted from the front, limits."""
+"""Small changes of numbers and sizes in the code: fixed sizes, axes counted from the front, slices and roots."""
 
 import ast
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ PLACED_BY = ("transpose", "unsqueeze", "squeeze", "swapaxes", "flatten", "sum", 
 
 
 def of_sizes(node: Any, piece: Piece) -> Changes:
-    """Yield changes of an expression's sizes, axes, slices and roots."""
+    """Yield changes of the sizes, axes, slices and roots in one node."""
     if isinstance(node, ast.Call):
         yield from _places_from_front(node, piece)
         if called(node) in ("reshape", "view") and isinstance(node.func, ast.Attribute):
@@ -33,7 +33,7 @@ def of_sizes(node: Any, piece: Piece) -> Changes:
 
 
 def _fixed(function: ast.FunctionDef) -> Changes:
-    """Put a size of what is handed in, or an attribute of it, in the place of a number, wherever that number stands."""
+    """Yield changes that replace a fixed number everywhere, by a size of an argument or by an attribute."""
     numbers: dict[int, int] = {}
     for node in (part for statement in function.body for part in ast.walk(statement)):
         if isinstance(node, ast.Constant) and type(node.value) is int and node.value >= 2:
@@ -45,7 +45,7 @@ def _fixed(function: ast.FunctionDef) -> Changes:
 
 
 def _sizes(function: ast.FunctionDef) -> Iterator[str]:
-    """Yield what may be meant by a number: a count that is handed in, one of a layer's, the length of an axis."""
+    """Yield expressions that a fixed number may stand for: an argument, a number of heads, or the length of an axis."""
     names = [argument.arg for argument in function.args.args]
     if "num_heads" in names and "tokens" in names:
         yield "tokens.shape[-1] // num_heads"
@@ -61,7 +61,7 @@ def _sizes(function: ast.FunctionDef) -> Iterator[str]:
 
 
 def _with_size(function: ast.FunctionDef, number: int, size: str) -> ast.AST:
-    """Return a copy of a function in which an expression stands wherever a number stood."""
+    """Return a copy of a function in which an expression replaces a number everywhere."""
 
     def rewrite(node: ast.Constant) -> ast.AST:
         is_it = type(node.value) is int and node.value == number
@@ -71,7 +71,10 @@ def _with_size(function: ast.FunctionDef, number: int, size: str) -> ast.AST:
 
 
 def _roots(function: ast.FunctionDef, piece: Piece) -> Changes:
-    """Yield roots of another size: of the width of an argument, or of what a layer makes, whole or for one head."""
+    """Yield changes that take the root of another size.
+
+    The size is the width of an argument, or the width of a layer's output, either whole or for one head.
+    """
     inner: list[Any] = [part for statement in function.body for part in ast.walk(statement)]
     widths = [f"{argument.arg}.shape[-1]" for argument in function.args.args if argument.arg not in ("self", "mask")]
     for made in {ast.unparse(node.func): None for node in inner if _calls_layer(node)}:
@@ -88,7 +91,7 @@ def _roots(function: ast.FunctionDef, piece: Piece) -> Changes:
 
 
 def _calls_layer(node: ast.AST) -> bool:
-    """Return True if a node calls a layer of `self` or of an argument: self.layer(x)."""
+    """Return True if a node calls a layer of `self` or of an argument, as in self.layer(x)."""
     func = node.func if isinstance(node, ast.Call) else None
     if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name) or func.value.id in LIBRARIES:
         return False
@@ -102,7 +105,7 @@ def _with_node(function: ast.FunctionDef, old: ast.AST, new: ast.AST) -> ast.AST
 
 
 def _places_from_front(node: ast.Call, piece: Piece) -> Changes:
-    """Count the axes that a call names from the end: of up to four axes."""
+    """Yield changes that count the axes in a call from the end. Tensors with three and four axes are assumed."""
     at = [
         index
         for index, argument in enumerate(node.args)
@@ -120,7 +123,7 @@ def _places_from_front(node: ast.Call, piece: Piece) -> Changes:
 
 
 def _indices_from_front(node: ast.Subscript, piece: Piece) -> Changes:
-    """Write `...` for the axes in front: x[:, i] as x[..., i, :, :]."""
+    """Yield changes that write `...` for the leading axes of an index: x[:, i] becomes x[..., i, :, :]."""
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else []
     front = 0
     while front < len(parts) and isinstance(parts[front], ast.Slice) and ast.unparse(parts[front]) == ":":
@@ -134,7 +137,10 @@ def _indices_from_front(node: ast.Subscript, piece: Piece) -> Changes:
 
 
 def _from_minus_zero(node: ast.Subscript, piece: Piece) -> Changes:
-    """Let a slice begin at the end, where it begins at minus a count that may be 0."""
+    """Yield a change of a slice that begins at minus a count.
+
+    With the change, the slice begins at the end of the axis if the count is 0.
+    """
     last = node.slice.elts[-1] if isinstance(node.slice, ast.Tuple) else node.slice
     start = last.lower if isinstance(last, ast.Slice) and last.upper is None else None
     if (

@@ -1,4 +1,4 @@
-"""Small changes of the order and the place of statements: in a loop or behind it, before or after another, returned."""
+"""Small changes of statements: their order, their place inside or after a block, and a missing return."""
 
 import ast
 from typing import Any
@@ -31,7 +31,7 @@ def of_statements(node: Any) -> Changes:
 
 
 def _moved(node: Any, index: int, block: Any) -> Changes:
-    """Move the end of a block behind it."""
+    """Yield changes that move the last statements of a block behind it."""
     for count in (1, 2, 3):
         if len(block.body) > count:
             shorter = changed(block, body=block.body[:-count])
@@ -40,7 +40,7 @@ def _moved(node: Any, index: int, block: Any) -> Changes:
 
 
 def _returned(node: ast.FunctionDef) -> Changes:
-    """Add the `return` that a function lacks, of what it prints or computes last."""
+    """Yield the `return` that a function lacks. It returns the value that the function prints or computes last."""
     if any(isinstance(part, (ast.Return, ast.Yield)) for part in ast.walk(node)) or node.name == "__init__":
         return
     last = node.body[-1]
@@ -65,6 +65,6 @@ def _returned(node: ast.FunctionDef) -> Changes:
 
 
 def _alike(one: ast.Assign, other: ast.Assign) -> bool:
-    """Return True if two assignments call the same function, such as nn.Linear, whatever the arguments."""
+    """Return True if two assignments call the same function, such as nn.Linear, with any arguments."""
     calls = [value.func for value in (one.value, other.value) if isinstance(value, ast.Call)]
     return len(calls) == 2 and ast.dump(calls[0]) == ast.dump(calls[1])

@@ -1,7 +1,7 @@
-"""Explains what is wrong with several results together: order, repetition, a list instead of a tensor.
+"""Explains mistakes in several results together: their order, repetition, or a list instead of a tensor.
 
-So it is with the parameters of a layer, which a probe returns as a list: how they differ from those that the
-task asks for.
+Also explains how the parameters of a layer, which a probe returns as a list,
+differ from those that the task asks for.
 """
 
 import re
@@ -20,9 +20,12 @@ NAME_AND_SHAPE = re.compile(r"^([\w.]+)(?: \(([\d, ]*)\))?$")
 
 
 def of_parameters(got: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
-    """Compare the lists of parameters among the returned values; "" if there are none, or if they are the same.
+    """Return a sentence on how a layer's parameters differ from the expected ones.
 
-    A probe returns them as ["linear.weight (3, 7)", …], as ["linear.weight", …], or as {"linear.weight": [3, 7], …}.
+    Return "" if the results contain no lists of parameters, or if the lists are the same.
+
+    A probe returns the parameters as ["linear.weight (3, 7)", …], as ["linear.weight", …], or as
+    {"linear.weight": [3, 7], …}.
     """
     has, wants = _parameters(got), _parameters(expected)
     if not wants or not has or has == wants:
@@ -50,7 +53,10 @@ def of_parameters(got: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
 
 
 def _of_roles(has: Shapes, wants: Shapes) -> str:
-    """Find layers that are made for the input of another one; "" if the shapes that are wrong are no others' shapes."""
+    """Return a sentence that names the layers which have the input width of another layer.
+
+    Return "" if this does not explain all wrong shapes.
+    """
     wrong = [name for name in sorted(wants) if has[name] != wants[name]]
     owners = {name: [other for other in sorted(wants) if wants[other] == has[name] != wants[name]] for name in wrong}
     layers = _listed([name.rpartition(".")[0] for name in wrong])
@@ -66,7 +72,7 @@ def _of_roles(has: Shapes, wants: Shapes) -> str:
 
 
 def _parameters(values: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of the parameters by name; () where no shape is known."""
+    """Return the shapes of the parameters by name. A shape is () if it is not known."""
     found: dict[str, tuple[int, ...]] = {}
     for name, value in values.items():
         if name == "parameters" and isinstance(value, list):
@@ -87,10 +93,10 @@ OTHER, SHAPE, RIGHT = 0, 1, 2  # how much a tensor looks like another
 
 
 def of_all(got: Mapping[str, Any], want: Mapping[str, Any], sizes: Mapping[str, Any] | None = None) -> list[str]:
-    """Return the phrases that hold about several leaves together, by flattened name; [] if none does.
+    """Return the phrases that apply to several results together; [] if no phrase does.
 
-    Two results that have changed places, one result twice, one that is missing, a list where one tensor is due, or
-    the other way round.
+    They describe two results that are swapped, a result that is returned twice, a missing result, a list instead
+    of a tensor, and a tensor instead of a list.
     """
     if got.get("inputs unchanged") is False:
         return []  # the probe looks at nothing else then
@@ -105,13 +111,13 @@ def of_all(got: Mapping[str, Any], want: Mapping[str, Any], sizes: Mapping[str, 
 
 
 def form_of(trials: Sequence[ObservedTrial], sure: bool = False) -> str:
-    """Return the first phrase about the form that holds in all failing trials of a check; "" if there is none.
+    """Return the first phrase about the form that is true in all failing trials of a check; "" if there is none.
 
-    What concerns several values comes first, then the values in their order.
+    Phrases about several values are tried before those about a single value.
 
     Args:
-        trials: of one check.
-        sure: leave out what shapes say alone, where the numbers do not confirm it.
+        trials: the trials of one check.
+        sure: leave out phrases that follow only from shapes and that the numbers do not confirm.
     """
     failing = [trial for trial in trials if not trial.passed]
     if not failing or any(trial.error for trial in failing):
@@ -138,7 +144,7 @@ def form_of(trials: Sequence[ObservedTrial], sure: bool = False) -> str:
 
 
 def _has_form(trial: ObservedTrial, name: str) -> bool:
-    """Return True if a tensor has the shape that is due, as it may where two sizes are the same."""
+    """Return True if a tensor has the expected shape. A wrong tensor may have it if two sizes are the same."""
     return getattr(trial.got[name], "shape", None) == getattr(trial.expected[name], "shape", ())
 
 
@@ -147,9 +153,9 @@ def _has_ones(trial: ObservedTrial) -> bool:
 
 
 def _in_all(lists: Sequence[Sequence[Phrase]]) -> str:
-    """Return the words of the first phrase that is in all lists; "" if there is none.
+    """Return the text of the first phrase that is in all lists, or "" if no phrase is.
 
-    A phrase that names sizes counts only if there are several lists, and no other phrase of its rule names others.
+    A phrase that names sizes is accepted only if there are several lists and its rule yields no other phrase.
     """
     shared = [phrase for phrase in (lists[0] if lists else []) if all(phrase in other for other in lists)]
     by_size = {(phrase.rule, phrase.sizes) for phrase in shared if isinstance(phrase, BySize)}
@@ -163,7 +169,7 @@ def _in_all(lists: Sequence[Sequence[Phrase]]) -> str:
 
 
 def _places(got: Mapping[str, Any], want: Mapping[str, Any]) -> Iterator[str]:
-    """Yield messages that name results in each other's places, or returned twice."""
+    """Yield messages about two results that are swapped, or a result that is returned twice."""
     names = [name for name, value in want.items() if isinstance(value, Tensor) and isinstance(got.get(name), Tensor)]
     # What another call gave ("loss at another temperature", "without head 1") is no second result of one call.
     names = [name for name in names if re.fullmatch(r"[a-z_ ]+", name) and not re.search(r" of |without", name)]
@@ -192,7 +198,7 @@ def _looks_like(one: Tensor, other: Tensor) -> int:
 
 
 def _lists(got: Mapping[str, Any], want: Mapping[str, Any]) -> Iterator[str]:
-    """Find a list where one tensor is due, one tensor where a list is due, and lists of another length."""
+    """Yield messages about a list instead of a tensor, a tensor instead of a list, and lists of the wrong length."""
     for name, value in want.items():
         if isinstance(value, Tensor) and name not in got and f"{name} (number)" in got:
             parts = [got.get(f"{name}[{index}]") for index in range(got[f"{name} (number)"])]
@@ -216,7 +222,10 @@ def _lists(got: Mapping[str, Any], want: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _stacked(parts: list[Any], want: Tensor) -> str:
-    """Return a message that says how a list of tensors becomes the one that is due, if that is known."""
+    """Return a phrase that states how to combine a list of tensors to the expected tensor.
+
+    The phrase is a general one if no combination gives the expected tensor.
+    """
     tensors = [part for part in parts if isinstance(part, Tensor)]
     if len(tensors) == len(parts) > 0 and len({(part.shape, part.dtype) for part in tensors}) == 1:
         for axis in range(tensors[0].ndim + 1):

@@ -1,4 +1,7 @@
-"""Explains what is wrong with the form of a value: its type, shape or dtype, or which of several values it is."""
+"""Explains mistakes in the form of a value: its type, shape or dtype.
+
+A leaf is a single value in a nested result. In phrases, "the output" is a name for a leaf.
+"""
 
 from collections.abc import Iterator, Mapping
 from itertools import permutations, product
@@ -28,12 +31,14 @@ MOST_AXES = 5  # of a tensor whose axes are tried in every order
 def structure(
     name: str, got: Any, want: Any, sizes: Mapping[str, Any] | None = None, sure: bool = False
 ) -> list[Phrase]:
-    """Return the phrases that hold about the form of one leaf, the simplest first; [] if it is right or none is found.
+    """Return the phrases that are true about the form of one leaf, the simplest first.
+
+    Return [] if the form is right or no phrase applies.
 
     Args:
-        name: of the leaf: "output", "gradient of key".
-        sizes: of the trial, by name: {"rows": 3, "width": 4}; they name axes.
-        sure: leave out what two shapes say alone, where the numbers do not confirm it.
+        name: the name of the leaf: "output", "gradient of key".
+        sizes: the sizes of the trial, by name: {"rows": 3, "width": 4}. Phrases use them to name axes.
+        sure: leave out phrases that follow only from shapes and that the numbers do not confirm.
     """
     return list(dict.fromkeys(_form_of(the_leaf(name), name, got, want, sizes or {}, sure)))
 
@@ -121,7 +126,7 @@ def _dtypes(the: str, got: Tensor, want: Tensor) -> Iterator[str]:
 
 
 def _shapes(the: str, got: Tensor, want: Tensor, sizes: Mapping[str, Any], sure: bool) -> Iterator[Phrase]:
-    """Yield phrases for the difference of two shapes; those that also explain the numbers are first."""
+    """Yield phrases about the difference of two shapes. Phrases that also explain the numbers are first."""
     near = NEAR.get(want.dtype, 1e-9)
     names = axis_names(tuple(want.shape), sizes)
     numbers = got.detach().cpu().double(), want.detach().cpu().double()
@@ -151,7 +156,7 @@ def _place(axis: int, ndim: int) -> str:
 
 
 def _ones(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mapping[str, Any]) -> Rule:
-    """Find axes of length 1 that are too many, or missing."""
+    """Find superfluous and missing axes of length 1."""
     for axis in range(got.ndim):
         if got.shape[axis] == 1 and got.squeeze(axis).shape == want.shape:
             says = f"In {the}, there is an extra axis of length 1 {_place(axis, got.ndim)}: remove this axis."
@@ -180,7 +185,7 @@ def _axis(axis: int, names: list[str]) -> str:
 
 
 def _missing(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mapping[str, Any]) -> Rule:
-    """Find an axis that is missing."""
+    """Find a missing axis."""
     for axis in range(want.ndim):
         if got.shape == (*want.shape[:axis], *want.shape[axis + 1 :]) and want.shape[axis] > 1:
             word = _axis(axis, names)
@@ -188,7 +193,7 @@ def _missing(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mappi
 
 
 def _too_many(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mapping[str, Any]) -> Rule:
-    """Find an axis that is too many, or a batch paired with itself."""
+    """Find a superfluous axis, or batch entries that are combined with each other."""
     came = axis_names(tuple(got.shape), sizes)
     if want.ndim == 0 and got.numel() > 1:
         for way, one in (("mean", got.mean()), ("sum", got.sum())):
@@ -207,7 +212,7 @@ def _too_many(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mapp
 
 
 def _own_entries(got: Tensor, want: Tensor) -> bool:
-    """Return True if what came has the leading axes twice, and what is due where both have the same index."""
+    """Return True if the result has the leading axes twice, and its diagonal along them is the expected tensor."""
     twice = got.ndim - want.ndim
     lead = want.shape[:twice]
     for start in range(twice, got.ndim - twice + 1) if twice > 0 and got.shape[:twice] == lead else ():
@@ -221,7 +226,7 @@ def _own_entries(got: Tensor, want: Tensor) -> bool:
 
 
 def _swapped(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mapping[str, Any]) -> Rule:
-    """Find an order of the axes in which what came has the due shape."""
+    """Find an order of the axes in which the result equals the expected tensor."""
     if got.ndim != want.ndim or got.ndim > MOST_AXES or sorted(got.shape) != sorted(want.shape):
         return
     for order in sorted(permutations(range(got.ndim)), key=_moved):
@@ -244,7 +249,7 @@ def _moved(order: tuple[int, ...]) -> int:
 
 
 def _joined(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mapping[str, Any]) -> Rule:
-    """Find neighbouring axes that were joined to one, or one that was cut in two."""
+    """Find neighbouring axes that were merged into one, or an axis that was split into two."""
     if got.numel() != want.numel():
         return
     if got.ndim < want.ndim and got.squeeze().shape != want.squeeze().shape:
@@ -262,7 +267,7 @@ def _joined(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mappin
 
 
 def _longer(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mapping[str, Any]) -> Rule:
-    """Find that what came is longer or shorter along one axis."""
+    """Find a single axis along which the result is longer or shorter than expected."""
     if got.ndim != want.ndim:
         return
     differ = [axis for axis in range(want.ndim) if got.shape[axis] != want.shape[axis]]
@@ -296,7 +301,7 @@ def _longer(the: str, got: Tensor, want: Tensor, names: list[str], sizes: Mappin
 
 
 def _other_size(the: str, got: Tensor, want: Tensor, sizes: Mapping[str, Any]) -> Iterator[Phrase]:
-    """Yield a phrase if an axis has the length of another size than the expected one."""
+    """Yield phrases about an axis that has the length of a wrong size, such as the number of keys."""
     if got.ndim != want.ndim:
         few = "few" if got.ndim < want.ndim else "many"
         yield f"There are too {few} axes in {the}."

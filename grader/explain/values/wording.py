@@ -1,4 +1,4 @@
-"""Names of results, axes, sizes and lengths in phrases about values; and when two tensors agree."""
+"""Words for results, axes, sizes and lengths in phrases, and functions that compare two tensors."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -25,7 +25,10 @@ OF_ARRAYS = {
 
 
 class BySize(NamedTuple):
-    """A phrase that rests on the size that an axis happens to have: several sizes name no cause."""
+    """A phrase that is true because an axis has the length of a certain size of the trial.
+
+    If a rule yields several such phrases with different sizes, the phrases are not used.
+    """
 
     rule: str  # what found it: phrases of one rule compete
     sizes: tuple[str, ...]  # the words for the sizes that it names
@@ -36,7 +39,7 @@ Phrase = str | BySize
 
 
 class ObservedTrial(Protocol):
-    """The results of an answer in one trial; `explain.Seen` is one."""
+    """The results of an answer in one trial. `explain.Seen` has these attributes."""
 
     @property
     def passed(self) -> bool: ...
@@ -51,9 +54,10 @@ class ObservedTrial(Protocol):
 
 
 def in_words_of(probes: Collection[str], text: str) -> str:
-    """Return a text as it is, or in NumPy's words.
+    """Return a text in the words of NumPy if one of the probes calls with arrays, and otherwise unchanged.
 
-    It is in NumPy's words if one of the probes, given by their names, calls with arrays.
+    Args:
+        probes: the names of the probes.
     """
     for old, new in OF_ARRAYS.items() if set(WITH_ARRAYS) & set(probes) else ():
         text = re.sub(old, new, text)
@@ -61,13 +65,13 @@ def in_words_of(probes: Collection[str], text: str) -> str:
 
 
 def the_leaf(name: str) -> str:
-    """Return what a phrase calls a leaf: "the output"; "“maps[0]”" where that is no noun."""
+    """Return the words for a leaf in a phrase: "the output", or "“maps[0]”" if its name is not a noun."""
     has_article = name == "aligned" or _is_noun(name) or (" of " in name and not name.startswith("what "))
     return f"the {leaf(name)}" if has_article else leaf(name)
 
 
 def leaf(name: str) -> str:
-    """Return what a phrase calls a leaf, without an article: "output"; "“maps[0]”" where that is no noun."""
+    """Return the words for a leaf in a phrase, without an article: "output", or "“maps[0]”" if it is not a noun."""
     if name == "aligned":
         return "aligned tokens"
     return name if name.startswith("what ") or _is_noun(name) or " of " in name else f"“{name}”"
@@ -78,19 +82,27 @@ def _is_noun(name: str) -> bool:
 
 
 def with_article(name: str) -> str:
-    """Put an article before the name of an exception: "an AttributeError", "a ValueError"."""
+    """Return the name of an exception with its article: "an AttributeError", "a ValueError"."""
     return f"an {name}" if name[0] in "AEIO" else f"a {name}"
 
 
 def agreeing(one: Tensor, other: Tensor, near: float) -> Tensor:
-    """Return, for each place, whether two tensors have the same number there, up to rounding."""
+    """Return a bool mask of the places in which two tensors have the same number, except for rounding.
+
+    Args:
+        near: the allowed difference, relative to the largest finite number of `other`.
+    """
     finite = other[other.isfinite()]
     largest = float(finite.abs().max()) if finite.numel() else 0.0
     return ((one - other).abs() <= near * (largest or 1.0)) | (one == other) | (one.isnan() & other.isnan())
 
 
 def agree(one: Tensor, other: Tensor, near: float) -> bool:
-    """Return True if two tensors have the same shape and the same numbers, up to rounding."""
+    """Return True if two tensors have the same shape and the same numbers, except for rounding.
+
+    Args:
+        near: the allowed difference, relative to the largest number of `other`.
+    """
     if one.shape != other.shape:
         return False
     if not one.numel():
@@ -102,7 +114,10 @@ def agree(one: Tensor, other: Tensor, near: float) -> bool:
 
 
 def whole_sizes(sizes: Mapping[str, Any]) -> dict[str, int]:
-    """Return the sizes that are whole numbers; a batch of several axes counts with all its entries."""
+    """Return the sizes that are whole numbers, with the derived sizes "batch", "d_model" and "d_head".
+
+    The size of a batch with several axes is the product of their lengths.
+    """
     whole = {name: value for name, value in sizes.items() if isinstance(value, int) and not isinstance(value, bool)}
     if isinstance(shape := sizes.get("batch_shape"), tuple) and shape:
         whole["batch"] = int(torch.Size(shape).numel())
@@ -115,7 +130,7 @@ def whole_sizes(sizes: Mapping[str, Any]) -> dict[str, int]:
 
 
 def called(name: str) -> str:
-    """Return what a phrase calls a size: "d_k", "the number of keys"."""
+    """Return the words for a size in a phrase: "d_k", "the number of keys"."""
     if name == "batch":
         return "the size of the batch"
     if name in ("text", "image"):
@@ -128,13 +143,13 @@ def called(name: str) -> str:
 def is_length(name: str) -> bool:
     """Return True if a size may be the length of an axis.
 
-    Sizes named as counts, ids or settings, such as `seed`, may not.
+    Return False for sizes that are counts, ids or settings, such as `seed`.
     """
     return not re.search(r"^max_|_id$|_index$|layers$|^steps?$|^seed$|^window$|^dim$|^cross", name)
 
 
 def axis_names(shape: tuple[int, ...], sizes: Mapping[str, Any]) -> list[str]:
-    """Return for each axis the name of the size that it has; "" where none or several have this length."""
+    """Return for each axis the name of the size that it has, or "" if no size or more than one has this length."""
     whole = whole_sizes(sizes)
     names = []
     for length in shape:
@@ -144,7 +159,7 @@ def axis_names(shape: tuple[int, ...], sizes: Mapping[str, Any]) -> list[str]:
 
 
 def slice_words(shape: tuple[int, ...], sizes: Mapping[str, Any]) -> list[list[str]]:
-    """Return for each axis what a phrase may call one of its slices: ["query", "row"], ["batch entry"]."""
+    """Return for each axis the words that a phrase may use for one of its slices: ["query", "row"], ["batch entry"]."""
     words = []
     for axis, name in enumerate(axis_names(shape, sizes)):
         from_end = len(shape) - axis
@@ -176,9 +191,9 @@ class RaisingTrial(Protocol):
 
 
 def two_lengths(trials: Sequence[RaisingTrial]) -> str:
-    """Return a sentence with the two lengths that meet on the line of the first trial, or "".
+    """Return a sentence with the two lengths that do not match in the line of the first trial.
 
-    It is "" unless all trials have the same name for each length.
+    Return "" if a length does not have the same single name in all trials that raised in this line.
     """
     named: list[set[str]] = []
     for trial in trials:
@@ -193,7 +208,7 @@ def two_lengths(trials: Sequence[RaisingTrial]) -> str:
 
 
 def _names(length: int, sizes: Mapping[str, Any]) -> set[str]:
-    """Return what a phrase may call a length: by a size that has it, or else by one of all entries of the batch."""
+    """Return the possible words for a length: the sizes that have it, or else sizes multiplied by the batch size."""
     whole = {name: size for name, size in whole_sizes(sizes).items() if is_length(name)}
     alone = {called(name) for name, size in whole.items() if size == length}
     batch = whole.get("batch", 0)

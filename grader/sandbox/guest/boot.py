@@ -1,7 +1,7 @@
-"""The first program of the guest: builds the sandbox's root, drops privileges, and becomes the fork server.
+"""The first program in the sandbox: builds the sandbox's root, drops privileges, and becomes the fork server.
 
-Started as `python boot.py <fd>`. One frame from the trusted side contains the configuration (sandbox_description.py).
-No student code ever runs in this process.
+It is started as `python boot.py <fd>`. The trusted side sends one frame with the configuration, which
+sandbox_description.py creates. No student code ever runs in this process.
 """
 
 import json
@@ -19,7 +19,7 @@ SCRATCH_DIRECTORIES = ("/tmp", "/dev/shm", HOME)
 
 
 def main() -> None:
-    """Build the sandbox's root as the configuration describes, drop privileges, and become server.py."""
+    """Build the sandbox's root according to the configuration, drop privileges, and become server.py."""
     control = socket.socket(fileno=int(sys.argv[1]))
     header, _ = frames.receive(control, most_header=1 << 20, most_body=0)
     config = json.loads(header)
@@ -41,9 +41,9 @@ def main() -> None:
 
 
 def _enter_namespaces(config: dict) -> None:
-    """Enter new namespaces and fork; return in the child, which is their pid 1.
+    """Enter new namespaces and fork. Return only in the child, which has the process id 1 in them.
 
-    The parent, outside, waits for the child and exits with its status.
+    The parent, outside the namespaces, waits for the child and exits with the child's status.
     """
     uid, gid = os.getuid(), os.getgid()
     if uid == 0:
@@ -60,7 +60,7 @@ def _enter_namespaces(config: dict) -> None:
 
 
 def _build_root(config: dict) -> None:
-    """Build a new root with read-only views of what Python needs, and without the rest of this machine."""
+    """Build a new root that shows the files that Python needs, read-only, and hides the rest of this machine."""
     linux.mount("none", "/", flags=linux.MS_REC | linux.MS_PRIVATE)
     # First make a tmpfs on /tmp the root: it contains the new root at /new, which is built next, and the
     # machine's own root at /old, until the new root is complete.
@@ -98,7 +98,10 @@ def _build_root(config: dict) -> None:
 
 
 def _show_if_present(source: str, target: str, *, device: bool = False) -> None:
-    """Make a folder or file of the machine visible in the new root: read-only, or as a device that can be written."""
+    """Make a folder or file of the machine visible in the new root, if it exists.
+
+    It is read-only, except that a device can be written.
+    """
     source, target = "/old" + source, "/new" + target
     if os.path.isdir(source):
         os.makedirs(target, exist_ok=True)
@@ -111,7 +114,7 @@ def _show_if_present(source: str, target: str, *, device: bool = False) -> None:
 
 
 def _mask(path: str) -> None:
-    """Mount an empty folder, or /dev/null, over a folder or file that became visible together with its parent."""
+    """Hide a folder or file that is visible because its parent is. Mount an empty folder, or /dev/null, over it."""
     target = "/new" + path
     if os.path.isdir(target):
         linux.mount("tmpfs", target, "tmpfs", linux.MS_RDONLY | linux.MS_NOSUID | linux.MS_NODEV, "mode=755")
@@ -120,7 +123,7 @@ def _mask(path: str) -> None:
 
 
 def _build_devices(devices: list[str]) -> None:
-    """Make the device nodes visible in the new root; each child mounts the devpts with its terminals itself."""
+    """Make the device nodes visible in the new root. Each sandbox later mounts the devpts with its own terminals."""
     os.makedirs("/new/dev/pts", exist_ok=True)
     for path in devices:
         _show_if_present(path, path, device=True)
@@ -133,8 +136,8 @@ def _build_devices(devices: list[str]) -> None:
 def _become_unprivileged(config: dict) -> None:
     """If this process runs as root, become the unprivileged user for good.
 
-    The fork server may then still change its user: each child becomes a user of its own (confinement.py). Except
-    in tier none, also forbid that a later exec gives this process other privileges.
+    The fork server keeps only the right to change its user, because each of its children becomes a separate user
+    (confinement.py). Except in tier none, also prevent this process from gaining privileges by a later exec.
     """
     linux.allow_many_descriptors()
     if os.getuid() == 0:

@@ -1,7 +1,4 @@
-"""Calls a probe.
-
-The grader does so in the same way for an answer, in the sandbox, and for the reference, outside.
-"""
+"""Calls a probe, in the same way for an answer in the sandbox and for the reference outside."""
 
 import random
 import warnings
@@ -15,7 +12,7 @@ SEED = 0  # of the random numbers that a probe draws
 
 
 def parameters(probe: Callable) -> tuple[str, ...]:
-    """Return the names of a probe's parameters: each is an input of the trial, or stands for a name in the notebook."""
+    """Return the names of a probe's parameters. Each is an input of the trial, or gets a value of the notebook."""
     code = probe.__code__
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
@@ -25,12 +22,13 @@ def call_probe(
 ) -> Any:
     """Call a probe with the inputs of one trial and return its result.
 
-    Random numbers, gradient mode and default dtype are the same for every call, even if earlier
-    code has changed them. They stay so afterwards.
+    Random numbers, gradient mode and default dtype are set to the same state before every call, even if earlier
+    code has changed them. They are not restored afterwards.
 
     Args:
-        names: the name that a parameter has in `definitions`, if it is not the parameter's own.
-        definitions: the names that the notebook or the reference defines; they stand for parameters that are no inputs.
+        names: parameter → its name in `definitions`, if the two names differ.
+        definitions: the values that the notebook or the reference defines, by
+            name. They are passed for parameters that are not inputs.
 
     Raises:
         NameError: a parameter is neither an input nor defined.

@@ -34,14 +34,14 @@ MOST_AXES = 16
 
 
 class Refused(Exception):
-    """A value may not cross the sandbox's boundary, or the bytes are no value. The message is for the student."""
+    """A value must not cross the sandbox's boundary, or the bytes do not encode one. The student reads the message."""
 
 
 def encode(value: Any, most_bytes: int = MOST_BYTES, *, keep_order: bool = False) -> tuple[Any, bytes]:
-    """Split a value into a tree for JSON and the bytes of its tensors.
+    """Split a value into a JSON tree and the bytes of its tensors.
 
     Args:
-        most_bytes: the limit on the size of the value.
+        most_bytes: the limit on the size of the value, in bytes.
         keep_order: keep the order of a tensor's numbers in memory, so that `.view` fails as it does outside.
 
     Raises:
@@ -57,7 +57,7 @@ def encode(value: Any, most_bytes: int = MOST_BYTES, *, keep_order: bool = False
             raise Refused(f"more than {most_bytes / 2**20:.0f} MiB came back")
 
     def flatten(node: Any, depth: int) -> Any:
-        """Move the tensors of a value into `tensors`, and return the value with their numbers instead, as JSON."""
+        """Append the tensors of a value to `tensors`. Return the JSON tree, which refers to them by their indices."""
         if depth > MOST_DEPTH:
             raise Refused(f"lists or dicts nested more than {MOST_DEPTH} deep came back")
         take(16)
@@ -90,10 +90,10 @@ def encode(value: Any, most_bytes: int = MOST_BYTES, *, keep_order: bool = False
 
 
 def decode(tree: Any, blob: bytes | memoryview, *, device: str = "cpu", keep_order: bool = False) -> Any:
-    """Convert the two results of `encode` back to a value; its tensors are on the device.
+    """Convert a JSON tree and bytes, the two results of `encode`, back to a value with tensors on this device.
 
     Args:
-        keep_order: whether the sender encoded with `keep_order`; if not, such a tensor is refused.
+        keep_order: accept tensors that were encoded with `keep_order`; if it is False, they are refused.
 
     Raises:
         Refused: the tree or the bytes are forged, or contain something that `encode` does not write.
@@ -130,7 +130,8 @@ def decode(tree: Any, blob: bytes | memoryview, *, device: str = "cpu", keep_ord
 def _plain(tensor: torch.Tensor, most_bytes: int) -> torch.Tensor:
     """Return a tensor's numbers as a plain tensor on the CPU, without gradient.
 
-    Raise Refused if it is sparse, nested, complex or without numbers, or exceeds `most_bytes`.
+    Raises:
+        Refused: the tensor is sparse, nested, complex or without numbers, or is larger than `most_bytes`.
     """
     tensor = tensor.detach()
     if type(tensor) is not torch.Tensor:
@@ -147,7 +148,7 @@ def _plain(tensor: torch.Tensor, most_bytes: int) -> torch.Tensor:
 
 
 def _order_in_memory(tensor: torch.Tensor) -> list[int]:
-    """Return a tensor's axes in the order of its memory; as they are, if no order makes it contiguous."""
+    """Return a tensor's axes in the order of its memory, or in their own order if none makes the tensor contiguous."""
     axes = list(range(tensor.ndim))
     if tensor.is_contiguous():
         return axes
@@ -156,7 +157,7 @@ def _order_in_memory(tensor: torch.Tensor) -> list[int]:
 
 
 def _pack(tensors: list[torch.Tensor]) -> bytes:
-    """Return the tensors in the safetensors format: length of the header, header, numbers."""
+    """Return tensors in the safetensors format: the length of the header, the header, and the numbers."""
     if not tensors:
         return b""
     header, parts, offset = {}, [], 0
@@ -173,7 +174,11 @@ def _pack(tensors: list[torch.Tensor]) -> bytes:
 
 
 def _tensors(blob: memoryview | bytes) -> dict[str, torch.Tensor]:
-    """Read tensors in the safetensors format by name, and check every size."""
+    """Read tensors in the safetensors format, check every size, and return them by name.
+
+    Raises:
+        Refused: the bytes are forged.
+    """
     blob = memoryview(blob)
     if not blob:
         return {}
@@ -200,7 +205,11 @@ def _tensors(blob: memoryview | bytes) -> dict[str, torch.Tensor]:
 
 
 def _tensor(dtype_name: str, shape: list, data: memoryview) -> torch.Tensor:
-    """Copy bytes into a tensor; raise Refused unless their number fits dtype and shape."""
+    """Copy bytes into a tensor.
+
+    Raises:
+        Refused: dtype or shape are not allowed, or need another number of bytes.
+    """
     dtype = DTYPES.get(dtype_name)
     if dtype is None:
         raise Refused(f"a tensor of dtype {dtype_name[:20]} came back; use a real one")
@@ -217,5 +226,5 @@ def _tensor(dtype_name: str, shape: list, data: memoryview) -> torch.Tensor:
 
 
 def _article(name: str) -> str:
-    """Return a name after "a" or "an"."""
+    """Return a name with the article "a" or "an" in front."""
     return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"

@@ -1,4 +1,4 @@
-"""Confine each child of the fork server: namespaces, scratch, limits, Landlock, a system-call filter."""
+"""Confines each child of the fork server: namespaces, scratch files, limits, Landlock, and a filter of system calls."""
 
 import os
 import resource
@@ -13,7 +13,7 @@ MAX_PENDING_SIGNALS = 1024  # a limit that is counted for each user
 
 @dataclass(frozen=True)
 class Confinement:
-    """The confinement of one fork server's children, as the trusted side decided."""
+    """The confinement of one fork server's children, as configured by the trusted side."""
 
     tier: str
     # In tier full the home of each child, /home/student, with its own scratch mounted there. In the lower
@@ -35,17 +35,16 @@ class Confinement:
 
     @property
     def full(self) -> bool:
-        """True if the tier is full, so that each child has its own namespaces."""
+        """True if the tier is full, so that each child has separate namespaces."""
         return self.tier == "full"
 
     def enter_namespaces(self, user: int) -> None:
-        """Become the sandbox's own user and, in tier full, enter new namespaces.
+        """Become the sandbox's user and, in tier full, enter new namespaces. The caller then forks the init.
 
-        The caller forks the init into them. In tier full, the sandbox sees the fork server's user
-        number, whatever `user` is.
+        In tier full, the sandbox sees the user id of the fork server as its own, whatever `user` is.
 
         Args:
-            user: the number of the user and of the group; 0 for those of the fork server.
+            user: the id of the user and of the group; 0 for those of the fork server.
         """
         inside = os.getuid(), os.getgid()
         if user:
@@ -56,10 +55,10 @@ class Confinement:
             linux.map_user(inside, outside)
 
     def prepare_home(self, limits: dict) -> str:
-        """In the init: prepare this child's home with its initial files, change to it, and return its path.
+        """In the init: prepare this sandbox's home folder with its initial files, change to it, and return its path.
 
-        In tier full, also mount the child's own /proc and scratch, and drop privileges. In the lower tiers, the home is
-        a new folder, and the init adopts orphans, so that it can find all processes of the sandbox.
+        In tier full, also mount the sandbox's own /proc and scratch files, and drop privileges. In the lower tiers, the
+        home is a new folder, and the init adopts orphans, so that it can find all processes of the sandbox.
         """
         home = self.home
         if self.full:
@@ -81,9 +80,9 @@ class Confinement:
         return home
 
     def _mount_scratch(self, limits: dict) -> None:
-        """Mount this child's own /proc, its terminals, and a file system of limited size.
+        """Mount this sandbox's own /proc, its terminals, and a file system of limited size.
 
-        The latter contains the home, /tmp and /dev/shm.
+        This file system contains the home, /tmp and /dev/shm.
         """
         linux.mount("none", "/", flags=linux.MS_REC | linux.MS_PRIVATE)
         linux.mount("proc", "/proc", "proc", linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC)
@@ -109,7 +108,7 @@ class Confinement:
     def confine(self, limits: dict, home: str) -> None:
         """In the interpreter, before any student code runs: start a session and set limits.
 
-        Except in tier none, also drop privileges and install Landlock and the system-call filter.
+        Except in tier none, also drop privileges, and install Landlock and the filter of system calls.
         """
         os.setsid()
         linux.first_to_be_killed()
@@ -125,14 +124,14 @@ class Confinement:
 
 
 def _move_home(old: str, new: str) -> None:
-    """Change the environment variables that point below the old home so that they point below the new one."""
+    """Change the environment variables that contain a path in the old home to the same path in the new home."""
     for name, value in os.environ.items():
         if value == old or value.startswith(old + "/"):
             os.environ[name] = new + value.removeprefix(old)
 
 
 def _set_limits(limits: dict, *, address_space: bool) -> None:
-    """Set the resource limits of this process and of the processes that it starts."""
+    """Set the resource limits of this process, which also apply to each process that it starts."""
     bounds = {
         "RLIMIT_CORE": 0,
         "RLIMIT_MEMLOCK": 0,
@@ -154,7 +153,7 @@ def _set_limits(limits: dict, *, address_space: bool) -> None:
 
 
 def _address_space() -> int:
-    """Return the bytes of address space in use; 8 GiB if /proc does not show them."""
+    """Return the address space in use, in bytes, or 8 GiB if /proc does not show it."""
     try:
         with open("/proc/self/statm") as file:
             return int(file.read().split()[0]) * resource.getpagesize()

@@ -1,14 +1,14 @@
-"""Ways past the tripwire, and the code that closes them.
+"""Ways around the tripwire, and the code that blocks them. There are three.
 
-- **Functions that switch the dispatch of operators off**, or run an operator's kernel without it: who calls
-  them is noted. A student needs them only to hide built-ins. Of a class the methods are replaced, and not the
-  class: one that was kept from before, or found as the type of an object, is watched as well.
-- **What Python calls between any two instructions**, those of the tripwire's own work as well, where no
-  operator is seen. A handler of a signal does not run during a watched probe, the garbage collector is not
-  switched on, and what was registered with sys.monitoring (Python 3.12) is forgotten.
-- **Records that are erased**: the kernel keeps a count of this process, too. It goes down, and no code that
-  lacks privileges can raise it. It is a limit of the process that has no other use here, that on real-time
-  scheduling.
+- **Functions that switch off the dispatch of operators**, or run an operator's kernel without it: calls of them are
+  recorded. A student needs such functions only to hide built-ins. If such a function is a class, its methods are
+  replaced, and not the class. So the class is also watched if code stored it earlier or takes it from an object.
+- **Code that Python calls between any two instructions**, even during the tripwire's own work, when operators are
+  not seen. So signal handlers do not run during a watched probe, the garbage collector cannot be switched on, and
+  callbacks registered with sys.monitoring (Python 3.12) are removed.
+- **Erasing records**: the kernel has a second count of the records. Each record lowers it, and code without
+  privileges cannot raise it. The count is a resource limit of the process that has no other use here (on real-time
+  scheduling).
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ FIRST = 1 << 40  # what the count begins with
 
 
 def count() -> int:
-    """Return the count: FIRST before the first `count_down`; 0 where the system has no such limit."""
+    """Return the value of the kernel's count: FIRST before the first `count_down`; 0 if the system lacks this limit."""
     limit = resource.getrlimit(resource.RLIMIT_RTTIME)[1] if COUNTS else 0
     return FIRST if limit == resource.RLIM_INFINITY else limit
 
 
 def count_down() -> None:
-    """Lower the count by one."""
+    """Lower the kernel's count by one."""
     if COUNTS and (left := count()) > 0:
         resource.setrlimit(resource.RLIMIT_RTTIME, (left - 1, left - 1))
 
@@ -62,7 +62,7 @@ _events = tuple(event for event in vars(getattr(_monitoring, "events", SimpleNam
 
 
 def forget_callbacks() -> None:
-    """Forget all callbacks that were registered with sys.monitoring."""
+    """Remove all callbacks that were registered with sys.monitoring."""
     for tool in TOOLS if _register is not None else ():
         for event in _events:
             with suppress(ValueError):  # two events in one, of Python 3.14
@@ -72,8 +72,7 @@ def forget_callbacks() -> None:
 def hold_interruptions(refuses: Callable[[], bool]) -> None:
     """Replace functions of signal and gc so that student code cannot interrupt the tripwire.
 
-    Handlers run, and the collector is switched on, only while `refuses()` is False.
-
+    Signal handlers of student code run, and the garbage collector can be switched on, only while `refuses()` is False.
     The fork server calls this once, before student code runs.
     """
     set_handler, create, enable = _signal.signal, _imp.create_builtin, gc.enable
@@ -107,7 +106,7 @@ _getframe = sys._getframe
 
 
 def _is_torch(frame: FrameType | None) -> bool:
-    """Return True if torch made a call: the first frame outwards outside Python's library is torch's."""
+    """Return True if torch made a call: the innermost frame outside Python's standard library belongs to torch."""
     torch_folder, *of_python = LIBRARY
     while frame is not None and frame.f_code.co_filename.startswith(tuple(of_python)):
         frame = frame.f_back
@@ -115,7 +114,7 @@ def _is_torch(frame: FrameType | None) -> bool:
 
 
 def _noting(switch: Callable, note: Callable[[], object]) -> Callable:
-    """Return a function that works like the switch, and calls `note` first unless torch calls it."""
+    """Return a function that works like the switch. If the caller is not torch, it calls `note` first."""
 
     def noted(*arguments: Any, **options: Any) -> Any:
         if not _is_torch(_getframe(1)):
@@ -126,9 +125,10 @@ def _noting(switch: Callable, note: Callable[[], object]) -> Callable:
 
 
 def note_switches(note: Callable[[], object]) -> None:
-    """Let each switch call `note` if other code than torch's calls it.
+    """Make each switch call `note` if code other than torch's uses it.
 
-    The fork server calls this once, before student code.
+    The switches are functions that switch off the dispatch of operators. The
+    fork server calls this once, before student code runs.
     """
     wrapped: dict[int, Callable] = {}
     kept = []  # an id is unique only among objects that live at the same time

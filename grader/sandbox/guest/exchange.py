@@ -1,8 +1,8 @@
 """The connections of a sandbox's init: to the trusted side, and the channels to its interpreters.
 
-A request goes over a channel until all of it is answered, or it is over. Raw output, which a pipe collects for
-the next reply, is what the interpreters write to file descriptors 1 and 2 without going through sys.stdout and
-sys.stderr.
+The init sends one request at a time over a channel. It sends the next request after the first has been answered
+completely or has failed. Raw output is bytes that the interpreters write to file descriptors 1 and 2 without using
+sys.stdout or sys.stderr. A pipe collects it for the next reply.
 """
 
 import json
@@ -25,10 +25,10 @@ MAX_ORDER_HEADER, MAX_ORDER_BODY = 1 << 20, 1 << 30
 
 
 class GraderConnection:
-    """Receives orders and sends replies; ends the sandbox when the trusted side closes the connection."""
+    """Receives orders and sends replies. It ends the sandbox when the trusted side closes the connection."""
 
     def __init__(self, connection: socket.socket, max_raw: int, end: Callable[[], NoReturn]) -> None:
-        """Use an open connection, and make the pipe for raw output.
+        """Use an open connection, and create the pipe for raw output.
 
         Args:
             max_raw: the largest number of bytes of raw output in one reply.
@@ -44,7 +44,7 @@ class GraderConnection:
         return self._connection.fileno()
 
     def next_order(self, while_idle: Callable[[], None]) -> tuple[bytes, memoryview]:
-        """Wait for an order and return its header and body; call `while_idle` at least once a second meanwhile."""
+        """Wait for an order and return its header and body. While waiting, call `while_idle` at least once a second."""
         while True:
             if select.select([self.fileno(), self.raw_read], [], [], 1.0)[0]:
                 self.attend()
@@ -54,7 +54,7 @@ class GraderConnection:
             while_idle()
 
     def _receive(self) -> tuple[bytes, memoryview]:
-        """Receive the order that has begun to arrive, as header and body; end the sandbox if that fails."""
+        """Receive the order that has begun to arrive. Return its header and body, or end the sandbox if this fails."""
         try:
             return frames.receive(
                 self._connection,
@@ -66,7 +66,7 @@ class GraderConnection:
             self._end()
 
     def reply(self, answer: "Answer") -> None:
-        """Answer an order, with the raw output since the last call of `discard_raw`; end the sandbox if that fails."""
+        """Send an answer with the raw output since the last call of `discard_raw`. End the sandbox if this fails."""
         self._collect_raw()
         header = {
             "ending": answer.ending,
@@ -86,7 +86,7 @@ class GraderConnection:
         self._raw.clear()
 
     def attend(self) -> None:
-        """Collect raw output, reap processes that have ended, and end the sandbox if the trusted side has gone."""
+        """Collect raw output and reap ended processes. End the sandbox if the trusted side has closed the channel."""
         self._collect_raw()
         reap()
         try:
@@ -99,9 +99,9 @@ class GraderConnection:
             self._end()
 
     def _collect_raw(self) -> None:
-        """Read raw output from the pipe; keep at most `max_raw` bytes and drop the rest.
+        """Read raw output from the pipe. Keep at most `max_raw` bytes and drop the rest.
 
-        One call reads at most a megabyte: a process that floods the pipe must not keep the init busy for ever.
+        One call reads at most a megabyte, so that a process that floods the pipe cannot keep the init busy forever.
         """
         for _ in range(16):
             try:
@@ -117,7 +117,7 @@ CREDENTIALS = struct.Struct("3i")
 
 @dataclass(frozen=True)
 class InterpreterProcess:
-    """An interpreter, a fork of it, or a checkpoint, with the channel to it."""
+    """An interpreter, a fork of one, or a checkpoint, with the channel to it."""
 
     channel: socket.socket
     pid: int  # from the kernel, not from the process
@@ -128,23 +128,26 @@ class InterpreterProcess:
         return bool(select.select([self.pidfd], [], [], 0)[0])
 
     def close(self) -> None:
-        """Close the channel and the pidfd; an interpreter that waits for orders then exits."""
+        """Close the channel and the pidfd. An interpreter that waits for orders then exits."""
         self.channel.close()
         os.close(self.pidfd)
 
 
 def channel_pair() -> tuple[socket.socket, socket.socket]:
-    """Return the init's end of a new channel, which receives the sender's process id, and the interpreter's end."""
+    """Return the two ends of a new channel: first the init's, then the interpreter's.
+
+    With each message, the init's end also receives the sender's process id from the kernel.
+    """
     init_end, interpreter_end = socket.socketpair()
     init_end.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
     return init_end, interpreter_end
 
 
 def receive_greeting(channel: socket.socket) -> InterpreterProcess | None:
-    """Receive an interpreter's first byte, to which the kernel attaches its process id.
+    """Receive an interpreter's first byte and, from the kernel, its process id. Return the process.
 
     Returns:
-        None if none comes, or it ended.
+        None if no byte arrives, or if the process has already ended.
     """
     data, ancillary, _, _ = channel.recvmsg(1, socket.CMSG_SPACE(CREDENTIALS.size))
     for level, kind, value in ancillary:
@@ -159,7 +162,7 @@ def receive_greeting(channel: socket.socket) -> InterpreterProcess | None:
 
 @dataclass(frozen=True)
 class Answer:
-    """The end of an order, with the interpreter's answer."""
+    """How an order ended, with the interpreter's answer."""
 
     ending: Ending
     head: bytes = b""
@@ -180,7 +183,7 @@ class Exchange:
         request: bytes | memoryview,
         blob: bytes | memoryview = b"",
     ) -> None:
-        """Prepare to send one request to `process`."""
+        """Prepare to send one request to `process`. Nothing is sent yet."""
         self._process, self._grader, self._meter = process, grader, meter
         self._channel = process.channel
         self._most = 8 * limits["cell_output_bytes"] + (1 << 20), limits["evidence_bytes"] + (1 << 20)
@@ -194,14 +197,22 @@ class Exchange:
             self._poll.register(descriptor, select.POLLIN)
 
     def answer(self, seconds: float) -> Answer:
-        """Send the rest of the request, wait for the next answer, and return how that ended."""
+        """Send the rest of the request, wait for the next answer, and return it or the reason why there is none.
+
+        Args:
+            seconds: the time limit. Time in which the process waits for a core is not included.
+        """
         self._inbox = frames.Inbox(*self._most)
         waiting = Waiting(self._process.pid, self._meter.processes)
         answer = self._wait(seconds, waiting)
         return replace(answer, waited=waiting.seconds())
 
     def _wait(self, seconds: float, waiting: Waiting) -> Answer:
-        """Return how the next answer ended; `waiting` measures how much later the deadline is."""
+        """Return the next answer, or the reason why there is none.
+
+        Args:
+            waiting: measures the time in which the process waits for a core. The deadline is that much later.
+        """
         self._deadline, counted, next_look = time.monotonic() + seconds, 0.0, 0.0
         while True:
             now = time.monotonic()
@@ -227,7 +238,10 @@ class Exchange:
                 return Answer(Ending.DIED)
 
     def _send(self) -> None:
-        """Send as much of the request as the channel takes without waiting; drop the rest if the process has ended."""
+        """Send the part of the request that the channel accepts without waiting.
+
+        If the process has ended, drop the rest of the request.
+        """
         try:
             self._outgoing = self._outgoing[self._channel.send(self._outgoing[: 1 << 20]) :]
         except BlockingIOError:
@@ -238,9 +252,9 @@ class Exchange:
             self._poll.modify(self._channel, select.POLLIN)
 
     def _receive(self, ended: bool) -> Answer | None:
-        """Read once from the channel; return an Answer if the exchange is over, else None.
+        """Read once from the channel. Return an Answer if the exchange is over, and None otherwise.
 
-        If nothing comes, and the process had `ended` before this call, the exchange is over.
+        If there is nothing to read and the process had already `ended` before this call, the exchange is over.
         """
         try:
             data = self._channel.recv(min(self._inbox.missing, 1 << 20))

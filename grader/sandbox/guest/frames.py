@@ -1,6 +1,7 @@
-"""Send and receive frames over a socket: magic, two lengths, a header and a body; and the endings that headers name.
+"""Send and receive frames over a socket. Both sides of the sandbox use this module.
 
-The receiver checks the lengths against its limits before it reads the rest. Both sides of the sandbox use this module.
+A frame consists of magic bytes, two lengths, a header and a body. The receiver checks the lengths against its limits
+before it reads the rest. `Ending` lists the endings that the headers contain.
 """
 
 import socket
@@ -13,7 +14,7 @@ PRELUDE = struct.Struct("!4sIQ")
 
 
 class Ending(StrEnum):
-    """How an order for a cell or a probe ended, as the init reports it."""
+    """The ways in which an order for a cell or a probe can end. The init reports them."""
 
     READY = auto()  # the interpreter runs; the first reply, before any order
     ANSWER = auto()  # the interpreter has answered
@@ -30,7 +31,7 @@ class Ending(StrEnum):
 
 
 class FrameError(Exception):
-    """The bytes are no frame, or a frame that is too large."""
+    """The bytes are not a frame, or the frame is too large."""
 
 
 class Closed(FrameError):
@@ -42,25 +43,30 @@ class Late(FrameError):
 
 
 class Inbox:
-    """Assembles one frame from pieces as they arrive."""
+    """Assembles one frame from the pieces that arrive."""
 
     def __init__(self, most_header: int, most_body: int) -> None:
-        """Accept a frame with at most so many bytes in header and body."""
+        """Accept a frame whose header and body have at most these numbers of bytes."""
         self._most = most_header, most_body
         self._got = bytearray()
         self._sizes: tuple[int, int] | None = None
 
     @property
     def missing(self) -> int:
-        """The number of bytes that complete the prelude or, after it, the frame; never more."""
+        """The number of bytes that are missing from the prelude or, once it is complete, from the frame.
+
+        The prelude is the magic bytes and the lengths. Reading this many bytes never reads beyond the frame.
+        """
         size = PRELUDE.size + (sum(self._sizes) if self._sizes else 0)
         return size - len(self._got)
 
     def feed(self, data: bytes) -> tuple[bytes, memoryview] | None:
-        """Add bytes; return header and body once the frame is complete. The body, which may be large, is not copied.
+        """Add bytes. Return header and body if the frame is complete, and None otherwise.
+
+        The body, which may be large, is not copied.
 
         Raises:
-            FrameError: the bytes are no frame, or one larger than allowed.
+            FrameError: the bytes are not a frame, or the frame is larger than allowed.
         """
         self._got += data
         if self._sizes is None and len(self._got) >= PRELUDE.size:
@@ -83,11 +89,14 @@ def pack(header: bytes | memoryview, body: bytes | memoryview = b"") -> bytes:
 
 
 def send(sock: socket.socket, header: bytes, body: bytes | memoryview = b"", *, deadline: float | None = None) -> None:
-    """Send one frame; `deadline` is a time of time.monotonic().
+    """Send one frame.
+
+    Args:
+        deadline: a time of time.monotonic(); None for no deadline.
 
     Raises:
         Closed: the other side has closed the socket.
-        Late: it did not read the frame in time.
+        Late: the other side did not read the frame in time.
     """
     view = memoryview(pack(header, body))
     try:
@@ -105,10 +114,14 @@ def receive(
 ) -> tuple[bytes, memoryview]:
     """Receive the next frame and return its header and body.
 
+    Args:
+        most_header, most_body: the largest allowed numbers of bytes.
+        deadline: a time of time.monotonic(); None for no deadline.
+
     Raises:
         Closed: the other side has closed the socket.
         Late: the frame did not arrive in time.
-        FrameError: the bytes are no frame, or one larger than allowed.
+        FrameError: the bytes are not a frame, or the frame is larger than allowed.
     """
     inbox = Inbox(most_header, most_body)
     while True:
@@ -126,7 +139,11 @@ def receive(
 
 
 def _left(deadline: float | None) -> float | None:
-    """Return the seconds until the deadline, None without one; raise a TimeoutError if it has passed."""
+    """Return the seconds until the deadline, or None without a deadline.
+
+    Raises:
+        TimeoutError: the deadline has passed.
+    """
     if deadline is None:
         return None
     left = deadline - time.monotonic()

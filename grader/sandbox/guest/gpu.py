@@ -1,7 +1,7 @@
-"""Use of a GPU inside the sandbox: exact arithmetic, a share of its memory, and no forks once it is in use.
+"""The GPU inside the sandbox: exact arithmetic, a limit on its memory, and no forks after it was used.
 
-Without a GPU none of this is called. Nothing here initialises the driver before the student's
-code does, because a process whose parent has used CUDA cannot use it.
+Without a GPU these functions are not called. This module never initialises the driver before the student's code does,
+because a process whose parent has used CUDA cannot use it.
 """
 
 import os
@@ -16,7 +16,7 @@ import torch
 
 
 def prepare(memory_bytes: int) -> None:
-    """In a new interpreter, limit the GPU memory that PyTorch may allocate, and let it compute exactly and repeatably.
+    """In a new interpreter, limit PyTorch's GPU memory in bytes, and make its arithmetic exact and repeatable.
 
     PyTorch's allocator enforces the limit and raises an OutOfMemoryError in the cell. The limit does not
     include the driver's own few hundred megabytes per process, and a student can remove it on purpose.
@@ -31,7 +31,10 @@ def prepare(memory_bytes: int) -> None:
 
 
 def compute_exactly() -> None:
-    """Compute float32 in float32: no TensorFloat-32, no sums in half precision. Called again before each probe."""
+    """Make PyTorch compute float32 exactly: without TensorFloat-32, and without sums in half precision.
+
+    This is called again before each probe.
+    """
     torch.set_float32_matmul_precision("highest")
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = False  # it chooses the fastest algorithm, which varies between runs
@@ -41,12 +44,12 @@ def compute_exactly() -> None:
 
 
 def in_use() -> bool:
-    """Return True if this process has used CUDA, through PyTorch or another library, and cannot be forked."""
+    """Return True if this process has used CUDA, through PyTorch or another library, so that it cannot be forked."""
     return torch.cuda.is_initialized() or driver_is_open()
 
 
 def driver_is_open(folder: str = "/proc/self/fd") -> bool:
-    """Return True if the driver's memory device is open; CUDA's first call opens it, counting GPUs does not."""
+    """Return True if the driver's memory device is open. CUDA's first call opens it; counting the GPUs does not."""
     if not os.path.isdir(folder):
         return False
     for name in os.listdir(folder):
@@ -62,9 +65,9 @@ def driver_is_open(folder: str = "/proc/self/fd") -> bool:
 def hidden() -> Iterator[None]:
     """Hide the GPU while the fork server imports and warms up, so that no call initialises the driver.
 
-    `Optimizer.step` checks if CUDA is available, which would initialise the driver. Here no
-    device is visible, and the check uses NVML, because the sandbox's environment sets this. So the
-    result is no, and the driver is not initialised.
+    `Optimizer.step` checks if CUDA is available, which would normally initialise the driver. Within this context no
+    device is visible, and the check uses NVML because of an environment variable of the sandbox. So the
+    check returns False without initialising the driver.
     """
     name = "CUDA_VISIBLE_DEVICES"
     before = os.environ.get(name)
@@ -79,7 +82,10 @@ def hidden() -> Iterator[None]:
 
 @contextmanager
 def same_random_numbers() -> Iterator[None]:
-    """Restore the random number generators at the end: a probe in place must not change later numbers."""
+    """Restore the random number generators when the context ends.
+
+    A probe that runs in the interpreter itself must not change the notebook's later random numbers.
+    """
     states = random.getstate(), numpy.random.get_state(), torch.get_rng_state()
     cuda_state = torch.cuda.get_rng_state() if torch.cuda.is_initialized() else None
     try:
@@ -93,9 +99,9 @@ def same_random_numbers() -> Iterator[None]:
 
 
 def _limit_memory(memory_bytes: int) -> None:
-    """Let PyTorch's allocator use at most so many bytes of the GPU's memory.
+    """Limit the bytes of GPU memory that PyTorch's allocator may use. CUDA must be initialised.
 
-    CUDA must be initialised. If the GPU has less memory, all of it may be used.
+    If the GPU has less memory than this, PyTorch may use all of it.
     """
     total = torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory
     torch.cuda.set_per_process_memory_fraction(min(1.0, memory_bytes / total))

@@ -1,7 +1,7 @@
 """The init of one sandbox: starts the interpreter, enforces limits, and returns to the checkpoint after a failure.
 
-It never runs student code. In tier full it is pid 1 of the sandbox, so that all processes of the sandbox end when it
-ends; and it ends when the trusted side closes the connection.
+It never runs student code. When the trusted side closes the connection, the init ends the sandbox and itself. In tier
+full it has the process id 1 in the sandbox, so when it ends, all processes of the sandbox end.
 """
 
 import json
@@ -33,7 +33,7 @@ KILL_SECONDS = 3.0  # to kill what a failed cell has started
 
 @dataclass(frozen=True)
 class Prober:
-    """A fork of the active interpreter that answers the requests of one group."""
+    """A fork of the active interpreter that answers all requests of one group."""
 
     group: str
     process: InterpreterProcess
@@ -41,12 +41,16 @@ class Prober:
 
 
 class Init:
-    """Carries out the orders of one connection."""
+    """Carries out the orders that arrive over one connection."""
 
     def __init__(
         self, connection: socket.socket, confinement: Confinement, home: str, limits: dict, shell: Shell, keep: set[int]
     ) -> None:
-        """Start nothing yet; `keep` are the file descriptors of the fork server that the interpreter will keep open."""
+        """Prepare without starting a process.
+
+        Args:
+            keep: the file descriptors of the fork server that the interpreter keeps open.
+        """
         self._confinement, self._home, self._limits = confinement, home, limits
         self._shell, self._keep = shell, keep
         self._grader = GraderConnection(connection, limits["cell_output_bytes"], self._end)
@@ -69,7 +73,7 @@ class Init:
     def _carry_out(self, order: dict, request: memoryview, blob: memoryview) -> Iterator[Answer]:
         """Carry out one order, for a cell or a probe, and yield the answers.
 
-        A cell has one answer. A probe has one answer for each trial, until a trial does not end.
+        A cell has one answer. A probe has one answer for each trial, up to a trial that does not end normally.
         """
         if order["op"] == "call":
             yield from self._run_probe(order, request, blob)
@@ -81,7 +85,10 @@ class Init:
     # ------------------------------------------------------------ cells and probes
 
     def _run_cell(self, seconds: float, request: memoryview, in_place: bool) -> Answer:
-        """Run a cell in a fork, which becomes the active interpreter; or, in place, in the active one itself."""
+        """Run a cell in a fork, which then becomes the active interpreter.
+
+        With `in_place`, run it in the active interpreter itself.
+        """
         before = self._meter.processes()
         active, process = self._active, self._fork("here" if in_place else "cell")
         if active is None or process is None:
@@ -98,7 +105,7 @@ class Init:
         return self._return_to_checkpoint(answer, before, in_place)
 
     def _run_probe(self, order: dict, request: memoryview, blob: memoryview) -> Iterator[Answer]:
-        """Run a probe on its trials in a fork, and yield the answer on each; after one that is not answered, stop.
+        """Run a probe on its trials in a fork, and yield the answer to each. Stop after a trial without an answer.
 
         Requests of one group share the fork until it ends or leaves a trial unanswered. An active interpreter
         that has used CUDA cannot fork and runs the probe itself.
@@ -126,7 +133,7 @@ class Init:
             yield answer
 
     def _end_prober(self) -> None:
-        """End the prober and the processes that it started; the active interpreter itself keeps running."""
+        """End the prober and the processes that it started. The active interpreter keeps running."""
         if self._prober is None:
             return
         prober, self._prober = self._prober, None
@@ -135,16 +142,15 @@ class Init:
             self._kill_all_but(prober.before)
 
     def _return_to_checkpoint(self, answer: Answer, before: set[int], in_place: bool) -> Answer:
-        """Kill the processes that a failed cell or probe started, and return its `answer`.
+        """Kill the processes that a failed cell or probe started, and return the answer.
 
-        If no checkpoint answers, kill all processes; the answer is then `lost`. After an excess
-        excess of memory or scratch, kill all other processes too, because earlier cells may have
-        started those that use too much.
+        If memory or scratch files exceeded their limit, kill all processes except the active interpreter, because
+        earlier cells may have started the processes that use too much. If no checkpoint answers, kill all processes and
+        return an answer that is `lost`.
 
         Args:
             before: the sandbox's processes before the cell or probe.
-            in_place: True if the code ran in the active interpreter itself, so that there is no
-                checkpoint.
+            in_place: the code ran in the active interpreter itself, so there is no checkpoint.
         """
         too_much = answer.ending in (Ending.MEMORY, Ending.SCRATCH)
         keep = {self._active.pid} if too_much and self._active is not None else before
@@ -153,9 +159,9 @@ class Init:
         return answer
 
     def _give_up(self, ending: Ending, waited: float = 0.0) -> Answer:
-        """Kill all processes of the sandbox but this one; return an Answer with this ending and waiting time.
+        """Kill all processes of the sandbox except this one. Return a `lost` answer with this ending and waiting time.
 
-        No checkpoint is left: the trusted side must start a new sandbox.
+        There is no checkpoint any more, so the trusted side must start a new sandbox.
         """
         self._kill_all_but(set())
         if self._active is not None:
@@ -166,7 +172,7 @@ class Init:
     # ------------------------------------------------------------ starting and forking interpreters
 
     def _start_interpreter(self, seed: int) -> InterpreterProcess | None:
-        """Fork the interpreter; return None if it does not greet."""
+        """Fork the interpreter and return its process, or None if it does not send a greeting in time."""
         init_end, interpreter_end = channel_pair()
         if os.fork() == 0:
             try:
@@ -177,7 +183,7 @@ class Init:
         return self._wait_for_greeting(init_end, FORK_SECONDS)
 
     def _become_interpreter(self, control: socket.socket, seed: int) -> None:
-        """Confine this fork and answer orders; never returns."""
+        """In the fork: confine this process and answer orders. Never return."""
         signal.set_wakeup_fd(-1)
         nothing = os.open("/dev/null", os.O_RDONLY)
         os.dup2(nothing, 0)
@@ -199,9 +205,11 @@ class Init:
         interpreter.serve(control, self._shell, self._limits)
 
     def _fork(self, order: str) -> InterpreterProcess | None:
-        """Send the active interpreter an order; return the process that then waits for the request, or None.
+        """Send the active interpreter an order. Return the process that will receive the request, or None.
 
-        For "cell" and "call" that process is a fork; for "here", and once it has used CUDA, the active interpreter.
+        For the orders "cell" and "call" this process is a fork of the active interpreter.
+        For "here", and after the active interpreter has used CUDA, it is the active
+        interpreter itself. None means that the interpreter has ended or cannot fork.
         """
         for last_attempt in (False, True):
             if self._active is None or self._active.ended():
@@ -217,7 +225,7 @@ class Init:
         return None
 
     def _checkpoint_answers(self) -> bool:
-        """Return True if the checkpoint still answers; one of its forks may have stopped or killed it."""
+        """Return True if the checkpoint still answers. One of its forks may have stopped or killed it."""
         channel = self._send_channel(self._active, "ping", 1.0) if self._active is not None else None
         if channel is None:
             return False
@@ -227,9 +235,9 @@ class Init:
         return process is not None
 
     def _send_channel(self, process: InterpreterProcess, order: str, seconds: float) -> socket.socket | None:
-        """Send an order with one end of a new channel, and return the other end.
+        """Send a process an order with one end of a new channel, and return the other end.
 
-        Returns None if this fails within so many seconds.
+        Return None if this fails or takes longer than `seconds`.
         """
         init_end, interpreter_end = channel_pair()
         try:
@@ -243,7 +251,10 @@ class Init:
         return init_end
 
     def _wait_for_greeting(self, channel: socket.socket, seconds: float) -> InterpreterProcess | None:
-        """Return the process that greets over a new channel; close the channel and return None if none does in time."""
+        """Return the process that sends a greeting over a new channel.
+
+        If no process does so in time, close the channel and return None.
+        """
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             self._grader.attend()
@@ -268,7 +279,7 @@ class Init:
             self._kill_all_but({self._active.pid})
 
     def _kill_all_but(self, keep: set[int]) -> bool:
-        """Kill all processes but the init and `keep`; return false if some still run after `KILL_SECONDS`."""
+        """Kill all processes except the init and `keep`. Return False if some still run after KILL_SECONDS."""
         deadline = time.monotonic() + KILL_SECONDS
         while True:
             others = self._meter.processes() - keep
@@ -299,10 +310,12 @@ def start(
     user: int,
     control: socket.socket,
 ) -> None:
-    """Fork the init of one sandbox; send its pidfd over the connection, and return, in the parent.
+    """Fork the init of one sandbox, send its pidfd over the connection, and return in the parent.
 
-    The fork receives its configuration over the connection, becomes the init, and never returns. `user` is who the
-    sandbox's processes are, as `Confinement.enter_namespaces` takes it.
+    The fork receives its configuration over the connection, becomes the init, and never returns.
+
+    Args:
+        user: the user id for the sandbox's processes, as for `Confinement.enter_namespaces`.
     """
     confinement.enter_namespaces(user)
     pid = os.fork()

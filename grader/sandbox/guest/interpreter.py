@@ -1,9 +1,9 @@
-"""The process that runs student code: before each cell or probe it forks, and the fork runs it.
+"""The process that runs student code. Before each cell or probe it forks, and the fork runs the code.
 
-The process that forked waits, unchanged, as the checkpoint. After a cell the fork takes the next order.
+The process that forked waits, unchanged, as the checkpoint. After a cell, the fork receives the next order.
 
-There is no fork, and so no checkpoint, for an order "here": the process runs that cell itself. So it does
-with every order once it has used CUDA, because a process that has used CUDA cannot be forked.
+For an order "here" there is no fork, and so no checkpoint: the process runs the cell itself. After it has used CUDA,
+it runs every order in this way, because it can no longer be forked.
 """
 
 import builtins
@@ -33,7 +33,7 @@ _settings: dict[str, Any] = {}
 
 
 def serve(control: socket.socket, shell: Shell, limits: dict) -> None:
-    """Carry out orders until the init closes the channel; never returns."""
+    """Carry out orders until the init closes the channel. Never return."""
     SINK.per_cell, SINK.left_in_all = limits["cell_output_bytes"], limits["output_bytes"]
     send_greeting(control)
     children: list[int] = []
@@ -72,7 +72,7 @@ def serve(control: socket.socket, shell: Shell, limits: dict) -> None:
 
 
 def _receive(channel: socket.socket) -> tuple[dict, memoryview]:
-    """Receive the cell or the probe that follows an order, and the bytes of its tensors."""
+    """Receive the request after an order, and the bytes of its tensors. The request is a cell or a probe."""
     header, blob = frames.receive(channel, most_header=64 << 20, most_body=1 << 30)
     return json.loads(header), blob
 
@@ -80,7 +80,7 @@ def _receive(channel: socket.socket) -> tuple[dict, memoryview]:
 def _answer(channel: socket.socket, shell: Shell, most: int) -> None:
     """Answer one request after the other until the init closes the channel.
 
-    Each trial gets an answer of at most `most` bytes.
+    Each trial has an answer of at most `most` bytes.
     """
     me = _getpid()
     while True:
@@ -101,13 +101,13 @@ def _answer(channel: socket.socket, shell: Shell, most: int) -> None:
 
 
 def send_greeting(channel: socket.socket) -> None:
-    """Send one byte, to which the kernel attaches this process's id."""
+    """Send one byte. The kernel adds this process's id to it."""
     channel.settimeout(None)
     channel.send(b"H")
 
 
 def _next_order(control: socket.socket) -> tuple[bytes, socket.socket]:
-    """Wait for an order and the channel that comes with it; exit when the init closes `control`."""
+    """Wait for an order and its channel, and return both. Exit when the init closes `control`."""
     try:
         control.settimeout(None)
         order, descriptors, _, _ = socket.recv_fds(control, 4, 1)
@@ -119,7 +119,10 @@ def _next_order(control: socket.socket) -> tuple[bytes, socket.socket]:
 
 
 def _fork_cleanly(shell: Shell) -> int:
-    """Fork as os.fork does; in the child OpenMP and %%bash work, and random numbers are the parent's."""
+    """Fork as os.fork does, and prepare the child.
+
+    In the child, OpenMP and %%bash work, and the random number generator has the parent's state.
+    """
     has_threads = len(os.listdir("/proc/self/task")) > 1 if os.path.isdir("/proc/self/task") else False
     pools_ended = not has_threads or _end_thread_pools()
     random_state = random.getstate()  # Python seeds `random` anew in every fork
@@ -135,9 +138,9 @@ def _fork_cleanly(shell: Shell) -> int:
 
 
 def _end_thread_pools() -> bool:
-    """End OpenMP's idle threads, and return True if all have ended.
+    """End OpenMP's idle threads. Return True if all have ended.
 
-    They do not exist in a fork, whose next parallel loop would wait for them forever.
+    These threads do not exist in a fork, so the fork's next parallel loop would wait for them forever.
     """
     with open("/proc/self/maps") as file:
         libraries = {line.split()[-1] for line in file if "omp" in line.rpartition("/")[2] and ".so" in line}
@@ -151,7 +154,7 @@ def _end_thread_pools() -> bool:
 
 
 def _reaped(child: int) -> bool:
-    """Return True if a child has ended, and collect its exit status."""
+    """Return True if a child process has ended, and collect its exit status."""
     try:
         return os.waitpid(child, os.WNOHANG)[0] != 0
     except ChildProcessError:
@@ -159,7 +162,7 @@ def _reaped(child: int) -> bool:
 
 
 def _run_cell(channel: socket.socket, shell: Shell, order: dict) -> None:
-    """Run a cell, and send how it ended and what it displayed."""
+    """Run a cell, and send its status and its outputs."""
     me = _getpid()
     SINK.begin()
     tripwire.begin(order["origin"], order["defines"], order["cell"], order["source"])
@@ -195,9 +198,9 @@ def _run_cell(channel: socket.socket, shell: Shell, order: dict) -> None:
 
 
 def _with_settings(names: dict, settings: list[str]) -> dict[str, tuple[Any, Any]]:
-    """Give settings the values that provided cells left, and return each old and new value.
+    """Give settings the values that provided cells left, and return each setting's old and new value.
 
-    A setting without such a value gets the built-in of its name, or stays as it is.
+    A setting without such a value gets the built-in of the same name. If there is none, it does not change.
     """
     values = {}
     for name in settings:
@@ -209,7 +212,7 @@ def _with_settings(names: dict, settings: list[str]) -> dict[str, tuple[Any, Any
 
 
 def _put_back(names: dict, values: dict[str, tuple[Any, Any]]) -> None:
-    """Note the settings that a given cell has bound, and put back what the student's cells had made of all others."""
+    """After a provided cell, store the settings that it has bound, and restore the student's values of all others."""
     for name, (before, given) in values.items():
         now = _get(names, name, MISSING)
         if now is not given:

@@ -1,9 +1,9 @@
-"""Everything that relies on the internals of other libraries, in one module; both sides of the sandbox import it.
+"""All code that relies on the internals of other libraries, in one module. Both sides of the sandbox import it.
 
-Each function saves time that every submission of a class would take again. Where a library lacks the
-internal, the function works too and only saves no time (tests/sandbox/test_library_internals.py). Tried
-with torch 2.13.0, IPython 9.18.1, jsonschema 4.26.0 and rfc3987-syntax 1.1.0 on Python 3.11. At its top this
-module imports only the standard library: `import grader` imports it at every start.
+Each function saves time that every submission of a class would need again. If a library lacks the internal, the
+function still works but saves no time (tests/sandbox/test_library_internals.py). Tested with torch 2.13.0,
+IPython 9.18.1, jsonschema 4.26.0 and rfc3987-syntax 1.1.0 on Python 3.11. At its top this module imports only the
+standard library, because `import grader` imports it at every start.
 """
 
 import importlib.util
@@ -21,7 +21,7 @@ CELL_FILE = "<ipython-input-"  # how the file name of a cell's code begins
 
 
 def skip_iri_grammar() -> None:
-    """Let jsonschema, below nbformat, check notebooks without its grammar of internationalised addresses.
+    """Make jsonschema, which nbformat uses, check notebooks without its grammar of internationalised addresses.
 
     Loading the grammar takes a second, at every start and in every worker, and no notebook
     contains such an address. `None` in `sys.modules` makes the import fail, and jsonschema then
@@ -35,11 +35,11 @@ def skip_iri_grammar() -> None:
 
 
 def skip_module_search() -> None:
-    """Let `inspect.getmodule` return None for code of a cell without looking through all modules.
+    """Make `inspect.getmodule` return None for a cell's code without searching all modules.
 
-    IPython calls `getmodule` for each frame of a traceback, and `getmodule` compares the frame's file name with those
-    of all loaded modules, thousands here. A cell belongs to no module, so that search finds nothing: skipping it saves
-    60 of a traceback's 80 ms. Where `inspect` has no such function, this replaces nothing.
+    For each frame of a traceback, IPython calls `getmodule`. It compares the frame's file name with those of all loaded
+    modules, here thousands. A cell belongs to no module, so the search finds nothing. Skipping it saves 60 of a
+    traceback's 80 ms. If `inspect` has no such function, nothing is replaced.
     """
     library: Any = inspect
     search = getattr(library, "getmodule", None)
@@ -59,11 +59,11 @@ def skip_module_search() -> None:
 
 
 def fork_workers() -> None:
-    """Let multiprocessing fork its workers unless it is asked for another way, as it did before Python 3.14.
+    """Make multiprocessing fork its workers by default, as it did before Python 3.14.
 
-    The default since then sends descriptors, which the sandbox refuses. It also imports the
+    The newer default sends descriptors, which the sandbox refuses. It also imports the
     workers' code, which is impossible for code of a cell. If multiprocessing has no such
-    internal, this function replaces nothing.
+    internal, nothing is replaced.
     """
     import multiprocessing.context
 
@@ -84,11 +84,11 @@ SWITCHES_OF_MODES = """_pop_mode _pop_mode_temporarily _disable_current_modes _d
 
 
 def skip_dispatch_rules(mode: type) -> None:
-    """Let torch run a mode's operators without a search for rules that replace the mode.
+    """Make torch run a mode's operators without searching for rules that replace the mode.
 
-    Torch asks a function in Python for each operator, which asks three more. It keeps this
-    function from the first time on, so call `skip_dispatch_rules` before any mode is used. A
-    version of torch without this function is left as it is.
+    For each operator, torch calls a Python function, which calls three more. torch stores this
+    function when it first calls it, so call `skip_dispatch_rules` before any mode is used. If torch
+    has no such function, nothing is replaced.
     """
     rules: Any = importlib.import_module("torch._library.simple_registry")
     search = getattr(rules, "find_torch_dispatch_rule", None)
@@ -97,15 +97,16 @@ def skip_dispatch_rules(mode: type) -> None:
 
 
 class NotCompiled:
-    """A base class, to list before `TorchDispatchMode`, for modes that are never used inside compiled code.
+    """A base class for modes that are never used inside compiled code. List it before `TorchDispatchMode`.
 
-    Without this class torch wraps the mode's `__torch_dispatch__` in a guard, so that the compiler skips it. The guard
-    imports the compiler and takes longer than the mode's own work. A torch without such guards ignores the method.
+    Without this class, torch wraps the mode's `__torch_dispatch__` in a guard, so that
+    the compiler skips it. The guard imports the compiler and takes longer than the
+    mode's own work. A version of torch without such guards ignores the method below.
     """
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """Return a value that makes torch add no guard."""
+        """Return False, so that torch adds no guard."""
         return False
 
 
@@ -113,11 +114,13 @@ class NotCompiled:
 
 
 def defer_compiler() -> bool:
-    """Replace torch's compiler by a stand-in, which imports the compiler when code uses it.
+    """Replace torch's compiler by a stand-in that imports the compiler only when code uses it.
 
-    The first step of any optimizer imports the compiler, only to mark where a compiled program must be
-    interrupted. That takes 1.4 s and 70 MB, and no lesson compiles anything. This replaces nothing, and returns
-    false, if the compiler is already imported, or if torch has none.
+    The first step of any optimizer imports the compiler, only to mark the points at which a compiled program must be
+    interrupted. The import takes 1.4 s and 70 MB, and no lesson compiles anything.
+
+    Returns:
+        False if nothing is replaced, because the compiler is already imported or torch has none.
     """
     if DYNAMO in sys.modules or importlib.util.find_spec(DYNAMO) is None:
         return False
@@ -129,8 +132,9 @@ def defer_compiler() -> bool:
 class _UnimportedCompiler(ModuleType):
     """`torch._dynamo` before it is imported.
 
-    It has the two functions that optimizers call, which do nothing outside of compiled code. Access to any other name
-    imports the compiler and takes the name from it: `torch.compile` does this, and a torch whose optimizers use others.
+    It has the two functions that optimizers call; outside of compiled code they do
+    nothing. Access to any other name imports the compiler and returns its value.
+    `torch.compile` causes such access, and so may optimizers of another version of torch.
     """
 
     def __init__(self) -> None:
@@ -139,12 +143,12 @@ class _UnimportedCompiler(ModuleType):
         self._unwrapped: list[Callable] = []
 
     def graph_break(self, msg: str = "") -> None:
-        """Do nothing: nothing is being compiled."""
+        """Do nothing, because nothing is being compiled."""
 
     def disable(self, fn: Any = None, recursive: bool = True, *, wrapping: bool = True, **options: Any) -> Any:
-        """Return the function unchanged if torch calls this for its own functions (`wrapping` is then false).
+        """Return the function unchanged if torch calls this for its own functions: then `wrapping` is False.
 
-        Any other caller is about to compile: for it, import the compiler and call the compiler's `disable`.
+        Any other caller is about to compile. For it, import the compiler and call the compiler's `disable`.
         """
         if wrapping:
             return self._import().disable(fn, recursive, **options)
@@ -152,14 +156,18 @@ class _UnimportedCompiler(ModuleType):
         return fn
 
     def __getattr__(self, name: str) -> Any:
-        """Import the compiler and return what it has under this name; know no special name but __path__."""
+        """Import the compiler and return its attribute with this name.
+
+        Raises:
+            AttributeError: the name begins with two underscores and is not __path__.
+        """
         # Code that looks through all modules reads __file__; an import of one of this module's parts reads __path__.
         if name.startswith("__") and name != "__path__":
             raise AttributeError(name)
         return getattr(self._import(), name)
 
     def _import(self) -> ModuleType:
-        """Remove this stand-in and import the compiler."""
+        """Remove this stand-in, import the compiler, and return it."""
         if sys.modules.get(DYNAMO) is self:
             torch: Any = importlib.import_module("torch")
             del sys.modules[DYNAMO], torch._dynamo

@@ -1,6 +1,6 @@
-"""The Linux system calls for which Python has no function, through ctypes.
+"""Linux system calls for which Python has no function, called through ctypes.
 
-Most of them cannot be undone and hold for one thread only: call them in a freshly forked process without threads.
+Most of them cannot be undone and apply to one thread only. Call them in a newly forked process without other threads.
 """
 
 import ctypes
@@ -40,7 +40,11 @@ MACHINE = platform.machine()
 
 
 def _check(result: int, what: str) -> int:
-    """Return the result of a system call; raise an OSError that names it if it failed."""
+    """Return the result of a system call.
+
+    Raises:
+        OSError: the call failed. The message contains `what`.
+    """
     if result < 0:
         code = ctypes.get_errno()
         raise OSError(code, f"{what}: {os.strerror(code)}")
@@ -48,7 +52,7 @@ def _check(result: int, what: str) -> int:
 
 
 def _bytes(text: str | None) -> bytes | None:
-    """Encode a path for a system call; keep None."""
+    """Encode a path for a system call. Return None for None."""
     return None if text is None else os.fsencode(text)
 
 
@@ -56,16 +60,16 @@ def _bytes(text: str | None) -> bytes | None:
 
 
 def unshare(flags: int) -> None:
-    """Enter a new namespace of each kind in `flags`."""
+    """Enter new namespaces of the types in `flags`."""
     _check(libc.unshare(flags), "new namespaces")
 
 
 def map_user(inside: tuple[int, int], outside: tuple[int, int]) -> None:
-    """Map user and group ids into the new user namespace that this process has entered.
+    """Map a user id and a group id into the new user namespace that this process has entered.
 
     Args:
-        inside: the ids as the namespace sees them.
-        outside: the ids of the process that called unshare.
+        inside: the two ids as seen inside the namespace.
+        outside: the two ids of the process that called unshare.
     """
     maps = (("uid_map", inside[0], outside[0]), ("gid_map", inside[1], outside[1]))
     with open("/proc/self/setgroups", "w") as file:
@@ -76,7 +80,13 @@ def map_user(inside: tuple[int, int], outside: tuple[int, int]) -> None:
 
 
 def mount(source: str, target: str, kind: str | None = None, flags: int = 0, data: str | None = None) -> None:
-    """Call mount(2); `kind` is the type of the file system, `data` its options."""
+    """Call mount(2).
+
+    Args:
+        kind: the type of the file system.
+        flags: the sum of MS_ constants.
+        data: the options of the file system.
+    """
     result = libc.mount(_bytes(source), _bytes(target), _bytes(kind), ctypes.c_ulong(flags), _bytes(data))
     _check(result, f"mount {target}")
 
@@ -84,14 +94,14 @@ def mount(source: str, target: str, kind: str | None = None, flags: int = 0, dat
 def bind(source: str, target: str, *, read_only: bool = True, devices: bool = False) -> None:
     """Make source, with everything mounted below it, also visible at target.
 
-    Programs at target never gain set-uid rights; device nodes work there only if `devices` is true.
+    Programs at target never gain set-uid rights. Device nodes there work only with `devices`.
     """
     mount(source, target, flags=MS_BIND | MS_REC)
     protect(target, MS_NOSUID | (MS_RDONLY if read_only else 0) | (0 if devices else MS_NODEV))
 
 
 def protect(target: str, flags: int, *, below: bool = True) -> None:
-    """Add flags such as MS_RDONLY to a mount and, if `below` is true, to all mounts below it."""
+    """Add flags such as MS_RDONLY to a mount and, with `below`, to all mounts below it."""
     attributes = struct.pack("=QQQQ", flags, 0, 0, 0)
     recursive = AT_RECURSIVE if below else 0
     result = libc.syscall(SYS_MOUNT_SETATTR, AT_FDCWD, _bytes(target), recursive, attributes, len(attributes))
@@ -104,15 +114,15 @@ def pivot_root(new: str, old: str) -> None:
 
 
 def unmount(target: str) -> None:
-    """Detach a mount and all mounts below it; processes that still use them keep them."""
+    """Detach a mount and all mounts below it. Processes that still use them can continue to do so."""
     _check(libc.umount2(_bytes(target), MNT_DETACH), f"unmount {target}")
 
 
 def use_huge_pages() -> None:
     """Move this process's memory into pages of 2 MiB, so that a fork copies a page table of a few hundred entries.
 
-    Measured with 295 MiB: fork and exit of the child take 6 ms rather than 17. Kernels before 6.1 cannot move
-    memory into such pages; there this has no effect.
+    Measured with 295 MiB, fork and exit of the child take 6 ms instead of 17. Kernels before 6.1 cannot move
+    memory into such pages, so there this has no effect.
     """
     huge = 2 << 20
     with open("/proc/self/maps") as file:
@@ -134,22 +144,22 @@ def prctl(option: int, value: int = 0) -> None:
 
 
 def die_with_parent() -> None:
-    """Let the kernel kill this process when its parent dies; without effect if the parent is already dead."""
+    """Make the kernel kill this process when its parent dies. This has no effect if the parent is already dead."""
     prctl(PR_SET_PDEATHSIG, SIGKILL)
 
 
 def adopt_orphans() -> None:
-    """Become the parent of descendants whose own parent dies, instead of pid 1."""
+    """Make this process, instead of pid 1, the parent of each descendant whose parent has died."""
     prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def forbid_new_privileges() -> None:
-    """Let no later exec of a set-uid program give this process privileges."""
+    """Prevent this process from gaining privileges by executing a set-uid program."""
     prctl(PR_SET_NO_NEW_PRIVS, 1)
 
 
 def become(uid: int, gid: int, *, keep: tuple[int, ...] = ()) -> None:
-    """Change the user and the group for good. Keep only these capabilities, even through a later exec."""
+    """Change the user and the group for good. Keep only the capabilities in `keep`, even after a later exec."""
     if keep:
         prctl(PR_SET_KEEPCAPS, 1)
     os.setresgid(gid, gid, gid)
@@ -162,7 +172,7 @@ def become(uid: int, gid: int, *, keep: tuple[int, ...] = ()) -> None:
 
 
 def set_capabilities(capabilities: tuple[int, ...]) -> None:
-    """Keep these capabilities of this thread, and drop all others."""
+    """Keep only these capabilities of this thread."""
     mask = sum(1 << capability for capability in capabilities)
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
     low, high = mask & 0xFFFF_FFFF, mask >> 32
@@ -171,7 +181,7 @@ def set_capabilities(capabilities: tuple[int, ...]) -> None:
 
 
 def allow_many_descriptors() -> None:
-    """Raise this process's limit on open files to its maximum, because the kernel lets it send only so many."""
+    """Raise this process's limit on open files to its maximum. The limit also applies to descriptors that it sends."""
     import resource  # which Windows does not have
 
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
@@ -179,13 +189,13 @@ def allow_many_descriptors() -> None:
 
 
 def first_to_be_killed() -> None:
-    """If this machine runs out of memory, let the kernel kill this process and its children before all others."""
+    """Make the kernel kill this process and its children first if this machine runs out of memory."""
     with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
 
 
 def drop_privileges() -> None:
-    """Drop all capabilities for good: no later exec gives them back."""
+    """Drop all capabilities for good. No later exec gives them back."""
     forbid_new_privileges()
     for capability in range(64):
         if libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0:
@@ -194,7 +204,7 @@ def drop_privileges() -> None:
 
 
 def filter_calls(program: bytes) -> None:
-    """Install a compiled seccomp filter on this thread and on those that it starts later."""
+    """Install a compiled seccomp filter on this thread and on threads and processes that it starts later."""
 
     class Program(ctypes.Structure):
         _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_void_p)]
@@ -214,23 +224,23 @@ ON_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEVICE
 
 
 def landlock_version() -> int:
-    """Return the version of Landlock's interface; 0 if the kernel has no Landlock."""
+    """Return the version of Landlock's interface, or 0 if the kernel has no Landlock."""
     return max(0, libc.syscall(SYS_LANDLOCK_CREATE, None, 0, 1)) if libc else 0
 
 
 def landlock(
     read: tuple[str, ...], write: tuple[str, ...], listed: tuple[str, ...] = (), filled: tuple[str, ...] = ()
 ) -> None:
-    """Allow the kinds of access that each argument names, and only below its paths.
+    """Restrict access to files: each argument lists the paths below which a type of access is allowed.
 
     Args:
         read: reading and executing.
         write: everything.
-        listed: names.
-        filled: writing into files that exist, beside what the others allow.
+        listed: listing the names in folders.
+        filled: writing into files that exist, in addition to the access that other arguments allow.
 
-    From Landlock version 4, TCP is denied, too. From version 6, so are signals, and connections over abstract
-    sockets, to processes that are not under this Landlock rule.
+    From Landlock version 4 on, TCP is denied, too. From version 6 on, also denied are signals and connections over
+    abstract sockets, if they go to processes that are not under this Landlock rule.
     """
     version = landlock_version()
     everything = 0x1FFF | (0x2000 if version >= 2 else 0)
@@ -260,7 +270,7 @@ def landlock(
 
 
 def deny_signals_outward() -> None:
-    """Deny this process and its later children signals to all other processes, such as its own parent.
+    """Prevent this process and its later children from sending signals to any other process, such as its parent.
 
     A probe may run hostile code, which must not kill the checkpoint. Before Landlock version 6 this does nothing.
     """

@@ -1,4 +1,4 @@
-"""Measure the memory and the scratch that a sandbox uses, in total over its processes."""
+"""Measure the memory and the scratch files of a sandbox, in total over its processes."""
 
 import os
 import time
@@ -25,15 +25,19 @@ SHORT, SHORT_BYTES, CROWD = 1 / 16, 1 << 30, 24
 
 
 class Meter:
-    """Tells the sandbox's init which limit the sandbox exceeds, of memory and scratch."""
+    """Measures a sandbox for its init, and reports if it exceeds its limit of memory or scratch files."""
 
     def __init__(self, home: str, limits: dict, *, own_namespace: bool) -> None:
-        """Measure nothing yet; `own_namespace` says that the sandbox has its own /proc and file systems (tier full)."""
+        """Prepare without measuring.
+
+        Args:
+            own_namespace: the sandbox has its own /proc and file systems, as in tier full.
+        """
         self._home, self._limits, self._own_namespace = home, limits, own_namespace
         self._next, self._next_scratch, self._next_exact = 0.0, 0.0, 0.0
 
     def due_excess(self) -> Ending | None:
-        """Return what `excess` returns, but measure at most once per `TICK`; return None in between."""
+        """Return the result of `excess`, but measure at most once per TICK. In between, return None."""
         now = time.monotonic()
         if now < self._next:
             return None
@@ -41,7 +45,7 @@ class Meter:
         return self.excess()
 
     def excess(self) -> Ending | None:
-        """Measure; return MEMORY or SCRATCH if the sandbox uses more of it than allowed, else None."""
+        """Measure. Return MEMORY or SCRATCH if the sandbox exceeds this limit, and None if it exceeds neither."""
         now, scratch = time.monotonic(), 0
         if self._own_namespace:
             # The file system itself limits scratch. It keeps the files in memory, so they count as memory.
@@ -70,29 +74,32 @@ class Meter:
         return None
 
     def _exact(self, pids: Iterable[int]) -> int:
-        """Add up what processes use, shared pages once, and what their sockets may hold."""
+        """Return the memory of processes and of their sockets in bytes, with each shared page counted only once."""
         return sum(map(proportional_bytes, pids)) + SOCKET_BYTES * self._sockets(pids)
 
     def _at_most_sockets(self, pids: Iterable[int]) -> int:
-        """Count quickly, and rather too many, the sockets that the sandbox may have."""
+        """Return a number that is quick to count, and at least as large as the number of the sandbox's sockets."""
         return self._sockets(pids) if self._own_namespace else sum(map(descriptor_count, pids))
 
     def _sockets(self, pids: Iterable[int]) -> int:
-        """Count the sandbox's sockets, in tier full with those that no process has open: they may be on their way."""
+        """Return the number of the sandbox's sockets.
+
+        In tier full, these include sockets that no process has open, because one process is sending them to another.
+        """
         if not self._own_namespace:
             return len(set().union(*map(sockets, pids)))
         with open("/proc/net/unix", "rb") as file:
             return file.read().count(b"\n")
 
     def processes(self) -> set[int]:
-        """Return the live processes of the sandbox, without its init."""
+        """Return the ids of the sandbox's live processes, without its init."""
         return live_descendants(own_namespace=self._own_namespace)
 
 
 def memory_is_short(path: str = "/proc/meminfo") -> bool:
-    """Return True if this machine has little memory left; False if that is unknown.
+    """Return True if this machine has little memory left, and False if that is unknown.
 
-    Little means less than the share SHORT of its memory, and less than SHORT_BYTES.
+    Little means less than the share SHORT of its memory, and also less than SHORT_BYTES.
     """
     try:
         with open(path, "rb") as file:
@@ -103,9 +110,9 @@ def memory_is_short(path: str = "/proc/meminfo") -> bool:
 
 
 def remove_scratch(folder: str, deadline: float) -> None:
-    """Remove the scratch folder of a lower tier; try again until the deadline while something in it cannot be removed.
+    """Remove the folder for scratch files of a lower tier. Try repeatedly until the deadline.
 
-    What remains, the trusted side removes when the server ends.
+    The trusted side removes the rest when the server ends.
     """
     names = (f"{folder}/.lifted-{number}" for number in count())
     while time.monotonic() < deadline:
@@ -115,10 +122,10 @@ def remove_scratch(folder: str, deadline: float) -> None:
 
 
 def _emptied(folder: str, names: Iterator[str], deadline: float) -> bool:
-    """Remove what is in a folder, until the deadline; return whether all of it is gone.
+    """Remove the content of a folder until the deadline. Return True if all of it is gone.
 
-    Folders inside its folders are moved up to it first, to the free paths in `names`: so it needs no recursion, and no
-    path grows too long.
+    Each nested folder is first moved up into this folder, under the next free path in `names`. So this needs no
+    recursion, and no path becomes too long.
     """
     emptied = True
     todo = [folder]
@@ -145,7 +152,7 @@ def _emptied(folder: str, names: Iterator[str], deadline: float) -> bool:
 
 
 def _scratch_use(folder: str, max_files: int) -> tuple[int, int]:
-    """Count the bytes on disk and the files below a folder; stop counting beyond `max_files`."""
+    """Return the bytes on disk and the number of files below a folder. Stop counting beyond `max_files`."""
     size = files = 0
     folders = [folder]
     while folders and files <= max_files:

@@ -1,7 +1,7 @@
 """Finds the line of the notebook that raised an exception, for the message to the student.
 
-The report of this module is shown and never scored, so it may trust the exception. The trusted
-side bounds the report, and looks up the text of the line itself (grader/sandbox/replies.py).
+The place that this module reports is only shown and never scored, so it may trust the exception. The trusted
+side limits the report, and looks up the text of the line itself (grader/sandbox/replies.py).
 """
 
 import ast
@@ -22,7 +22,7 @@ MAX_SPAN = 20  # lines of one expression that are searched for names of tensors
 
 @dataclass
 class _Cell:
-    """A cell that runs or has run."""
+    """A cell that is running or has run."""
 
     id: str
     given: bool
@@ -36,7 +36,7 @@ _cells: dict[str, _Cell] = {}  # by the file name of their code
 
 
 def begin(cell: str, given: bool, source: str) -> None:
-    """Note which cell runs next."""
+    """Store the cell that runs next."""
     global _cell
     lines = NEWLINE.split(source)
     _cell = _Cell(cell, given, lines, lines)
@@ -48,16 +48,19 @@ def note_transformed(source: str) -> None:
 
 
 def register(code: CodeType) -> None:
-    """Note the file name of the running cell's code; that of its first statement, since a statement may run others."""
+    """Store the file name of the running cell's code.
+
+    It is taken from the cell's first statement, because a statement may itself run other code.
+    """
     if not _cell.file and code.co_filename.startswith(CELL_FILE):
         _cell.file = code.co_filename
         _cells[_cell.file] = _cell
 
 
 def as_python_says(error: BaseException) -> BaseException:
-    """Return the error with which Python itself refuses the running cell, instead of IPython's error.
+    """Return Python's own error for a cell that cannot be compiled, instead of IPython's error.
 
-    IPython lets Python read a cell as one that may go on, and then says "incomplete input" of every open bracket.
+    IPython compiles a cell as if it could continue, so it reports "incomplete input" for every open bracket.
     """
     if isinstance(error, SyntaxError):
         try:
@@ -70,9 +73,10 @@ def as_python_says(error: BaseException) -> BaseException:
 
 
 def place_in_cell(error: BaseException, refused: bool) -> dict | None:
-    """Return the place of an exception that ended the running cell, as JSON values; None if it has none.
+    """Return the place of an exception that ended the running cell, as JSON values, or None if it has no place.
 
-    `refused` says that the exception came from reading or compiling the cell.
+    Args:
+        refused: the exception was raised when the cell was parsed or compiled, not when it ran.
     """
     # An exception is an object of the student's code: everything that it is asked for may raise.
     try:
@@ -82,7 +86,7 @@ def place_in_cell(error: BaseException, refused: bool) -> dict | None:
 
 
 def place_in_probe(error: BaseException) -> dict | None:
-    """Return the place of an exception that ended a probe, as JSON values; None if it has none."""
+    """Return the place of an exception that ended a probe, as JSON values, or None if it has no place."""
     try:
         return _place_raised(error)
     except BaseException:
@@ -90,7 +94,7 @@ def place_in_probe(error: BaseException) -> dict | None:
 
 
 def _frames(trace: TracebackType | None) -> list[tuple[TracebackType, _Cell]]:
-    """List the traceback's entries in code of cells, innermost last; each with its cell."""
+    """Return the traceback's entries that are code of cells, each with its cell, the innermost last."""
     found = []
     while trace is not None:
         if (cell := _cells.get(trace.tb_frame.f_code.co_filename)) is not None:
@@ -100,9 +104,9 @@ def _frames(trace: TracebackType | None) -> list[tuple[TracebackType, _Cell]]:
 
 
 def _place_raised(error: BaseException) -> dict | None:
-    """Return the innermost line of the student's own cells, or None if no cell is involved.
+    """Return the innermost line of the student's own cells, or None if no cell's code is in the traceback.
 
-    If this line called code of a provided cell, the result contains the line there, too.
+    If this line called code of a provided cell, the result also contains the line in that cell.
     """
     frames = _frames(error.__traceback__)
     if not frames:
@@ -119,9 +123,9 @@ def _place_raised(error: BaseException) -> dict | None:
 
 
 def _place_refused(error: BaseException) -> dict | None:
-    """Return the line and column at which Python gave up reading the running cell.
+    """Return the line and column at which Python could not parse the running cell.
 
-    Returns None for a provided cell, or if the line is unknown.
+    Return None for a provided cell, or if the line is unknown.
     """
     line, column = 0, 0
     if isinstance(error, SyntaxError) and error.lineno is not None:
@@ -136,7 +140,10 @@ def _place_refused(error: BaseException) -> dict | None:
 
 
 def _first_refused(error: BaseException) -> int:
-    """Find the line up to which Python can read the running cell without this error; 0 if there is none."""
+    """Return the number of leading lines, as few as possible, that Python refuses with the running cell's error.
+
+    Return 0 if Python does not refuse the whole cell with this error.
+    """
     first, last = 1, len(_cell.transformed)
     while first < last:
         middle = (first + last) // 2
@@ -157,17 +164,17 @@ def _is_refused(count: int, error: BaseException) -> bool:
 
 
 def _compile(lines: list[str]) -> None:
-    """Let Python read lines as a cell, and raise what it raises."""
+    """Compile lines as a cell, without running them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         compile("\n".join(lines) + "\n", "<cell>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
 
 
 def _own_line(cell: _Cell, line: int) -> int:
-    """Map a line of IPython's transformed source to the line of the cell itself.
+    """Return the line number in the cell itself for a line number in IPython's transformed source.
 
-    IPython drops blank lines at the top. A magic may make one line of several: then the nearest line with the
-    same text is the one.
+    IPython drops blank lines at the top, and a magic may turn several lines
+    into one. So the result is the nearest line with the same text.
     """
     dropped = 0
     if _text(cell.transformed, 1).strip():
@@ -180,12 +187,12 @@ def _own_line(cell: _Cell, line: int) -> int:
 
 
 def _text(lines: list[str], number: int) -> str:
-    """Return a line by its number, counted from 1; "" if there is none."""
+    """Return the line with this number, counted from 1, or "" if there is no such line."""
     return lines[number - 1] if 0 < number <= len(lines) else ""
 
 
 def _shapes(trace: TracebackType, cell: _Cell, line: int) -> list[list]:
-    """Return the names of local tensors that stand in the expression that raised, each with its sizes."""
+    """Return name and sizes of the local tensors that occur in the expression that raised an exception."""
     positions = next(islice(trace.tb_frame.f_code.co_positions(), trace.tb_lasti // 2, None), (None,) * 4)
     span = min((positions[1] or 0) - (positions[0] or 0), MAX_SPAN)
     names = dict.fromkeys(WORD.findall("\n".join(cell.lines[line - 1 : line + max(span, 0)])))

@@ -1,4 +1,4 @@
-"""Run a probe with the names that the notebook has defined, and encode its results."""
+"""Run a probe with the names that the notebook defines, and encode its result."""
 
 import builtins
 import json
@@ -36,9 +36,9 @@ def answer(
 ) -> tuple[bytes, bytes]:
     """Run a request's probe on one trial, and return the header and the body of the answer.
 
-    The header says how the probe ended; the body contains the tensors. The tree of the answer is
-    a pair: the values that the probe returned, and the inputs of the calls that it compared, as
-    they are afterwards.
+    The header contains the status of the probe and a JSON tree; the body contains
+    the tensors in the tree. The tree has two parts: the values that the probe
+    returned, and the inputs after each call that the probe checked for side effects.
 
     If the request lists built-ins to watch, the tripwire records which of them run.
     """
@@ -69,9 +69,11 @@ def answer(
 
 
 def _run(request: dict, inputs: Any, blob: bytes | memoryview, namespace: dict, after: list[dict[str, Tensor]]) -> Any:
-    """Call the probe on the inputs, which `blob` completes, and return its result.
+    """Call the probe on the inputs and return its result.
 
-    For each call of `side_effects` in the probe, the inputs as they are then are added to `after`.
+    Args:
+        inputs: the JSON tree of the inputs, whose tensors are in `blob`.
+        after: a list to which the inputs after each call of `side_effects` are added.
     """
     device = request.get("device", "cpu")
     if device != "cpu":
@@ -88,9 +90,9 @@ def _run(request: dict, inputs: Any, blob: bytes | memoryview, namespace: dict, 
 
 
 def _holding_results(call: Callable, held: list[Any]) -> Callable:
-    """Return a call whose results stay alive.
+    """Return a function that works like `call` and also keeps its results alive.
 
-    Code that runs when a result is deleted could restore a changed input before the check.
+    Otherwise, code that runs when a result is deleted could restore a changed input before the check.
     """
 
     def holding(*arguments: Any, **given: Any) -> Any:
@@ -101,7 +103,10 @@ def _holding_results(call: Callable, held: list[Any]) -> Callable:
 
 
 def _keeping_inputs(compares: Callable, after: list[dict[str, Tensor]]) -> Callable:
-    """Return the probe's `side_effects`, which also keeps the inputs: the grader compares them again, outside."""
+    """Return a function that works like the probe's `side_effects` and also stores the inputs.
+
+    The grader compares these inputs again outside the sandbox.
+    """
 
     def side_effects(before: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
         kept = {name: given[name] for name, value in before.items() if isinstance(value, Tensor)}
@@ -114,5 +119,5 @@ def _keeping_inputs(compares: Callable, after: list[dict[str, Tensor]]) -> Calla
 
 @lru_cache(64)  # the trials of a check have the same source
 def _compiled(source: str) -> CodeType:
-    """Compile the source of a probe."""
+    """Return the compiled source of a probe."""
     return compile(source, "<check>", "exec", dont_inherit=True)

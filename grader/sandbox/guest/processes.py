@@ -1,7 +1,7 @@
-"""Reads the processes of a sandbox from /proc, and ends them.
+"""Reads information about a sandbox's processes from /proc, and ends processes.
 
-It also tells how long a request had to wait for a core. That is the machine's time, and does not count as the
-student's.
+Also measures how long a request had to wait for a core. The machine causes this
+time, so it is not counted as the student's.
 """
 
 import os
@@ -14,9 +14,10 @@ GONE = "ZX"  # states of processes that have ended
 
 
 def live_descendants(*, own_namespace: bool) -> set[int]:
-    """Return the ids of the sandbox's live processes, without its init, which calls this.
+    """Return the ids of the sandbox's live processes, without its init. Only the init calls this.
 
-    If `own_namespace`, /proc shows the sandbox's processes alone; else they are the init's descendants.
+    Args:
+        own_namespace: /proc shows only the sandbox's processes. If not, they are the init's descendants.
     """
     me = os.getpid()
     states = {int(name): _state_and_parent(int(name)) for name in os.listdir("/proc") if name.isdigit()}
@@ -32,20 +33,20 @@ def live_descendants(*, own_namespace: bool) -> set[int]:
 
 
 def resident_bytes(pid: int) -> int:
-    """Return a process's anonymous and shared memory in bytes; memory shared by n processes counts fully."""
+    """Return a process's anonymous and shared memory in bytes. Memory shared by n processes is counted in full."""
     return _sum_lines(f"/proc/{pid}/status", (b"RssAnon:", b"RssShmem:"))
 
 
 def proportional_bytes(pid: int) -> int:
-    """Return a process's anonymous and shared memory in bytes; memory shared by n processes counts as 1/n."""
+    """Return a process's anonymous and shared memory in bytes. Of memory shared by n processes, 1/n is counted."""
     return _sum_lines(f"/proc/{pid}/smaps_rollup", (b"Pss_Anon:", b"Pss_Shmem:")) or resident_bytes(pid)
 
 
 def descriptor_count(pid: int) -> int:
-    """Return how many descriptors a process has open.
+    """Return the number of a process's open descriptors.
 
     Returns:
-        0 before Linux 6.2, which does not count them, and if it has ended.
+        0 if the process has ended, and before Linux 6.2, which does not report this number.
     """
     try:
         return os.stat(f"/proc/{pid}/fd").st_size
@@ -54,7 +55,7 @@ def descriptor_count(pid: int) -> int:
 
 
 def sockets(pid: int) -> set[str]:
-    """Return the names that the kernel has for the sockets that a process has open."""
+    """Return the kernel's names for the sockets that a process has open."""
     found = set()
     with suppress(OSError):
         for name in os.listdir(f"/proc/{pid}/fd"):
@@ -81,13 +82,13 @@ def reap() -> None:
 
 
 def kill(pidfd: int) -> None:
-    """Send SIGKILL to the process of a pidfd, unless it has ended."""
+    """Send SIGKILL to the process of a pidfd. Do nothing if it has ended."""
     with suppress(OSError):
         signal.pidfd_send_signal(pidfd, signal.SIGKILL)
 
 
 def _state_and_parent(pid: int) -> tuple[str, int]:
-    """Return the letter of a process's state and its parent's id; "X" and 0 if there is no such process."""
+    """Return the letter of a process's state and its parent's id, or "X" and 0 if there is no such process."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()
@@ -97,9 +98,9 @@ def _state_and_parent(pid: int) -> tuple[str, int]:
 
 
 def _sum_lines(path: str, names: tuple[bytes, ...]) -> int:
-    """Add up the lines of a /proc file that begin with `names`, and return bytes.
+    """Return the sum of the lines of a /proc file that begin with one of `names`, in bytes.
 
-    The lines are in kilobytes. Returns 0 if the process has ended.
+    The lines are in kilobytes. Return 0 if the process has ended.
     """
     try:
         with open(path, "rb") as file:
@@ -114,13 +115,13 @@ LONGEST = 10.0  # times its time limit that a request may take by the clock, how
 
 
 class Waiting:
-    """The waiting of one process, less what the sandbox's other processes took from it meanwhile."""
+    """Measures how long a process waits for a core, without waiting caused by the sandbox's other processes."""
 
     def __init__(self, pid: int, processes: Callable[[], set[int]]) -> None:
-        """Begin to measure the process that carries out the request.
+        """Start measuring.
 
         Args:
-            pid: the process.
+            pid: the process that carries out the request.
             processes: returns the ids of the sandbox's live processes.
         """
         self._pid, self._processes = pid, processes
@@ -129,7 +130,10 @@ class Waiting:
         self._since: tuple[float, float, float] | None = None
 
     def seconds(self) -> float:
-        """Return how long the process was ready while processes outside of the sandbox had its core; 0 below LITTLE."""
+        """Return the seconds in which the process was ready but a process outside the sandbox had its core.
+
+        Return 0 if it waited less than LITTLE.
+        """
         waited = waited_seconds(self._pid) - self._before
         if waited < LITTLE:
             return 0.0
@@ -139,16 +143,19 @@ class Waiting:
         return max(0.0, min(waited, passed - used))
 
     def _cpu(self) -> float:
-        """Return the CPU seconds of the sandbox's processes, also of those that have ended."""
+        """Return the CPU time of the sandbox's processes in seconds, including processes that have ended."""
         ended = os.times()
         return sum(map(cpu_seconds, self._processes())) + ended.children_user + ended.children_system
 
 
 def waited_seconds(pid: int | str) -> float:
-    """Return how long a process's first thread, or this one for "thread-self", was ready and had no core.
+    """Return the seconds in which a process's first thread was ready but had no core.
+
+    Args:
+        pid: the process, or "thread-self" for this thread.
 
     Returns:
-        0 if unknown.
+        0 if the kernel does not report the time.
     """
     try:
         with open(f"/proc/{pid}/schedstat", "rb") as file:
@@ -158,7 +165,7 @@ def waited_seconds(pid: int | str) -> float:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Return the CPU time of a process, and of its children that have ended; 0 if there is no such process."""
+    """Return the CPU time of a process and its ended children in seconds, or 0 if there is no such process."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()

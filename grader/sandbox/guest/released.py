@@ -1,10 +1,9 @@
-"""Distinguishes code of a provided cell from code that only runs in its place.
+"""Distinguishes code of a provided cell from code that imitates it.
 
-Student code above a provided cell can change the shell that runs the cell, and the names that
-the cell's code uses. So code counts as given only under two conditions: Python compiles it from
-the text that the trusted side sent, and the functions that it calls are those that it called
-when the fork server started. Code of a library is recognised by the name of its file, so no
-other code may be compiled under such a name.
+Student code above a provided cell can change the shell that runs the cell, and the names that the cell's code uses. So
+code is accepted as provided only under two conditions. First, Python compiles it from the text that the trusted side
+sent. Second, the functions that it calls are those that it called when the fork server started. Code of a library is
+recognised by its file name, so other code must not be compiled under such a name.
 """
 
 import __future__
@@ -57,22 +56,21 @@ _sources: dict[str, str] = {}
 
 
 def note(cell: str, source: str) -> None:
-    """Note the source of a given cell that runs next, as the trusted side sent it."""
+    """Store the source of a provided cell that runs next, as the trusted side sent it."""
     _sources[cell] = source
 
 
 def is_given(cell: str) -> bool:
-    """Return True if this is the id of a given cell that ran."""
+    """Return True if the provided cell with this id has run."""
     return cell in _sources
 
 
 def runs_unchanged(frame: FrameType, cell: str) -> bool:
-    """Return True if a frame calls a function of torch, in a provided cell's unchanged code.
+    """Return True if a frame is unchanged code of a provided cell, at a call of a function of torch.
 
-    The names that the code uses must also mean what they meant when the server started. A name
-    that the notebook defines may mean any function in Python: that has a frame of its own, which
-    shows the origin of the function. A C function has no frame, so the frame must call a function
-    of a library by its name, with values of plain types.
+    The names that the code uses must also have the values that they had when the server started. A name that the
+    notebook defines may have any Python function as its value, because the function's frame shows its origin. A
+    C function has no frame. So the frame must call a library's function by its name, with values of plain types.
     """
     names = frame.f_globals
     code = _codes(_sources[cell], frame.f_code.co_flags & FUTURE).get(frame.f_code)
@@ -95,7 +93,7 @@ def runs_unchanged(frame: FrameType, cell: str) -> bool:
 
 
 class Released(NamedTuple):
-    """A code object of a given cell."""
+    """The facts about a code object of a provided cell."""
 
     names: frozenset[str]  # the global names that it uses
     calls: frozenset[int]  # the instructions that call a function of a library by its name, as in `F.softmax(scores)`
@@ -103,9 +101,10 @@ class Released(NamedTuple):
 
 @lru_cache(None)
 def _codes(source: str, flags: int) -> dict[CodeType, Released]:
-    """Compile a cell as IPython does, each statement alone; describe its code and that of all functions in it.
+    """Compile a cell as IPython does, one statement at a time. Describe its code and that of all functions in it.
 
-    Two code objects are equal if they do the same in the same lines. There are none if the cell is not plain Python.
+    Two code objects are equal if they have the same instructions in the same
+    lines. Return {} if the cell is not plain Python.
     """
     name, mode = "<released>", "exec"
     try:
@@ -131,7 +130,7 @@ def _codes(source: str, flags: int) -> dict[CodeType, Released]:
 
 
 def _is_of_library(function: ast.expr) -> bool:
-    """Return True if what is called is an attribute of a library, as `torch.softmax`."""
+    """Return True if the called function is an attribute of a library, such as `torch.softmax`."""
     return (
         isinstance(function, _ast.Attribute)
         and isinstance(function.value, _ast.Name)
@@ -140,9 +139,14 @@ def _is_of_library(function: ast.expr) -> bool:
 
 
 def is_disguised(event: str, content: Any, name: Any) -> bool:
-    """Return True if code is made under a library's file name, but is not that library's code.
+    """Return True if code is created under a library's file name but is not the library's code.
 
-    Frames are attributed to libraries by this name.
+    Frames are attributed to libraries by this file name.
+
+    Args:
+        event: the audit event, "compile" or "code.__new__".
+        content: the source that is compiled.
+        name: the file name.
     """
     name = os.fsdecode(name) if isinstance(name, (str, bytes)) else ""
     if not name.startswith(INSTALLED):
@@ -157,5 +161,5 @@ def is_disguised(event: str, content: Any, name: Any) -> bool:
 
 
 def is_installed(frame: FrameType | None) -> bool:
-    """Return True if a frame runs code of a library, or there is no frame."""
+    """Return True if a frame runs code of a library, or if the frame is None."""
     return frame is None or frame.f_code.co_filename.startswith(INSTALLED)

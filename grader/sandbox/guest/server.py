@@ -1,7 +1,7 @@
-"""The fork server: a Python that has imported everything that a lesson uses; each submission gets a fork of it.
+"""The fork server: a Python process that has imported everything that lessons use. Each submission gets a fork of it.
 
-It runs in the minimal root, as an unprivileged user, and sees no submission: the trusted side
-only passes it one connection per child. It ends when the trusted side closes its connection.
+It runs in the minimal root, as an unprivileged user, and never receives a submission: the trusted side
+only passes it one connection for each child. It ends when the trusted side closes its connection.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ USER = struct.Struct("!I")
 def main() -> None:
     """Import everything, report to the trusted side, and fork children until it closes `control`.
 
-    Before it reports, it forks a confined child that tries to read the course, and ends if the
-    child succeeds. If the configuration says "trial", that is all it does.
+    Before the report, fork a confined child that tries to read the course. If the child can read it, report this and
+    end. If the configuration contains "trial", only do this test.
     """
     started = time.monotonic()
     control = socket.socket(fileno=int(sys.argv[1]))
@@ -78,9 +78,9 @@ def main() -> None:
 
 
 def _serve(control: socket.socket, confinement: Confinement, shell: Shell) -> None:
-    """Fork a child for each connection that arrives over `control`; return when its other end is closed.
+    """Fork a child for each connection that arrives over `control`. Return when the other end of `control` is closed.
 
-    With each connection comes the number of the child's user, as `Confinement.enter_namespaces` takes it.
+    Each connection arrives with the child's user id, as for `Confinement.enter_namespaces`.
     """
     from guest.processes import open_descriptors
 
@@ -102,7 +102,7 @@ def _serve(control: socket.socket, confinement: Confinement, shell: Shell) -> No
 def _start_child(
     connection: socket.socket, confinement: Confinement, shell: Shell, keep: set[int], user: int, control: socket.socket
 ) -> NoReturn:
-    """In a fork of the server: start a sandbox's init and exit; if that fails, send the reason first."""
+    """In a fork of the server: start a sandbox's init and exit. If this fails, send the reason before exiting."""
     from guest import init
 
     try:
@@ -116,9 +116,9 @@ def _start_child(
 
 
 def _warm_up() -> tuple[Shell, dict[str, str]]:
-    """Import and use everything that lessons use, and return the shell and the versions.
+    """Import and use everything that lessons use. Return the shell and the versions of the packages.
 
-    This uses one thread, because a fork loses all others.
+    All imports use one thread, because a fork has no other threads.
     """
     gc.disable()  # imports create no garbage, and looking for it takes half a second
     import numpy.random  # which numpy imports only when it is used
@@ -160,7 +160,7 @@ def _warm_up() -> tuple[Shell, dict[str, str]]:
 
 
 def _warm_up_torch_and_matplotlib() -> None:
-    """Use once what few submissions use, so that none of them has to be the first.
+    """Use some rarely used functions once, so that no submission has to wait for their first use.
 
     The first operation on the device "meta" imports sympy, which takes a fifth of a second. The
     first figure takes a tenth of a second.
@@ -175,7 +175,10 @@ def _warm_up_torch_and_matplotlib() -> None:
 
 
 def _import_scikit_learn() -> None:
-    """Import what answers use of scikit-learn: that takes most of a second, in each submission that does it itself."""
+    """Import the parts of scikit-learn that answers use.
+
+    Otherwise each submission that uses them would wait most of a second for the import.
+    """
     gc.disable()
     for name in ("sklearn.linear_model", "sklearn.metrics"):
         with suppress(ImportError):
@@ -192,7 +195,7 @@ WARM_UP_AFTER = {1: _warm_up_torch_and_matplotlib, 5: _import_scikit_learn}
 def _share_memory() -> None:
     """Share the imported objects with all forks.
 
-    The garbage collector no longer touches them, and a fork copies them quickly.
+    The garbage collector no longer touches these objects, and a fork copies them quickly.
     """
     gc.freeze()
     gc.enable()
@@ -215,9 +218,9 @@ def _draw_once() -> None:
 
 
 def _train_once() -> None:
-    """Take one step of an optimizer, so that torch imports what such a step needs before the first fork.
+    """Take one step of an optimizer, so that torch imports the modules for it before the first fork.
 
-    The gradients are made up, because the first `backward` of a process counts the GPUs, which
+    The gradients are set to ones, because the first `backward` of a process counts the GPUs, which
     starts the driver and one of its threads.
     """
     import torch
@@ -231,9 +234,9 @@ def _train_once() -> None:
 
 
 def _font_cache(home: str) -> dict[str, bytes]:
-    """Read matplotlib's list of fonts, for the home of each child: path below the home → content.
+    """Return matplotlib's list of fonts, to be copied into each home: path below the home → content.
 
-    A Python that a notebook starts itself would need long to make that list again.
+    Without the list, a Python process that a notebook starts would need a long time to create it again.
     """
     folder = f"{home}/.config/matplotlib"
     names = [name for name in os.listdir(folder) if name.startswith("fontlist")] if os.path.isdir(folder) else []
@@ -245,7 +248,7 @@ def _font_cache(home: str) -> dict[str, bytes]:
 
 
 def _problem(confinement: Confinement, limits: dict, hidden: dict) -> str:
-    """Confine one child; return why that does not work, or what of the course it can read; empty if all is well."""
+    """Confine a child as a test. Return the reason if this fails or the child can read the course, and "" otherwise."""
     read, write = os.pipe()
     if os.fork() == 0:
         os.close(read)
@@ -269,7 +272,7 @@ def _problem(confinement: Confinement, limits: dict, hidden: dict) -> str:
 
 
 def _seen(hidden: dict) -> str:
-    """Try to read the course from inside the sandbox; return a message with what could be read, or ""."""
+    """Try to read the course from inside the sandbox. Return a message with a readable file, or "" if there is none."""
     seen = ""
     for path in hidden["files"]:
         with suppress(OSError), open(path, "rb"):

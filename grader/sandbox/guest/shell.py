@@ -1,4 +1,4 @@
-"""An IPython shell that collects its outputs, up to a limit, in the form in which a notebook stores them."""
+"""An IPython shell that collects its outputs, up to a limit, in the form that notebooks use."""
 
 import asyncio
 import io
@@ -15,7 +15,7 @@ from traitlets.config import Config
 
 
 class Sink:
-    """Collects the outputs of one cell up to a limit and drops the rest; never blocks, never raises."""
+    """Collects the outputs of one cell up to a limit and drops the rest. It never blocks and never raises."""
 
     def __init__(self) -> None:
         # Bytes of output that one cell may display, and that all cells together may still display.
@@ -23,13 +23,13 @@ class Sink:
         self.begin()
 
     def begin(self) -> None:
-        """Forget the outputs of the previous cell."""
+        """Start with a new cell: discard the outputs of the previous one."""
         self._outputs: list[dict] = []
         self._left = min(self.per_cell, self.left_in_all)
         self._cut = self._clear = False
 
     def text(self, name: str, text: str) -> None:
-        """Add printed text; `name` is stdout or stderr."""
+        """Add printed text. `name` is "stdout" or "stderr"."""
         self._clear_if_waiting()
         if len(text) > self._left:
             text, self._cut = text[: self._left], True
@@ -43,26 +43,26 @@ class Sink:
             self._outputs.append({"output_type": "stream", "name": name, "parts": [text]})
 
     def show(self, output: dict) -> None:
-        """Add an output as nbformat has it; drop it if there is no room for it, or JSON cannot hold it."""
+        """Add an output in nbformat's form. Drop it if there is no room for it, or if JSON cannot represent it."""
         self._clear_if_waiting()
         if self._takes(output):
             self._outputs.append(output)
 
     def update(self, name: str | None, data: dict, metadata: dict) -> None:
-        """Replace data and metadata of the outputs whose display id is `name`."""
+        """Replace the data and metadata of the outputs whose display id is `name`."""
         for output in self._outputs:
             if output.get("id") == name and self._takes({**output, "data": data, "metadata": metadata}, output):
                 output["data"], output["metadata"] = data, metadata
 
     def clear(self, wait: bool) -> None:
-        """Remove all outputs, as clear_output() does; with `wait`, not before the next output arrives."""
+        """Remove all outputs, as clear_output() does. With `wait`, do so when the next output arrives."""
         if wait:
             self._clear = True
         else:
             self._outputs.clear()
 
     def take(self) -> list[dict]:
-        """Return the outputs since `begin` as nbformat stores them, with a note if some were dropped."""
+        """Return the outputs since `begin` in nbformat's form, with a note if some were dropped."""
         outputs = []
         for output in self._outputs:
             output = dict(output)
@@ -76,7 +76,12 @@ class Sink:
         return outputs
 
     def _takes(self, output: dict, instead_of: dict | None = None) -> bool:
-        """Return True if there is room for an output, and subtract it; JSON must be able to hold it."""
+        """Return True if there is room for an output and JSON can represent it. Subtract its size from the room.
+
+        Args:
+            output: the new output.
+            instead_of: the output that it replaces, or None.
+        """
         try:
             size = len(json.dumps(output)) - (len(json.dumps(instead_of)) if instead_of else 0)
         except (TypeError, ValueError, RecursionError):
@@ -88,7 +93,7 @@ class Sink:
         return True
 
     def _spend(self, size: int) -> None:
-        """Subtract an output's size from what this cell, and all cells together, may still display."""
+        """Subtract the size of an output from the room of this cell and from that of all cells together."""
         self._left -= size
         self.left_in_all -= size
 
@@ -103,7 +108,7 @@ SINK = Sink()
 
 
 class Stream(io.TextIOBase):
-    """sys.stdout or sys.stderr: adds all printed text to SINK. `number` is the stream's file descriptor."""
+    """sys.stdout or sys.stderr of the shell: adds all printed text to SINK. `number` is the file descriptor."""
 
     encoding, errors = "utf-8", "replace"
 
@@ -159,7 +164,7 @@ class Shell(InteractiveShell):
     """IPython without a terminal, a history file or a kernel."""
 
     def _showtraceback(self, etype, evalue, stb) -> None:
-        """Add a traceback to SINK; IPython calls this."""
+        """Add a traceback to SINK. IPython calls this."""
         lines = stb if isinstance(stb, list) else [str(stb)]
         SINK.show(
             {
@@ -177,13 +182,13 @@ class Shell(InteractiveShell):
         return loop
 
     async def run_code(self, code_obj, result=None, *, async_=False) -> bool:
-        """Run a statement, and note whose code it is and from which cell; IPython calls this."""
+        """Run a statement, and record which cell and whose code it belongs to. IPython calls this."""
         places.register(code_obj)
         with tripwire.running(code_obj):
             return await super().run_code(code_obj, result, async_=async_)
 
     async def run_as_in_jupyter(self, source: str) -> ExecutionResult:
-        """Run a cell while the loop runs, so that a cell without `await` can start tasks too."""
+        """Run a cell within the running event loop, so that a cell without `await` can start tasks, too."""
         problem = None
         try:
             transformed = self.transform_cell(source)
@@ -198,19 +203,19 @@ class Shell(InteractiveShell):
         return result
 
     def ask_exit(self) -> None:
-        """Raise SystemExit; IPython calls this for `exit` in a cell."""
+        """Raise SystemExit. IPython calls this for `exit` in a cell."""
         raise SystemExit
 
     def enable_matplotlib(self, gui=None):
-        """Draw into the notebook, whatever is asked for: the sandbox has no windows, and no widgets that move."""
+        """Use the inline backend, whatever is requested. The sandbox has neither windows nor interactive widgets."""
         return super().enable_matplotlib("inline")
 
     def enable_gui(self, gui=None) -> None:
-        """Do nothing: the sandbox has no display."""
+        """Do nothing, because the sandbox has no display."""
 
 
 def error_text(error: BaseException | None) -> str:
-    """Return str(error), cut to 2,000 characters; if a student's __str__ raises, return a note instead."""
+    """Return str(error), cut to 2,000 characters. Return a note instead if a student's __str__ raises an exception."""
     try:
         return str(str(error))[:2000]
     except BaseException:
@@ -218,7 +223,7 @@ def error_text(error: BaseException | None) -> str:
 
 
 def make_shell() -> Shell:
-    """Make the shell, once, in the fork server; all interpreters inherit it."""
+    """Return a new shell. The fork server calls this once, and all interpreters inherit the shell."""
     library_internals.skip_module_search()
     config = Config()
     config.HistoryManager.enabled = False
@@ -230,6 +235,6 @@ def make_shell() -> Shell:
 
 
 def attach_streams() -> None:
-    """Replace sys.stdout and sys.stderr by streams that collect what is printed."""
+    """Replace sys.stdout and sys.stderr by streams that collect all printed text."""
     sys.stdout, sys.stderr = Stream("stdout", 1), Stream("stderr", 2)
     sys.stdin = open("/dev/null")  # noqa: SIM115 - open until the process ends

@@ -1,15 +1,15 @@
 """The tripwire: records which of torch's built-ins run while a probe runs, and whose code called them.
 
-It notices an operator when torch dispatches it, so that no alias hides the operator. A built-in that torch
-writes in Python has no operator of its own: the tripwire finds it on the stack of the operators that it
-calls. From the operator outwards, the stack also tells whose code called the built-in. The record names the
-given cell or the other exercise; all other code counts as the exercise's own. The trusted side decides which
-given cells an answer may call. What counts as the code of a given cell, guest/released.py says.
+It sees each operator when torch dispatches it, so renaming hides nothing. A built-in that torch writes in Python has
+no operator of its own; it is found on the stack of the operators that it calls. Further out, the stack shows whose code
+called the built-in. A record, called a trip, names the provided cell or the other exercise with this code, or "" for
+all other code. The trusted side decides which provided cells an answer may call. guest/released.py decides whether
+code belongs to a provided cell.
 
-The tripwire runs in the same process as student code, so a student can switch it off on purpose; this module makes that
-hard, not impossible: a record cannot be erased, because the kernel counts it too (guest/evasions.py), and during a
-watched probe no student code gets a frame or the garbage collector's lists. A record can only cost points. The trusted
-side's ban by name works without the tripwire, and it flags what looks like a way around it (grader/judge/reaches.py).
+The tripwire runs in the same process as student code, so a student can try to switch it off. This module makes that
+hard, not impossible: a record cannot be erased, because the kernel counts it, too (guest/evasions.py), and during a
+watched probe no student code gets a frame or the garbage collector's lists. A trip can only cost points. The trusted
+side's ban by name works without the tripwire, and it flags code that may get around it (grader/judge/reaches.py).
 """
 
 from __future__ import annotations
@@ -111,13 +111,13 @@ _setting: dict[int, bool] = {}
 
 
 def begin(origin: str, defines: Collection[str], cell: str, source: str) -> None:
-    """Store which cell runs next, for `running`.
+    """Store the cell that runs next, for `running`.
 
     Args:
-        origin: "given", the id of the exercise that the cell answers, or "" for a cell of the student's own.
+        origin: "given" for a provided cell, the id of the exercise for an answer, or "" for a student-added cell.
         defines: the names that an answer's cell has to define.
         cell: the cell's id.
-        source: as the trusted side sent it.
+        source: the cell's source, as the trusted side sent it.
     """
     global _cell
     if origin == GIVEN:
@@ -127,9 +127,9 @@ def begin(origin: str, defines: Collection[str], cell: str, source: str) -> None
 
 @contextmanager
 def running(code: CodeType) -> Iterator[None]:
-    """Register a statement of the cell, which runs in this context, under the cell's origin.
+    """Register a statement of the cell under the cell's origin. The statement runs while this context is open.
 
-    Other code that it passes to the shell is not registered: a student may have written it.
+    Other code that the statement passes to the shell is not registered, because a student may have written it.
     """
     global _depth
     if _cell[0] and not _depth:
@@ -144,8 +144,8 @@ def running(code: CodeType) -> Iterator[None]:
 def register(code: CodeType, origin: str, defines: Collection[str]) -> None:
     """Record the origin of a code object and of all functions in it.
 
-    If `defines` is not empty, only functions and classes with these names have that origin; other code in the
-    cell counts as the student's own.
+    If `defines` is not empty, only functions and classes with these names have this origin. All other code in the cell
+    is recorded as the student's own.
     """
     inside = not defines or code.co_qualname.partition(".")[0] in defines
     _origins[id(code)] = origin if inside else ""
@@ -156,7 +156,7 @@ def register(code: CodeType, origin: str, defines: Collection[str]) -> None:
 
 
 class Tripwire(NotCompiled, TorchDispatchMode):
-    """Records which of the watched built-ins run on this thread, and on threads that it starts."""
+    """Records which of the watched built-ins run on this thread, and on the threads that this thread starts."""
 
     supports_higher_order_operators = True
 
@@ -175,7 +175,7 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         self.trips: list[tuple[str, str]] = []
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        """Run an operator, and look at it first unless `_runs` has it. torch calls this for each operator."""
+        """Run an operator. If it is not in `_runs`, examine it first. torch calls this for each operator."""
         if _collects():
             self.record(SWITCHED_OFF, "")
         known = self._runs.get(_identity(func)) if not types else None
@@ -195,9 +195,9 @@ class Tripwire(NotCompiled, TorchDispatchMode):
                 _setting[thread] = False
 
     def _look_at(self, func: Any, types: Collection[type]) -> Callable:
-        """Trace a watched operator, or softmax, which built-ins call; record one that hides code.
+        """Trace a watched operator, and softmax, which built-ins call. Record an operator that may hide code.
 
-        Returns: the function for the schema of `func`, as the rest may be changed, else `func`.
+        Returns: the function for the schema of `func`, because the rest of `func` may be changed; or else `func`.
         """
         if OpOverload not in type(func).__mro__:
             name, run = func.name() if isinstance(func, HigherOrderOperator) else SWITCHED_OFF, func
@@ -217,10 +217,10 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         return run
 
     def _trace(self, operator: str, frame: FrameType | None) -> None:
-        """Read the stack from the operator's frame outwards, and record the built-in with what called it.
+        """Read the stack from an operator's frame outwards. Record the built-in and whose code called it.
 
-        A given cell called it if no student code lies on the stack between the two. Otherwise the first
-        answer on the stack is responsible; without an answer, the exercise's own code.
+        A provided cell called it if there is no student code on the stack between cell and operator. Otherwise the
+        innermost answer on the stack called it. If there is no answer, the exercise's own code did.
         """
         name = operator if operator in self._watched or self._self_test else ""
         # Whether a frame between this one and the operator is neither torch's nor Python's.
@@ -240,7 +240,7 @@ class Tripwire(NotCompiled, TorchDispatchMode):
         self.record(name, "")
 
     def record(self, name: str, other_exercise: str) -> None:
-        """Record a built-in; each pair of built-in and exercise only once, and at most MAX_TRIPS pairs."""
+        """Record a built-in. Each pair of built-in and exercise is recorded once, and at most MAX_TRIPS pairs are."""
         if self._self_test:
             self._was_tested = True
         elif name:
@@ -250,7 +250,7 @@ class Tripwire(NotCompiled, TorchDispatchMode):
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Watch this thread, and threads that start meanwhile, as long as this context is open."""
+        """Watch this thread, and threads that it starts, until the context ends."""
         global _active
         self._top: FrameType | None = _getframe(2)
         if _active is None:
@@ -272,13 +272,13 @@ class Tripwire(NotCompiled, TorchDispatchMode):
                 self.trips.append((SWITCHED_OFF, ""))
 
     def watch_functions(self) -> None:
-        """Watch this thread's function calls, if some of the watched functions use no operator of torch."""
+        """Watch this thread's function calls, if some of the watched functions are not operators of torch."""
         _profile(self._trace_function if self._functions else None)
 
     def _trace_function(self, frame: FrameType, event: str, argument: Any) -> None:
-        """Trace a function of a library that has a watched name, as scipy's softmax; Python calls this for every call.
+        """Trace a library's function that has a watched name, such as scipy's softmax. Python calls this for each call.
 
-        Student code that Python runs while `__torch_dispatch__` works gets the mode back.
+        If Python runs student code while `__torch_dispatch__` works, switch the mode on again for this code.
         """
         name = ""
         if event == "call":
@@ -303,7 +303,7 @@ class Tripwire(NotCompiled, TorchDispatchMode):
             self._trace(CALL + name, frame)
 
     def _test(self) -> None:
-        """Check that softmax and calls of functions are recorded; if not, the tripwire is off."""
+        """Check that softmax and function calls are recorded. If not, record that the tripwire is switched off."""
         self._self_test, self._was_tested = True, False
         _softmax(torch.zeros(1), 0)
         self._self_test = False
@@ -312,11 +312,11 @@ class Tripwire(NotCompiled, TorchDispatchMode):
 
 
 def _audit(event: str, arguments: tuple) -> None:
-    """Refuse actions that could evade the tripwire; Python calls this for every audit event.
+    """Refuse actions that could evade the tripwire. Python calls this for every audit event.
 
     Raises:
-        RuntimeError: code takes a library's file name or adds an audit hook; or, during a watched
-            probe, starts a process or an unwatched thread, traces, or inspects the interpreter.
+        RuntimeError: code uses a library's file name or adds an audit hook; or, during a watched
+            probe, starts a process or an unwatched thread, traces calls, or inspects the interpreter.
     """
     global _auditing
     if event in TRACES:
@@ -350,7 +350,7 @@ def _audit(event: str, arguments: tuple) -> None:
 
 
 def _profile(function: Callable | None) -> None:
-    """Set this thread's profile function; no other code may during a watched probe."""
+    """Set this thread's profile function. During a watched probe, no other code can set it."""
     thread = _get_ident()
     try:
         _setting[thread] = True
@@ -360,7 +360,7 @@ def _profile(function: Callable | None) -> None:
 
 
 class _Watched:
-    """A thread's function that starts the tripwire's watch of the thread before it runs the original function."""
+    """A thread's function. It makes the tripwire watch the thread, and then runs the original function."""
 
     def __init__(self, function: Callable, tripwire: Tripwire) -> None:
         self._function, self._tripwire = function, tripwire
@@ -372,7 +372,7 @@ class _Watched:
 
 
 def watched_start(start: Callable) -> Callable:
-    """Wrap a function that starts threads, so that each is watched that starts during a watched probe."""
+    """Wrap a function that starts threads, so that threads started during a watched probe are watched."""
 
     def start_checked(function: Callable, *arguments: Any, **options: Any) -> Any:
         return start(_Watched(function, _active) if _active is not None else function, *arguments, **options)
@@ -381,16 +381,16 @@ def watched_start(start: Callable) -> Callable:
 
 
 def _record_switch() -> bool:
-    """Record that code of the student's switches off what watches it, or would; tell whether a probe is watched now."""
+    """Record that student code switches the watching off, or tries to. Return True if a probe is being watched."""
     if _active is not None:
         _active.record(SWITCHED_OFF, "")
     return _active is not None
 
 
 def install() -> None:
-    """Wrap the functions that could evade the tripwire, and forbid processes during a watched probe.
+    """Wrap the functions that could evade the tripwire, and forbid new processes during a watched probe.
 
-    The fork server calls this once, before student code runs; nothing undoes it.
+    The fork server calls this once, before student code runs. Nothing undoes it.
     """
     evasions.note_switches(_record_switch)
     evasions.hold_interruptions(_record_switch)

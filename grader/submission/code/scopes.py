@@ -1,7 +1,8 @@
-"""Read what each statement of a cell binds and refers to, by Python's rules of scope.
+"""Find the names that each statement of a cell binds and refers to, by Python's rules of scope.
 
-A name that a function binds itself is its own: reading it says nothing about a global of the same name. Code that can
-never run is left out: a branch under a constant that is false, and what follows a `return` or `raise` in its block.
+If a function binds a name itself, the name is local to it, so reading it is not a use of
+a global with the same name. Code that can never run is left out: a branch under a
+constant that is false, and the statements after a `return` or `raise` in the same block.
 """
 
 import ast
@@ -18,7 +19,10 @@ JUMPS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 
 
 def flat(body: Sequence[ast.stmt]) -> Iterator[tuple[ast.AST, bool]]:
-    """Yield statements, and for a block its head and its statements, each with whether it runs for certain."""
+    """Yield the statements of a body and of its inner blocks, and the heads of the blocks.
+
+    A bool is yielded with each of them: True if it runs whenever the body does.
+    """
     todo: list[tuple[ast.AST, bool]] = [(node, True) for node in reversed(live(body))]
     while todo:
         node, certain = todo.pop()
@@ -41,13 +45,13 @@ def flat(body: Sequence[ast.stmt]) -> Iterator[tuple[ast.AST, bool]]:
 
 
 def live(body: Sequence[ast.stmt]) -> list[ast.stmt]:
-    """Return the statements of a block that can run: those up to the first that leaves the block."""
+    """Return the statements of a block that can run: up to and including the first statement that leaves the block."""
     end = next((index for index, node in enumerate(body) if isinstance(node, JUMPS)), len(body))
     return [*body[: end + 1]]
 
 
 def taken(node: ast.If | ast.While | ast.IfExp) -> list:
-    """Return the parts of a branch that can run: none under a constant condition that rules them out."""
+    """Return the parts of a branch that can run. A part that a constant condition rules out is not among them."""
     always = _constant(node.test)
     if isinstance(node, ast.IfExp):
         return [*([] if always is False else [node.body]), *([] if always is True else [node.orelse])]
@@ -56,7 +60,7 @@ def taken(node: ast.If | ast.While | ast.IfExp) -> list:
 
 
 def _constant(test: ast.expr) -> bool | None:
-    """Return True if a condition always holds, False if it never does, and None if the source does not tell."""
+    """Return True if a condition is always true, False if it is always false, and None if that is not known."""
     match test:
         case ast.Constant(value=value):
             return bool(value)
@@ -86,7 +90,7 @@ class Reference(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """A statement that runs when its cell runs, or one of the names that an import binds."""
+    """A statement that runs when its cell runs. An import of several names is split into one record for each name."""
 
     node: ast.AST
     # Global names; ".name" for a method that runs only if some code names it, "?NAME" for code below `if NAME:`.
@@ -100,9 +104,9 @@ class Statement(NamedTuple):
 
 @dataclass(eq=False)
 class _Scope:
-    """A function, a class, a comprehension or, without a parent, the cell.
+    """A function, a class, a comprehension, or a block below `if NAME:`, which binds nothing.
 
-    It may also be a block below `if NAME:`, which binds nothing.
+    The outermost scope is the cell.
     """
 
     parent: "_Scope | None" = None
@@ -117,28 +121,31 @@ class _Scope:
 
     @property
     def part(self) -> str:
-        """The part of its statement that code here belongs to; "" for the statement itself."""
+        """The part of the statement that this code belongs to; "" if it belongs to the statement as a whole.
+
+        A part is code that may run at another time than its statement: a method, or a block below `if NAME:`.
+        """
         switch = self.own_part.removeprefix("?")
         if self.own_part and (switch == self.own_part or _home(switch, self.parent) is None):
             return self.own_part
         return self.parent.part if self.parent else ""
 
     def defines(self, name: str) -> bool:
-        """Return True if this is a class that has an attribute itself.
+        """Return True if this scope is a class that defines the attribute with this name.
 
-        A class that looks attributes up elsewhere does not count.
+        Return False for every name if the class looks attributes up dynamically, with `__getattr__`.
         """
         return name in self.attributes and not self.attributes & {"__getattr__", "__getattribute__"}
 
     @property
     def is_called(self) -> bool:
-        """True if the code here runs only when a function is called."""
+        """True if the code of this scope runs only when a function is called."""
         return self.kind == "function" or (self.parent is not None and self.parent.is_called)
 
 
 @cached_by_source
 def statements_of_cell(source: str) -> tuple[Statement, ...]:
-    """Return the statements of a cell, in order, without its magics; none if Python cannot read it."""
+    """Return the statements of a cell in order, without its magics; () if Python cannot read the cell."""
     try:
         body = parsed(source).statements or ()
         return tuple(statement for node, certain in flat(body) for statement in _read(node, certain))
@@ -147,7 +154,7 @@ def statements_of_cell(source: str) -> tuple[Statement, ...]:
 
 
 def _read(node: ast.AST, certain: bool) -> Iterator[Statement]:
-    """Yield the statement that a node is; of an import, one for each name that it binds."""
+    """Yield a `Statement` for a node. For an import, yield one `Statement` for each name that it binds."""
     if isinstance(node, (ast.Import, ast.ImportFrom)):
         for alias in node.names:
             whole = {**vars(node), "names": [alias]}
@@ -166,7 +173,7 @@ def _bound_by(alias: ast.alias) -> str:
 
 
 class _Reader:
-    """Walks through one statement and notes names, attributes and texts with the scopes in which they stand."""
+    """Walks through one statement and records its names, attributes and texts, each with its scope."""
 
     def __init__(self, top: ast.AST) -> None:
         self._top, self._cell = top, _Scope()
@@ -182,10 +189,10 @@ class _Reader:
             self._visit(*self._todo.pop())
 
     def statements(self, certain: bool) -> Iterator[Statement]:
-        """Yield the statement and its parts that may run at another time.
+        """Yield the statement, and then its parts that may run at another time.
 
-        These are the names that its functions bind globally if they are called, and the methods
-        that count as statements of their own.
+        Such parts are methods, blocks below `if NAME:`, and the names that
+        functions bind globally when they are called.
         """
         whole = self._statement("", certain)
         yield whole
@@ -196,7 +203,7 @@ class _Reader:
             yield self._statement(part, False)
 
     def _statement(self, part: str, certain: bool) -> Statement:
-        """Return what was noted in a part of the statement, with each name resolved; "" for all that is in no part."""
+        """Return a `Statement` with the resolved names of one part; "" is the code that belongs to no part."""
         now, later, references = set[str](), set[str](), set[Reference]()
         for name, scope in (*self._names, *self._texts):
             if scope.part == part:
@@ -275,7 +282,7 @@ class _Reader:
                 self._children(node, scope)
 
     def _expression(self, node: ast.AST, scope: _Scope) -> None:
-        """Note the attribute, the text or the change of a global that a node is."""
+        """Record what a node does: it may read an attribute, change a global, or look up names by text."""
         match node:
             case ast.AugAssign(target=ast.Name(id=name)):
                 self._names.append((name, scope))
@@ -339,14 +346,14 @@ class _Reader:
             scope.bound.add(name)
 
     def _change(self, node: ast.AST, scope: _Scope) -> None:
-        """Note that an attribute or an item of something is assigned, if it is a global."""
+        """Record a change of a global, if `node` is a global or an attribute or item of one."""
         while isinstance(node, (ast.Attribute, ast.Subscript)):
             node = node.value
         if isinstance(node, ast.Name) and _home(node.id, scope) is None:
             self._changed.add(node.id)
 
     def _children(self, node: ast.AST, scope: _Scope) -> None:
-        """Visit the parts of a node next; of a block, only the statements that can run."""
+        """Put the parts of a node next in the queue. Of a block, only the statements that can run are visited."""
         for _, value in ast.iter_fields(node):
             if isinstance(value, list):
                 block = [part for part in value if isinstance(part, ast.stmt)]
@@ -360,7 +367,7 @@ class _Reader:
 
 
 def _home(name: str, scope: _Scope | None) -> _Scope | None:
-    """Return the scope inside of a statement that a name belongs to; None if the name is global."""
+    """Return the scope within the statement that binds a name, or None if the name is global."""
     innermost = scope
     while scope is not None and scope.parent is not None:
         if name in scope.elsewhere:
@@ -372,7 +379,7 @@ def _home(name: str, scope: _Scope | None) -> _Scope | None:
 
 
 def _outside(scope: _Scope, *kinds: str) -> _Scope:
-    """Return the innermost scope that is of another kind."""
+    """Return the innermost scope around `scope`, itself included, that is of none of these kinds, or else the cell."""
     while scope.kind in kinds and scope.parent is not None:
         scope = scope.parent
     return scope

@@ -1,7 +1,7 @@
 """The text of one cell, parsed once: the names that it binds, reads, mentions, and looks up as strings.
 
-`Source.mentioned` errs on the side of too many: it counts a name that stands in a comment alone. `looked_up`
-finds the name in `getattr(F, "softmax")`.
+`Source.mentioned` may contain too many names, because it also includes names that appear only in a comment.
+`looked_up` finds the name in `getattr(F, "softmax")`.
 """
 
 import ast
@@ -24,7 +24,7 @@ UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)  # how Pytho
 
 
 def cached_by_source(read: Callable[[str], Result]) -> Callable[[str], Result]:
-    """Cache the results of a function of source text: for 512 cells, and for 8 large ones (provided code).
+    """Cache the results of a function of source text, for 512 cells of usual size and for 8 large ones (provided code).
 
     Most cells are the same in every submission of a class.
     """
@@ -34,7 +34,7 @@ def cached_by_source(read: Callable[[str], Result]) -> Callable[[str], Result]:
 
 @dataclass(frozen=True)
 class Source:
-    """The text of a cell. Make it with `parsed`, so that no question about a text is answered twice."""
+    """The text of a cell. Create it with `parsed`, which returns the same object for the same text."""
 
     text: str
 
@@ -45,20 +45,20 @@ class Source:
 
     @cached_property
     def python(self) -> str:
-        """The text, without the lines for IPython if Python cannot read it with them.
+        """The text that Python can parse: without IPython's magics, shell commands and help requests.
 
-        These lines are magics, commands and requests for help.
+        If Python can parse the whole text, nothing is removed.
         """
         return self.text if self.is_plain else without_magics(self.text)
 
     @property
     def statements(self) -> tuple[ast.stmt, ...] | None:
-        """The statements at the top level, which nobody may change; None where Python cannot read the cell."""
+        """The statements at the top level, or None if Python cannot parse the cell. Callers must not change them."""
         return _statements(self.python)
 
     @cached_property
     def bound(self) -> frozenset[str] | None:
-        """The names that the cell binds at its top level; None where Python cannot read it."""
+        """The names that the cell binds at its top level, or None if Python cannot parse the cell."""
         statements = self.statements
         if statements is None:
             return None
@@ -66,14 +66,15 @@ class Source:
 
     @cached_property
     def mentioned(self) -> frozenset[str]:
-        """Every word in the text that may be a name and is no attribute, in comments and strings, too."""
+        """Every word in the text that may be a name, also in comments and strings. Attributes are left out."""
         return frozenset(WORD.findall(self.text))
 
     @cached_property
     def free(self) -> frozenset[str]:
-        """The names that the cell reads and nowhere binds at its top level; none where Python cannot read it.
+        """The names that the cell reads and does not bind at its top level; empty if Python cannot parse the cell.
 
-        Of a large cell, all words that it mentions: `symtable` takes time with the square of the number of functions.
+        For a large cell, these are all words that it mentions, because the time that `symtable` takes grows with the
+        square of the number of functions.
         """
         if len(self.text) >= LONG:
             return self.mentioned
@@ -85,9 +86,9 @@ class Source:
 
     @cached_property
     def imports(self) -> frozenset[tuple[str, str]]:
-        """The imports at the cell's top level, as (name, imported thing).
+        """The imports at the cell's top level, as pairs (name, imported thing).
 
-        For `from torch import nn as layers` that is ("layers", "torch.nn").
+        The pair for `from torch import nn as layers` is ("layers", "torch.nn").
         """
         return frozenset(
             (_alias_name(alias), ".".join(filter(None, (getattr(statement, "module", None), alias.name))))
@@ -98,9 +99,9 @@ class Source:
 
     @cached_property
     def definitions(self) -> Mapping[str, frozenset[str]]:
-        """The functions and classes that the cell defines at its top level, by name.
+        """The functions and classes that the cell defines at its top level.
 
-        The value is the set of names that the definition mentions.
+        Each name maps to the set of names that its definition mentions.
         """
         lines = self.python.split("\n")
         return {
@@ -111,14 +112,14 @@ class Source:
 
     @cached_property
     def looks_names_up(self) -> bool:
-        """True if the text has a word such as `getattr`, which can use names that the text does not mention."""
+        """True if the text contains a word such as `getattr`, which lets code use names that it does not mention."""
         return DYNAMIC.search(self.text) is not None
 
     @cached_property
     def binding_lines(self) -> list[tuple[str, int]]:
-        """The names that a line binds which begins with `def name`, `class name` or `name =`, and the line's number.
+        """The names bound by lines that begin with `def name`, `class name` or `name =`, as pairs (name, line number).
 
-        Unlike `bound`, this works where Python cannot read the cell.
+        Unlike `bound`, this works even if Python cannot parse the cell.
         """
         found = ((BINDING.match(line), number) for number, line in enumerate(self.text.split("\n"), 1))
         return [(match[1] or match[2], number) for match, number in found if match]
@@ -126,17 +127,17 @@ class Source:
 
 @cached_by_source
 def parsed(text: str) -> Source:
-    """Return the source with this text: the same one as before, if it was asked for lately."""
+    """Return the `Source` of a text: the cached object, if the text was parsed recently."""
     return Source(text)
 
 
 def without_magics(source: str) -> str:
-    """Empty the lines that are for IPython and no Python: magics, shell commands, and requests for help."""
+    """Return a source with an empty line for each magic, shell command and help request of IPython."""
     return "\n".join("" if line.lstrip().startswith(MAGIC) else line for line in source.splitlines())
 
 
 def _statements(source: str) -> tuple[ast.stmt, ...] | None:
-    """Parse source to its top-level statements; None where Python cannot read it."""
+    """Parse a source to its top-level statements. Return None if Python cannot parse it."""
     return (_short_trees if len(source) < SHORT else _long_trees)(source)
 
 
@@ -172,7 +173,7 @@ def names_bound_by(statement: ast.stmt) -> list[str]:
 
 
 def _names_of_targets(node: ast.AST) -> list[str]:
-    """List the names that a statement itself binds, without its inner blocks: by `=`, `for` or `with`."""
+    """List the names that a statement itself binds with `=`, `for` or `with`. Its inner blocks are left out."""
     if isinstance(node, ast.Delete):
         return []
     targets = [*getattr(node, "targets", []), getattr(node, "target", None)]
@@ -192,7 +193,7 @@ def _alias_name(alias: ast.alias) -> str:
 
 
 def _read_names(table: symtable.SymbolTable) -> frozenset[str]:
-    """Return the global names that a scope, or a scope inside it, reads."""
+    """Return the global names that a scope reads, together with those that its inner scopes read."""
     read: set[str] = set()
     todo = [table]
     while todo:  # a loop: a lambda within a lambda, a thousand times, is too deep for a call
@@ -216,7 +217,7 @@ MOST_PARTS = 200  # nodes of a sum of string constants that are read: no name ha
 
 
 def looked_up(node: ast.AST) -> list[str]:
-    """Return the names that a node looks up as text: in `getattr(F, "softmax")`, `vars(F)["softmax"]` and the like."""
+    """Return the names that a node looks up as text, for example in `getattr(F, "softmax")` or `vars(F)["softmax"]`."""
     match node:
         case ast.Call(func=ast.Name(id=function) | ast.Attribute(attr=function), args=arguments):
             if function in RUNS_TEXT:
@@ -236,7 +237,7 @@ def _words(text: str) -> list[str]:
 
 
 def _is_table(node: ast.AST) -> bool:
-    """Return True if an expression begins with a table of names, as `vars(F)` or `torch.__dict__`."""
+    """Return True if an expression begins with a table of names, such as `vars(F)` or `torch.__dict__`."""
     while True:
         match node:
             case ast.Call(func=ast.Name(id=name)) | ast.Attribute(attr=name) if name in TABLES:
@@ -248,9 +249,9 @@ def _is_table(node: ast.AST) -> bool:
 
 
 def _constant_text(node: ast.AST) -> str:
-    """Return the text of a string constant, of a sum of string constants, or of an f-string of them.
+    """Return the text of a string constant, of a sum of string constants, or of an f-string of string constants.
 
-    Return "" for any other node, where any part is empty, and for more nodes than a name that is banned has.
+    Return "" for any other node, if a constant is empty, or if there are more than MOST_PARTS nodes.
     """
     parts: list[str] = []
     todo = [node]

@@ -1,6 +1,7 @@
-"""The words of a piece of code, with each name as the caller wants it, and its traits.
+"""The words of a piece of code, and the traits by which wrong code differs from right code.
 
-The traits tell the code of a wrong answer from that of the right one, in whatever style an answer is written.
+A word is a name, a constant, or the type of a syntax node. The caller chooses how names are written. Traits are names,
+numbers and operators, so they do not depend on the style in which an answer is written.
 """
 
 import ast
@@ -18,8 +19,8 @@ def words(
     A word is a name, a constant as text, or the type of the node.
 
     Args:
-        name_as: returns what stands for a name.
-        attribute_as: returns what stands for the name of an attribute.
+        name_as: returns the word to yield for a name.
+        attribute_as: returns the word to yield for the name of an attribute.
     """
     todo, line = [node], getattr(node, "lineno", 0)
     while todo:  # a loop: a sum of a thousand terms is too deep for a call
@@ -42,13 +43,13 @@ def words(
 
 
 def variables(definition: ast.AST) -> frozenset[str]:
-    """Return the names that code binds: all arguments, and all variables that it assigns, at any depth."""
+    """Return the names that code binds at any depth: its arguments and the variables that it assigns."""
     stored = {n.id for n in ast.walk(definition) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     return frozenset(stored | {n.arg for n in ast.walk(definition) if isinstance(n, ast.arg)})
 
 
 def is_small(statements: Sequence[ast.stmt]) -> bool:
-    """Return True if code is so short and so flat that functions may call themselves on its parts."""
+    """Return True if code is short and flat enough to be processed by recursive functions."""
     level: list[ast.AST] = [*statements]
     nodes = depth = 0
     while level:
@@ -60,7 +61,7 @@ def is_small(statements: Sequence[ast.stmt]) -> bool:
 
 
 def without_docs(node: ast.AST) -> ast.AST:
-    """Remove docstrings and annotations from a definition or a module, in place, and return it.
+    """Remove docstrings and annotations from a definition or module in place, and return the same tree.
 
     Raises:
         RecursionError: the tree is too deep.
@@ -93,9 +94,9 @@ OPERATORS = (ast.operator, ast.unaryop, ast.cmpop, ast.boolop)
 
 
 class Traits(NamedTuple):
-    """The words that only the wrong code has, and those that only the right code has.
+    """The words that occur only in the wrong code, and the words that occur only in the right code.
 
-    Both are empty if only the order differs.
+    Both sets are empty if the two pieces of code differ only in order.
     """
 
     has: frozenset[str] = frozenset()
@@ -103,15 +104,16 @@ class Traits(NamedTuple):
 
 
 def traits(right: ast.AST, wrong: ast.AST) -> Traits:
-    """Return which names, numbers and operators only the wrong code has, and which only the right one has."""
+    """Return the names, numbers and operators that only the wrong code has, and those that only the right code has."""
     one, other = _made_of(right), _made_of(wrong)
     return Traits(other - one, one - other)
 
 
 def shows(code: str, wanted: Traits) -> bool:
-    """Return True if code contains a part that a wrong answer adds, or lacks a part that it removes.
+    """Return True if code contains a word that the wrong answer adds, or lacks a word that it removes.
 
-    Code "", which is not known, shows all, and all code shows traits that are empty; what does not parse shows none.
+    Also return True if the code is "" (unknown) or the wanted traits are empty.
+    Return False if the code does not parse.
     """
     try:
         own = _made_of(ast.parse(code))
@@ -121,7 +123,7 @@ def shows(code: str, wanted: Traits) -> bool:
 
 
 def _made_of(tree: ast.AST) -> frozenset[str]:
-    """Return the attributes, the names that are not variables, the numbers and strings, and the operators of code."""
+    """Return the names, attributes, constants and operators of code, without the variables that it binds."""
     own, made = variables(tree), set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
