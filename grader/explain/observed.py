@@ -200,7 +200,7 @@ def _of_missing_refusal(trial: Seen, source: str) -> str:
     If the answer contains checks, the text adds that they did not catch the input. Return "" if nothing is wrong.
     """
     for name, want in trial.expected.items():
-        due = re.fullmatch(r"an? (\w+Error) came", name)
+        due = re.fullmatch(r"an? (\w+Error) was raised", name)
         if not due or want is not True:
             continue
         other = trial.error not in ("", "AssertionError", "WrongForm", due[1])

@@ -83,7 +83,12 @@ def test_nothing_is_said_of_the_form_of_an_exception():
 
 def test_an_input_that_had_to_be_refused_and_raises_something_else():
     first = Seen(
-        "refuses", False, {}, {"a ValueError was raised": True}, error="RuntimeError", message="shape '[1, 4]' is invalid"
+        "refuses",
+        False,
+        {},
+        {"a ValueError was raised": True},
+        error="RuntimeError",
+        message="shape '[1, 4]' is invalid",
     )
     found = of_exception([first], "def f(x): return x")
     assert found is not None

@@ -365,8 +365,9 @@ def test_how_much_noise_new_layers_bring_depends_on_their_weights(lesson):
     behind one, and 0.04 to 0.09 behind four; over five other draws 0.034 to 0.107.
     """
     (told,) = (cell for cell in cells_of("6-explain") if "How much noise the gate keeps out" in cell.source)
-    assert "behind a single open layer 0.53 to 0.74 of the rows are read right, behind four about 0.1 or less" in " ".join(
-        told.source.split()
+    assert (
+        "behind a single open layer 0.53 to 0.74 of the rows are read right, behind four about 0.1 or less"
+        in " ".join(told.source.split())
     )
     model = OpenVLM(**recipe.MODEL)
     model.load_state_dict(lesson.model.state_dict())

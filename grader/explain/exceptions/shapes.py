@@ -385,10 +385,7 @@ SHAPE_RULES: tuple[Rule, ...] = (
             "they accept every mask that broadcasts to the tensor."
         ),
     ),
-    (
-        r"einsum\(\): the number of subscripts in the equation",
-        einsum_axes,
-    ),
+    (r"einsum\(\): the number of subscripts in the equation", einsum_axes),
     (
         r"einsum\(\): output subscript (\w) does not appear",
         sentence("The letter {1} is after the arrow of this einsum, but not before it."),
@@ -397,8 +394,5 @@ SHAPE_RULES: tuple[Rule, ...] = (
         r"einsum\(\): (?:fewer|more) operands were provided",
         sentence("This einsum needs one tensor for each group of letters; commas separate the groups."),
     ),
-    (
-        r"einsum\(\): subscript (\w) has size \d+ for operand (\d+) which",
-        einsum_letter,
-    ),
+    (r"einsum\(\): subscript (\w) has size \d+ for operand (\d+) which", einsum_letter),
 )  # fmt: skip
