@@ -303,7 +303,7 @@ def _is_part(node: ast.Attribute) -> bool:
 def _siblings(name: str, parts: Counter) -> Iterator[str]:
     """Yield attributes that may have been meant instead of `name`: attributes in the function with a similar name.
 
-    For an attribute such as W_K, also yield W_Q, W_V and W_O.
+    For an attribute such as W_K, also yield its siblings, such as W_Q.
     """
     known = [*parts, *(f"W_{letter}" for letter in "QKVO" if name.startswith("W_"))]
     for other in dict.fromkeys(known):
