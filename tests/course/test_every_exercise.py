@@ -59,11 +59,11 @@ EVERYDAY = """
     cumsum elu nan norm sigmoid silu
     absolute accepted afresh ahead allowed already also alternate always applied applies apply approximate argument
     around arrives assertionerror assignment assumes astray average averaged averages avoids been before behind big
-    blank cannot close code contains continue covers cross_entropy cut default denominator describe different directions
-    disappears down enough equal even everywhere exponential fails far fewer fitted forbidden future height
-    ignore ill illness inference_mode inputs instead inverses inverted itself larger lead longer longest losses lost lots
+    blank cannot close code contains continue covers cross_entropy cut decide default denominator describe different directions
+    disappears distances down enough equal even everywhere exponential fails far fewer fitted forbidden function future height
+    ignore ill illness inference_mode inputs instead inverses inverted itself larger later lead longer longest losses lost lots
     lower maximum meanings middle missing new newest no_gradient normalised normalises numerator offset
-    otherwise over overlooks overwrite overwritten pair pass past per perhaps pile plain predicts previous probabilities pulled push put recorded
+    otherwise over overlooks overwrite overwritten pair pass past per perhaps pile plain predicts previous probabilities pulled push put quotient recorded
     relu restore result rise roll rounded send separate separately sequence sequences sets sharp sharper silence silently skips
     some square stands still sub_ summed swapped taken tanh themselves these ties too total treat treated
     twice unaligned unchanged unless unprojected use used vary wakes weigh were wherever whole wide wrong yes √d_model
