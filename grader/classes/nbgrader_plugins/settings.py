@@ -1,6 +1,6 @@
 """The settings that nbgrader needs for a course of this grader.
 
-The course's `nbgrader_config.py` adds those that an instructor chooses.
+The course's `nbgrader_config.py` adds the settings that an instructor chooses.
 """
 
 import os
