@@ -1,4 +1,4 @@
-"""Renders the manual: the Markdown pages of docs/, as pages for a browser."""
+"""Renders the manual, the Markdown pages of docs/, as HTML pages."""
 
 import posixpath
 import re
@@ -35,7 +35,7 @@ def _html(path: str) -> str:
 
 
 def _page(path: str, text: str, titles: Mapping[str, str]) -> str:
-    """Return one page with links to all pages above it."""
+    """Return one page as HTML, with links to all pages of the manual at its top."""
     body = PageRenderer(partial(_target, path, titles.keys()), NOT_HERE).html(text)
     folder = posixpath.dirname(path)
     contents = [(posixpath.relpath(page, folder or "."), title) for page, title in titles.items()]
@@ -43,7 +43,10 @@ def _page(path: str, text: str, titles: Mapping[str, str]) -> str:
 
 
 def _target(path: str, pages: Set[str], address: str) -> str | None:
-    """Return where a link of a page leads: to the web or to an HTML page; None if there is no such page."""
+    """Return the address for a link on a page: an HTML page of the manual, or an address on the web.
+
+    Return None if the link leads to any other file.
+    """
     if OUTSIDE.match(address):
         return address
     file, mark, part = address.partition("#")
