@@ -1,6 +1,6 @@
 """Removes the parts of a source that have no effect when it runs.
 
-The rest keeps its own text, whatever version of Python does this.
+All other parts keep their exact text, on every version of Python.
 """
 
 import ast
@@ -13,9 +13,9 @@ from tokenize import COMMENT, generate_tokens
 def slim(source: str) -> str:
     """Return code without docstrings, other string statements, comments and empty lines.
 
-    Annotations are removed, too. In the body of a class, where annotations make the fields, None
-    replaces them. `ast.unparse` would be shorter, but it writes the quotes in an f-string as its
-    version of Python prefers them.
+    Annotations are removed, too. In the body of a class, where annotations define the fields, None
+    replaces them. `ast.unparse` would be shorter, but its quotes in f-strings depend on the version
+    of Python.
     """
     text = source.encode()
     starts = [0, *accumulate(map(len, text.splitlines(keepends=True)))]

@@ -1,4 +1,4 @@
-"""The pages of a course's site: its documents, its lessons, its explorer."""
+"""The pages of a course's site: its documents, its lessons and its explorer."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -49,7 +49,7 @@ class Page:
 
 @dataclass(frozen=True)
 class RunLesson:
-    """A lesson that was run: its notebooks with outputs."""
+    """A lesson that has been run: its notebooks with outputs."""
 
     lesson: Lesson
     student: NotebookNode
@@ -108,7 +108,11 @@ def _document(root: Path, file: str, group: str, addresses: Addresses) -> Page:
 
 
 def _lesson_page(lesson: Lesson, notebook: NotebookNode, solved: bool, addresses: Addresses) -> Page:
-    """Return the page of a lesson, with links to what can be opened and downloaded."""
+    """Return the page of a lesson, with links to download the notebook and to open it in Colab.
+
+    Args:
+        solved: make the page of the solution, which has no such links.
+    """
     name = lesson.assignment
     file = f"notebooks/{name}/{name}.ipynb"
     repository = addresses.repository
@@ -127,7 +131,7 @@ def _explorer() -> Page:
 
 
 def _contents(lessons: Sequence[RunLesson]) -> Page:
-    """Return the home page of a course without a README: the list of its lessons."""
+    """Return the home page of a course without a README, which lists the lessons."""
     items = "".join(
         f'<li><a href="{relative_link("index.html", f"lessons/{run.lesson.assignment}.html")}">'
         f"{escape(run.lesson.title)}</a></li>\n"
