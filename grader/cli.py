@@ -68,7 +68,7 @@ terminal = Terminal(out=Console(highlight=False), err=Console(stderr=True, highl
 
 
 def _version(wanted: bool) -> None:
-    """Print the version and exit, if it is wanted."""
+    """Print the version and exit, if the option --version is given."""
     if wanted:
         terminal.say(f"grader {grader.__version__}")
         raise typer.Exit

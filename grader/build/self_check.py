@@ -94,7 +94,7 @@ def checked(notebook: Notebook, exercise: str) -> str:
 
     Raises:
         NotSolved: the exercise is not solved yet.
-        NotYet: a result is wrong; the message says how and why.
+        NotYet: a result is wrong. The message explains the error.
     """
     packed = notebook.exercises[exercise]
     title = title_of(notebook, exercise)

@@ -235,5 +235,8 @@ def _chosen(known: Known) -> Iterator[Any]:
 
 
 def _seen(wrong: Known) -> list[int | None]:
-    """Return the observation of a wrong answer on each trial without its numbers, or None if it is not known."""
+    """Return the observation of a wrong answer on each trial, without its numbers.
+
+    The observation is None if the result on the trial is not known.
+    """
     return [own[0] if isinstance(own, list) else own for own in wrong["gives"]]

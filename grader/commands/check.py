@@ -30,8 +30,8 @@ def run(options: CheckOptions, terminal: Terminal, early: ServerProcess | None =
     """Grade one notebook, and show its verdicts with reasons.
 
     Args:
-        early: a fork server that was started early. It is used if its tier and device are the
-            chosen ones.
+        early: a fork server that was started early. It is used if it has the chosen tier and
+            device.
 
     Returns:
         the exit status: 0 if the notebook was graded, 1 if it was not or has too few points.

@@ -49,7 +49,7 @@ def set_late(options: LateOptions, terminal: Terminal) -> None:
 
 
 def _only_submission(options: LateOptions, entries: list[GradebookEntry]) -> GradebookEntry:
-    """Return the student's only submission, among the submissions of the chosen assignment if there is one.
+    """Return the student's only submission of the chosen assignment, or of all assignments.
 
     Raises:
         RecordError: there is no submission, or there are several.
@@ -91,7 +91,7 @@ def list_appeals(options: AppealsOptions, terminal: Terminal) -> None:
 
 
 def decide_on_appeal(options: DecisionOptions, terminal: Terminal) -> None:
-    """Write a decision on an appeal into the gradebook and onto the student's page: new points, or the same ones."""
+    """Write a decision on an appeal into the gradebook and onto the student's page: new points, or the old points."""
     points = options.points
     config = read_config(options.root, options.gradebook)
     found = appeals_of(recorded_entries(config))

@@ -105,7 +105,7 @@ def _write(
     entries: Sequence[GradebookEntry],
     terminal: Terminal,
 ) -> None:
-    """Write the files, and name each of them on standard error."""
+    """Write the files that the options name, and print their paths on standard error."""
     if options.to is None:
         terminal.out.file.write(exported.text)
     else:

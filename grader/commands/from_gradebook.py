@@ -18,7 +18,7 @@ MOST_WITH_CHECKS = 2000
 
 
 def recorded_entries(config: CourseConfig, assignment: str | None = None) -> Sequence[GradebookEntry]:
-    """Return the entries of one assignment, or of all assignments if it is None.
+    """Return the entries of an assignment, or of all assignments if `assignment` is None.
 
     An entry is the gradebook's record of one submission.
 

@@ -48,8 +48,8 @@ def run(options: GradeOptions, terminal: Terminal, server: ServerProcess | None 
     """Grade a class, record the grades, and report them.
 
     Args:
-        server: a fork server that was started early. It is used if its tier and device are the
-            chosen ones.
+        server: a fork server that was started early. It is used if it has the chosen tier and
+            device.
 
     Returns:
         the exit status: 1 if a submission was not graded, otherwise 0.

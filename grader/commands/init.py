@@ -120,7 +120,12 @@ def make_course(folder: Path, lessons: Mapping[str, Lesson], late_per_day: float
 
 
 def _write(course: Path, lessons: Mapping[str, Lesson], name: str, late_per_day: float) -> None:
-    """Write all files of a course with this name."""
+    """Write all files of a new course.
+
+    Args:
+        name: the name of the course in nbgrader_config.py.
+        late_per_day: the late penalty in points per day.
+    """
     for part in ("submitted", "solutions", "notebooks", OWN_LESSONS):
         (course / part).mkdir(parents=True)
     (course / OWN_LESSONS / "__init__.py").write_text(PACKAGE, "utf-8")

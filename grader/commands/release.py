@@ -126,7 +126,10 @@ def _output(command: list[str], problem: str, advice: str, **environment: str) -
 
 
 def main() -> None:
-    """Write the release into a folder and print the paths. The first argument names the folder; the default is dist."""
+    """Write the release into a folder and print the paths.
+
+    The first argument names the folder. Without it, the folder is dist.
+    """
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "dist")
     try:
         for path in release(course_root(), folder):

@@ -1,4 +1,7 @@
-"""`grader build --watch`: builds again after each change of a lesson, and prints the cells as students see them."""
+"""`grader build --watch`: builds again after each change of a lesson, and prints the changed cells.
+
+It prints the cells of the student notebooks.
+"""
 
 import subprocess
 import sys

@@ -1,8 +1,8 @@
 """Reports failures to a platform that runs the grader after each push to a repository.
 
 The formats are JUnit XML, GitHub's workflow commands and GitLab's code quality report. Exercises
-without points are practice: JUnit XML lists them as skipped, and the other two formats leave them
-out.
+without points are practice. If such an exercise is wrong, JUnit XML lists it as skipped, and the
+other two formats leave it out.
 """
 
 import json

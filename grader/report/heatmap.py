@@ -158,7 +158,7 @@ def shade(stops: tuple[str, ...], position: float) -> str:
 
 
 def ink(background: str) -> str:
-    """Return black or white, whichever WCAG gives the higher contrast on this background."""
+    """Return the colour, black or white, that has the higher contrast on this background according to WCAG."""
     red, green, blue = (_linear(channel / 255) for channel in _channels(background))
     luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
     return "#000" if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) else "#fff"

@@ -18,7 +18,8 @@ def manual(pages: Mapping[str, str]) -> dict[str, str]:
     """Return the HTML pages of the manual, by path.
 
     A link between two pages becomes a link between their HTML pages. A link to any other file
-    becomes plain text that says where the file is, because an installed package lacks these files.
+    becomes plain text with a note that the file is in the repository, because an installed package
+    lacks such files.
 
     Args:
         pages: the text of each page by path, such as "docs/serve.md"; the first line is its title.

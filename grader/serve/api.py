@@ -1,7 +1,8 @@
 """The API with which a notebook's cell submits the notebook and reads its points. docs/serve.md describes it.
 
-A program signs in with the header `Authorization: Bearer TOKEN`. The token is a personal code, which the student's page
-shows, or a token of JupyterHub. All answers are JSON; an error is `{"error": "…"}`.
+A program signs in with the header `Authorization: Bearer TOKEN`. The token is a personal code,
+which the student's page shows, or a JupyterHub token. All answers are JSON. An error has the form
+`{"error": "…"}`.
 """
 
 from typing import Any

@@ -89,7 +89,7 @@ def ask_to_sign_in(visit: Visit) -> Response:
 
 
 def sign_in(visit: Visit) -> Response:
-    """Begin a session for the person of a link or a ticket."""
+    """Begin a session for the person whom a link or a ticket signs in."""
     ticket = _ticket(visit, use=True)
     if ticket is None:
         return _wrong_link(visit)
@@ -127,7 +127,10 @@ def _ticket(visit: Visit, *, use: bool = False) -> Ticket | None:
 
 
 def _wrong_link(visit: Visit) -> Response:
-    """Refuse a link. An address that tries many links is refused for a short time, but valid links always work."""
+    """Answer a request with a link that is not valid.
+
+    An address that tries many such links is refused for a short time. Valid links always work.
+    """
     client = client_of(visit.request.scope)
     if not visit.request.app.state.wrong_links.allows(client):
         return PlainTextResponse(

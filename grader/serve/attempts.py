@@ -253,7 +253,10 @@ def submission_of(folder: Path, attempt: Attempt) -> SubmissionFile:
 
 
 def attempts_of(store: Store, student: str, assignment: str | None = None) -> Sequence[Attempt]:
-    """Return a student's attempts at an assignment, or at all assignments if it is None. The newest is first."""
+    """Return a student's attempts at an assignment, the newest first.
+
+    If `assignment` is None, return the attempts at all assignments.
+    """
     return [_attempt(row) for row in store.rows(OWN, student, assignment, assignment)]
 
 
@@ -338,7 +341,7 @@ def _after_death(attempt: Attempt, moment: datetime) -> Attempt:
 def put_back(store: Store) -> None:
     """Put the attempts that are being graded back into the queue, and blame none of them.
 
-    The grading process calls this when it ends because the web server has ended.
+    The grading process calls this when the web server or its workers have ended.
     """
     store.change("UPDATE attempt SET state = ?, tries = tries - 1 WHERE state = ?", WAITING, GRADING)
 

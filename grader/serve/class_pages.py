@@ -30,7 +30,7 @@ MOMENT = re.compile(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]
 
 
 def overview(visit: Visit) -> Response:
-    """Show the class."""
+    """Show the class page."""
     return visit.html("class.html.j2", **collect(visit.site, visit.request.query_params))
 
 

@@ -27,7 +27,7 @@ class Cell:
 
     @property
     def attempt(self) -> Attempt | None:
-        """The attempt that counts. If no attempt counts yet, the newest attempt; None without attempts."""
+        """The attempt that counts, or the newest attempt if none of them counts. None without attempts."""
         return next((attempt for attempt in self.attempts if attempt.counts), next(iter(self.attempts), None))
 
     @property

@@ -1,4 +1,4 @@
-"""Runs the process that grades. It alone takes attempts out of the queue and writes automatic grades.
+"""Runs the process that grades. Only this process takes attempts out of the queue and writes automatic grades.
 
 The order of the queue is that of shares.py. `python -m grader.serve.grading` reads its options as
 JSON from the first line of standard input, so that other users of the machine do not see the
@@ -12,12 +12,13 @@ After it has graded an attempt, the process takes these steps:
    `grader grade` does.
 3. It sets the state of the attempt.
 
-If the process is killed between two steps, the next process repeats all of them, and finds the
-grade in the gradebook.
+If the process is killed between two steps, the next process repeats all steps, and finds the grade
+in the gradebook.
 
 If this process ends because the web server ended, no attempt is to blame. If it ends for another
-reason, each attempt that it was grading gets one more death, and `attempts.begin` decides what
-happens to it. While another program locks the gradebook or the store, the process waits.
+reason, the number of deaths of each attempt that it was grading increases by one, and
+`attempts.begin` decides what happens to the attempt. While another program locks the gradebook or
+the store, the process waits.
 """
 
 import fcntl

@@ -20,7 +20,7 @@ def shown(text: str, longest: int = LONGEST) -> str:
 
 
 class OneLine(logging.Formatter):
-    """Formats a log entry on one line. A traceback follows on lines of its own, without control characters."""
+    """Formats a log entry on one line. The lines of a traceback follow below it, without control characters."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the text of a log entry, with a traceback if the entry has one."""

@@ -331,7 +331,10 @@ def _assignment(site: Site, launch: Launch) -> str | None:
 
 
 def _remember(site: Site, launch: Launch, person: str, assignment: str) -> None:
-    """Store the address to which the platform wants the score, or the address of its list of grade columns."""
+    """Store the addresses of the platform's grade column for the score, and of its list of grade columns.
+
+    A launch may name only one of the two, or none.
+    """
     item, items = launch.address(*ITEM), launch.address(*ITEMS)
     if item is None and items is None:
         return

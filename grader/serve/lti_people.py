@@ -66,7 +66,7 @@ def claim_at(claims: Mapping[str, Any], path: str) -> Any:
 
 
 def text_of_id(value: object) -> str:
-    """Return an id, which may be a string or a number, as a string. Return "" for anything else."""
+    """Return an id, which may be a string or a number, as a string. Return "" for any other value."""
     is_number = isinstance(value, int) and not isinstance(value, bool) and abs(value) < LARGEST_NUMBER
     return value if isinstance(value, str) else str(value) if is_number else ""
 

@@ -100,9 +100,9 @@ def register(visit: Visit) -> Response:
 
 
 def _deployments(answer: dict[str, Any], kind: str) -> list[str]:
-    """Return the deployments to allow: the one that the platform's answer names, or the default ones.
+    """Return the deployments to allow: the deployment that the platform's answer names, or default deployments.
 
-    The defaults are those of the kind of platform. Without a kind, all deployments are allowed,
+    The kind of platform determines the defaults. Without a kind, all deployments are allowed,
     because the client was made for this registration and belongs to the school.
     """
     tool = answer.get(TOOL)

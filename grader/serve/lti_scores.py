@@ -56,8 +56,8 @@ def unsent(site: Site, entries: Iterable[GradebookEntry]) -> Iterator[tuple[sqli
 def without_place(site: Site, entries: Iterable[GradebookEntry]) -> list[tuple[str, str]]:
     """Return the students and assignments with a score that no platform gets, because they have no place.
 
-    A student has no place who came by a link without an assignment, such as the menu of a course.
-    The list is empty if serve.toml names no platform.
+    A student who arrived through a link without an assignment, such as the menu of a course, has no
+    place. The list is empty if serve.toml names no platform.
     """
     places = {(row["person"], row["assignment"]) for row in site.store.rows("SELECT person, assignment FROM lti_place")}
     scored = {(one.student.id, one.assignment) for one in entries if one.score is not None}
@@ -237,7 +237,7 @@ def _is_for(item: object, assignment: str, link: str) -> bool:
     """Return True if a platform's item belongs to an assignment, at a link in a course.
 
     Args:
-        link: the id of the link, or "" if the launch came from no link.
+        link: the id of the link, or "" if the launch named no link.
     """
     if not isinstance(item, dict) or not isinstance(item.get("id"), str):
         return False

@@ -127,7 +127,7 @@ class Platform(_Table):
     @model_validator(mode="before")
     @classmethod
     def _fill_in(cls, told: Any) -> Any:
-        """Return the values of the table [lti.NAME] together with those of its preset, which the table overrides."""
+        """Return the values of the table [lti.NAME], and the values of its preset that the table does not set."""
         if not isinstance(told, dict) or "platform" not in told:
             return told
         values = [told.get(key, "") for key in ("platform", "school", "client_id", "tool")]
@@ -186,7 +186,7 @@ class Settings(_Table):
     formgrader: Address | None = None  # where the instructor's own Jupyter shows it
 
     def policy(self, assignment: str) -> Policy:
-        """Return the rules of an assignment. Rules that it does not set are those of [every]."""
+        """Return the rules of an assignment. For rules that the assignment does not set, [every] counts."""
         own = self.assignment.get(assignment, Policy())
         return self.every.model_copy(update=own.model_dump(exclude_unset=True))
 

@@ -252,6 +252,9 @@ def remove_leftovers(folder: Path, attempts: Mapping[str, bool], moment: float) 
 
 
 def remove_folders(*folders: Path) -> None:
-    """Remove folders with their content. Ignore folders that cannot be removed; the next upload tries again."""
+    """Remove folders with their content.
+
+    A folder that cannot be removed is ignored. The next upload tries to remove it again.
+    """
     for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)

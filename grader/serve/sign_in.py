@@ -131,11 +131,11 @@ def visitor_of(store: Store, token: str) -> Ticket | None:
 
 
 def links_for(store: Store, key: bytes, people: Sequence[str], role: str, days: int) -> dict[str, str]:
-    """Map each person to the token of a personal link: one that already works, or a new one.
+    """Map each person to the token of a personal link, which is the person's valid link or a new link.
 
     The token contains only a random id, signed with the key in .grader/serve.key, and nothing about
-    the person. The store contains the person of the link, its end, and whether it was revoked. So
-    neither a copy of the store nor the key alone lets anybody sign in.
+    the person. The store contains the person of the link, its end, and whether it was revoked. So a
+    copy of the store without the key signs nobody in, and neither does the key without the store.
 
     Args:
         days: the number of days for which a new link works.

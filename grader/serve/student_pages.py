@@ -242,7 +242,7 @@ def feedback(visit: Visit) -> Response:
 
 
 def attempt_feedback(visit: Visit) -> Response:
-    """Show the feedback on one attempt, as it was graded."""
+    """Show the feedback on one attempt, with the points that it got when it was graded."""
     site, student, name = _asked(visit)
     path = attempts.file_of(site.store, site.folder, (student, name, visit["nth"]), attempts.PAGE)
     if not site.shows_feedback(name, student):

@@ -130,7 +130,7 @@ def feedback(visit: Visit) -> Response:
 
 
 def attempt_feedback(visit: Visit) -> Response:
-    """Show the feedback on one attempt, as it was graded."""
+    """Show the feedback on one attempt, with the points that it got when it was graded."""
     site, attempt = visit.site, (visit["student"], visit["assignment"], visit["nth"])
     return students_html(attempts.file_of(site.store, site.folder, attempt, attempts.PAGE).read_bytes())
 

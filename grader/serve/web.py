@@ -61,10 +61,10 @@ class Visit:
 
     @property
     def visitor(self) -> Ticket | None:
-        """The ticket of the person who is signed in, or whose notebook sends the request; None for a stranger.
+        """The ticket of the person who is signed in or whose notebook sends the request, or None for a stranger.
 
-        It is not a `cached_property`: in Python 3.11, all objects share one lock for it, and a
-        thread that waits for JupyterHub would hold that lock.
+        It is not a `cached_property`. In Python 3.11, all objects share one lock for such a
+        property, and a thread that waits for JupyterHub would keep that lock.
         """
         if not self._known:
             here = self.visitor_known_here

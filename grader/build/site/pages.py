@@ -57,7 +57,7 @@ class RunLesson:
 
 
 def course_pages(root: Path, lessons: Sequence[RunLesson], repository: Repository | None) -> list[Page]:
-    """Return all pages of a course in the order of the navigation; the first is the home page."""
+    """Return all pages of a course in the order of the navigation. The first page is the home page."""
     documents = list(_documents(root))
     addresses = Addresses(places(root, documents, [run.lesson for run in lessons]), repository)
     home = [_document(root, README, "", addresses)] if (root / README).is_file() else [_contents(lessons)]
@@ -99,7 +99,7 @@ def _documents(root: Path) -> Iterator[tuple[str, str]]:
 
 
 def _document(root: Path, file: str, group: str, addresses: Addresses) -> Page:
-    """Return the page of a document in Markdown."""
+    """Return the page made from one of the course's Markdown files."""
     text = (root / file).read_text("utf-8")
     body = PageRenderer(partial(addresses.resolve, file)).html(text)
     heading = HEADING.search(body)

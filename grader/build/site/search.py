@@ -25,7 +25,10 @@ def search_index(pages: Iterable[Page]) -> str:
 
 
 def sections(html: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the anchor ("#set-up" or ""), the heading and the text of each section of a page. Skip empty sections."""
+    """Yield the anchor ("#set-up" or ""), the heading and the text of each section of a page.
+
+    Skip sections without heading and text.
+    """
     reader = _Sections()
     reader.feed(html)
     for anchor, heading, text in reader.found:

@@ -131,7 +131,7 @@ def decide_appeal(
 
 
 def _decide(db: Session, entry: GradebookEntry, appeal: Appeal, points: float | None, comment: str) -> None:
-    """Write a decision in one transaction."""
+    """Write an instructor's decision on an appeal in one transaction."""
     begin_to_write(db)
     stored = load_known(db, entry.student.id, entry.assignment)
     if points is not None:

@@ -9,7 +9,7 @@ from grader.complaint import Complaint
 
 
 class RecordError(Complaint):
-    """A grade could not be recorded; the message states the problem, the place and the next step."""
+    """A grade could not be recorded. The message states the problem, the place and the next step."""
 
 
 class BusyError(RecordError):

@@ -23,10 +23,11 @@ from grader.submission.cells import exercise_of, question_of
 
 
 def read_class(url: str, course: str, assignment: str | None = None) -> list[GradebookEntry]:
-    """Return the entries of an assignment, or of all assignments if it is None, sorted.
+    """Return the entries of an assignment, sorted by assignment and student.
 
-    For each assignment, students who did not submit it get an entry with the status "missing". The
-    grades have no checks and heatmaps, because those of a large class would not fit into memory.
+    If `assignment` is None, return the entries of all assignments. Students who did not submit an
+    assignment get an entry with the status "missing". The grades have no checks and heatmaps,
+    because the checks of a large class would not fit into memory.
     """
     with existing(url, course) as db:
         return attempt(url, lambda: _class(db, assignment))

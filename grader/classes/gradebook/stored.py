@@ -167,7 +167,10 @@ def load_known(db: Session, student: str, assignment: str) -> Stored:
 
 
 def load_class(db: Session, assignment: str | None) -> Iterator[Stored]:
-    """Yield all submissions of an assignment, or of all assignments if it is None, in any order."""
+    """Yield all submissions of an assignment, in any order.
+
+    If `assignment` is None, yield the submissions of all assignments.
+    """
     submissions = _submission_query(one=False, details=has_table(db))
     if assignment is not None:
         submissions = submissions.where(_assignments.c.name == assignment)
@@ -187,7 +190,7 @@ def _by_notebook(db: Session, query: Select) -> Mapping[str, list[Row]]:
 
 
 def _appeals(db: Session, notebook: str | None = None) -> Mapping[str, list[Appeal]]:
-    """Return the appeals of one submitted notebook, or of all if it is None.
+    """Return the appeals of a submitted notebook, or all appeals if `notebook` is None.
 
     The appeals are grouped by submitted notebook, the oldest first.
     """

@@ -119,7 +119,10 @@ class ResultsWriter:
         write_autograded(self._autograded, grade.student, grade.assignment, notebook, came_in.submitted)
 
     def _keep_exchange_secret(self, file: SubmissionFile) -> None:
-        """Copy the secret that nbgrader's exchange put next to a submission; `nbgrader release_feedback` needs it."""
+        """Copy the secret that nbgrader's exchange put next to a submission.
+
+        `nbgrader release_feedback` needs the secret next to the results.
+        """
         beside = replace(file, parts=(*file.parts[:-1], EXCHANGE_SECRET))
         with suppress(IntakeError):
             secret = b"" if file.member else read_file(beside)

@@ -102,7 +102,7 @@ class _Queue:
             self.submit(self._suspects.popleft())
 
     def submit(self, job: Job) -> None:
-        """Hand a job to a worker; start the workers if none run."""
+        """Hand a job to a worker. Start the workers if no worker is running."""
         self._executor = self._executor or self._workers.start()
         try:
             future = self._executor.submit(self._workers.grade, job)

@@ -1,7 +1,7 @@
 """Runs jobs in this process, or in worker processes of this machine that share one fork server.
 
 A fork server is a process that starts a sandbox for each submission. Each thread that grades has a
-fork server, which is started on first use or shared with other threads.
+fork server, which it starts on first use, or which it shares with other processes.
 """
 
 import atexit
@@ -54,7 +54,7 @@ def thread_server(tier: str, device: str) -> Server:
 
 @atexit.register
 def close_servers() -> None:
-    """End the fork servers that this process started, and its connections to shared ones."""
+    """End the fork servers that this process started, and close its connections to shared fork servers."""
     while _servers:
         _servers.popitem()[1].close()
 

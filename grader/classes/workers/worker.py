@@ -68,9 +68,10 @@ def _digest(released: bytes) -> str:
 
 @contextmanager
 def reserve_core() -> Iterator[None]:
-    """Pin this thread, while the context is open, to a core that no other job of this machine has reserved.
+    """Reserve a core for the job, and pin this thread to it until the context ends.
 
-    Do not pin it if all cores are reserved, if only one core is allowed, or if the system cannot pin threads.
+    No other job on this machine gets the same core. The thread is not pinned if all cores are
+    reserved, if only one core is allowed, or if the system cannot pin threads.
     """
     allowed = os.sched_getaffinity(0) if hasattr(os, "sched_setaffinity") else set()
     cores = sorted(allowed, key=_rank) if len(allowed) > 1 else []
