@@ -228,9 +228,7 @@ def file_of(store: Store, folder: Path, attempt: tuple[str, str, str], name: str
     """Return the path of a file in the folder of an attempt.
 
     Args:
-        attempt: the student, the assignment, and the attempt's number as text, as in a page's
-            address.
-        name: the name of the file.
+        attempt: the student, the assignment, and the attempt's number as text, as in a page's address.
 
     Raises:
         HTTPException: there is no such attempt, or its folder does not contain the file.
@@ -281,10 +279,7 @@ def queue(store: Store, budget: float) -> Sequence[Attempt]:
 def place_in_queue(store: Store, attempt: Attempt, budget: float) -> int | None:
     """Return the number of attempts before a waiting attempt, including the attempts that are being graded.
 
-    Return None if the attempt does not wait, or if its student has used up the grading time.
-
-    Args:
-        budget: the seconds of grading that a student has in an hour.
+    Return None if the attempt does not wait, or if its student has used up `budget`, the seconds of grading in an hour.
     """
     return place_of(attempt.id, _open(store), budget)
 

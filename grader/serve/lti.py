@@ -1,17 +1,16 @@
 """Signs people in through a learning platform: LTI 1.3, with OpenID Connect's third-party login.
 
-A person who opens a task on the platform starts a launch: the browser brings this server a token,
-signed by the platform, that identifies the person. A claim is one named value in that token. This
-module checks three parts of a launch: the state, which this server issued and which works once; the
-signature, which must be RS256 with one of the platform's published keys; and the claims for issuer,
-audience, times, nonce, deployment, version and message type. The state is not tied to a cookie. If
-somebody opens a launch that another person began, the next page shows the name of the person who
-began it.
+A person who opens a task on the platform starts a launch: the browser brings this server a token, signed by the
+platform, that identifies the person. A claim is one named value in that token. This module checks three parts of a
+launch: the state, which this server issued and which works once; the signature, which must be RS256 with one of the
+platform's published keys; and the claims for issuer, audience, times, nonce, deployment, version and message type. The
+state is not tied to a cookie. If somebody opens a launch that another person began, the next page shows the name of
+the person who began it.
 
-The library pylti1p3next 2.0.2 was considered in November 2026 and not used, for three reasons. It
-needs PyJWT, jwcrypto and the blocking library requests, in addition to joserfc. It has adapters
-only for Flask and Django, so cookies, sessions and requests would still have to be written here. It
-stores the login in a cookie inside a frame, and more and more browsers block such cookies.
+The library pylti1p3next 2.0.2 was considered in November 2026 and not used, for three reasons. It needs PyJWT,
+jwcrypto and the blocking library requests, in addition to joserfc. It has adapters only for Flask and Django, so
+cookies, sessions and requests would still have to be written here. It stores the login in a cookie inside a frame,
+and more and more browsers block such cookies.
 """
 
 import hmac
@@ -142,9 +141,7 @@ def launch(site: Site, token: str, state: str) -> Launch:
 
 
 def ticket_of(site: Site, launch: Launch) -> Ticket:
-    """Return the ticket of the person of a launch.
-
-    Also store the addresses at which the platform accepts the score and offers the roster.
+    """Return the ticket of the person of a launch, and store the platform's addresses for the score and the roster.
 
     Raises:
         LtiError: the person is neither a student nor an instructor of the course.
@@ -168,8 +165,7 @@ def ticket_of(site: Site, launch: Launch) -> Ticket:
 def _with_link(launch: Launch, roster: str) -> str:
     """Return the address of a roster, with the id of the task's link if student ids are custom claims.
 
-    Only links have custom claims, so the roster contains such ids only if it is requested for a
-    link.
+    Only links have custom claims, so the roster contains such ids only if it is requested for a link.
     """
     link = text_of_id(launch.of(f"{CLAIM}resource_link", "id"))
     if not link or not launch.platform.student.startswith("custom."):
@@ -180,15 +176,8 @@ def _with_link(launch: Launch, roster: str) -> str:
 def _entry(site: Site, began: str, deployment: str) -> str:
     """Return the NAME of the entry [lti.NAME] in serve.toml that a deployment belongs to.
 
-    Several schools may share issuer, client and keys. Each school then has an entry with its own
-    deployments.
-
-    Args:
-        began: the NAME of the entry with which the launch began.
-        deployment: the deployment that the launch names.
-
-    Raises:
-        LtiError: no entry of the platform allows the deployment.
+    The launch began with the entry `began`. Several schools may share issuer, client and keys. Each school then has an
+    entry with its own deployments. Raise LtiError if no entry of the platform allows the deployment.
     """
     known = site.settings.lti
     own = [name for name, one in known.items() if one.signer == known[began].signer]
@@ -205,14 +194,10 @@ def _entry(site: Site, began: str, deployment: str) -> str:
 
 
 def _check_course(site: Site, launch: Launch) -> None:
-    """Refuse a launch from another course of the platform.
+    """Raise LtiError for a launch from another course of the platform.
 
-    If serve.toml names no courses, the course of the first instructor who arrives is ours. A launch
-    without a course id belongs to the course "", which an operator must add to serve.toml once the
-    platform has another course here.
-
-    Raises:
-        LtiError: the launch is from another course.
+    If serve.toml names no courses, the course of the first instructor who arrives is ours. A launch without a course id
+    belongs to the course "", which an operator must add to serve.toml once the platform has another course here.
     """
     came, known = filled_in(text_of_id(launch.of(f"{CLAIM}context", "id")), "context"), launch.platform.courses
     if not known:
@@ -230,11 +215,7 @@ def _check_course(site: Site, launch: Launch) -> None:
 
 
 def _claims(platform: Platform, token: str) -> dict[str, Any]:
-    """Return the claims in a token after checking its signature.
-
-    Raises:
-        LtiError: the signature is not valid, or the claims cannot be used.
-    """
+    """Return the claims in a token. Raise LtiError if the signature is not valid or the claims cannot be used."""
     for fresh in (False, True):
         try:
             claims = dict(jwt.decode(token, published_keys(platform, fresh=fresh), algorithms=ALGORITHMS).claims)
@@ -262,11 +243,7 @@ def _depth(value: object) -> int:
 
 
 def _check(site: Site, platform: Platform, claims: Mapping[str, Any], nonce: str) -> None:
-    """Refuse a launch that is not for this server, is too old or too new, or answers another request.
-
-    Raises:
-        LtiError: a claim does not have the expected value. The message names it.
-    """
+    """Raise LtiError for a launch that is not for this server, is too old or too new, or answers another request."""
     moment = time.time()
     audience = claims.get("aud")
     audiences = audience if isinstance(audience, list) else [audience]
@@ -301,11 +278,7 @@ def _seconds(value: object, otherwise: float = 0.0) -> float:
 
 
 def _student_id(launch: Launch) -> str:
-    """Return the value of the claim that contains the student's id.
-
-    Raises:
-        LtiError: the launch does not identify the student.
-    """
+    """Return the value of the claim that contains the student's id. Raise LtiError if the claim is missing."""
     value = text_of_id(claim_at(launch.claims, launch.platform.student))
     if not value or not text_of_id(launch.claims.get("sub")):
         raise LtiError("Your platform does not say who you are. Tell your instructor.")
@@ -319,10 +292,7 @@ def _name(value: object) -> str:
 
 
 def _assignment(site: Site, launch: Launch) -> str | None:
-    """Return the assignment that a launch is for, or None if it names no open assignment.
-
-    The name is in a custom parameter, or else in the address of the link.
-    """
+    """Return the assignment in a launch's custom parameter or link, or None if neither names an open assignment."""
     target = urlsplit(str(launch.claims.get(f"{CLAIM}target_link_uri") or "")).path
     wanted = launch.of(f"{CLAIM}custom", "assignment") or target.removeprefix("/a/")
     if isinstance(wanted, str):
@@ -331,9 +301,9 @@ def _assignment(site: Site, launch: Launch) -> str | None:
 
 
 def _remember(site: Site, launch: Launch, person: str, assignment: str) -> None:
-    """Store the addresses of the platform's grade column for the score, and of its list of grade columns.
+    """Store the addresses of the grade column for the score, and of the platform's list of grade columns.
 
-    A launch may name only one of the two, or none.
+    A launch may name only one of the two addresses, or none.
     """
     item, items = launch.address(*ITEM), launch.address(*ITEMS)
     if item is None and items is None:
@@ -358,9 +328,7 @@ def _remember(site: Site, launch: Launch, person: str, assignment: str) -> None:
 def choices(site: Site, launch: Launch) -> tuple[str, list[tuple[str, str, str]]]:
     """Return the address for the answer of an instructor who chooses a task, and the possible answers.
 
-    Returns:
-        the platform's address, and for each open assignment its name, its title and a signed token
-        that chooses it.
+    Each answer is an open assignment's name, its title and a signed token that chooses it.
 
     Raises:
         LtiError: the person is not an instructor, or the address does not belong to the platform.

@@ -82,10 +82,9 @@ def local_workers(
 
     Args:
         jobs: the number of jobs that run side by side.
-        server: a fork server that is already started. The first executor uses it if it has this
-            tier and device; otherwise it is closed at once. A caller that passes a server must not
-            have started threads or used torch before: `warm_up` then forks this process, and the
-            workers do not have to import anything.
+        server: a fork server that is already started. The first executor uses it if it has this tier and
+            device; otherwise it is closed at once. A caller that passes a server must not have started threads
+            or used torch before: `warm_up` then forks this process, and the workers need no imports.
     """
     if server is not None and (server.tier, server.device) != (tier, device):
         server.close()
