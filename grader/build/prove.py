@@ -114,8 +114,7 @@ def _evidence(planned: Sequence[PlannedTrial], ours: ReferenceResults, wrong: Mi
 def _stands_alone(lesson: Lesson, check: Check) -> bool:
     """Return True if a check needs only its inputs and names that the reference defines.
 
-    If the value of a name is None in the reference, the name is that of a trained model, and does
-    not count as defined.
+    A name with the value None in the reference is a trained model, and does not count as defined.
     """
     given = check.trials[0].draw(InputSampler("proof")) if check.trials else {}
     there = {*given, *(name for name, value in lesson.reference.items() if value is not None)}

@@ -25,8 +25,7 @@ def check_against_script(script: str | Path, lesson: Lesson, cells: Sequence[Not
     """Raise BuildError if a solution and its declaration do not fit together.
 
     This is the case if a solution lacks names that the exercise defines, if `review` is not a
-    heading, or if `builds_on` lacks an exercise. It lacks an exercise if the solution uses a name
-    that this exercise defines.
+    heading, or if the solution uses a name that an exercise outside `builds_on` defines.
 
     Args:
         script: the path of the script, only for the message.

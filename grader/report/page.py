@@ -242,7 +242,7 @@ class OwnCode:
 
 
 def own_code(verdict: Verdict, source: str) -> OwnCode | None:
-    """Return the lines of an answer that the page shows, or None if it shows no lines.
+    """Return the lines of an answer that the page shows, or None if the page shows no lines.
 
     Args:
         source: the source of the exercise's cell. The line that the verdict's excerpt marks is

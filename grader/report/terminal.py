@@ -146,7 +146,7 @@ def details(grade: Grade) -> RenderableType:
 
 
 def _below(text: str, style: str = "") -> RenderableType:
-    """Return the text below an exercise, in which every line is indented."""
+    """Return a text for the lines below an exercise, with every line indented."""
     return Padding(Text(clean(text), style=style), (0, 0, 0, 4), expand=False)
 
 

@@ -145,7 +145,7 @@ def _say(attempt: Attempt, message: str) -> None:
 
 @contextmanager
 def only_one(folder: Path) -> Iterator[None]:
-    """Wait until no other process grades this queue, and keep other processes waiting in the context.
+    """Wait until no other process grades this queue. Until the context ends, other processes wait.
 
     A grading process that has lost its web server needs a moment to end.
     """

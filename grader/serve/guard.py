@@ -134,7 +134,7 @@ class Guard:
             raise HTTPException(429, "Too many requests from your network. Wait a minute, or use another network.")
 
     async def _whole(self, scope: Scope, receive: Receive) -> Receive:
-        """Read a small body, and return a `receive` function that returns it.
+        """Read a small body, and return a `receive` function that returns this body.
 
         So no page and no thread waits for a slow sender. A form that takes longer than
         MOMENT_SECONDS counts as one of the slow forms of its person, or else of its address.
@@ -261,9 +261,9 @@ def bounded(receive: Receive, length: int) -> Receive:
 def _headers(path: str, status: int, settings: Settings) -> dict[str, str]:
     """Return the security headers of a response.
 
-    A page that a platform opens may be in the platform's frame, and may send it a form. An error
-    page of these may be in any frame: it has no buttons, and a platform that is not registered
-    should show the reason.
+    A page below /lti/ may be in the frame of a platform, and may send it a form. An error page
+    below /lti/ may be in any frame: it has no buttons, and a platform that is not registered should
+    show the reason.
     """
     lti = path.startswith("/lti/")
     own = {each for one in settings.lti.values() for each in one.origins} if lti else set()

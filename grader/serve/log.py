@@ -8,9 +8,9 @@ LONGEST_ENTRY = 2000  # characters
 
 
 def shown(text: str, longest: int = LONGEST) -> str:
-    """Return a text for the log: invisible characters are escaped, and a long text is cut.
+    """Return a text for the log, in which invisible characters are escaped and a long text is cut.
 
-    Invisible are control characters and bidirectional marks, for instance.
+    Control characters and bidirectional marks, for instance, are invisible.
 
     Args:
         longest: the greatest number of characters to return before the mark of a cut.

@@ -72,7 +72,7 @@ class Launch:
     claims: Mapping[str, Any]
 
     def of(self, claim: str, key: str) -> Any:
-        """Return the value `key` of a claim that is a JSON object, or None if the value is missing."""
+        """Return the value `key` of a claim that is a JSON object, or None if there is no such claim or value."""
         group = self.claims.get(claim)
         return group.get(key) if isinstance(group, dict) else None
 

@@ -65,7 +65,7 @@ class Services:
             raise
 
     def pages(self, platform: Platform, scope: str, url: str, media: str, *, kind: type = dict) -> Iterator[Any]:
-        """Yield the pages of a list. Each page names the address of the next one in its headers."""
+        """Yield the pages of a list. The headers of a page contain the address of the next page."""
         seen = set[str]()
         while url not in seen:
             if len(seen) == MOST_PAGES:

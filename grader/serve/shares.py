@@ -168,7 +168,7 @@ def place_of(id: int, attempts: Sequence[Open], budget: float) -> int | None:
     Return None if the attempt does not wait, or if its student has used up the grading time.
 
     Args:
-        id: the waiting attempt.
+        id: the number of the waiting attempt.
         budget: the seconds of grading that a student has in an hour.
     """
     order = [one.id for one in in_order(attempts, budget)]

@@ -95,8 +95,8 @@ class Site:
         """Return True if a student may see the worked solutions now.
 
         That is so after the due date, with the student's extension. Without a due date, the
-        instructor
-        decides: otherwise the first student to solve an exercise could pass its solution on.
+        instructor decides, because the first student to solve an exercise could otherwise pass its
+        solution on.
         """
         due = self.due_dates(student).get(assignment)
         return now() > due if due is not None else assignment in solutions_shown(self.store)
@@ -112,8 +112,9 @@ class Site:
     def feedback_page(self, entry: GradebookEntry) -> bytes:
         """Return the present feedback page of a submission, in the form that the student may see now.
 
-        The file of the page is for the instructor and contains all worked solutions. It is written
-        again if the gradebook has changed since, for instance by manual points.
+        The file of the page is for the instructor and contains all worked solutions. The page is
+        written again if the gradebook has changed since it was written, for instance by manual
+        points.
         """
         student, assignment = entry.student.id, entry.assignment
         path = self.feedback_path(student, assignment)

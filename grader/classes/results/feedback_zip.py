@@ -1,14 +1,14 @@
 """Packs the feedback pages of a class into a zip that the learning platform can import.
 
-The names in the zip must be those of the platform, which only its own download of the submissions
-contains:
+The zip must contain the platform's own names. Only the platform's download of the submissions
+contains these names:
 
 - Moodle, "Upload multiple feedback files in a zip": it finds the student by the number in the
-  folder's name, as mod/assign/feedback/file/importziplib.php reads it. So each page is where the
-  platform's download has the submission.
+  folder's name, as mod/assign/feedback/file/importziplib.php reads it. So each page has the place
+  of the submission in the download.
 - Canvas, "Upload Submissions": it finds the student by the numbers in the file's name, and shows
   the file under the name of the submitted file (infer_comment_context_from_filename of canvas-lms).
-  So each file is a notebook that has exactly the name of the downloaded one.
+  So each file is a notebook that has exactly the name of the downloaded file.
 - Brightspace expects the folders of its download, Sakai a folder for feedback in each student's
   folder, and OpenOlat a folder with the student's user name.
 """

@@ -67,7 +67,10 @@ class ResultsWriter:
         return recorded.grade
 
     def forget(self, file: SubmissionFile) -> None:
-        """Forget the grade that `recorded` returned for a submission, because it was not recorded again."""
+        """Forget the grade that `recorded` has returned for a submission.
+
+        Call it if the grade is not passed to `record`.
+        """
         self._unconfirmed.pop((file.student, file.assignment), None)
 
     def record(self, job: Job, graded: Graded) -> bool:

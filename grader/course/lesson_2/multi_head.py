@@ -75,7 +75,7 @@ def attend_with_options(
 def multi_head_conduct(
     layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list[str | None], grad_outputs: Mapping
 ) -> dict[str, Any]:
-    """Return gradients, side effects and parameters of a layer, and its error for a width that is not divisible."""
+    """Return gradients, side effects and parameters of a layer, and its error for 2 heads that cannot share a width."""
     return {
         **gradients_and_size(layer_class, sizes, weights, arguments, returns, grad_outputs),
         "num_heads": getattr(layer_class(**sizes), "num_heads", None),

@@ -31,9 +31,9 @@ def draw_cached_weights(sampler: InputSampler, sizes: Sizes) -> dict[str, Tensor
 
 
 def in_cache(scale: float) -> Draw:
-    """Return a function that draws keys or values for the tokens in the cache, or returns None if there are none.
+    """Return a function that draws keys or values for the tokens in the cache.
 
-    The trial's size "before" is the number of these tokens.
+    The trial's size "before" is the number of these tokens. If it is 0, the function returns None.
     """
 
     def draw(sampler: InputSampler, sizes: Sizes) -> Tensor | None:

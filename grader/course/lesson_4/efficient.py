@@ -31,7 +31,7 @@ draw_without_window, draw_with_window = drawn(**UNMASKED), drawn(**UNMASKED, win
 def draw_zero_keys(sampler: InputSampler, **sizes) -> Inputs:
     """Draw inputs as `draw_with_window` does, and set every third key to zero.
 
-    These are real keys that look like padding.
+    The zero keys are real keys, although they look like padding.
     """
     inputs = draw_with_window(sampler, **sizes)
     zero = torch.arange(sizes["n"]).unsqueeze(-1) % 3 == 0

@@ -17,7 +17,7 @@ TOKENS = dict(text_tokens="* words d_model", image_tokens="* patches d_model")
 
 
 def draw_word_mask(sampler: InputSampler, sizes: Sizes) -> Tensor | None:
-    """Draw the mask of the words, whose kind is "causal" or "random". Return None if the trial names no kind."""
+    """Draw the mask of the words for the trial's kind, "causal" or "random". Return None without a kind."""
     words, kind = sizes["words"], sizes.get("mask")
     return sampler.mask(words, words) if kind == "random" else causal_mask(words) if kind == "causal" else None
 
@@ -75,8 +75,8 @@ def looks_normal(numbers: Tensor) -> bool | None:
     """Return True if numbers may be from a normal distribution around 0, or None for fewer than 1,000 numbers.
 
     The fourth moment is 3 for a normal distribution, 2.4 for a normal distribution that is cut off
-    at two standard deviations, and 1.8 for a uniform distribution. For 1,920 normal numbers it is 8
-    standard errors above 2.1.
+    at two standard deviations, and 1.8 for a uniform distribution. For 1,920 normally distributed
+    numbers, it is usually far above the threshold 2.1: the distance is 8 standard errors.
     """
     if numbers.numel() < 1000:
         return None

@@ -57,7 +57,7 @@ class OwnFile:
 
 
 def own_file(text: str, form: Format) -> OwnFile:
-    """Read a platform's table.
+    """Return a platform's table of the class.
 
     Raises:
         WrongOwnFile: the text is not such a table.
@@ -122,7 +122,8 @@ def brightspace(students: Scores, worth: Mapping[str, float], column: str = "", 
     """Return the table that Brightspace imports.
 
     Args:
-        column: the name of the grade item in Brightspace, or "" if it is the assignment's name.
+        column: the name of the grade item in Brightspace, or "" if the item has the assignment's
+            name.
         own: the file that Brightspace wrote; "" without one.
 
     Raises:

@@ -5,8 +5,8 @@ written as its content, such as "the first parameter" or "the result of a softma
 used once is written at the place of its use. So fragments describe the flow of data, and do not
 depend on names. Runs of K words as fingerprints are from Schleimer, Wilkerson, Aiken 2003,
 "Winnowing: Local Algorithms for Document Fingerprinting", SIGMOD. That paper keeps one run of each
-window. Here all runs are kept, because answers are
-short: a window of 2 saved a third of the runs, but found 1 to 3 % fewer copies.
+window. Here all runs are kept, because answers are short. A window of 2 would save a third of the
+runs, but find 1 to 3 % fewer copies.
 """
 
 import ast
