@@ -143,7 +143,7 @@ class NotInstalled(Complaint):
 
 
 def serve_part(name: str) -> ModuleType:
-    """Import a module of grader/serve by its name. No other module of grader imports them.
+    """Import a module of grader/serve by its name. No other module of grader imports these modules.
 
     Raises:
         NotInstalled: a package that the module needs is missing.

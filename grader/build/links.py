@@ -30,7 +30,7 @@ class Repository:
 
     name: str  # "account/name"
     branch: str
-    site: str = ""  # the address of the course's site, as "https://account.github.io/name"; "" if it has none
+    site: str = ""  # the address of the course's site, as "https://account.github.io/name"; "" without a site
 
     @property
     def is_placeholder(self) -> bool:

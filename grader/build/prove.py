@@ -29,8 +29,8 @@ class Proof:
 
     exercise: Exercise
     problems: tuple[str, ...]  # the reference fails, or a mistake passes
-    remarks: tuple[str, ...]  # a mistake fails, and its hint is not the one that students read
-    left_out: tuple[str, ...]  # checks of what the notebook's own cells make, such as a trained model
+    remarks: tuple[str, ...]  # a mistake fails, but students read another hint
+    left_out: tuple[str, ...]  # titles of checks that need results of the notebook, such as a trained model
 
 
 def prove(lesson: Lesson, only: str | None = None) -> Iterator[Proof]:

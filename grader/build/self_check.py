@@ -69,14 +69,14 @@ class Result(NamedTuple):
 
     seen: Seen
     problem: str  # "" if it is right
-    inputs: Sequence[str] = ()  # lines that show them, if that helps
+    inputs: Sequence[str] = ()  # lines that show the inputs, if that helps
 
 
 class Notebook(NamedTuple):
     """The notebook in which the self-check runs."""
 
     names: Mapping[str, Any]  # its globals()
-    exercises: Mapping[str, Any]  # what is known of each exercise, as `self_check_numbers` writes it
+    exercises: Mapping[str, Any]  # the data of each exercise, as `self_check_numbers` writes them
     probes: Mapping[str, Callable]  # and judges, by name
 
 

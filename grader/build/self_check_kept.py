@@ -54,7 +54,7 @@ class Kept(NamedTuple):
     assignment: str
     exercise: str
     stored: Known | None
-    unchanged: bool  # whether all that it was computed from is as it was
+    unchanged: bool  # True if the sources of the stored data have not changed
 
     @property
     def size(self) -> int:

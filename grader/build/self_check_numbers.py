@@ -25,7 +25,7 @@ class DraftAnswer(NamedTuple):
 
     name: str
     hint: str
-    traits: tuple[list[str], ...]  # what its code has, and lacks; nothing where it is not asked for
+    traits: tuple[list[str], ...]  # traits that its code has, and traits that it lacks
     prints: tuple[Fingerprint | None, ...]
 
 
@@ -34,7 +34,7 @@ class Draft(NamedTuple):
 
     assignment: str
     exercise: str
-    known: dict[str, Any]  # as JSON, without what is known of wrong answers
+    known: dict[str, Any]  # JSON data without the wrong answers
     right: tuple[Fingerprint, ...]  # one for each trial
     wrong: tuple[DraftAnswer, ...]
 

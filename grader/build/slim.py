@@ -25,7 +25,7 @@ def slim(source: str) -> str:
         last, end = node.end_lineno or 1, node.end_col_offset or 0  # which a parsed node has
         return starts[node.lineno - 1] + node.col_offset, starts[last - 1] + end
 
-    cuts: list[tuple[int, int, bytes]] = []  # from, to, and what stands there instead
+    cuts: list[tuple[int, int, bytes]] = []  # start, end and replacement
     fields: set[ast.stmt] = set()
     for node in ast.walk(ast.parse(source)):
         body = getattr(node, "body", None)

@@ -161,7 +161,10 @@ def _token(server: str) -> str:
 
 
 def _new_code(server: str) -> str:
-    """Ask the student for a code, store it in a file, and return it. In Colab the file ends with the machine."""
+    """Ask the student for a code, store it in a file, and return it.
+
+    In Colab, the file is deleted with the machine.
+    """
     in_colab = f"Colab forgets it. To keep it, store it in Colab's Secrets as {SECRET}."
     lasts = in_colab if "google.colab" in sys.modules else "You need it only once."
     print(f"Open {server}, create a code under “Submit from the notebook”, and paste it here. {lasts}")

@@ -164,10 +164,10 @@ def _run_trainings(assignments: Iterable[str]) -> Mapping[str, bytes]:
 class Results:
     """The results of one run of `grader grade`."""
 
-    entries: Sequence[GradebookEntry]  # of this run's submissions alone
+    entries: Sequence[GradebookEntry]  # only for submissions of this run
     gradebook: str  # URL
     class_page: Path
-    not_counted_late: Sequence[GradebookEntry]  # marked late by the platform, and not late by the gradebook
+    not_counted_late: Sequence[GradebookEntry]  # late for the platform but not for the gradebook
 
 
 class CannotStart(Complaint):

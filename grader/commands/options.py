@@ -155,7 +155,7 @@ class GradeOptions(InCourse):
     worksheet: Annotated[
         Path | None, Option(help="Moodle's grading worksheet. Submissions that it lists as drafts get a flag.")
     ] = None
-    student: str | None = None  # grade this student alone
+    student: str | None = None  # grade only this student
 
 
 class CheckOptions(InCourse):

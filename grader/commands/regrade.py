@@ -38,7 +38,7 @@ def _folder_with(student: str, submitted: Path) -> Path:
     """Return the folder of all submissions, if it contains submissions of the student.
 
     Raises:
-        RecordError: it contains none of the student.
+        RecordError: the folder contains no submission of the student.
     """
     if Path(student).name != student or not (submitted / student).is_dir():
         raise RecordError(

@@ -1,6 +1,6 @@
-"""`grader build --watch`: builds again after each change of a lesson, and prints the changed cells.
+"""`grader build --watch`: builds again after each change of a lesson, and prints the cells that changed.
 
-It prints the cells of the student notebooks.
+These are cells of the student notebooks.
 """
 
 import subprocess

@@ -82,7 +82,7 @@ def gitlab(found: Sequence[Annotation], path: str) -> str:
     """Return GitLab's code quality report, GitLab's only report that shows a message at a line of a file.
 
     A fingerprint names the exercise and not the error, so a merge request shows which exercises
-    were fixed. https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format
+    were fixed. See https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format
     """
     report = [
         {

@@ -30,7 +30,7 @@ class PredictedLine:
     prediction: str
     line: str
     filled_in: int
-    right: int | None  # how many agree with what the author filled in; None where that is nothing
+    right: int | None  # number of answers that agree with the author's; None if the author has none
     answers: str  # the commonest ones, or the median
 
 

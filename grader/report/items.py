@@ -37,20 +37,20 @@ class Item:
     title: str
     students: int
     difficulty: float  # 0…1; 1 is the easiest
-    discrimination: float | None  # −1…1; None where it says nothing, and `why_not` says why
+    discrimination: float | None  # −1…1; None if it has no meaning, for the reason in `why_not`
     interval: tuple[float, float] | None  # of the discrimination, 95 %
     why_not: str
-    seconds: float | None  # the median of what its trials took; None where that was not recorded
+    seconds: float | None  # median time of its trials; None if it was not recorded
 
 
 @dataclass(frozen=True, kw_only=True)
 class Together:
     """Two mistakes in two exercises that often occur in the same submission."""
 
-    first: tuple[str, str]  # the exercise, and what its author reads
+    first: tuple[str, str]  # the exercise, and the explanation that students read
     second: tuple[str, str]
     both: int
-    counts: tuple[int, int]  # of each alone or with the other
+    counts: tuple[int, int]  # students who make the first mistake, and the second
     phi: float  # the correlation of the two, −1…1
 
 

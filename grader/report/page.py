@@ -233,7 +233,7 @@ class OwnCode:
     """
 
     lines: tuple[tuple[int, Markup, bool], ...]
-    caret: Markup  # the spaces before it, and the caret; "" for none
+    caret: Markup  # spaces and a caret; "" without a caret
 
     @property
     def is_marked(self) -> bool:

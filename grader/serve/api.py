@@ -36,7 +36,7 @@ def submit(visit: Visit) -> Response:
 
 
 def look(visit: Visit) -> Response:
-    """Return the state of one of the student's attempts. Add points and explanations once it is graded."""
+    """Return the state of one of the student's attempts, with points and explanations once it is graded."""
     own = attempts.attempts_of(visit.site.store, visit.person)
     attempt = next((one for one in own if str(one.id) == visit["id"]), None)
     if attempt is None:

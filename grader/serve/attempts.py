@@ -66,17 +66,17 @@ class Attempt:
     place: str  # the folder's name
     state: str
     tries: int
-    counts: bool  # it is the one in submitted/ and in the gradebook
-    score: float | None  # as it was graded; what the gradebook says may have changed since
+    counts: bool  # True for the attempt in submitted/ and in the gradebook
+    score: float | None  # from the grading process; the gradebook's score may have changed since
     max_score: float | None
     worth: float | None  # the score, less the late penalty
     message: str
     finished: str
-    taken: str = ""  # when grading last took it out of the queue, in UTC
+    taken: str = ""  # UTC time at which grading last began
     seconds: float = 0.0  # of grading, in all tries
-    deaths: int = 0  # of the grading process, while it graded this attempt
+    deaths: int = 0  # how often the grading process died while it graded this attempt
     removed: bool = False  # its files are gone, to make room for newer attempts
-    flags: str = ""  # of its grade, as flags.py writes them
+    flags: str = ""  # the grade's flags, in the form of flags.py
 
     @property
     def is_open(self) -> bool:

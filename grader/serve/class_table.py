@@ -85,7 +85,7 @@ class ClassTable:
 
     columns: Mapping[str, str]  # the name of each assignment, and its title
     rows: Sequence[Row]
-    size: int  # students, with those that the search leaves out
+    size: int  # number of all students, including those that the search hides
     sort: str = STUDENT  # a column
     descending: bool = False
     find: str = ""

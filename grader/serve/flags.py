@@ -20,7 +20,7 @@ class Flagged:
 
     flag: Flag
     attempts: tuple[int, ...]  # their numbers; none for the flag of a submission that was not uploaded here
-    counts: bool  # it is a flag of the attempt that counts
+    counts: bool  # True if the attempt that counts has the flag
 
     @property
     def where(self) -> str:

@@ -62,7 +62,7 @@ from grader.serve.site import Site, open_site
 from grader.serve.store import StoreError, now
 from grader.submission.file import SubmissionFile
 
-LOOK_SECONDS = 0.2  # between two looks at the queue
+LOOK_SECONDS = 0.2  # seconds between two looks at the queue
 MOST_TRIES = 2  # how often an attempt is graded whose grade is our fault
 RECORD_TRIES, RECORD_PAUSE = 20, 3.0  # of a grade that the gradebook does not take; seconds between two tries
 BUSY_PAUSE = 3.0  # seconds between two tries while another program locks the gradebook or the store
@@ -73,7 +73,7 @@ Result = TypeVar("Result")
 def main() -> None:
     """Grade all waiting attempts and all later attempts, until standard input ends."""
     told = json.loads(sys.stdin.buffer.readline())
-    grading: list[Site] = []  # the course, once this process alone grades it
+    grading: list[Site] = []  # the course, once no other process grades it
     threading.Thread(target=_end_with_server, args=(grading,), daemon=True).start()
     options = GradeOptions(paths=[], **{**told, "root": Path(told["root"])})
     try:

@@ -33,10 +33,10 @@ class Preset:
     login_url: str
     token_url: str
     keys_url: str
-    audience: str = ""  # of what we sign for a token; "" for the token's address
+    audience: str = ""  # recipient in our signed request for a token; "" for the token's address
     services: tuple[str, ...] = ()  # other hosts for scores, rosters, choices and frames
     deployments: tuple[str, ...] = (ANY,)  # unless serve.toml names some; () if one client serves several schools
-    institution_roles: bool = False  # sends roles of the institution in place of those of the course
+    institution_roles: bool = False  # sends a person's roles in the institution instead of the course
     roster_has_sub: bool = True  # a roster's `user_id` is the `sub` of a launch
     scales: bool = True  # converts a score to the maximum of its own item
     takes_submission: bool = True  # accepts the time of submission in a score
@@ -46,7 +46,7 @@ class Preset:
     configuration: str = ""  # template of a file that describes this tool
     registers: bool = False  # registers a tool by an address of ours
     where: str  # the menus in which a tool is entered
-    fields: tuple[tuple[str, str], ...]  # what is entered there: name, and value with {login}, {launch}, {keys}, …
+    fields: tuple[tuple[str, str], ...]  # name and value of each form field, with {login}, {launch}, {keys}, …
     shows: str  # where the platform shows client id and deployment
 
 

@@ -109,12 +109,12 @@ class Platform(_Table):
 
     issuer: str
     client_id: str
-    deployments: list[str]  # "*" among them: each one of this client
-    courses: list[str] = []  # the platform's ids; without one, that of the first instructor who comes
+    deployments: list[str]  # "*" allows all deployments of this client
+    courses: list[str] = []  # the platform's ids; [] for the course of the first instructor who arrives
     login_url: Address
     token_url: Address
     keys_url: Address
-    audience: str = ""  # of what we sign to get a token; "" for the token's address
+    audience: str = ""  # recipient in our signed request for a token; "" for the token's address
     services: Annotated[
         list[str], AfterValidator(_services)
     ] = []  # other hosts of scores, rosters, choices and frames; a leading *. is allowed
@@ -164,7 +164,7 @@ class Hub(_Table):
 
     url: Annotated[Address, AfterValidator(_bare)]
     service: str = "hand-in"  # this server's name there
-    instructors: list[str] = []  # besides those in the group formgrade-COURSE
+    instructors: list[str] = []  # in addition to the group formgrade-COURSE
 
     def may_fetch(self, url: str) -> bool:
         """Return True if an address belongs to the API of the hub."""
@@ -174,16 +174,16 @@ class Hub(_Table):
 class Settings(_Table):
     """The settings of serve.toml."""
 
-    url: Annotated[Address, AfterValidator(_bare)] = "http://127.0.0.1:8000"  # as people type it
+    url: Annotated[Address, AfterValidator(_bare)] = "http://127.0.0.1:8000"  # the address that people type
     host: str = "127.0.0.1"  # the address to listen on
     port: int = 8000
     link_days: int = 200  # how long a personal link works
-    grading_seconds_an_hour: Annotated[int, Field(ge=1)] = 1800  # of one student, over all assignments
+    grading_seconds_an_hour: Annotated[int, Field(ge=1)] = 1800  # for each student, over all assignments
     every: Policy = Policy()
     assignment: Mapping[str, Policy] = {}
     lti: Mapping[str, Platform] = {}
     hub: Hub | None = None
-    formgrader: Address | None = None  # where the instructor's own Jupyter shows it
+    formgrader: Address | None = None  # address in the instructor's own Jupyter
 
     def policy(self, assignment: str) -> Policy:
         """Return the rules of an assignment. For rules that the assignment does not set, [every] counts."""

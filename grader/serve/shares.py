@@ -127,7 +127,7 @@ class Open:
     id: int
     student: str
     is_graded_now: bool
-    deaths: int  # of the grading process, while it graded this attempt
+    deaths: int  # how often the grading process died while it graded this attempt
     served: str  # when the student's last turn began, in UTC; "" without a turn
     seconds: float  # of grading that the student has used within the last hour
 

@@ -41,7 +41,7 @@ class Ticket:
     link: str = ""  # the personal link: if that is revoked, its sessions end
     leads_to: str = "/"  # the page to open then, a path of ours
     until: str = ""  # when the session ends at the latest
-    session: str = ""  # digest of the cookie, once there is one
+    session: str = ""  # digest of the session's cookie; "" before the session begins
 
 
 def can_sign_in(person: str) -> bool:

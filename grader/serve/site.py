@@ -29,7 +29,7 @@ class Site:
     """
 
     root: Path
-    folder: Path  # where submitted/, feedback/ and autograded/ lie
+    folder: Path  # contains submitted/, feedback/ and autograded/
     config: CourseConfig
     gradebook: str  # URL
     store: Store

@@ -53,7 +53,7 @@ class Shown:
     due: datetime | None
     policy: Policy
     attempts: tuple[Attempt, ...]  # the newest first
-    entry: GradebookEntry | None  # what the gradebook says, if feedback is shown
+    entry: GradebookEntry | None  # None if feedback is not shown
     shows_feedback: bool
 
     @property

@@ -44,11 +44,11 @@ class Part:
 
     id: str
     title: str = ""
-    points: float | None = None  # None if nobody has scored it
+    points: float | None = None  # None without a score
     cell: CellScore | None = None
-    message: str = ""  # why it has not full points
+    message: str = ""  # the reason for missing points
     text: Markup = Markup("")  # the student's code or words, escaped
-    appeals: tuple[tuple[Appeal, str], ...] = ()  # each with what became of it
+    appeals: tuple[tuple[Appeal, str], ...] = ()  # each with its decision in words
 
 
 def submission(visit: Visit) -> Response:

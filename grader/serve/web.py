@@ -52,7 +52,7 @@ class Visit:
 
     request: Request
     form: FormData = field(default_factory=FormData)
-    _known: tuple[Ticket | None, ...] = ()  # the visitor, after somebody has asked for it
+    _known: tuple[Ticket | None, ...] = ()  # the visitor, once it is known
 
     @property
     def site(self) -> Site:

@@ -43,7 +43,7 @@ class Page:
 
     path: str  # on the site, as "docs/students.html"
     title: str
-    group: str  # of the navigation; "" for the page that it begins with
+    group: str  # heading in the navigation; "" for the home page
     body: str  # HTML
 
 

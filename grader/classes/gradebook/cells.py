@@ -26,8 +26,8 @@ from grader.submission.cells import Role, answer_cell, check_cell, question_of, 
 class Question:
     """A question that a student answers in words."""
 
-    row: str  # of the text in the table of cells
-    points: float  # that a person can give for it
+    row: str  # id of the row of the text in the table of cells
+    points: float  # the maximum that a person can give
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -93,7 +93,7 @@ class Named:
 
     completed: int  # students that the gradebook had, and that have the list's names now
     added: int
-    not_listed: tuple[str, ...]  # students of the gradebook who are not on the list
+    not_listed: tuple[str, ...]  # students in the gradebook who are not in the list
 
 
 def write_students(url: str, course: str, listed: Mapping[Student, Sequence[str]]) -> Named:

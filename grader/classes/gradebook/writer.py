@@ -55,7 +55,7 @@ class Handover:
     """The circumstances of a submission: who submitted it, when, and whether it was late."""
 
     student: Student
-    submitted: datetime | None = None  # None if that is not known; UTC if it has no time zone
+    submitted: datetime | None = None  # None if unknown; UTC if it has no time zone
     late: bool = False  # the learning platform marked it as late
 
 

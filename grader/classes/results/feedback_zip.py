@@ -44,9 +44,9 @@ class FeedbackZip:
 
     content: bytes
     names: tuple[str, ...]
-    not_graded: tuple[str, ...] = ()  # students of the download of whom the gradebook holds nothing
-    no_file: tuple[str, ...] = ()  # Canvas: students who handed in no notebook, under whose name feedback could go back
-    newer: tuple[str, ...] = ()  # students whose file in the download is not the one that was graded
+    not_graded: tuple[str, ...] = ()  # students in the download without a grade
+    no_file: tuple[str, ...] = ()  # Canvas: students without a submitted notebook, whose name feedback needs
+    newer: tuple[str, ...] = ()  # students whose downloaded file differs from the graded one
 
 
 def feedback_zip(

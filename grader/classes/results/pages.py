@@ -53,7 +53,7 @@ class Worked:
     answers: Mapping[str, str] = field(default_factory=dict)  # by exercise
     schemes: Mapping[str, str] = field(default_factory=dict)  # Markdown, by question
     thoughts: Sequence[tuple[str, str]] = ()  # the questions for thought, each with our answer
-    predictions: Mapping[str, Mapping[str, object]] = field(default_factory=dict)  # what stands in each, by its name
+    predictions: Mapping[str, Mapping[str, object]] = field(default_factory=dict)  # prediction → line → value
 
 
 def worked(assignment: str) -> Worked:

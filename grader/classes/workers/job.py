@@ -53,7 +53,7 @@ class Workers:
     avoid: Callable[[UnfitWorker], bool] = lambda unfit: False
     # Called now and then while no job ends, with the seconds since the last one did. May raise WorkersLost.
     still_waiting: Callable[[float], None] = lambda seconds: None
-    device: str = ""  # set for a cluster alone: cpu or cuda, never auto
+    device: str = ""  # only for a cluster: cpu or cuda, never auto
     note: str = ""  # a remark to print before grading starts
 
 

@@ -114,7 +114,7 @@ def drops_weights(case: Case) -> Finding:
 def expected_moments(inputs: Inputs) -> dict[str, Tensor]:
     """Return the expected results of the reference: weights, output, and the mean and variance of its outputs.
 
-    The variance is with dropout, all other results are without dropout.
+    Only the variance is computed with dropout.
     """
     heads, p = inputs["num_heads"], inputs["dropout"]
     layer = load(MultiHeadAttention(inputs["d_model"], heads), inputs["weights"])

@@ -53,7 +53,10 @@ draw_block_sizes = drawn(sizes=chosen(dict(**BLOCK_SIZES, cross=where_given("cro
 
 
 def call_block(layer_class, sizes: Mapping, weights: Mapping, arguments: Mapping, returns: list):
-    """Return the results of a block, made with its sizes as keywords. A student may have made `cross` keyword-only."""
+    """Return the results of a block that is made with its sizes as keywords.
+
+    A student may have made `cross` keyword-only.
+    """
     block = load(layer_class(**sizes), weights)
     return named(block(*arguments.values()), returns)
 

@@ -36,7 +36,10 @@ draw_unequal = drawn(query="heads 3 2", unequal="groups 5 2", equal="2 5 2")
 
 
 def grouped_unequal(grouped_attention, query: Tensor, unequal: Tensor, equal: Tensor) -> Mapping[str, Value]:
-    """Return the error for groups that cannot be shared out evenly to the heads, and for groups that can."""
+    """Return the errors for two numbers of groups.
+
+    The heads can be shared out evenly to the groups of `equal`, but not to those of `unequal`.
+    """
     return {
         "with heads that cannot be shared out it raises": raised(lambda: grouped_attention(query, unequal, unequal)),
         "with heads that can it raises": raised(lambda: grouped_attention(query, equal, equal)),

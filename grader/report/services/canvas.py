@@ -69,7 +69,7 @@ class _GradebookExport:
     head: list[str]
     identity: int  # how many columns are about the student; the last of them is the section
     points: list[str]  # the row of points
-    rows: list[list[str]]  # one for each student, and others, which have no number of a student
+    rows: list[list[str]]  # one for each student, and others without a student's number
 
     @classmethod
     def read(cls, text: str) -> Self:

@@ -31,7 +31,7 @@ class Export:
     text: str
     encoding: str = "utf-8"
     left_out: tuple[str, ...] = ()  # students without a row, because the service does not know their ids
-    remarks: tuple[str, ...] = ()  # what to look at before the file is imported
+    remarks: tuple[str, ...] = ()  # messages to read before the import
 
 
 def exact(points: float) -> str:

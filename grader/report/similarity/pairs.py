@@ -31,18 +31,18 @@ class Pair:
     """Two answers that share much rare code."""
 
     students: tuple[str, str]
-    rare: float  # the fragments that they share, by weight
-    share: float  # of the rare fragments of the answer that has fewer, by weight
-    lines: tuple[frozenset[int], frozenset[int]]  # in which they stand
+    rare: float  # weight of the shared fragments
+    share: float  # `rare` as a share of the rare fragments in the answer with fewer of them
+    lines: tuple[frozenset[int], frozenset[int]]  # numbers of the lines with the shared fragments, in each answer
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
     """The result of comparing the answers to an exercise."""
 
-    answers: int  # that were compared
-    telling: int  # of these, the answers that hold enough that is rare for a pair
-    pairs: tuple[Pair, ...]  # by weight, the most telling first
+    answers: int  # number of compared answers
+    telling: int  # number of answers with enough rare code for a pair
+    pairs: tuple[Pair, ...]  # by weight, the greatest first
 
     @property
     def too_few(self) -> bool:
@@ -132,7 +132,7 @@ class ComparedExercise:
     id: str
     title: str
     comparison: Comparison
-    left_out: tuple[str, ...]  # students whose answers Python cannot read, or that are too long or too deep
+    left_out: tuple[str, ...]  # students whose answers are not Python, too long or nested too deeply
     sources: Mapping[str, str]  # of the answers in pairs, by student
 
 
