@@ -1,7 +1,4 @@
-"""`grader build --watch`: builds again after each change of a lesson, and prints the cells that changed.
-
-These are cells of the student notebooks.
-"""
+"""`grader build --watch`: builds again after each change, and prints the changed cells of the student notebooks."""
 
 import subprocess
 import sys

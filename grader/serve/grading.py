@@ -299,7 +299,7 @@ def replaces(attempt: Attempt, grade: Grade, worth: float, before: Attempt | Non
     Args:
         worth: the score of the new attempt minus its late penalty, in points.
         before: the attempt that counts so far, or None if no attempt counts yet.
-        rule: "best" or "last", which attempt of a student counts.
+        rule: "best" or "last": the attempt of a student that counts.
     """
     if before is None or before.id == attempt.id:
         return True

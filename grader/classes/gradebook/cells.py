@@ -32,7 +32,7 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True)
 class Cells:
-    """One assignment's rows in the gradebook. The texts below are ids of rows, except the keys."""
+    """One assignment's rows in the gradebook. Each value of the type `str` is the id of a row."""
 
     assignment: str
     notebook: str

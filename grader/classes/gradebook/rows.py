@@ -45,7 +45,7 @@ def set_columns(db: Session, table: Table, id: str, **values: Any) -> None:
 
 
 def set_if_empty(db: Session, table: Table, id: str, **values: str) -> None:
-    """Set those text columns of the row with this id that are empty, so that text from people is kept."""
+    """Set text columns of the row with this id, but only columns that are empty, so that text from people is kept."""
     for name, value in values.items():
         if value:
             empty = or_(table.c[name].is_(None), table.c[name] == "")

@@ -84,9 +84,9 @@ def layer_edits(layer: type, text: str, asks: str, answers: str, width: str, oth
     """Return the mistakes that a text describes, and the mistakes that students make in both layers.
 
     Args:
-        text: the mistakes in this layer only. asks, answers: parameters of `forward`: the tokens
-            for the queries, and those for keys and values. width, other_width: parameters of the
-            class: the widths of these two kinds of tokens.
+        text: the mistakes in this layer only.
+        asks, answers: parameters of `forward`: tokens for the queries, and for keys and values.
+        width, other_width: parameters of the class: the widths of these two kinds of tokens.
     """
     name = layer.__name__.removesuffix("Attention").lower()  # "self", "cross"
     common = f"""\

@@ -22,10 +22,7 @@ def patches_in_loops(images: Tensor, patch_size: int) -> Tensor:
 
 
 def map_in_loop(cross_attn: nn.Module, tokens: Tensor, image_tokens: Tensor) -> Tensor:
-    """Return the value-weighted map, summed head by head.
-
-    A number of the map is the length of the vector that a patch adds to a token.
-    """
+    """Return the value-weighted map: the lengths of the vectors that patches add to tokens, summed over the heads."""
     weights = cross_attn(tokens, image_tokens)[1]
     value = cross_attn.W_V(image_tokens)
     width = value.shape[-1] // cross_attn.num_heads
